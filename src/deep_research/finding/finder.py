@@ -124,7 +124,7 @@ def _rank(
     top = max((hit.score for hit in hits), default=1.0) or 1.0
     judged = [judge_passage(hit.passage, hit.title, hit.score / top, words, context) for hit in hits]
     best: list[Candidate] = sorted(judged, key=lambda candidate: -candidate.worth)[:LOOKED_AT]
-    wanted = kind_wanted(text)
+    wanted = kind_wanted(text, words)
     found = (best_unit(candidate, texts, words, context, wanted) for candidate in best)
     return sorted((one for one in found if one is not None), key=lambda one: -one.worth)
 

@@ -74,7 +74,7 @@ def _named(place: Stretch | Place, language: str) -> str:
     headings = [heading for heading in place.where.split(" > ") if heading]
     title = place.title or place.location
     path = " › ".join([title, *(heading for heading in headings if heading != title)])
-    return f"{path} ({phrase('page_number', language, page=place.page)})" if place.page else path
+    return f"{path} ({phrase('page', language, page=place.page)})" if place.page else path
 
 
 def _cited(piece: Piece, library: Library) -> Iterator[str]:

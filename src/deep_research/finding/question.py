@@ -1,5 +1,6 @@
 """What a question asks: its parts, and the things that a part compares. Read by a few words, cut where it is too long."""
 
+import itertools
 import re
 from functools import cache
 from typing import NamedTuple
@@ -84,7 +85,30 @@ def compared(text: str, language: str) -> tuple[str, ...]:
             named = [thing for thing in (_stripped(thing, code) for thing in things) if read_words(thing, language)]
             if 1 < len(named) <= 6 and all(len(thing) <= 60 for thing in named):
                 return tuple(dict.fromkeys(named))
+    return _named_together(line, language)
+
+
+def _named_together(line: str, language: str) -> tuple[str, ...]:
+    """Return the names that stand beside each other in a list ("work_mem and maintenance_work_mem")."""
+    pieces = re.split(any_word("finding.and_patterns", language), line, flags=re.IGNORECASE)
+    for first, second in itertools.pairwise(pieces):
+        names = [word for word in (*_last_word(first), *_first_word(second))]
+        read = [read_words(name, language) for name in names]
+        if len(names) == 2 and all(words and _CODED.search(name) for words, name in zip(read, names, strict=True)):
+            return tuple(names)
     return ()
+
+
+_CODED = re.compile(r"\w[_.\-/:]\w|\d|[a-z][A-Z]|^--?\w")
+"""What a name has that no word of a language has."""
+
+
+def _last_word(text: str) -> list[str]:
+    return text.split()[-1:]
+
+
+def _first_word(text: str) -> list[str]:
+    return [word.strip("?？,.;:") for word in text.split()[:1]]
 
 
 def _stripped(thing: str, language: str) -> str:

@@ -12,13 +12,16 @@ from deep_research.data import Passage
 from deep_research.finding.units import Section, Span, Texts, Unit
 from deep_research.finding.words import Word, coverage
 from deep_research.i18n.lexicon import any_word
-from deep_research.text.contents_lists import is_contents_list
+from deep_research.text.contents_lists import is_contents_line, is_contents_list
 from deep_research.text.tokens import content_terms
 
 SCORE, COVERED, HEADED = 1.0, 1.0, 0.6
 """Weights of a passage: its score in the search (as a share of the best), words that it has, words in its heading."""
-IN_UNIT, IN_PART, FITS = 1.0, 1.0, 0.25
-"""Weights of a unit: words that it has, words that one sentence or row of it has, being of the kind that is asked for."""
+IN_UNIT, IN_PART, FITS, OPENS = 1.0, 1.0, 0.25, 0.4
+"""Weights of a unit: words that it has, words that one sentence or row of it has, being of the kind that is asked for,
+being the first under a heading that the question names where it asks what something is."""
+LONG = 300
+"""Characters of a sentence or row beyond which its words are worth less: a long one has many by chance."""
 HEADING_ONLY = 0.6
 """What a word is worth that only the heading above has, or the title."""
 CONTEXT = 0.5
@@ -84,36 +87,46 @@ def best_unit(
     """Return the unit of a passage that answers best; `wanted` is what the question asks for, see `kind_wanted`."""
     section = texts.section(candidate.passage)
     found: Best | None = None
-    for unit in section.units:
+    for number, unit in enumerate(section.units):
         if unit.end <= candidate.passage.start or unit.start >= candidate.passage.end:
             continue
         lead = frozenset[str]().union(*(span.terms for span in unit.lead))
         above = candidate.above | lead
         whole = lead.union(*(span.terms for span in unit.parts))
-        of_parts = [(coverage(words, part.terms, above, HEADING_ONLY), part) for part in unit.parts]
+        of_parts = [(_in_part(part, words, above), part) for part in unit.parts]
         best, part = max(of_parts, key=lambda pair: pair[0], default=(0.0, None))
         worth = IN_UNIT * coverage(words, whole, above, HEADING_ONLY) + IN_PART * best
         worth += 0.5 * CONTEXT * coverage(context, whole | above)
-        if _fits(section.text, unit, wanted):
-            worth += FITS
-        worth = candidate.worth + worth * (LAST if candidate.worth and _is_thin(unit) else 1.0)
+        worth += FITS * _fits(section.text, unit, wanted)
+        if wanted == "meaning" and number == 0 and unit.kind == "prose":
+            worth += OPENS * coverage(words, _last_heading(candidate))
+        if is_contents_line(section.text[unit.start : unit.end]):
+            worth *= LAST
+        worth += candidate.worth
         if found is None or worth > found.worth:
             found = Best(candidate, section, unit, part, worth)
     return found
 
 
-def _is_thin(unit: Unit) -> bool:
-    return unit.end - unit.start < 25
+def _in_part(part: Span, words: Sequence[Word], above: frozenset[str]) -> float:
+    size = part.end - part.start
+    return coverage(words, part.terms, above, HEADING_ONLY) * (1.0 if size <= LONG else (LONG / size) ** 0.25)
+
+
+def _last_heading(candidate: Candidate) -> frozenset[str]:
+    last = candidate.passage.heading.rsplit(" > ", 1)[-1]
+    return _above("", last) if last else _above(candidate.title, "")
 
 
 _NUMBER = re.compile(r"\d")
 
 
-def kind_wanted(question: str) -> str:
-    """Return what a question asks for by its wording: "number", "steps", or "" for anything."""
-    if re.search(any_word("finding.number_patterns"), question, re.IGNORECASE):
-        return "number"
-    return "steps" if re.search(any_word("finding.steps_patterns"), question, re.IGNORECASE) else ""
+def kind_wanted(question: str, words: Sequence[Word]) -> str:
+    """Return what a question asks for by its wording: "number", "steps", "meaning", or "" for anything."""
+    for kind in ("number", "steps", "meaning"):
+        if re.search(any_word(f"finding.{kind}_patterns"), question, re.IGNORECASE):
+            return kind
+    return "meaning" if len(words) <= 2 and len(question.split()) <= 3 else ""  # a name alone
 
 
 def _fits(text: str, unit: Unit, wanted: str) -> bool:

@@ -14,6 +14,8 @@ NAME, PLAIN, COMMON = 2.0, 1.0, 0.3
 """What a word is worth that is written like a name, any other, and one that is said in every conversation."""
 _ENOUGH = 0.5
 """Share of the pairs of signs of a word without spaces from which a text has it."""
+_BASE, _RARE = 0.25, 0.3
+"""What a word weighs that all texts have, and the share of its rarity that counts of a common word."""
 _RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&/][^\W{CJK}]+)*[+#]*")
 _CJK_SIGN = re.compile(f"[{CJK}]")
 _HANGUL_SIGN = re.compile(f"[{HANGUL}]")
@@ -90,7 +92,7 @@ def weigh(asked: Sequence[Word], said: Sequence[frozenset[str]]) -> list[Word]:
     total = len(said) + 1
     counts = [sum(1 for terms in said if word.share(terms)) for word in asked]
     return [
-        word._replace(worth=word.worth * (0.25 + (log(total / (count + 1)) if word.worth > COMMON else 0.3)))
+        word._replace(worth=word.worth * (_BASE + (1.0 if word.worth > COMMON else _RARE) * log(total / (count + 1))))
         if count
         else word
         for word, count in zip(asked, counts, strict=True)
