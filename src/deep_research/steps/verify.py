@@ -42,7 +42,7 @@ def claims_of(text: str, library: Library) -> list[Claim]:
                 passages=known,
                 kind=kind,
                 verdict=verdict_of("own", "own_reasoning") if kind == "own" else verdict_of("unverified", "not_judged"),
-                where=statement.where,
+                where=" › ".join(filter(None, (statement.where, " | ".join(statement.header)))),
                 start=statement.start,
                 end=statement.end,
             )
