@@ -60,7 +60,6 @@ class RunContext:
     with it. Only `report_gap` adds to it.
     `pages` opens single addresses; None in a run that does not go to the web. `tools` are those of others, by the
     name they are offered under, `unopened` what of them could not be opened.
-    `fresh_since`: what was read before this time (ISO 8601) is read again when it is found; "" for nothing.
     `today` is the day on which the run began, also when it goes on later: prompts and reports name it.
     `docs` are the files and folders that the user named.
     `sources_before` had been read before a follow-up, whose ledger counts only the others. `keep_report` is called
@@ -87,7 +86,6 @@ class RunContext:
     elapsed: Callable[[], float] = field(default=lambda: 0.0)
     paused: Callable[[], AbstractContextManager[None]] = nullcontext
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
-    fresh_since: str = ""
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
 
     @cached_property

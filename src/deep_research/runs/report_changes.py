@@ -115,9 +115,7 @@ def _compare_claims(earlier: Sequence[Claim], later: Sequence[Claim]) -> tuple[l
             unchanged += 1
             continue
         kind: ChangeKind = "changed" if before else "new"
-        found.append(
-            StatementChange(kind=kind, section=claim.where, text=text, before=before, passages=claim.passages)
-        )
+        found.append(StatementChange(kind=kind, section=claim.where, text=text, before=before, passages=claim.passages))
     gone = [StatementChange(kind="gone", section=claim.where, before=text) for text, claim in left.items()]
     return [*found, *gone], unchanged
 

@@ -1,15 +1,16 @@
 """Opening one source: by its id, from one of its passages on, where words stand, or by an address that was named."""
 
 import asyncio
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Observation, Passage, Source
 from deep_research.errors import Blocked, NotFound, SourceError
 from deep_research.i18n.catalog import gap_of
-from deep_research.ports import Library, Pages
-from deep_research.run_context.context import RunContext, section_worked_at
+from deep_research.ports import Pages
+from deep_research.run_context.context import RunContext, current_position, section_worked_at
 from deep_research.text.prompt_fencing import attribute
 from deep_research.text.token_count import take_within_budget
 
@@ -41,7 +42,7 @@ async def open_source(ctx: RunContext, action: Action) -> Observation:
     is_known = ctx.opened.note(source, section_worked_at())
     passages = await asyncio.to_thread(ctx.library.passages, source)
     if action.query:
-        shown, told = await asyncio.to_thread(_places, ctx.library, passages, source, action.query)
+        shown, told = await _places(ctx, passages, source, action)
     else:
         shown, told = _from_start(ctx, passages, start)
     return Observation(
@@ -72,30 +73,30 @@ def _outline(passages: Sequence[Passage]) -> str:
     return f"Its further headings: {'; '.join(rows[::step])}" if rows else ""
 
 
-def _places(library: Library, passages: Sequence[Passage], source: str, words: str) -> tuple[list[Passage], str]:
-    """Return the passages of a source where words stand, in the order of its text, and how many there are."""
-    hits = library.search(words, limit=_MOST_PLACES, sources=(source,))
-    found = {hit.passage.id for hit in hits}
+async def _places(
+    ctx: RunContext, passages: Sequence[Passage], source: str, action: Action
+) -> tuple[list[Passage], str]:
+    """Return the passages of a source where words stand, in the order of its text; in words where there are none."""
+
+    def look() -> list[str]:
+        return [hit.passage.id for hit in ctx.library.search(action.query, limit=_MOST_PLACES, sources=(source,))]
+
+    found = set(await seen_once(ctx, f"{action.id} {source} {action.query}", look))
     shown = [p for p in passages if p.id in found]
     return shown, "" if shown else f"Nothing in {source} has these words; open it to read it."
 
 
-def _failed(ctx: RunContext, action: Action, error: Exception) -> Observation:
-    gap = ctx.report_failure(action.source, error, source=PLACE)
-    return Observation(action=action.id, failed=(PLACE,), failure=gap.why)
+async def seen_once(ctx: RunContext, what: str, look: Callable[[], list[str]]) -> list[str]:
+    """Return what the library shows at this place of the run; asked again after a crash, it is the same.
 
+    The library grows while others work, and a conversation that is taken up must ask its model the same again.
+    """
 
-async def _named(ctx: RunContext, wanted: str) -> tuple[str, str]:
-    """Return the source and the passage that an id or an address names; open an address. Raises SourceError."""
-    if not _ID.fullmatch(wanted):
-        return (await open_address(ctx, wanted)).id, ""
-    source = await asyncio.to_thread(ctx.library.source, wanted.partition("p")[0])
-    if source is None:
-        raise Blocked(f"There is no source {wanted} in the library.", reason="unknown id")
-    if await asyncio.to_thread(ctx.library.snapshot, source.id) is None:
-        raise Blocked(f"{source.id} could not be read.", reason="no text")
-    whole = source if "p" in wanted else await _whole(ctx, source)
-    return whole.id, wanted if "p" in wanted else ""
+    async def make() -> str:
+        return json.dumps(await asyncio.to_thread(look), ensure_ascii=False)
+
+    answer, _ = await ctx.journal.call("library", f"{current_position()} {what}", make)
+    return json.loads(answer)
 
 
 async def open_address(ctx: RunContext, url: str) -> Source:
