@@ -34,7 +34,7 @@ async def workers(
     """Give clients of which each has a gate and a session of its own, as in processes of their own."""
     from deep_research.stores.postgres_database import PostgresLimits  # noqa: PLC0415 - an extra
 
-    ceiling = Ceiling(requests=requests, at_first=requests)
+    ceiling = Ceiling(requests=requests)
     clients = [
         ModelClient(
             [open_model("openai", "gpt-4o-mini", keys=KEYS, base_url=provider.base_url)],

@@ -11,7 +11,6 @@ from deep_research.errors import ConfigError
 from deep_research.i18n.catalog import outage_gap
 from deep_research.ports import Journal, Ranker, Reasoner, SearchPlace
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
-from deep_research.run_context.context import section_worked_at
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.open_stores import shared_limits
 
@@ -150,9 +149,8 @@ def open_reasoner(
         roles=roles,
         account=note_attempt,
         on_outage=lambda model, why: on_gap(outage_gap(model.model, model.provider, why)),
-        patience=Patience.for_silence(settings.model_timeout_seconds, hedges=settings.hedge_slow_calls),
+        patience=Patience.for_silence(settings.model_timeout_seconds),
         gates=_gates(settings, [first, *others, *roles.values()]),
-        task=section_worked_at,
     )
     paid = PaidCalls(client, journal, settings)
     named = {role: (roles.get(role) or first).model for role in get_args(Role)}

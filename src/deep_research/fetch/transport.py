@@ -168,7 +168,11 @@ class Transport:
     @asynccontextmanager
     async def _open(self, request: httpcore.Request, address: Address) -> AsyncIterator[httpcore.Response]:
         with _translated(address):
-            response = await (await self._pool()).handle_async_request(request)
+            pool = await self._pool()
+            try:
+                response = await pool.handle_async_request(request)
+            except (httpcore.ReadError, httpcore.WriteError, httpcore.RemoteProtocolError):
+                response = await pool.handle_async_request(request)  # it had closed the idle connection
             try:
                 yield response
             finally:
