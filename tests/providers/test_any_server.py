@@ -17,6 +17,7 @@ from deep_research.providers.token_stream import streaming_to
 from tests.providers.served import SCHEMA, WEATHER, asking
 from tests.support import Call, Reply, ScriptedProvider
 from tests.support.clock import FakeClock
+from tests.support.closing_server import closing_server
 from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
 from tests.support.scripted_provider import RecordedCall
 from tests.support.scripted_replies import Request
@@ -340,31 +341,9 @@ async def test_a_model_that_is_missing_is_not_looked_for_at_other_paths() -> Non
 
 
 async def test_an_idle_connection_that_the_server_has_closed_costs_nothing() -> None:
-    answered = 0
     body = json.dumps({"choices": [{"message": {"content": "Good."}, "finish_reason": "stop"}]}).encode()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request of a connection; read the next, and close without a word."""
-        nonlocal answered
-        for turn in range(2):
-            try:
-                head = await reader.readuntil(b"\r\n\r\n")
-            except asyncio.IncompleteReadError:
-                break
-            length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
-            await reader.readexactly(length)
-            if turn == 0:
-                answered += 1
-                writer.write(
-                    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body)
-                )
-                writer.write(body)
-                await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    model = open_model("compatible", "m", base_url=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
-    assert [(await model.complete(asking(str(number)))).text for number in range(3)] == ["Good."] * 3
-    assert answered == 3
-    await model.close()
-    server.close()
+    async with closing_server(body) as seen:
+        model = open_model("compatible", "m", base_url=f"http://127.0.0.1:{seen.port}/v1")
+        assert [(await model.complete(asking(str(number)))).text for number in range(3)] == ["Good."] * 3
+        await model.close()
+    assert (seen.answered, seen.dropped) == (3, 2)

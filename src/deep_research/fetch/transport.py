@@ -169,10 +169,19 @@ class Transport:
     async def _open(self, request: httpcore.Request, address: Address) -> AsyncIterator[httpcore.Response]:
         with _translated(address):
             pool = await self._pool()
+            opened: list[str] = []
+
+            async def note(event: str, _: object) -> None:
+                if event == "connection.connect_tcp.started":
+                    opened.append(event)
+
+            request.extensions["trace"] = note
             try:
                 response = await pool.handle_async_request(request)
             except (httpcore.ReadError, httpcore.WriteError, httpcore.RemoteProtocolError):
-                response = await pool.handle_async_request(request)  # it had closed the idle connection
+                if opened:
+                    raise
+                response = await pool.handle_async_request(request)  # the server had closed the idle connection
             try:
                 yield response
             finally:
