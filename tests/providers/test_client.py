@@ -10,7 +10,7 @@ import pytest
 from deep_research.errors import ConfigError, ContextTooLong, MalformedOutput, ModelRateLimited, ProviderDown, Refused
 from deep_research.providers.model_client import CallRecord, ModelClient, OpenModel, Patience
 from deep_research.providers.provider_catalog import open_model
-from deep_research.providers.provider_limits import Ceiling, Gate
+from deep_research.providers.provider_limits import Gate
 from tests.providers.served import KEYS, asking
 from tests.support import Reply, ScriptedProvider
 from tests.support.clock import FakeClock
@@ -20,7 +20,7 @@ class Setup:
     def __init__(self, provider: ScriptedProvider) -> None:
         self.hand = FakeClock()
         self.records: list[CallRecord] = []
-        self.gate = Gate(Ceiling(requests=4), self.hand)
+        self.gate = Gate(4, self.hand)
         self.url = provider.base_url
         self.client: ModelClient
 

@@ -11,7 +11,7 @@ from deep_research.errors import (
     ProviderDown,
     Refused,
 )
-from deep_research.providers.provider_limits import Ceiling, Gate, gate_of, policy_for
+from deep_research.providers.provider_limits import Gate, gate_of, policy_for
 from tests.support.clock import FakeClock
 
 
@@ -21,7 +21,7 @@ async def settle() -> None:
 
 
 async def test_no_more_requests_than_allowed_and_in_order() -> None:
-    gate = Gate(Ceiling(requests=2))
+    gate = Gate(2)
     running: list[int] = []
     ends = [asyncio.Event() for _ in range(5)]
 
@@ -51,7 +51,7 @@ async def _pass_through(gate: Gate) -> None:
 
 
 async def test_one_that_gives_up_waiting_takes_no_place() -> None:
-    gate = Gate(Ceiling(requests=1))
+    gate = Gate(1)
     async with gate.slot():
         waiting = asyncio.create_task(_pass_through(gate))
         await settle()
@@ -62,7 +62,7 @@ async def test_one_that_gives_up_waiting_takes_no_place() -> None:
 
 
 async def test_a_place_given_to_one_that_is_cancelled_at_that_moment_is_passed_on() -> None:
-    gate = Gate(Ceiling(requests=1))
+    gate = Gate(1)
     holding = gate.slot()
     await holding.__aenter__()
     first, second = (asyncio.create_task(_pass_through(gate)) for _ in range(2))
@@ -98,7 +98,7 @@ def test_the_gate_of_a_provider_is_one_for_the_process() -> None:
 
 
 async def test_a_gate_serves_several_event_loops() -> None:
-    gate = Gate(Ceiling(requests=1))
+    gate = Gate(1)
 
     def elsewhere() -> int:
         asyncio.run(_pass_through(gate))

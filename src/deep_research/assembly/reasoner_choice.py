@@ -315,14 +315,14 @@ def _handed_over(argument: str, name: str | None, own: Mapping[str, Any]) -> Any
 def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate]":
     """Return the limits of simultaneous requests for each provider, shared by all runs of the process."""
     from deep_research.providers.provider_catalog import PROVIDERS  # noqa: PLC0415
-    from deep_research.providers.provider_limits import Ceiling, gate_of  # noqa: PLC0415
+    from deep_research.providers.provider_limits import gate_of  # noqa: PLC0415
 
     gates: dict[str, Gate] = {}
     for name, model in {model.provider: model for model in reversed(models)}.items():
         most = settings.max_model_requests
         if name in PROVIDERS:
             most = min(most, PROVIDERS[name].requests)
-        gates[name] = gate_of(name, getattr(model, "address", ""), Ceiling(requests=most), shared=shared_limits())
+        gates[name] = gate_of(name, getattr(model, "address", ""), most, shared=shared_limits())
     return gates
 
 

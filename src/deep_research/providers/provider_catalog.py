@@ -45,25 +45,22 @@ _OLLAMA: dict[str, Any] = {
 _FREE: dict[str, Any] = {"input_usd": 0.0, "output_usd": 0.0, "cached_usd": 0.0, "cache_write_usd": 0.0}
 """What a model on hardware of one's own costs. A gateway to models that are paid for asks for a key, even nearby."""
 
+_OPENROUTER: dict[str, Any] = {
+    "thinking_on": {"reasoning": {"enabled": True}},
+    "thinking_off": {"reasoning": {"enabled": False}},
+    "output_parameter": "max_tokens",
+    "thinking_streams": False,
+}
+_DASHSCOPE = "https://dashscope.aliyuncs.com/compatible-mode/v1"
+_GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai"
+
 PROVIDERS: dict[str, Provider] = {
-    "aliyun": Provider(
-        "openai",
-        "https://dashscope.aliyuncs.com/compatible-mode/v1",
-        "DASHSCOPE_API_KEY",
-        "DASHSCOPE_BASE_URL",
-        "qwen3.5-plus",
-    ),
+    "aliyun": Provider("openai", _DASHSCOPE, "DASHSCOPE_API_KEY", "DASHSCOPE_BASE_URL", "qwen3.5-plus"),
     "openai": Provider("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-5.4-mini"),
     "anthropic": Provider(
         "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "claude-sonnet-5"
     ),
-    "gemini": Provider(
-        "openai",
-        "https://generativelanguage.googleapis.com/v1beta/openai",
-        "GEMINI_API_KEY",
-        "GEMINI_BASE_URL",
-        "gemini-3.5-flash",
-    ),
+    "gemini": Provider("openai", _GOOGLE, "GEMINI_API_KEY", "GEMINI_BASE_URL", "gemini-3.5-flash"),
     "deepseek": Provider(
         "openai", "https://api.deepseek.com", "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL", "deepseek-flash"
     ),
@@ -71,21 +68,9 @@ PROVIDERS: dict[str, Provider] = {
         "openai", "https://api.moonshot.cn/v1", "MOONSHOT_API_KEY", "MOONSHOT_BASE_URL", "kimi-k2-thinking"
     ),
     "openrouter": Provider(
-        "openai",
-        "https://openrouter.ai/api/v1",
-        "OPENROUTER_API_KEY",
-        "",
-        "deepseek/deepseek-v4-flash",
-        {
-            "thinking_on": {"reasoning": {"enabled": True}},
-            "thinking_off": {"reasoning": {"enabled": False}},
-            "output_parameter": "max_tokens",
-            "thinking_streams": False,
-        },
+        "openai", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "", "deepseek/deepseek-v4-flash", _OPENROUTER
     ),
-    "groq": Provider(
-        "openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "", "openai/gpt-oss-120b", {**_NO_SWITCH}
-    ),
+    "groq": Provider("openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "", "openai/gpt-oss-120b", _NO_SWITCH),
     "ollama": Provider(
         "ollama", "http://localhost:11434", "", "OLLAMA_HOST", "qwen3", {**_LOCAL, **_OLLAMA}, requests=4
     ),

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections import Counter, deque
 from collections.abc import AsyncIterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from typing import Literal, NamedTuple
 
@@ -22,19 +23,8 @@ from deep_research.errors import (
 )
 from deep_research.ports import SharedLimits
 
-
-class Ceiling(NamedTuple):
-    """The most requests that may be in flight at one provider."""
-
-    requests: int = 16
-
-
-USUAL = Ceiling()
-
-
-class _Waiting(NamedTuple):
-    loop: asyncio.AbstractEventLoop
-    granted: "asyncio.Future[None]"
+_USUAL = 16
+"""The most requests that may be in flight at one provider where nothing else is said."""
 
 
 class _Outage(NamedTuple):
@@ -53,21 +43,21 @@ class Gate:
 
     def __init__(
         self,
-        ceiling: Ceiling = USUAL,
+        requests: int = _USUAL,
         clock: Clock = SYSTEM_CLOCK,
         *,
         name: str = "",
         shared: SharedLimits | None = None,
     ) -> None:
-        """`clock` says when a pause that the provider asked for is over.
+        """`requests` may be in flight at most; `clock` says when a pause that the provider asked for is over.
 
-        With `shared` the requests of the ceiling, pauses and outages are those of all processes, under `name`.
+        With `shared` requests, pauses and outages are those of all processes, under `name`.
         """
         self._name, self._shared = name, shared
-        self._ceiling = ceiling
+        self._most = requests
         self._clock = clock
         self._lock = threading.Lock()
-        self._queue: deque[_Waiting] = deque()
+        self._queue: deque[Future[None]] = deque()
         self._requests = 0
         self._opens_at = 0.0
         self.has_answered = False
@@ -95,7 +85,7 @@ class Gate:
             if self._shared is None:
                 yield self._clock.monotonic()
             else:
-                async with self._shared.place(self._name, self._ceiling.requests):
+                async with self._shared.place(self._name, self._most):
                     yield self._clock.monotonic()
         finally:
             self._leave()
@@ -161,49 +151,38 @@ class Gate:
             await self._clock.sleep(wait)
 
     async def _enter(self) -> None:
-        loop = asyncio.get_running_loop()
         with self._lock:
-            if not self._queue and self._requests < self._ceiling.requests:
+            if not self._queue and self._requests < self._most:
                 self._requests += 1
                 return
-            waiting = _Waiting(loop, loop.create_future())
-            self._queue.append(waiting)
+            turn = Future[None]()
+            self._queue.append(turn)
         try:
-            await waiting.granted
+            await asyncio.wrap_future(turn)
         except asyncio.CancelledError:
-            self._withdraw(waiting)
+            if not turn.cancel():
+                self._leave()  # it was let through at the same moment
             raise
-
-    def _withdraw(self, waiting: _Waiting) -> None:
-        with self._lock:
-            if waiting in self._queue:
-                self._queue.remove(waiting)
-                return
-        self._leave()  # it was let through at the same moment
 
     def _leave(self) -> None:
         with self._lock:
             self._requests -= 1
-            while self._queue and self._requests < self._ceiling.requests:
-                waiting = self._queue.popleft()
-                self._requests += 1
-                waiting.loop.call_soon_threadsafe(_grant, waiting.granted)
+            while self._queue and self._requests < self._most:
+                turn = self._queue.popleft()
+                if turn.set_running_or_notify_cancel():
+                    self._requests += 1
+                    turn.set_result(None)
 
 
-def _grant(granted: "asyncio.Future[None]") -> None:
-    if not granted.done():
-        granted.set_result(None)
-
-
-_GATES: dict[tuple[str, Ceiling, SharedLimits | None], Gate] = {}
+_GATES: dict[tuple[str, int, SharedLimits | None], Gate] = {}
 _GATES_LOCK = threading.Lock()
 
 
-def gate_of(provider: str, base_url: str = "", ceiling: Ceiling = USUAL, *, shared: SharedLimits | None = None) -> Gate:
-    """Return the gate of a provider at an address: one for the whole process and each ceiling."""
+def gate_of(provider: str, base_url: str = "", requests: int = _USUAL, *, shared: SharedLimits | None = None) -> Gate:
+    """Return the gate of a provider at an address: one for the whole process and each number of requests."""
     name = f"{provider} {base_url}"
     with _GATES_LOCK:
-        return _GATES.setdefault((name, ceiling, shared), Gate(ceiling, name=name, shared=shared))
+        return _GATES.setdefault((name, requests, shared), Gate(requests, name=name, shared=shared))
 
 
 class Policy(NamedTuple):
