@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, noting_answers
 from deep_research.data import ModelAnswer, ModelRequest, Role, Usage
-from deep_research.errors import ConfigError, ModelError, ModelRateLimited, ProviderDown, ResearchError
+from deep_research.errors import ConfigError, MalformedOutput, ModelError, ModelRateLimited, ProviderDown, ResearchError
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_limits import Gate, Policy, gate_of, policy_for
 
@@ -148,11 +148,11 @@ class ModelClient:
             except (ModelError, ConfigError) as error:
                 failed += 1
                 pause = self._pause(_policy(error, has_fallback=has_fallback), error, failed)
-                dead = isinstance(error, ProviderDown) and not gate.has_answered
+                dead = isinstance(error, ProviderDown) and not gate.answered
                 until = min(deadline, begun + _DEAD_SECONDS) if dead or has_fallback else deadline
                 ends = pause is None or gate.was_out(model.model) or self._clock.monotonic() + pause > until
                 is_silent = isinstance(error, ProviderDown) and error.reason == "timeout"
-                at_once = ends and (has_fallback or not gate.has_answered)
+                at_once = ends and (has_fallback or not gate.answered)
                 if (ends or is_silent) and self._breaks(model, error, gate, has_fallback=has_fallback, at_once=at_once):
                     raise (_outage(model, error.message) if isinstance(error, ProviderDown) else error) from error
                 if ends or pause is None:
@@ -168,6 +168,8 @@ class ModelClient:
         counts = isinstance(error, ProviderDown)
         if has_fallback and isinstance(error, ModelRateLimited | ConfigError):
             counts = error.reason != "bad_request" and policy_for(error).action != "stop"
+        elif has_fallback and isinstance(error, MalformedOutput):
+            counts = model.model not in gate.answered
         if not counts or not gate.note_failure(model.model, error.message, at_once=at_once, seconds=seconds):
             return False
         self._on_outage(model, error.message)

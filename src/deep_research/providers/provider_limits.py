@@ -60,7 +60,8 @@ class Gate:
         self._queue: deque[Future[None]] = deque()
         self._requests = 0
         self._opens_at = 0.0
-        self.has_answered = False
+        self.answered = set[str]()
+        """The models that have answered."""
         self._failures: Counter[str] = Counter()
         self._outages: dict[str, _Outage] = {}
 
@@ -106,7 +107,7 @@ class Gate:
     def note_answer(self, model: str = "") -> None:
         """Note an answer of `model`: it is up."""
         with self._lock:
-            self.has_answered = True
+            self.answered.add(model)
             self._failures.pop(model, None)
             was_out = self._outages.pop(model, None)
         if was_out and self._shared is not None:
