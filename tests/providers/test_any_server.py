@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -33,13 +34,13 @@ class PickyProvider(ScriptedProvider):
         super().__init__(*about, **named)
         self.refuse = refuse
 
-    async def _answer(self, call: RecordedCall, *about: Any) -> HttpResponse:
+    async def _answer(self, call: RecordedCall, wire: ModuleType, key: str) -> HttpResponse:
         refused = self.refuse(call.request)
         if refused is not None:
             await asyncio.sleep(0.05)  # so that calls made side by side are refused side by side
             call.status, call.fault = refused.status, "refused"
             return refused
-        return await super()._answer(call, *about)
+        return await super()._answer(call, wire, key)
 
 
 def refusal(message: str, status: int = 400, **more: Any) -> HttpResponse:
@@ -287,6 +288,7 @@ async def test_an_answer_spent_on_thinking_is_told_apart_and_gets_more_room() ->
             with pytest.raises(MalformedOutput, match=r"spent all .* on thinking") as caught:
                 await model.complete(asking(max_output_tokens=2000))
             assert caught.value.reason == "thinking"
+            assert caught.value.usage
             assert caught.value.usage.prompt_tokens > 0
             assert (await model.complete(asking(max_output_tokens=2000))).text == "Good."
 

@@ -193,6 +193,7 @@ def test_unknown_models_get_safe_defaults_and_can_be_described() -> None:
         ("ollama", "", {}, 0.0),
         ("compatible", "http://192.168.1.7:8000/v1", {}, 0.0),
         ("compatible", "http://vllm:8000/v1", {}, 0.0),
+        ("compatible", "http://[::1]:8000/v1", {}, 0.0),
         ("compatible", "http://127.0.0.1:4000/v1", {"OPENAI_COMPATIBLE_API_KEY": "k"}, 0.28),
         ("compatible", "https://models.example.org/v1", {}, 0.28),
     ],

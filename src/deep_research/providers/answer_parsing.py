@@ -99,7 +99,7 @@ def understood(heard: Heard, request: ModelRequest, about: About, *, forced: boo
 
 
 def _nothing_said(about: About, fields: dict[str, Any], *, reasoning: bool, complete: bool) -> MalformedOutput:
-    """The error of an answer without content: all spent on thinking, or nothing at all."""
+    """Return the error of an answer without content: all spent on thinking, or nothing at all."""
     who = f"{about.provider} ({about.model})"
     if complete:
         return MalformedOutput(f"{who} gave an answer without content.", reason="empty", **fields)

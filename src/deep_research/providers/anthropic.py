@@ -154,7 +154,7 @@ def _read(data: Mapping[str, Any], request_id: str) -> Heard:
 
 
 def _arguments(block: Mapping[str, Any]) -> str:
-    """The input of a call as text: streamed parts as they came, else the object written out."""
+    """Return the input of a call as text: streamed parts as they came, else the object written out."""
     given = block.get("partial") or block.get("input")
     return given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
 

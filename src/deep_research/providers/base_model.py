@@ -125,7 +125,7 @@ class WiredModel:
         return plain if plain != self._manner else None
 
     def _translated(self, failure: WireFailure) -> ResearchError:
-        """The error that a failure means; one that is too long for a window learnt before names it as well."""
+        """Return the error that a failure means; one that is too long names the window learnt before as well."""
         error = translate(failure, self._about)
         if isinstance(error, ContextTooLong) and error.window is None:
             error.window = self._manner.window or None
@@ -144,7 +144,7 @@ class WiredModel:
         raise NotImplementedError
 
     def _salvaged(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
-        """The answer that a failure carries, for servers that refuse their own model's answers."""
+        """Return the answer that a failure carries, for servers that refuse their own model's answers."""
         return None
 
 

@@ -11,7 +11,6 @@ from contextlib import AsyncExitStack, aclosing, contextmanager
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
-from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     import httpx
@@ -175,8 +174,8 @@ class HttpWire:
 
 
 def _beginnings(base_url: str) -> tuple[str, ...]:
-    """The beginnings of paths to try at an address: people leave the version out."""
-    path = urlsplit(base_url).path
+    """Return the beginnings of paths to try at an address: people leave the version out."""
+    path = re.sub(r"\A\w+://[^/]*", "", base_url)
     if path in ("", "/openai"):
         return ("", "/v1", *(("/openai/v1",) if not path else ()))
     return ("",)
@@ -205,7 +204,7 @@ def _json(raw: bytes, headers: Mapping[str, str]) -> Any:
 
 
 def _error_body(raw: bytes) -> Any:
-    """The body of an error: JSON, or the beginning of its text."""
+    """Return the body of an error: JSON, or the beginning of its text."""
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):

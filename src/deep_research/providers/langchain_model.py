@@ -71,7 +71,7 @@ class LangChainModel:
         return understood(_read(answer), request, self._about)
 
     async def _asked(self, request: ModelRequest) -> "AIMessage":
-        """The answer, with the tools in words where the model cannot be bound to them."""
+        """Return the answer, with the tools in words where the model cannot be bound to them."""
         model: Any = self._chat_model
         if request.tools:
             tools = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]

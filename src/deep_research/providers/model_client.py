@@ -4,18 +4,17 @@ import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple, Protocol
 
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, noting_answers
 from deep_research.data import ModelAnswer, ModelRequest, Role, Usage
 from deep_research.errors import ConfigError, MalformedOutput, ModelError, ModelRateLimited, ProviderDown, ResearchError
 from deep_research.providers.model_families import Family
-from deep_research.providers.provider_limits import Gate, Policy, gate_of, policy_for
+from deep_research.providers.provider_limits import Gate, gate_of, policy_for
 
 _DEAD_SECONDS = 10.0
 """How long a provider is tried that has not answered once in this process."""
-_WITH_FALLBACK = {ProviderDown: 3, ModelRateLimited: 2}
+_WITH_FALLBACK = 3
 """Attempts where another model stands ready."""
 
 
@@ -147,7 +146,7 @@ class ModelClient:
                 return await self._attempt(model, request, role, deadline)
             except (ModelError, ConfigError) as error:
                 failed += 1
-                pause = self._pause(_policy(error, has_fallback=has_fallback), error, failed)
+                pause = self._pause(error, failed, most=_WITH_FALLBACK if has_fallback else failed + 1)
                 dead = isinstance(error, ProviderDown) and not gate.answered
                 until = min(deadline, begun + _DEAD_SECONDS) if dead or has_fallback else deadline
                 ends = pause is None or gate.was_out(model.model) or self._clock.monotonic() + pause > until
@@ -175,9 +174,10 @@ class ModelClient:
         self._on_outage(model, error.message)
         return True
 
-    def _pause(self, policy: Policy, error: ResearchError, failed: int) -> float | None:
-        """Seconds until the next attempt, or None when there is to be none."""
-        if policy.action not in ("retry", "wait") or failed >= policy.attempts:
+    def _pause(self, error: ResearchError, failed: int, *, most: int) -> float | None:
+        """Return the seconds until the next of `most` attempts, or None when there is to be none."""
+        policy = policy_for(error)
+        if policy.action not in ("retry", "wait") or failed >= min(policy.attempts, most):
             return None
         if isinstance(error, ModelError) and error.retry_after is not None:
             return error.retry_after
@@ -185,12 +185,17 @@ class ModelClient:
         return grown * (0.5 + self._jitter() / 2)
 
     async def _attempt(self, model: OpenModel, request: ModelRequest, role: Role, deadline: float) -> ModelAnswer:
-        """One attempt within the limits of the provider, accounted for."""
-        gate = self._gate(model.provider)
+        """Make one attempt within the limits of the provider, accounted for."""
+        gate, paid = self._gate(model.provider), list[ModelAnswer]()
         async with gate.slot(until=deadline) as started:
+
+            def record(answer: ModelAnswer) -> None:
+                """Account for an answer as soon as it is there, once: it is paid for."""
+                if not paid:
+                    paid.append(answer)
+                    self._record(role, model, answer.usage, started, "", answer)
+
             try:
-                # As soon as it is there: it is paid for.
-                record = _once(partial(self._record_answer, role, model, started))
                 with noting_answers(ModelAnswer, record):
                     answer = await self._in_time(model, request)
                 record(answer)  # of a model that has no wire of ours
@@ -202,9 +207,6 @@ class ModelClient:
                 raise
             gate.note_answer(model.model)
             return answer
-
-    def _record_answer(self, role: Role, model: OpenModel, started: float, answer: ModelAnswer) -> None:
-        self._record(role, model, answer.usage, started, "", answer)
 
     async def _in_time(self, model: OpenModel, request: ModelRequest) -> ModelAnswer:
         limit = self._patience.answer_seconds
@@ -233,26 +235,6 @@ class ModelClient:
         if self._gates is not None and provider in self._gates:
             return self._gates[provider]
         return gate_of(provider)
-
-
-def _once(record: Callable[[ModelAnswer], object]) -> Callable[[ModelAnswer], None]:
-    """Return `record` so that it is told of one answer only."""
-    is_recorded = False
-
-    def record_first(answer: ModelAnswer) -> None:
-        nonlocal is_recorded
-        if not is_recorded:
-            is_recorded = True
-            record(answer)
-
-    return record_first
-
-
-def _policy(error: ResearchError, *, has_fallback: bool) -> Policy:
-    """Return what follows an error; with another model at hand there are fewer attempts."""
-    policy = policy_for(error)
-    most = next((count for kind, count in _WITH_FALLBACK.items() if has_fallback and isinstance(error, kind)), 0)
-    return policy._replace(attempts=min(policy.attempts, most)) if most else policy
 
 
 def _outage(model: OpenModel, message: str) -> ProviderDown:

@@ -90,7 +90,7 @@ def _message(message: ModelMessage, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 async def _listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
-    """What the lines of an answer say. Raises WireFailure when they end early or carry an error."""
+    """Read what the lines of an answer say. Raises WireFailure when they end early or carry an error."""
     text: list[str] = []
     thought: list[str] = []
     calls: list[RawCall] = []

@@ -241,7 +241,7 @@ class OpenAICompatibleModel(WiredModel):
         return manner.without_refused(body)
 
     def _salvaged(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
-        """The call that Groq refuses because its arguments miss the tool's schema: whoever asked judges it."""
+        """Return the call that Groq refuses because its arguments miss the tool's schema: whoever asked judges it."""
         call = parse_object(error_body(failure.body).failed_generation)
         if not call or not isinstance(call.get("arguments"), dict) or not call.get("name"):
             return None

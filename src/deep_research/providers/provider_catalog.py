@@ -5,7 +5,6 @@ import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from urllib.parse import urlsplit
 
 from deep_research.errors import ConfigError, ModelSetupError
 
@@ -214,7 +213,8 @@ def open_model(
 
 def _is_near(address: str) -> bool:
     """Return whether an address is this computer or one of its own network."""
-    host = urlsplit(address).hostname or ""
+    found = re.match(r"\w+://(?:[^/@]*@)?(?:\[([^\]/]*)\]|([^/:?]*))", address)
+    host = (found[1] or found[2] or "") if found else ""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:

@@ -49,7 +49,7 @@ class Gate:
         name: str = "",
         shared: SharedLimits | None = None,
     ) -> None:
-        """`requests` may be in flight at most; `clock` says when a pause that the provider asked for is over.
+        """Let `requests` be in flight at most; `clock` says when a pause that the provider asked for is over.
 
         With `shared` requests, pauses and outages are those of all processes, under `name`.
         """

@@ -112,13 +112,13 @@ def plainest(body: Mapping[str, Any], manner: Manner) -> Manner:
 
 
 def _lacking_tools(failure: WireFailure, body: Mapping[str, Any], manner: Manner) -> Manner:
-    """What a failure of another status teaches: llama.cpp says with 500 that it has no tools, OpenRouter with 404."""
+    """Learn from a failure of another status: llama.cpp says with 500 that it has no tools, OpenRouter with 404."""
     hinted = failure.status in (404, 500, 501) and re.search(_HINTS["tools"], error_body(failure.body).message)
     return manner.refusing(frozenset({"tools"})) if hinted and "tools" in body else manner
 
 
 def _refused(said: str, body: Mapping[str, Any]) -> frozenset[str]:
-    """The parameter of `body` that an error is about: the first that it names, else the first that it hints at."""
+    """Return the parameter of `body` that an error is about: the first that it names, else the first that it hints at."""
     if "stream" not in body and re.search(r"\bstream(?:ing)?\b", said):
         return frozenset({_WHOLE})
     names = [name for name in (*body, "role", "cache_control") if name not in _NEVER and _contains(body, name)]

@@ -54,7 +54,7 @@ def calls_in(text: str, tools: Iterable[ToolSpec]) -> tuple[str, list[tuple[str,
 
 
 def _values(text: str) -> Iterator[tuple[int, int, Any]]:
-    """The outermost JSON objects and lists of objects in a text, with their places; a broken one that is all of it, too."""
+    """Yield the outermost JSON objects and lists of objects in a text, with their places; a broken one that is all of it, too."""
     decoder, at, found = json.JSONDecoder(strict=False), 0, False
     while opened := re.compile(r"\{|\[(?=\s*\{)").search(text, at):
         try:
@@ -79,7 +79,7 @@ def _calls_of(value: Any, names: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def _call(call: Any, names: set[str], *, is_said: bool) -> tuple[str, str] | None:
-    """A call as (name, arguments); `is_said`: it stands in a list of calls, so that its name may be any."""
+    """Return a call as (name, arguments); `is_said`: it stands in a list of calls, so that its name may be any."""
     for key in ("function", "tool_call"):
         if isinstance(call, Mapping) and isinstance(call.get(key), Mapping):
             call = call[key]
