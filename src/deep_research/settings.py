@@ -83,12 +83,6 @@ class Settings(BaseModel):
     model_timeout_seconds: float = _setting(
         120, "models", "Timeout of a model call: the longest wait for more output, in seconds.", ge=1, le=3600
     )
-    hedge_slow_calls: bool = _setting(
-        True,
-        "models",
-        "Make a model call a second time when it takes far longer than usual; the first answer counts, both are paid for.",
-        advanced=True,
-    )
     max_context_tokens: int = _setting(
         100_000, "models", "Context window of the model, in tokens.", ge=4_000, le=10_000_000
     )

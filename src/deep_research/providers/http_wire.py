@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import ssl
 import sys
 import time
@@ -64,7 +65,9 @@ class HttpWire:
 
     def __init__(self, base_url: str, headers: Mapping[str, str], *, timeout_seconds: float) -> None:
         """`timeout_seconds` is the longest silence, not the longest answer."""
-        self.base_url = base_url.rstrip("/")
+        address, _, self._query = base_url.partition("?")  # Azure's addresses carry their api-version
+        self.base_url = re.sub(r"/(?:chat/completions|v1/messages)/*\Z", "", address.rstrip("/")).rstrip("/")
+        self.paths = _beginnings(self.base_url)
         self._headers = {"content-type": "application/json", **headers}
         self._timeout = timeout_seconds
         self._client: httpx.AsyncClient | None = None
@@ -123,8 +126,7 @@ class HttpWire:
             async with AsyncExitStack() as stack:
                 # A server that sends its head byte by byte is as good as silent.
                 async with asyncio.timeout(self._timeout + _CONNECT_SECONDS):
-                    sent = client.stream("POST", self.base_url + path, content=_encoded(body))
-                    response = await stack.enter_async_context(sent)
+                    response = await self._begun(client, path, _encoded(body), stack)
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 if response.status_code >= 300:
                     async with asyncio.timeout(self._timeout):
@@ -147,6 +149,18 @@ class HttpWire:
         except httpx.HTTPError as error:
             raise WireFailure("cut" if started else "connection", body=str(error) or type(error).__name__) from error
 
+    async def _begun(
+        self, client: "httpx.AsyncClient", path: str, content: bytes, stack: AsyncExitStack
+    ) -> "httpx.Response":
+        """Send a request and return the answer's head; once more where the server had closed the idle connection."""
+        import httpx  # noqa: PLC0415
+
+        url = f"{self.base_url}{path}{'?' * bool(self._query)}{self._query}"
+        try:
+            return await stack.enter_async_context(client.stream("POST", url, content=content))
+        except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
+            return await stack.enter_async_context(client.stream("POST", url, content=content))
+
     def _check_pace(self, received: int, seconds: float) -> None:
         """Raise WireFailure for a body that drips: after the longest silence there is less than a few letters a second."""
         if seconds > self._timeout and received < seconds * _LEAST_BYTES_PER_SECOND:
@@ -157,6 +171,14 @@ class HttpWire:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
+
+
+def _beginnings(base_url: str) -> tuple[str, ...]:
+    """Return the beginnings of paths to try at an address: people leave the version out."""
+    path = re.sub(r"\A\w+://[^/]*", "", base_url)
+    if path in ("", "/openai"):
+        return ("", "/v1", *(("/openai/v1",) if not path else ()))
+    return ("",)
 
 
 @contextmanager
@@ -182,7 +204,7 @@ def _json(raw: bytes, headers: Mapping[str, str]) -> Any:
 
 
 def _error_body(raw: bytes) -> Any:
-    """The body of an error: JSON, or the beginning of its text."""
+    """Return the body of an error: JSON, or the beginning of its text."""
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):

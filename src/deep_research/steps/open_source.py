@@ -99,6 +99,24 @@ async def seen_once(ctx: RunContext, what: str, look: Callable[[], list[str]]) -
     return json.loads(answer)
 
 
+def _failed(ctx: RunContext, action: Action, error: Exception) -> Observation:
+    gap = ctx.report_failure(action.source, error, source=PLACE)
+    return Observation(action=action.id, failed=(PLACE,), failure=gap.why)
+
+
+async def _named(ctx: RunContext, wanted: str) -> tuple[str, str]:
+    """Return the source and the passage that an id or an address names; open an address. Raises SourceError."""
+    if not _ID.fullmatch(wanted):
+        return (await open_address(ctx, wanted)).id, ""
+    source = await asyncio.to_thread(ctx.library.source, wanted.partition("p")[0])
+    if source is None:
+        raise Blocked(f"There is no source {wanted} in the library.", reason="unknown id")
+    if await asyncio.to_thread(ctx.library.snapshot, source.id) is None:
+        raise Blocked(f"{source.id} could not be read.", reason="no text")
+    whole = source if "p" in wanted else await _whole(ctx, source)
+    return whole.id, wanted if "p" in wanted else ""
+
+
 async def open_address(ctx: RunContext, url: str) -> Source:
     """Return the source at an address, fetched once in a run also when asked for twice at the same moment.
 
