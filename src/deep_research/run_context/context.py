@@ -43,6 +43,11 @@ def current_position() -> str:
     return f"{node} {' '.join(section_position.get())}".strip()
 
 
+def section_worked_at() -> str:
+    """Return the title of the section that a researcher works at; "" outside of one."""
+    return section_position.get()[0]
+
+
 async def keep_nothing(_values: Mapping[str, Any]) -> None:
     """Keep nothing."""
 
