@@ -46,7 +46,7 @@ def small_server(tmp_path: Path) -> Iterator[Served]:
             [sys.executable, "-c", limited],
             stdout=written,
             stderr=written,
-            env={**os.environ, "DEEP_RESEARCH_HOME": str(tmp_path / "home")},
+            env={**os.environ, "DEEP_RESEARCH_HOME": str(tmp_path / "home")},  # noqa: TID251 - what it inherits
         )
     try:
         port = 0
