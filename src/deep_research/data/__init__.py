@@ -80,3 +80,4 @@ from deep_research.data.result import ReportPassage as ReportPassage
 from deep_research.data.result import ReportReview as ReportReview
 from deep_research.data.result import ReportSection as ReportSection
 from deep_research.data.result import ReportSource as ReportSource
+from deep_research.data.result import SentQuery as SentQuery

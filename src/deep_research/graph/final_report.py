@@ -14,6 +14,7 @@ from deep_research.report import compose
 from deep_research.report.deduplicate import without_repetition
 from deep_research.report.report_input import ReportInput
 from deep_research.run_context.context import RunContext
+from deep_research.steps.private_text import sent_queries
 
 
 async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -21,7 +22,8 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
     ctx = runtime.context
     ctx.steering.close()
     ctx.emit(StageStarted(stage="report"))
-    written = await compose.write_report(ctx, await report_input(state, ctx))
+    composed = await compose.write_report(ctx, await report_input(state, ctx))
+    written = composed.model_copy(update={"queries": sent_queries(ctx)})
     await ctx.keep_report({"report": written, "found_in": state.get("found_in") or ""})
     return {"report": written, "final_report": written.report, "messages": [AIMessage(content=written.report)]}
 

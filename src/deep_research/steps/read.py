@@ -10,6 +10,7 @@ from deep_research.errors import Blocked, NotFound, SourceError
 from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Pages
 from deep_research.run_context.context import RunContext
+from deep_research.steps.private_text import hold_back
 from deep_research.text.token_count import OBSERVED_TOKENS, take_within_budget
 
 PLACE = "pages"
@@ -105,6 +106,9 @@ async def open_address(ctx: RunContext, url: str) -> Source:
     key = pages.key(url)
     if known := await _read_before(ctx, key, url):
         return known
+
+    if held := await hold_back(ctx, PLACE, url):
+        raise Blocked(held.why, url=url, reason="private")
 
     async def fetch() -> str:
         found = await pages.open(url)
