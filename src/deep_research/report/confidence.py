@@ -2,13 +2,15 @@
 
 from collections.abc import Collection, Sequence
 from datetime import date
-from typing import Literal
+from functools import reduce
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from deep_research.data import Claim, Confidence, Section, Source
 from deep_research.ports import Library
+from deep_research.protocol.registered_domain import registered_domain
 from deep_research.search.source_standing import dated_source
-from deep_research.text.near_duplicates import Distinct
+from deep_research.text.near_duplicates import Sketch, are_near_duplicates, share_a_paragraph, sketch, stretches
 from deep_research.text.standing import NOT_CURRENT, UNDECIDED
 from deep_research.verification.drafts import parse_draft
 
@@ -19,8 +21,10 @@ _SECONDARY_SITES = (
     "wikipedia.org", "stackoverflow.com", "stackexchange.com", "reddit.com", "quora.com", "news.ycombinator.com",
     "zhihu.com", "baike.baidu.com", "namu.wiki", "medium.com",
 )  # fmt: skip
-_COMPARED_CHARS = 4_000
-"""So much of a document tells whether it is a copy of another."""
+_COMPARED_CHARS, _SEARCHED_CHARS = 4_000, 200_000
+"""So much of a document tells whether it is a copy of another; in so much of it a copied paragraph is looked for, where
+it is not known which passages count.
+"""
 
 
 def with_confidence(
@@ -49,13 +53,13 @@ def confidence_of(claim: Claim, disputed: Collection[str], library: Library, tod
     hand, their standing, the age of the newest, and whether others contradict it.
 
     High asks for two independent sources that are in force, dated and not old, one of them primary; low is what rests on
-    nothing in force or on one secondary source, or is contradicted. Copies of a text and documents of one site are one
-    source; encyclopedias and forums are secondary.
+    nothing in force or on one secondary source, or is contradicted. Documents of one registered domain are one source, and
+    so are those of which one says it in words of the other; encyclopedias and forums are secondary.
     """
     keys = list(dict.fromkeys(passage.partition("p")[0] for passage in claim.passages))
     sources = [source for key in keys if (source := library.source(key)) is not None]
     told = [dated_source(library, source.id) for source in sources]
-    independent = _independent(sources, library)
+    independent = _independent(sources, library, claim.passages)
     newest = max((d.date for d in told), default="")
     weak = bool(told) and all(d.standing.status in NOT_CURRENT | UNDECIDED for d in told)
     contradicted = bool(set(claim.passages) & set(disputed))
@@ -79,14 +83,48 @@ def _is_secondary(source: Source) -> bool:
     return source.origin in _SECONDARY or any(host == site or host.endswith(f".{site}") for site in _SECONDARY_SITES)
 
 
-def _independent(sources: Sequence[Source], library: Library) -> int:
-    """Count the sources that are of different sites and no copies of each other."""
-    distinct, sites = Distinct(), set[str]()
+class _Told(NamedTuple):
+    """One origin of a finding: the domains and texts that count as one."""
+
+    domains: frozenset[str]
+    wholes: tuple[Sketch, ...]
+    said: tuple[frozenset[int], ...]
+
+    def joined(self, other: "_Told") -> "_Told":
+        """Return both as one."""
+        return _Told(self.domains | other.domains, self.wholes + other.wholes, self.said + other.said)
+
+    def is_also(self, other: "_Told") -> bool:
+        """Return whether both have a domain, a text or a paragraph in common."""
+        return (
+            bool(self.domains & other.domains)
+            or any(are_near_duplicates(one, two) for one in self.wholes for two in other.wholes)
+            or any(share_a_paragraph(one, two) for one in self.said for two in other.said)
+        )
+
+
+def _independent(sources: Sequence[Source], library: Library, passages: Sequence[str] = ()) -> int:
+    """Count the sources that are of different owners and not copied from each other.
+
+    Paragraphs are compared in the `passages` that say it; of a source without any, in all its text.
+    """
+    origins: list[_Told] = []
     for source in sources:
         snapshot = library.snapshot(source.id)
-        if snapshot is not None and distinct.add(snapshot.text[:_COMPARED_CHARS]):
-            sites.add(urlsplit(source.url).hostname or source.key)
-    return len(sites)
+        if snapshot is None:
+            continue
+        cited = [key for key in passages if key.partition("p")[0] == source.id]
+        found = [passage.text for key in cited if (passage := library.passage(key)) is not None]
+        host = urlsplit(source.url).hostname
+        told = _Told(
+            frozenset({registered_domain(host) if host else source.key}),
+            (sketch(snapshot.text[:_COMPARED_CHARS]),),
+            tuple(map(stretches, found or [snapshot.text[:_SEARCHED_CHARS]])),
+        )
+        same = [origin for origin in origins if origin.is_also(told)]
+        origins = [origin for origin in origins if origin not in same]
+        origins.append(reduce(_Told.joined, same, told))
+    return len(origins)
 
 
 def _day(written: str) -> date:
