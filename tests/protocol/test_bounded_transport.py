@@ -110,7 +110,7 @@ def _ask_ranker(url: str) -> None:
 
 def _ask_mcp(url: str) -> None:
     async def ask() -> None:
-        connection = McpConnection("x", McpServer(url=url, timeout_seconds=20))
+        connection = McpConnection("x", McpServer.model_validate({"url": url, "timeout_seconds": 20}))
         try:
             await connection.open()
         finally:

@@ -74,7 +74,7 @@ class _Answer:
 def bounded_transport(library: Any, limits: AnswerLimits, /, **options: Any) -> Any:
     """Return a transport of `library`, httpx or httpx2, that keeps `limits`; `options` are those of its own transport."""
 
-    class Stream(library.AsyncByteStream):  # type: ignore[misc]
+    class Stream(library.AsyncByteStream):
         def __init__(self, inner: Any, pieces: AsyncIterator[bytes]) -> None:
             self._inner, self._pieces = inner, pieces
 
@@ -84,7 +84,7 @@ def bounded_transport(library: Any, limits: AnswerLimits, /, **options: Any) -> 
         async def aclose(self) -> None:
             await self._inner.aclose()
 
-    class Transport(library.AsyncHTTPTransport):  # type: ignore[misc]
+    class Transport(library.AsyncHTTPTransport):
         async def handle_async_request(self, request: Any) -> Any:
             request.headers["accept-encoding"] = ACCEPTED
             answer = _Answer(library, request, limits)

@@ -16,7 +16,7 @@ class Decoder:
     """Unpacks a body piece by piece, at most 64 kB at a time."""
 
     def __init__(self, encoding: str, url: str) -> None:
-        """`encoding` is the Content-Encoding header. Raises Unreadable for one that was not asked for."""
+        """Take the Content-Encoding header; raise Unreadable for an encoding that was not asked for."""
         names = [name for part in encoding.lower().split(",") if (name := part.strip()) not in ("", "identity")]
         if len(names) > 1 or (names and names[0] not in ("gzip", "x-gzip", "deflate")):
             raise Unreadable(f"{url} is packed as {encoding!r}, which was not asked for.", url=url, reason="encoding")

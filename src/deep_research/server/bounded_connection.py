@@ -38,7 +38,7 @@ class BoundedConnection(H11Protocol):
     _deadline: asyncio.TimerHandle | None = None
     _waits_since = 0.0
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:
         """See asyncio.Protocol."""
         self._make_room()
         super().connection_made(transport)

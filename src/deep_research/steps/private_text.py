@@ -9,6 +9,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Literal
 from urllib.parse import unquote_plus
 
 from deep_research.data import Gap, SentQuery
@@ -20,6 +21,7 @@ from deep_research.text.tokens import normalise
 
 SENT = "query"
 """Under this name the journal keeps what was sent, and what was held back."""
+_Why = Literal["", "words", "value"]
 _OWN = ("documents", "opensearch", "postgres_index")
 """Places that are the user's own: what is asked there goes to nobody else."""
 _WORDS, _COLUMNS = 8, 16
@@ -47,7 +49,8 @@ async def hold_back(ctx: RunContext, place: str, said: str) -> Gap | None:
         return None
 
     async def judge() -> str:
-        why = "" if ctx.settings.send_private_text or not ctx.docs else await asyncio.to_thread(_repeated, ctx, said)
+        may_leave = ctx.settings.send_private_text or not ctx.docs
+        why: _Why = "" if may_leave else await asyncio.to_thread(_repeated, ctx, said)
         return SentQuery(place=place, query=said, held_back=why).model_dump_json()
 
     answer, _ = await ctx.journal.call(SENT, f"{place}\n{said}", judge)
@@ -63,7 +66,7 @@ def sent_queries(ctx: RunContext) -> tuple[SentQuery, ...]:
     return tuple(dict.fromkeys(query for query in noted if query.held_back or query.place != "pages"))
 
 
-def _repeated(ctx: RunContext, said: str) -> str:
+def _repeated(ctx: RunContext, said: str) -> _Why:
     """Return what of the documents is repeated, "words" or "value", and was not in the user's own words; "" for nothing."""
     asked = _joined(ctx.asked)
     if _joined(said) in asked:
