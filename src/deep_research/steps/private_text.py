@@ -7,7 +7,7 @@ keys and long numbers. All is compared without its spaces, signs and capitals.
 
 import asyncio
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import Literal
 from urllib.parse import unquote_plus
@@ -40,6 +40,9 @@ _VALUE = re.compile(
     r"|(?<!\w)(?:(?:[0-9A-Z]{4,12}-){2,}[0-9A-Z]{4,12}|(?:[0-9a-f]{4,12}-){3,}[0-9a-f]{4,12})(?!\w)"  # one in groups
     r"|(?<!\w)\d(?:[ .,/-]?\d){7,}"
 )
+_DIGITS, _KEY = 8, 16
+"""Digits of a number, letters and digits of a key, that are held back."""
+_DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-\d\d-\d\d(?!\d)")
 _DATES = re.compile(r"(?:19|20)\d\d(?:\D(?:(?:19|20)\d\d|\d{1,2}))*|(?:\d{1,2}\D){2}(?:19|20)\d\d")
 
 
@@ -73,15 +76,20 @@ def _repeated(ctx: RunContext, said: str) -> _Why:
         return ""
     if len(said) > _MOST_CHARS:
         return "words"
-    spelled = f"{said}\n{unquote_plus(said)}"
-    values = {_joined(value) for value in _values(spelled)}
-    stretches = set(_stretches(spelled))
-    if not values and not stretches:
+    spelled = {said, unquote_plus(said)}
+    ids = {
+        _joined(found[0]): set(_values(found[0].partition("/")[2])) for t in spelled for found in _PUBLIC_ID.finditer(t)
+    }
+    values = {value for text in spelled for value in _values(_PUBLIC_ID.sub(" ", text)) if value not in asked}
+    stretches = {stretch for text in spelled for stretch in _stretches(text) if stretch not in asked}
+    if not (values or stretches or any(ids.values())):
         return ""
     for text in _documents(ctx):
-        if any(value in text and value not in asked for value in values if value):
+        # What only looks like a public number, and is not written so in the document, may carry another.
+        carried = {value for known, inside in ids.items() if known not in text for value in inside}
+        if any(value in text for value in values | carried):
             return "value"
-        if any(stretch in text and stretch not in asked for stretch in stretches):
+        if any(stretch in text for stretch in stretches):
             return "words"
     return ""
 
@@ -100,17 +108,28 @@ def _joined(text: str) -> str:
     return "".join(_UNIT.findall(normalise(text)))
 
 
-def _values(text: str) -> Iterable[str]:
-    """Return the e-mail addresses, keys and long numbers of a text."""
-    without_ids = _PUBLIC_ID.sub(" ", text)
-    for found in _VALUE.finditer(without_ids):
-        value = found[0]
-        digits = sum(sign.isdigit() for sign in value)
-        if "@" in value or (digits and any(sign.isalpha() for sign in value)):
-            if "@" in value or len(_joined(value)) >= 12:
-                yield value
-        elif digits >= (9 if digits < len(value) else 8) and not _DATES.fullmatch(value):
-            yield value
+def _values(text: str) -> Iterator[str]:
+    """Yield the e-mail addresses of a text, and of its keys and long numbers every part that is long enough to be held back.
+
+    In parts, because in an address or a list a number runs into what stands beside it.
+    """
+    for found in _VALUE.finditer(_DAY.sub(" ", text)):
+        value, joined = found[0], _joined(found[0])
+        if "@" in value:
+            yield joined
+        elif joined.isdecimal():
+            if (len(joined) > _DIGITS or value == joined) and not _DATES.fullmatch(value):
+                yield from _parts(joined, _DIGITS)
+        else:
+            yield from (part for part in _parts(joined, min(_KEY, len(joined))) if _is_mixed(part))
+
+
+def _parts(text: str, size: int) -> Iterator[str]:
+    return (text[first : first + size] for first in range(len(text) - size + 1))
+
+
+def _is_mixed(text: str) -> bool:
+    return any(sign.isdigit() for sign in text) and any(sign.isalpha() for sign in text)
 
 
 def _stretches(text: str) -> Iterator[str]:
