@@ -61,6 +61,7 @@ class SettingArguments(TypedDict, total=False):
     web_timeout_seconds: "float"
     allowed_internal_hosts: "Sequence[str] | str"
     obey_robots: "bool"
+    send_private_text: "bool"
     workflow: 'Literal["sections", "loop", "supervisor", "quick"]'
     template: "str"
     max_sections: "int"

@@ -157,6 +157,9 @@ class Settings(BaseModel):
         (), "search", "Internal hosts that pages may be read from, separated by commas.", advanced=True
     )
     obey_robots: bool = _setting(True, "search", "Obey robots.txt.", advanced=True)
+    send_private_text: bool = _setting(
+        False, "search", "Send also queries that repeat your documents (`docs`) to other places.", advanced=True
+    )
 
     workflow: Workflow = _setting(
         "sections", "research", "How a run works: sections in parallel, one loop, a supervisor, or one quick answer."

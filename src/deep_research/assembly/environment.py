@@ -195,6 +195,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             journal=_own_costs(calls, job),
             places=_lazy(outside.places, job, on_gap),
             docs=outside.docs,
+            asked=job.question,
             templates=load_templates(template_folders(environment.home)),
             pages=outside.pages,
             tools=outside.tools.tools,

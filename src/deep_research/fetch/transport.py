@@ -21,7 +21,8 @@ from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import Address, parse_address
 from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.guarded_network import Dial, GuardedNetwork, Resolver, SystemResolver, judged_ips, system_dial
-from deep_research.fetch.response_body import ACCEPTED, Body
+from deep_research.fetch.response_body import Body
+from deep_research.protocol.content_decoding import ACCEPTED
 
 PRODUCT = "deep-research"
 """The product token that robots.txt files name."""

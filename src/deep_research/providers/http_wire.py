@@ -12,11 +12,16 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
+
 if TYPE_CHECKING:
     import httpx
 
 MAX_BYTES = 64 * 2**20
 """No model says more in one answer."""
+_MOST_OF_AN_EVENT = 8 * 2**20
+_SILENCES, _LEAST_SECONDS = 30, 600.0
+"""An answer may take so many of the longest silences, and this long where they are short."""
 
 _CONNECT_SECONDS = 10.0
 _WRITE_SECONDS = 60.0
@@ -88,7 +93,9 @@ class HttpWire:
         # How many requests are in flight is decided by limits.py, not by the pool.
         pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)
         verify = _tls() if self.base_url.startswith("https:") else False
-        return httpx.AsyncClient(headers=self._headers, timeout=silence, limits=pool, verify=verify)
+        limits = AnswerLimits(MAX_BYTES, max(_LEAST_SECONDS, _SILENCES * self._timeout))
+        transport = bounded_transport(httpx, limits, limits=pool, verify=verify, trust_env=False)
+        return httpx.AsyncClient(headers=self._headers, timeout=silence, transport=transport)
 
     async def post(self, path: str, body: dict[str, Any]) -> WireAnswer:
         """Return the JSON answer. Raises WireFailure."""
@@ -136,14 +143,14 @@ class HttpWire:
                 async for piece in response.aiter_bytes():
                     started = True
                     received += len(piece)
-                    if received > MAX_BYTES:
-                        raise WireFailure("garbled", status=200, body=f"more than {MAX_BYTES} bytes")
                     self._check_pace(received, time.monotonic() - begun)
                     yield headers, piece
         except TimeoutError as error:
             raise WireFailure("timeout", body="a head or an error that does not end") from error
         except httpx.TimeoutException as error:
             raise WireFailure("timeout", body=type(error).__name__) from error
+        except httpx.StreamError as error:  # too long, or damaged
+            raise WireFailure("garbled", status=200, body=str(error)) from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError, UnicodeEncodeError) as error:
             raise WireFailure("address", body=type(error).__name__) from error
         except httpx.HTTPError as error:
@@ -225,6 +232,8 @@ class Lines:
     def feed(self, piece: bytes) -> list[dict[str, Any]]:
         """Return the events that are complete now. Raises WireFailure for an event that is no JSON."""
         *whole, self._rest = (self._rest + piece).split(b"\n")
+        if len(self._rest) > _MOST_OF_AN_EVENT:
+            raise WireFailure("garbled", status=200, body=f"an event of more than {_MOST_OF_AN_EVENT:,} bytes")
         events: list[dict[str, Any]] = []
         for raw in whole:
             line = raw.removesuffix(b"\r").decode("utf-8", "replace")

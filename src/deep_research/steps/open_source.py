@@ -11,6 +11,7 @@ from deep_research.errors import Blocked, NotFound, SourceError
 from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Pages
 from deep_research.run_context.context import RunContext, current_position, section_worked_at
+from deep_research.steps.private_text import hold_back
 from deep_research.text.prompt_fencing import attribute
 from deep_research.text.token_count import take_within_budget
 
@@ -127,6 +128,9 @@ async def open_address(ctx: RunContext, url: str) -> Source:
     key = pages.key(url)
     if known := await _read_before(ctx, key, url):
         return known
+
+    if held := await hold_back(ctx, PLACE, url):
+        raise Blocked(held.why, url=url, reason="private")
 
     async def fetch() -> str:
         found = await pages.open(url)

@@ -30,6 +30,7 @@ from deep_research.ports import Library, OutsideTool, SearchPlace
 from deep_research.run_context.context import RunContext, reason_of, section_worked_at
 from deep_research.run_context.telemetry import span
 from deep_research.steps.open_source import PLACE, open_source, seen_once
+from deep_research.steps.private_text import hold_back
 from deep_research.text.cleaning import shorten
 from deep_research.text.contents_lists import is_contents_list, repeated_lines
 
@@ -149,6 +150,8 @@ def _interleave(rows: list[list[str]]) -> list[str]:
 
 
 async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, section: str) -> Observation:
+    if place.name != PLACE and (held := await hold_back(ctx, place.name, action.query)):
+        return Observation(action=action.id, failed=(place.name,), failure=held.why)
     limit = ctx.settings.search_results
     request = json.dumps({"place": place.name, "query": action.query, "limit": limit}, ensure_ascii=False)
     return await _ask(ctx, place, request, lambda: place.search(action.query, limit=limit), action, section)
@@ -160,6 +163,8 @@ async def _use_tool(ctx: RunContext, action: Action, section: str) -> Observatio
     if tool is None:
         return _unknown_place(ctx, action)
     arguments = json.loads(action.query)
+    if held := await hold_back(ctx, tool.name, json.dumps(arguments, ensure_ascii=False)):
+        return Observation(action=action.id, failed=(tool.name,), failure=held.why)
     request = json.dumps({"tool": tool.name, "arguments": arguments}, ensure_ascii=False, sort_keys=True)
     words = " ".join(value for value in arguments.values() if isinstance(value, str)) or tool.name
     query = action.model_copy(update={"query": words})
