@@ -340,15 +340,19 @@ def queue_state(*, home: Path | None = None) -> "QueueState":
     return runs.run_queue.queue_state(owner_of(home or settings_module.home()))
 
 
-def read_bundle(path: Path, *, home: Path | None = None) -> Run:
+def read_bundle(
+    path: Path, *, home: Path | None = None, on_left_out: Callable[[str], object] = lambda _told: None
+) -> Run:
     """Take the run of a bundle into the state folder, and return it; an id that is taken is replaced.
 
-    Raises ConfigError for a file that is no bundle, is damaged or was changed.
+    Nothing in it decides where anything is written, read, sent, started or paid; `on_left_out` is told what was left
+    out for that. Raises ConfigError for a file that is no bundle, is damaged or was changed, StoreError.
     """
     from deep_research.stores.run_bundle import read_bundle as read  # noqa: PLC0415 - only where it is asked for
 
     home = home or settings_module.home()
-    return Run(read(path, open_runs(home)), home)
+    own = settings_module.load_settings().model_dump(exclude_defaults=True, exclude={"mcp_servers"})
+    return Run(read(path, open_runs(home), own=own, on_left_out=on_left_out), home)
 
 
 def list_runs(*, home: Path | None = None) -> Sequence[RunRecord]:

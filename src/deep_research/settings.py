@@ -1,11 +1,12 @@
 """All settings in one frozen object, and the only reader of the environment.
 
-Order: argument or flag over environment (`DEEP_RESEARCH_…`) over file (`deep-research.toml` in the
-current folder, else `settings.toml` in the state folder) over default. Unknown names are refused,
-every number is bounded.
+Order: argument or flag over environment (`DEEP_RESEARCH_…`) over file (`settings.toml` in the state
+folder, and over it what `deep-research.toml` in the current folder may say) over default. Unknown names
+are refused, every number is bounded.
 """
 
 import difflib
+import logging
 import os
 import sys
 import tomllib
@@ -18,12 +19,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from deep_research.data import Workflow
 from deep_research.data.outside_tools import SERVER_NAME, McpServer
 from deep_research.errors import ConfigError
+from deep_research.foreign_settings import name_all, take_over
 from deep_research.safe_text import register_secrets
 
 PREFIX = "DEEP_RESEARCH_"
 _NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG", "DEEP_RESEARCH_DATABASE_URL"}
 _MOST_SERVERS = 32
-
+FOLDER_FILE = "deep-research.toml"
+_told: set[str] = set()
+"""What was said to be left out, so that it is said once."""
+_log = logging.getLogger(__name__)
 
 GROUPS = ("models", "search", "research", "review", "report", "limits")
 """The groups of settings, in the order of the page; advanced settings are listed after all others."""
@@ -398,7 +403,7 @@ def load_settings(**arguments: Any) -> Settings:
     values: dict[str, Any] = {}
     came_from: dict[str, str] = {}
     given = {name: value for name, value in arguments.items() if value is not None}
-    layers = [_from_file(), _from_environment(), ("argument", given)]
+    layers = [*_from_files(), _from_environment(), ("argument", given)]
     for origin, layer in layers:
         for path, value in _own_names(layer).items():
             name, _, inside = path.partition(".")
@@ -411,20 +416,45 @@ def load_settings(**arguments: Any) -> Settings:
         raise _explain(error, came_from) from None
 
 
-def _from_file() -> tuple[str, dict[str, Any]]:
+def _from_files() -> list[tuple[str, dict[str, Any]]]:
+    """Return the files that hold, each with its origin, the one that wins last.
+
+    That is the one that was named, or that of the state folder with what the current folder's own may add to it.
+    """
     named = os.environ.get("DEEP_RESEARCH_CONFIG")  # noqa: TID251 - the one place
-    candidates = [Path(named)] if named else [Path("deep-research.toml"), home() / "settings.toml"]
-    for path in candidates:
-        try:
-            return str(path), _trusted(tomllib.loads(path.read_text("utf-8")), path, named)
-        except (FileNotFoundError, NotADirectoryError):
-            if named:
-                message = f"The settings file {named!r} of DEEP_RESEARCH_CONFIG does not exist."
-                raise ConfigError(message, setting="DEEP_RESEARCH_CONFIG", value=named) from None
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            message = f"The settings file {str(path)!r} cannot be read: {error}."
-            raise ConfigError(message, setting="file", value=str(path)) from error
-    return "", {}
+    if named:
+        found = _from_file(Path(named))
+        if found is None:
+            message = f"The settings file {named!r} of DEEP_RESEARCH_CONFIG does not exist."
+            raise ConfigError(message, setting="DEEP_RESEARCH_CONFIG", value=named)
+        return [(named, found)]
+    own = home() / "settings.toml"
+    return [(str(own), _from_file(own) or {}), (FOLDER_FILE, _of_stranger(_from_file(Path(FOLDER_FILE)) or {}))]
+
+
+def _from_file(path: Path) -> dict[str, Any] | None:
+    """Return what a file says, None where there is none. Raises ConfigError for one that cannot be read."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        message = f"The settings file {str(path)!r} cannot be read: {error}."
+        raise ConfigError(message, setting="file", value=str(path)) from error
+
+
+def _of_stranger(values: dict[str, Any]) -> dict[str, Any]:
+    """Return what the current folder's own file may say, which a download can bring; say once what is left out."""
+    known = {name: value for name, value in values.items() if is_setting(name)}
+    kept, left_out = take_over(_own_names(known))
+    if left_out and (told := name_all(left_out)) not in _told:
+        _told.add(told)
+        _log.warning(
+            "Left out of %s in this folder, because a folder may come from somebody else: %s. Put it into %s, or name "
+            "the file with DEEP_RESEARCH_CONFIG if you trust it.",
+            FOLDER_FILE, told, home() / "settings.toml",
+        )  # fmt: skip
+    return kept | {name: value for name, value in values.items() if name not in known}
 
 
 def _set_inside(table: object, path: str, keys: Sequence[str], value: object) -> dict[str, Any]:
@@ -434,33 +464,6 @@ def _set_inside(table: object, path: str, keys: Sequence[str], value: object) ->
         raise ConfigError(message, setting=path, value=value)
     options = dict(table) if isinstance(table, dict) else {}
     return {**options, keys[0]: {**options.get(keys[0], {}), keys[1]: value}}
-
-
-_LEADS_OUT = ("mcp_servers", "model_base_url", "proxy", "allowed_internal_hosts", "keep_runs_days")
-"""Settings that start programs, say where keys and requests go, or delete."""
-
-
-def _trusted(values: dict[str, Any], path: Path, named: str | None) -> dict[str, Any]:
-    """Return the values of a file. Raises ConfigError for what a folder's own file may not say unless it was named.
-
-    A folder that was downloaded must not bring along a program that is started, or an address that gets keys.
-    """
-    if named or path.is_absolute():
-        return values
-    options = values.get("source_options")
-    bases = [
-        f"source_options.{source}.base_url"
-        for source, given in (options.items() if isinstance(options, dict) else ())
-        if isinstance(given, dict) and "base_url" in given
-    ]
-    for name in [*(name for name in _LEADS_OUT if name in values), *bases]:
-        message = (
-            f"The setting {name} is not taken from {str(path)!r} of the current folder, because it starts programs or "
-            f"says where keys and requests go. Put it into {str(home() / 'settings.toml')!r}, or name the file with "
-            "DEEP_RESEARCH_CONFIG if you trust it."
-        )
-        raise ConfigError(message, setting=name, came_from=str(path))
-    return values
 
 
 def _from_environment() -> tuple[str, dict[str, Any]]:

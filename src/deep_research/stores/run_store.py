@@ -36,7 +36,8 @@ class RunRecord(Noun):
 
     Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
     `origin` says how the run came from another one, `parent`: forked from it, or the same question asked again later;
-    `fork_at` is the point at which it begins. `reruns` are sections that were researched again.
+    `fork_at` is the point at which it begins. `reruns` are sections that were researched again. `recorded` are the
+    settings that an imported run was made with: a replay alone uses them, which reaches nothing outside.
     """
 
     run_id: str
@@ -59,6 +60,7 @@ class RunRecord(Noun):
     origin: Origin = ""
     fork_at: ForkPoint | Literal[""] = ""
     reruns: tuple[Rerun, ...] = ()
+    recorded: dict[str, Any] | None = None
 
 
 class StoredCall(NamedTuple):
@@ -245,6 +247,10 @@ class RunStores(Protocol):
 
     def create(self, record: RunRecord) -> RunStore:
         """Make a run."""
+        ...
+
+    def taking_in(self, record: RunRecord) -> AbstractContextManager[RunStore]:
+        """Make a run that others see when the block has ended well, and never otherwise."""
         ...
 
     def store(self, run_id: str) -> RunStore:
