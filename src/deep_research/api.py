@@ -629,7 +629,7 @@ def send_notices(run: Run, *, webhook: str | None = None, mail_to: str | None = 
     """Tell what a refresh changed: POST it to `webhook`, mail it to `mail_to`. Raises SourceError, ConfigError."""
     changes = run.changes_since_parent()
     if webhook:
-        runs.report_changes.post_changes(changes, run.record, webhook)
+        runs.report_changes.post_changes(changes, run.record, webhook, proxy=settings_module.load_settings().proxy)
     if mail_to:
         runs.report_changes.mail_changes(changes, run.record, mail_to, _mail_server())
 

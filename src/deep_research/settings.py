@@ -16,11 +16,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from deep_research.address_credentials import hide_credentials, without_credentials
 from deep_research.data import Workflow
 from deep_research.data.outside_tools import SERVER_NAME, McpServer
 from deep_research.errors import ConfigError
 from deep_research.foreign_settings import name_all, take_over
 from deep_research.safe_text import register_secrets
+from deep_research.setting_aliases import SETTING_ALIASES, own_names
 
 PREFIX = "DEEP_RESEARCH_"
 _NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG", "DEEP_RESEARCH_DATABASE_URL"}
@@ -32,6 +34,8 @@ _log = logging.getLogger(__name__)
 
 GROUPS = ("models", "search", "research", "review", "report", "limits")
 """The groups of settings, in the order of the page; advanced settings are listed after all others."""
+ADDRESSES = ("model_base_url", "ranker_base_url", "proxy", "contact", "source_options")
+"""Settings that are addresses, or hold some."""
 
 
 def _setting(default: Any, group: str, description: str, *, advanced: bool = False, **bounds: Any) -> Any:
@@ -287,6 +291,12 @@ class Settings(BaseModel):
         """Split a list in one string, as flags and the environment give it."""
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
+    @field_validator(*ADDRESSES, mode="before")
+    @classmethod
+    def _keep_apart(cls, value: object) -> object:
+        """Take user and password out of addresses: what stands in a setting is kept with runs and shown."""
+        return without_credentials(value)
+
     @field_validator("mcp_servers")
     @classmethod
     def _named(cls, value: dict[str, McpServer]) -> dict[str, McpServer]:
@@ -307,8 +317,8 @@ def settings_of(group: str, *, advanced: bool = False) -> list[str]:
 def load_keys(variables: Iterable[str]) -> dict[str, str]:
     """Return those of `variables` (keys and addresses of services) that are set; they are never stored or shown."""
     found = {name: value for name in variables if (value := os.environ.get(name, "").strip())}  # noqa: TID251
-    register_secrets(found.values())
-    return found
+    register_secrets(hide_credentials(value) for value in found.values())
+    return {name: without_credentials(value) if value.startswith("http") else value for name, value in found.items()}
 
 
 def editor_command() -> str:
@@ -340,18 +350,6 @@ def home() -> Path:
     return user_data_path("deep-research", appauthor=False)
 
 
-SETTING_ALIASES = {
-    "research_model_max_tokens": "research_max_tokens",
-    "summarization_model": "read_model",
-    "summarization_model_max_tokens": "read_max_tokens",
-    "compression_model": "write_model",
-    "compression_model_max_tokens": "write_max_tokens",
-    "final_report_model": "report_model",
-    "final_report_model_max_tokens": "report_max_tokens",
-    "search_api": "sources",
-}
-"""Names of settings in Open Deep Research (`Configuration`), with ours."""
-_SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search", "none": ""}
 _ROUNDS = {"loop": "max_iterations", "supervisor": "max_researcher_iterations"}
 """The setting that limits the rounds of a workflow; that of the others is `max_review_iterations`."""
 
@@ -368,30 +366,19 @@ def is_setting(name: str) -> bool:
     return SETTING_ALIASES.get(name, name).partition(".")[0] in Settings.model_fields
 
 
-def _own_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings under our names; where one is given under both names, ours counts."""
-    named: dict[str, Any] = {}
-    for name, value in values.items():
-        if name not in SETTING_ALIASES:
-            continue
-        is_search = name == "search_api" and isinstance(value, str)
-        named[SETTING_ALIASES[name]] = _SEARCH_APIS.get(value.lower(), value.lower()) if is_search else value
-    return named | {name: value for name, value in values.items() if name not in SETTING_ALIASES}
-
-
 def database_url() -> str:
     """Return the address of the PostgreSQL database that keeps the runs (`DEEP_RESEARCH_DATABASE_URL`); "" for none."""
-    return os.environ.get("DEEP_RESEARCH_DATABASE_URL", "").strip()  # noqa: TID251 - the one place
+    return hide_credentials(os.environ.get("DEEP_RESEARCH_DATABASE_URL", "").strip())  # noqa: TID251 - the one place
 
 
 def snapshots_url() -> str:
     """Return where the texts of runs in a database lie (`DEEP_RESEARCH_SNAPSHOTS_URL`); "" for the database itself."""
-    return os.environ.get("DEEP_RESEARCH_SNAPSHOTS_URL", "").strip()  # noqa: TID251 - the one place
+    return hide_credentials(os.environ.get("DEEP_RESEARCH_SNAPSHOTS_URL", "").strip())  # noqa: TID251 - the one place
 
 
 def telemetry_endpoint() -> str:
     """Return where traces are sent (`OTEL_EXPORTER_OTLP_ENDPOINT`); "" for nowhere."""
-    return os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").strip()  # noqa: TID251 - the one place
+    return hide_credentials(os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").strip())  # noqa: TID251 - the one place
 
 
 def load_settings(**arguments: Any) -> Settings:
@@ -405,7 +392,7 @@ def load_settings(**arguments: Any) -> Settings:
     given = {name: value for name, value in arguments.items() if value is not None}
     layers = [*_from_files(), _from_environment(), ("argument", given)]
     for origin, layer in layers:
-        for path, value in _own_names(layer).items():
+        for path, value in own_names(layer).items():
             name, _, inside = path.partition(".")
             _refuse_unknown(name, value, origin)
             values[name] = _set_inside(values.get(name), path, inside.split("."), value) if inside else value
@@ -446,7 +433,7 @@ def _from_file(path: Path) -> dict[str, Any] | None:
 def _of_stranger(values: dict[str, Any]) -> dict[str, Any]:
     """Return what the current folder's own file may say, which a download can bring; say once what is left out."""
     known = {name: value for name, value in values.items() if is_setting(name)}
-    kept, left_out = take_over(_own_names(known))
+    kept, left_out = take_over(own_names(known))
     if left_out and (told := name_all(left_out)) not in _told:
         _told.add(told)
         _log.warning(

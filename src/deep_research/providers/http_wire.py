@@ -11,6 +11,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from deep_research.address_credentials import basic_authorization, proxy_for
+
 if TYPE_CHECKING:
     import httpx
 
@@ -62,10 +64,11 @@ def load_httpx() -> None:
 class HttpWire:
     """A wire over one httpx client, made when it is first used."""
 
-    def __init__(self, base_url: str, headers: Mapping[str, str], *, timeout_seconds: float) -> None:
-        """`timeout_seconds` is the longest silence, not the longest answer."""
+    def __init__(self, base_url: str, headers: Mapping[str, str], *, timeout_seconds: float, proxy: str = "") -> None:
+        """`timeout_seconds` is the longest silence, not the longest answer; a server of this machine needs no `proxy`."""
         self.base_url = base_url.rstrip("/")
-        self._headers = {"content-type": "application/json", **headers}
+        self._headers = {"content-type": "application/json", **headers, **basic_authorization(self.base_url)}
+        self._proxy = proxy_for(self.base_url, proxy)
         self._timeout = timeout_seconds
         self._client: httpx.AsyncClient | None = None
         self._opening = asyncio.Lock()
@@ -85,7 +88,9 @@ class HttpWire:
         # How many requests are in flight is decided by limits.py, not by the pool.
         pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)
         verify = _tls() if self.base_url.startswith("https:") else False
-        return httpx.AsyncClient(headers=self._headers, timeout=silence, limits=pool, verify=verify)
+        return httpx.AsyncClient(
+            headers=self._headers, timeout=silence, limits=pool, verify=verify, proxy=self._proxy, trust_env=False
+        )
 
     async def post(self, path: str, body: dict[str, Any]) -> WireAnswer:
         """Return the JSON answer. Raises WireFailure."""

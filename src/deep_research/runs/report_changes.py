@@ -10,6 +10,7 @@ from email.utils import parseaddr
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
+from deep_research.address_credentials import basic_authorization, proxy_for, without_credentials
 from deep_research.data import Claim, Report
 from deep_research.data.noun import Noun
 from deep_research.errors import ConfigError, SourceError, Unreachable
@@ -157,14 +158,15 @@ def check_addresses(webhook: str | None, mail_to: str | None, server: str) -> No
         raise ConfigError(message, setting="SMTP_URL", value=urlsplit(server).scheme)
 
 
-def post_changes(changes: RunChanges, record: RunRecord, url: str) -> None:
-    """POST the changes as JSON. Raises SourceError when it is not taken."""
+def post_changes(changes: RunChanges, record: RunRecord, url: str, *, proxy: str = "") -> None:
+    """POST the changes as JSON, by `proxy` where one is named. Raises SourceError when it is not taken."""
     import httpx  # noqa: PLC0415 - only where somebody is told
 
-    transport = httpx.HTTPTransport(retries=_TRIES - 1)
+    url = without_credentials(url)
+    transport = httpx.HTTPTransport(retries=_TRIES - 1, proxy=proxy_for(url, proxy), trust_env=False)
     try:
-        with httpx.Client(transport=transport, timeout=_SECONDS) as client:
-            answer = client.post(url, json=describe_changes(changes, record))
+        with httpx.Client(transport=transport, timeout=_SECONDS, trust_env=False) as client:
+            answer = client.post(url, headers=basic_authorization(url), json=describe_changes(changes, record))
     except httpx.HTTPError as error:
         raise Unreachable(
             f"The webhook could not be reached: {error or type(error).__name__}.", source="webhook"
