@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,10 @@ COLUMNS = (
 
 Cell = str | int
 VERDICTS: tuple[VerdictKind, ...] = ("supported", "unverified", "contradicted")
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA = re.compile(
+    r"(^|[;|\t\r\n])(?=[\"'\u200b\ufeff]*+(?:[^\S\t\r\n][\"'\u200b\ufeff]*+)*+[=+\-@＝＋－＠])|^(?=[\t\r\n])"
+)
+"""Where a cell begins that a spreadsheet would calculate, also where it separates cells by other signs than a comma."""
 _WIDTHS = {"statement": 60, "passage": 80, "title": 36, "section": 22, "reason": 28, "place": 32, "heading": 24}
 _USUAL_WIDTH, _LONGEST_CELL = 13, 32_767
 _FILLS = {"supported": "E3F4E6", "unverified": "FFF4D6", "contradicted": "FBE1DF"}
@@ -83,7 +87,8 @@ def _statement(claim: Claim, report: Report) -> tuple[Cell, ...]:
 class CsvExporter:
     """Writes UTF-8 with a byte order mark, by which spreadsheets know it.
 
-    A text that a spreadsheet would calculate is preceded by an apostrophe, as OWASP advises for CSV.
+    What a spreadsheet would calculate is preceded by an apostrophe, as OWASP advises for CSV; within a text too, where
+    one that separates by semicolons or tabs would begin a cell or, at a line end, a row.
     """
 
     name = "csv"
@@ -101,7 +106,7 @@ class CsvExporter:
 
 
 def _harmless(cell: Cell) -> Cell:
-    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA_STARTS) else cell
+    return _FORMULA.sub(r"\1'", cell) if isinstance(cell, str) else cell
 
 
 class XlsxExporter:
