@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -348,10 +348,14 @@ def read_bundle(
     Nothing in it decides where anything is written, read, sent, started or paid; `on_left_out` is told what was left
     out for that. Raises ConfigError for a file that is no bundle, is damaged or was changed, StoreError.
     """
+    from deep_research.assembly.reasoner_choice import key_variables, resolve_provider  # noqa: PLC0415 - as below
     from deep_research.stores.run_bundle import read_bundle as read  # noqa: PLC0415 - only where it is asked for
 
     home = home or settings_module.home()
-    own = settings_module.load_settings().model_dump(exclude_defaults=True, exclude={"mcp_servers"})
+    settings = settings_module.load_settings()
+    own = settings.model_dump(exclude_defaults=True, exclude={"mcp_servers"})
+    with suppress(ConfigError):  # to look at a run needs no key
+        own["model_provider"] = resolve_provider(settings, settings_module.load_keys(key_variables()))
     return Run(read(path, open_runs(home), own=own, on_left_out=on_left_out), home)
 
 

@@ -157,7 +157,9 @@ class Settings(BaseModel):
     )
     search_results: int = _setting(8, "search", "Maximum number of documents taken from one search.", ge=1, le=50)
     contact: str = _setting("", "search", "E-mail or web address to give to the APIs that ask for one.")
-    proxy: str = _setting("", "search", "Address of an HTTP proxy for all outgoing requests.")
+    proxy: str = _setting(
+        "", "search", "Address of an HTTP proxy for all outgoing requests; none is taken from the environment."
+    )
     mcp_servers: dict[str, McpServer] = _setting(
         dict, "search", "MCP servers by name (in the file: [mcp_servers.NAME]); see docs/mcp.md."
     )

@@ -53,7 +53,7 @@ def listening(status: int = 500, body: object = None) -> Iterator[tuple[str, See
 
         do_GET = do_POST  # noqa: N815 - the server's names
 
-        def log_message(self, *_given: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
             """Be quiet."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -108,7 +108,8 @@ def test_resuming_an_imported_run_writes_to_no_file_of_the_user(good: Path, tmp_
     assert "Left out" in imported.stderr
     assert "out" in imported.stderr
     run_id = api.list_runs()[0].run_id
-    CliRunner().invoke(cli, ["resume", run_id])
+    resumed = CliRunner().invoke(cli, ["resume", run_id])
+    assert resumed.exit_code == 0, resumed.output
     assert victim.read_text() == "PRECIOUS"
 
 
