@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -304,15 +304,23 @@ def queue_state(*, home: Path | None = None) -> "QueueState":
     return runs.run_queue.queue_state(owner_of(home or settings_module.home()))
 
 
-def read_bundle(path: Path, *, home: Path | None = None) -> Run:
+def read_bundle(
+    path: Path, *, home: Path | None = None, on_left_out: Callable[[str], object] = lambda _told: None
+) -> Run:
     """Take the run of a bundle into the state folder, and return it; an id that is taken is replaced.
 
-    Raises ConfigError for a file that is no bundle, is damaged or was changed.
+    Nothing in it decides where anything is written, read, sent, started or paid; `on_left_out` is told what was left
+    out for that. Raises ConfigError for a file that is no bundle, is damaged or was changed, StoreError.
     """
+    from deep_research.assembly.reasoner_choice import key_variables, resolve_provider  # noqa: PLC0415 - as below
     from deep_research.stores.run_bundle import read_bundle as read  # noqa: PLC0415 - only where it is asked for
 
     home = home or settings_module.home()
-    return Run(read(path, open_runs(home)), home)
+    settings = settings_module.load_settings()
+    own = settings.model_dump(exclude_defaults=True, exclude={"mcp_servers"})
+    with suppress(ConfigError):  # to look at a run needs no key
+        own["model_provider"] = resolve_provider(settings, settings_module.load_keys(key_variables()))
+    return Run(read(path, open_runs(home), own=own, on_left_out=on_left_out), home)
 
 
 def list_runs(*, home: Path | None = None) -> Sequence[RunRecord]:
@@ -589,7 +597,7 @@ def send_notices(run: Run, *, webhook: str | None = None, mail_to: str | None = 
     """Tell what a refresh changed: POST it to `webhook`, mail it to `mail_to`. Raises SourceError, ConfigError."""
     changes = run.changes_since_parent()
     if webhook:
-        runs.report_changes.post_changes(changes, run.record, webhook)
+        runs.report_changes.post_changes(changes, run.record, webhook, proxy=settings_module.load_settings().proxy)
     if mail_to:
         runs.report_changes.mail_changes(changes, run.record, mail_to, _mail_server())
 

@@ -31,7 +31,7 @@ ResearchError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from deep_research.safe_text import safe_text
+from deep_research.safe_text import safe_message
 
 if TYPE_CHECKING:
     from deep_research.data import Asked, Usage
@@ -45,7 +45,7 @@ class ResearchError(Exception):
 
     def __post_init__(self) -> None:
         """Make the message safe to keep and to show, and let Exception know it."""
-        self.message = safe_text(self.message)
+        self.message = safe_message(self.message)
         super().__init__(self.message)
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -32,7 +32,7 @@ from deep_research.events import Event
 from deep_research.ports import Journal, Library, OutsideTool, Pages, Progress, SearchPlace
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.steering import Steering
-from deep_research.settings import Settings, load_keys
+from deep_research.settings import ADDRESSES, Settings, load_keys, load_settings
 from deep_research.sources.documents import DocumentsSource
 from deep_research.state_files import DOCUMENTS, is_damage, make_private, make_private_folder, set_aside
 from deep_research.stores.event_log import EventLog
@@ -165,6 +165,8 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
         library, journal = await asyncio.to_thread(_open_stores, job)
         stack.push_async_callback(asyncio.to_thread, _close_stores, library, journal)
         keys = load_keys(key_variables())
+        if any(getattr(job.settings, name) for name in ADDRESSES):
+            load_settings()  # a run keeps no passwords of its addresses: those of the settings in force are used
 
         def on_gap(gap: Gap) -> None:
             ctx.report_gap(gap)

@@ -188,7 +188,12 @@ def _open_ranked(
         seconds = settings.model_timeout_seconds
         provider, name = split_model(named)
         model = open_model(
-            provider or named, name, keys=keys, base_url=settings.ranker_base_url, timeout_seconds=seconds
+            provider or named,
+            name,
+            keys=keys,
+            base_url=settings.ranker_base_url,
+            timeout_seconds=seconds,
+            proxy=settings.proxy,
         )
         _check_prices(settings, [model])
         client = ModelClient([model], account=note_attempt, patience=Patience.for_silence(seconds))
@@ -202,7 +207,8 @@ def _open_ranked(
         return OpenReasoner(FinderReasoner(ranker), client)
     from deep_research.providers.rankers import open_ranker  # noqa: PLC0415
 
-    ranker = RunRanker(open_ranker(settings.ranker, keys, base_url=settings.ranker_base_url), journal, on_gap)
+    over_http = open_ranker(settings.ranker, keys, base_url=settings.ranker_base_url, proxy=settings.proxy)
+    ranker = RunRanker(over_http, journal, on_gap)
     return OpenReasoner(FinderReasoner(ranker), ranker)
 
 
@@ -282,6 +288,7 @@ def _open_models(
         "base_url": settings.model_base_url,
         "thinking": settings.enable_thinking,
         "timeout_seconds": settings.model_timeout_seconds,
+        "proxy": settings.proxy,
     }
     if provider == "ollama" and "max_context_tokens" in settings.model_fields_set:
         options["context_tokens"] = settings.max_context_tokens  # the server reserves memory for it

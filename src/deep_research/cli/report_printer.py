@@ -7,6 +7,7 @@ import click
 from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.data import FollowUp, Reference, Report
 from deep_research.i18n.catalog import phrase
+from deep_research.safe_text import safe_text
 from deep_research.settings import is_paging_wanted
 
 _WIDTH = 110
@@ -27,6 +28,7 @@ def short_text(report: Report) -> str:
 
 def print_markdown(text: str, *, plain: bool = False, paged: bool = False) -> None:
     """Print Markdown: rendered on a terminal, as it is elsewhere; `paged` shows a long one in the pager."""
+    text = safe_text(text)
     if plain or not sys.stdout.isatty():
         click.echo(text)
         return
@@ -50,7 +52,7 @@ def print_answer(made: FollowUp) -> None:
     if report is None:
         return
     if not sys.stdout.isatty():
-        click.echo(report.report)
+        print_markdown(report.report)
         return
     content = "\n\n".join(section.content for section in report.sections if section.content)
     lines = [*(f"*{told}*" for told in report.assumptions), content or phrase("nothing_found", report.language)]

@@ -10,6 +10,7 @@ import click
 from deep_research.cli.completion_command import complete_run_ids
 from deep_research.cli.lazy_modules import api, json
 from deep_research.cli.wrapped_text import echo_wrapped
+from deep_research.safe_text import safe_text
 
 if TYPE_CHECKING:
     from deep_research.api import Run, RunRecord
@@ -96,7 +97,7 @@ def show_command(
         echo_wrapped(passage_text(run, passage))
         return 0
     if timeline:
-        click.echo(run.timeline(as_svg=timeline == "svg"))
+        click.echo(safe_text(run.timeline(as_svg=timeline == "svg")))
         return 0
     if not run.has_report:
         record = as_it_is(run.record)

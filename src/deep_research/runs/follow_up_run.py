@@ -142,6 +142,7 @@ def begin_follow_up(store: RunStore, record: RunRecord, report: Report, text: st
     if "model_provider" in changes:
         changes = {"model_name": None, **changes}  # a model belongs to its provider
     settled = Settings(**{**record.settings, **changes})
+    changes = settled.model_dump(include=set(changes))  # without what must not be kept
     changes["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
     earlier = store.read_follow_ups()
     remark = read_remark(text)

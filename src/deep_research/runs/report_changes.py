@@ -10,6 +10,7 @@ from email.utils import parseaddr
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
+from deep_research.address_credentials import basic_authorization, proxy_for, without_credentials
 from deep_research.concurrency import run_now
 from deep_research.data import Claim, Report
 from deep_research.data.noun import Noun
@@ -157,12 +158,12 @@ def check_addresses(webhook: str | None, mail_to: str | None, server: str) -> No
         raise ConfigError(message, setting="SMTP_URL", value=urlsplit(server).scheme)
 
 
-def post_changes(changes: RunChanges, record: RunRecord, url: str) -> None:
-    """POST the changes as JSON. Raises SourceError when it is not taken."""
+def post_changes(changes: RunChanges, record: RunRecord, url: str, *, proxy: str = "") -> None:
+    """POST the changes as JSON, by `proxy` where one is named. Raises SourceError when it is not taken."""
     import httpx  # noqa: PLC0415 - only where somebody is told
 
     try:
-        status = run_now(lambda: _post(url, describe_changes(changes, record)))
+        status = run_now(lambda: _post(url, describe_changes(changes, record), proxy))
     except httpx.HTTPError as error:
         raise Unreachable(
             f"The webhook could not be reached: {error or type(error).__name__}.", source="webhook"
@@ -171,14 +172,17 @@ def post_changes(changes: RunChanges, record: RunRecord, url: str) -> None:
         raise SourceError(f"The webhook answered {status}.", source="webhook", status=status)
 
 
-async def _post(url: str, told: Mapping[str, Any]) -> int:
+async def _post(url: str, told: Mapping[str, Any], proxy: str) -> int:
     """Return the status of the answer; its body tells nothing, and is not read."""
     import httpx  # noqa: PLC0415 - only where somebody is told
 
-    transport = bounded_transport(httpx, AnswerLimits(0, _TRIES * _SECONDS), retries=_TRIES - 1)
+    way = proxy_for(url, proxy)
+    limits = AnswerLimits(0, _TRIES * _SECONDS)
+    transport = bounded_transport(httpx, limits, retries=_TRIES - 1, proxy=way, trust_env=False)
+    bare = without_credentials(url)
     async with (
         httpx.AsyncClient(transport=transport, timeout=_SECONDS) as client,
-        client.stream("POST", url, json=told) as answer,
+        client.stream("POST", bare, headers=basic_authorization(url), json=told) as answer,
     ):
         return answer.status_code
 
