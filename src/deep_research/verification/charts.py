@@ -105,8 +105,11 @@ def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str
 
 
 def _has_value(point: ChartPoint, unit: str, texts: list[str]) -> bool:
-    """Tell whether a value stands in one of the texts, with the chart's unit or, where that is a word of its own, without."""
-    return any(not missing_figures(written, texts) for written in {_shown(point.value, unit), f"{unit}{point.value:f}"})
+    """Tell whether a value stands in one of the texts, with the chart's unit behind it or, for a sign, before it."""
+    written = [_shown(point.value, unit)]
+    if unit and not unit[-1].isalnum():  # "rpm4000" would be a name, which no number is looked for in
+        written.append(f"{unit}{point.value:f}")
+    return any(not missing_figures(one, texts) for one in written)
 
 
 def _shown(value: Decimal, unit: str) -> str:
