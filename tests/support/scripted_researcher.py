@@ -23,6 +23,7 @@ _PASSAGE = re.compile(
 )
 _STATEMENT = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
 _OWN_SECTION = re.compile(r"^Your section: (.+)$", re.MULTILINE)
+_SUGGESTED = re.compile(r"^Suggested first searches: (.+)$", re.MULTILINE)
 _REVIEWED = re.compile(r"^Section: (.+?)\. ", re.MULTILINE)
 _NOTES = re.compile(r'<notes section="([^"\n]+)"[^>]*>\n(.*?)\n</notes>', re.DOTALL)
 _ID = re.compile(r"\[(s\d+p\d+)\]")
@@ -175,7 +176,8 @@ class ScriptedResearcher:
     def _research(self, request: Request) -> Reply:
         turns = [m["tool_calls"] for m in request["messages"] if m["tool_calls"]]
         title = self.section_of(request)
-        wanted = list(self._planned.get(title, [title]))
+        suggested = _SUGGESTED.search(_users(request))
+        wanted = list(self._planned.get(title, suggested[1].split(" · ") if suggested else [title]))
         wanted += [f"{q} in detail {n}" for n in range(1, self._sent[title] + 1) for q in self._planned.get(title, ())]
         made = sum(len(_queries(call)) for turn in turns for call in turn if call["name"] == "search")
         more = self.at_once[min(len(turns), len(self.at_once) - 1)]
