@@ -10,8 +10,6 @@ from deep_research.errors import Unreadable
 from deep_research.ports import Reader
 from deep_research.worker_child import Limits, limited
 
-READ_FILE, READ_GIVEN = f"{__name__}:read_file", f"{__name__}:read_given"
-"""The functions for a worker."""
 _SNIFFED = 8192
 _MEGABYTE = 1_000_000
 _TEXTS = frozenset({"html", "plain", "jsonl", "table"})

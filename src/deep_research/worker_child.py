@@ -70,11 +70,6 @@ def ask_parent(name: str, *args: Any, **named: Any) -> Any:
     return next(_parent.requests())
 
 
-def is_worker() -> bool:
-    """Return whether this process works for another one."""
-    return _parent is not None
-
-
 @contextmanager
 def limited(limits: Limits) -> Iterator[None]:
     """Let this process take so much memory and time until the block ends; what goes beyond the time ends it.

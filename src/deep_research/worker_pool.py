@@ -20,7 +20,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, partial
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -30,6 +30,9 @@ from deep_research.settings import bare_environment
 from deep_research.worker_child import ASKS, FAILURE, LAST, RESULT, SIZE, Limits
 
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
+Function = Callable[..., Any] | str
+"""A function of a module, or its name (`module:function`) where only the worker is to import it."""
 _MODULE = "deep_research.worker_child"
 _PROCESSES = max(2, min(4, os.cpu_count() or 2))
 _START_SECONDS = 120.0
@@ -105,11 +108,15 @@ class Worker:
         self._lines: queue.Queue[bytes] = queue.Queue(_ANSWERS_AHEAD)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
-        self.is_usable = self._line(_START_SECONDS)[:1] == RESULT
-        """Whether it can be given another call."""
-        if not self.is_usable:
+        self._is_done = self._line(_START_SECONDS)[:1] == RESULT
+        if not self._is_done:
             self.close()
             raise OSError("the process does not start")
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it can be given another call: it is alive, and has answered the last one."""
+        return self._is_done and self._process.poll() is None
 
     def _listen(self) -> None:
         assert self._process.stdout
@@ -131,19 +138,18 @@ class Worker:
             self._process.stdin.write(len(data).to_bytes(SIZE) + data)
             self._process.stdin.flush()
 
-    def send(self, function: str, *args: Any, limits: Limits | None = None) -> None:
-        """Ask for the result of a function, named `module:function`; without `limits` it sets its own."""
-        self._send((function, args, limits))
+    def send(self, function: Function, *args: Any, limits: Limits | None = None) -> None:
+        """Ask for the result of a function; without `limits` it sets its own."""
+        name = function if isinstance(function, str) else f"{function.__module__}:{function.__qualname__}"
+        self._send((name, args, limits))
 
-    def result(
-        self, returns: Any, seconds: float, offered: Mapping[str, Callable[..., Any]] = _NOTHING_OFFERED
-    ) -> Any:
+    def result(self, returns: Any, seconds: float, offered: Mapping[str, Callable[..., Any]] = _NOTHING_OFFERED) -> Any:
         """Return the next result, checked to be a `returns`. `offered` are the functions that the call may ask for.
 
         Raises WorkTooLarge when the process has ended or takes longer than `seconds`, and what the function raised: an
         error of ours as itself, another one as ResearchError.
         """
-        ends, self.is_usable = time.monotonic() + seconds, False
+        ends, self._is_done = time.monotonic() + seconds, False
         while (line := self._line(ends - time.monotonic())) and line[:1] == ASKS:
             name, args, named = json.loads(line[2:])
             if name not in offered:
@@ -155,7 +161,7 @@ class Worker:
         if not line or kind == ASKS:
             raise WorkTooLarge("it crashed, or took too much memory or time")
         value = json.loads(told)
-        self.is_usable = not is_last
+        self._is_done = not is_last
         if kind == RESULT:
             return _adapter(returns).validate_python(value)
         if kind == FAILURE:
@@ -165,6 +171,7 @@ class Worker:
     def kill(self) -> None:
         """End the process at once; who waits for its result hears that it has ended."""
         self._process.kill()
+        self._process.wait()
 
     def close(self) -> None:
         """End the process and its thread."""
@@ -186,10 +193,7 @@ class _Pool:
     def lent(self) -> Iterator[Worker]:
         """Lend a process; it is kept for the next call."""
         with self.room:
-            try:
-                worker = self.idle.pop()
-            except IndexError:
-                worker = Worker()
+            worker = self._taken()
             try:
                 yield worker
             finally:
@@ -197,6 +201,14 @@ class _Pool:
                     self.idle.append(worker)
                 else:
                     worker.close()
+
+    def _taken(self) -> Worker:
+        """Return an idle process that is still there, or a new one."""
+        with suppress(IndexError):
+            while not (worker := self.idle.pop()).is_usable:
+                worker.close()
+            return worker
+        return Worker()
 
     def close(self) -> None:
         """End all that are idle."""
@@ -206,7 +218,13 @@ class _Pool:
 
 _pools = [_Pool()]
 """The last is in use; a process that was forked leaves those of its parent alone."""
-atexit.register(lambda: _pools[-1].close())
+
+
+@atexit.register
+def _close() -> None:
+    _pools[-1].close()
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: _pools.append(_Pool()))
 
@@ -223,13 +241,13 @@ def own_worker() -> Iterator[Worker]:
 
 
 def call_in_worker(
-    function: str,
+    function: Function,
     *args: Any,
     returns: type[_T],
     limits: Limits,
     offered: Mapping[str, Callable[..., Any]] = _NOTHING_OFFERED,
 ) -> _T:
-    """Return what `function` (`module:function`) returns in a worker; blocks until then.
+    """Return what `function` returns in a worker; blocks until then.
 
     Arguments are pickled; the result goes through JSON and is checked to be a `returns`.
 
@@ -249,15 +267,15 @@ def call_in_worker(
         raise
 
 
-async def in_worker_thread(work: Callable[..., _T], *args: Any, **named: Any) -> _T:
+async def in_worker_thread(work: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
     """Return `work(*args, **named)`, done in a thread whose calls in workers end when this is cancelled.
 
     There are as many such threads as workers, so that what waits for a worker takes no thread from others.
     """
     switch, carried = StopSwitch(), contextvars.copy_context()
     carried.run(_SWITCH.set, switch)
-    doing = asyncio.get_running_loop().run_in_executor(
-        _pools[-1].threads, partial(carried.run, work, *args, **named)
+    doing: asyncio.Future[_T] = asyncio.get_running_loop().run_in_executor(
+        _pools[-1].threads, partial(carried.run, partial(work, *args, **named))
     )
     doing.add_done_callback(_note_error)
     try:

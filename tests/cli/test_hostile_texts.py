@@ -12,6 +12,11 @@ from tests.cli.terminal import COMMAND, call
 _UNIT = "The unit 7 has 7 kg. "
 
 
+def _hear_interrupts() -> None:
+    """Let Ctrl-C be heard also where what starts the tests ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def _worker_of(process: "subprocess.Popen[bytes]") -> bool:
     """Tell whether the process has begun a worker."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
@@ -28,7 +33,7 @@ def test_a_check_that_is_held_up_hears_a_signal(sign: signal.Signals, code: int,
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # what starts the tests may ignore it
+        preexec_fn=_hear_interrupts,  # noqa: PLW1509 - it calls the system alone
     ) as process:
         try:
             while not _worker_of(process):

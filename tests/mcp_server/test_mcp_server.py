@@ -200,4 +200,4 @@ async def test_claims_that_take_long_to_judge_hold_up_no_other_request(tmp_path:
             assert "was not judged" in refused.content[0].text
             for task in judging:
                 task.cancel()
-            await asyncio.gather(*judging, return_exceptions=True)
+            await asyncio.wait(judging)

@@ -201,11 +201,11 @@ def _open_ranked(
             return await paid.complete(request, role)
 
         ranker = RunRanker(ModelRanker(complete, f"{model.model} ({model.provider})"), None, on_gap)
-        return OpenReasoner(bounded_reasoner(ranker=ranker), client)
+        return OpenReasoner(bounded_reasoner(ranker), client)
     from deep_research.providers.rankers import open_ranker  # noqa: PLC0415
 
     ranker = RunRanker(open_ranker(settings.ranker, keys, base_url=settings.ranker_base_url), journal, on_gap)
-    return OpenReasoner(bounded_reasoner(ranker=ranker), ranker)
+    return OpenReasoner(bounded_reasoner(ranker), ranker)
 
 
 def model_reasoner(

@@ -7,23 +7,22 @@ import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from importlib import import_module
 from typing import Any, cast, get_type_hints
 
 from deep_research.data import Ranking, ReasonerInfo
 from deep_research.errors import WorkTooLarge
 from deep_research.ports import Library, Ranker, Reasoner
+from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.worker_child import Limits, ask_parent
 from deep_research.worker_pool import call_in_worker, in_worker_thread
 
-EXTRACTIVE = "deep_research.reasoners.extractive.extractive_reasoner:ExtractiveReasoner"
 _LIMITS = Limits(memory=1_000_000_000, cpu_seconds=20.0)
 """Of one step of thinking, such as a plan or a section."""
 _ASKED = ("source", "sources", "snapshot", "is_read", "passage", "passages", "search", "search_each")
 
 
-def bounded_reasoner(kind: str = EXTRACTIVE, ranker: Ranker | None = None) -> Reasoner:
-    """Return the reasoner of the class `kind` (`module:name`), each of whose steps is done in a worker.
+def bounded_reasoner(ranker: Ranker | None = None, kind: type[Reasoner] = ExtractiveReasoner) -> Reasoner:
+    """Return a reasoner of the class `kind`, each of whose steps is done in a worker.
 
     A step raises WorkTooLarge at a limit, and ends when it is cancelled.
     """
@@ -31,9 +30,9 @@ def bounded_reasoner(kind: str = EXTRACTIVE, ranker: Ranker | None = None) -> Re
 
 
 class _BoundedReasoner:
-    """Has the methods of `ports.Reasoner`; each hands over to `think` in a worker."""
+    """Implements `ports.Reasoner`: each method hands over to `think` in a worker."""
 
-    def __init__(self, kind: str, ranker: Ranker | None) -> None:
+    def __init__(self, kind: type[Reasoner], ranker: Ranker | None) -> None:
         self._kind, self._ranker = kind, ranker
         here = _made(kind, ranker)
         self.info: ReasonerInfo = here.info
@@ -56,7 +55,7 @@ class _BoundedReasoner:
         try:
             return await in_worker_thread(
                 call_in_worker,
-                f"{__name__}:think",
+                think,
                 self._kind,
                 step,
                 given,
@@ -88,12 +87,11 @@ async def _ranked(ranker: Ranker, question: str, texts: Sequence[str]) -> Rankin
     return await ranker.rank(question, texts)
 
 
-def _made(kind: str, ranker: Ranker | None) -> Reasoner:
-    module, _, name = kind.partition(":")
-    return getattr(import_module(module), name)(*[ranker] if ranker is not None else [])
+def _made(kind: Callable[..., Reasoner], ranker: Ranker | None) -> Reasoner:
+    return kind(ranker) if ranker is not None else kind()
 
 
-def think(kind: str, step: str, given: Mapping[str, Any], has_library: bool, ranker: str) -> Any:
+def think(kind: type[Reasoner], step: str, given: Mapping[str, Any], has_library: bool, ranker: str) -> Any:
     """Do one step of thinking in this process, which is the worker; `ranker` is the name of the parent's, or ""."""
     reasoner = _made(kind, _AskedRanker(ranker) if ranker else None)
     about = {**given, "library": _AskedLibrary()} if has_library else given
@@ -101,7 +99,7 @@ def think(kind: str, step: str, given: Mapping[str, Any], has_library: bool, ran
 
 
 class _AskedRanker:
-    """The ranker of the parent (`ports.Ranker`)."""
+    """Stands for the ranker of the parent (`ports.Ranker`)."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -110,11 +108,11 @@ class _AskedRanker:
         return ask_parent("rank", question, list(texts))
 
     async def close(self) -> None:
-        """The parent closes it."""
+        """Leave that to the parent."""
 
 
 class _AskedLibrary:
-    """What the parent's library shows (`ports.Library`); what was shown by id is kept for the length of one step."""
+    """Stands for the parent's library (`ports.Library`); what it showed by id is kept for the length of one step."""
 
     def __init__(self) -> None:
         for name in ("source", "snapshot", "is_read", "passage", "passages"):

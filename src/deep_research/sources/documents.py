@@ -13,12 +13,12 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from deep_research import registry
+from deep_research import reading_child, registry
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
 from deep_research.errors import ConfigError, NotFound, Stopped, Unreadable, WorkTooLarge
 from deep_research.isolated_reading import CRASHED, read_bytes
 from deep_research.ports import Library, Progress, Reader
-from deep_research.reading_child import READ_FILE, FileAnswer, display_name, open_file, reason_of, refusal
+from deep_research.reading_child import FileAnswer, display_name, open_file, reason_of, refusal
 from deep_research.worker_pool import StopSwitch, Worker, own_worker
 
 _SKIPPED_FOLDERS = frozenset(("CVS", "_darcs", "node_modules", "__pycache__", "__MACOSX"))
@@ -242,7 +242,7 @@ def _answers(worker: Worker, waiting: deque[str], max_bytes: int, seconds: float
     asked = 0
     while waiting and worker.is_usable:
         for path in islice(waiting, asked, _REQUESTS_AHEAD):
-            worker.send(READ_FILE, path, max_bytes)
+            worker.send(reading_child.read_file, path, max_bytes)
         asked = min(len(waiting), _REQUESTS_AHEAD) - 1
         try:
             answer: FileAnswer | None = worker.result(FileAnswer, seconds)
