@@ -636,10 +636,30 @@ def list_templates() -> "tuple[Sequence[TemplateFile], Sequence[Path]]":
 
 
 def check_claim(claim: str, evidence: str) -> "Verdict":
-    """Return the verdict on a claim held against a text, without a model."""
-    from deep_research.steps import check_claims  # noqa: PLC0415
+    """Return the verdict on a claim held against a text, without a model. Raises ConfigError where that takes too long."""
+    from deep_research.data import Verdict  # noqa: PLC0415
+    from deep_research.errors import WorkTooLarge  # noqa: PLC0415
+    from deep_research.worker_child import Limits  # noqa: PLC0415 - only where it is asked for
+    from deep_research.worker_pool import call_in_worker  # noqa: PLC0415
 
-    return check_claims.check_claim(claim, evidence)
+    size = len(claim) + len(evidence)
+    limits = Limits(memory=500_000_000 + 100 * size, cpu_seconds=3.0 + 8.0 * size / 1e6)
+    judging = "deep_research.steps.check_claims:check_claim"
+    try:
+        return call_in_worker(judging, claim, evidence, returns=Verdict, limits=limits)
+    except WorkTooLarge as error:
+        message = (
+            f"The claim was not judged: comparing it took more than {limits.cpu_seconds:.0f} s of computing, or too "
+            "much memory. Give a shorter claim, or only the part of the text that it is about."
+        )
+        raise ConfigError(message, setting="evidence", value=size) from error
+
+
+async def acheck_claim(claim: str, evidence: str) -> "Verdict":
+    """Do what `check_claim` does, without holding up the event loop; ended when it is cancelled."""
+    from deep_research.worker_pool import in_worker_thread  # noqa: PLC0415 - only where it is asked for
+
+    return await in_worker_thread(check_claim, claim, evidence)
 
 
 def read_text(data: bytes, name: str) -> str:

@@ -260,7 +260,7 @@ class _Tools:
             texts += [(await self._passage(run, key, 0)).text for key in passages]
         if not texts:
             raise ToolError("Give `evidence`, or `run_id` and `passages`.")
-        verdict = await asyncio.to_thread(api.check_claim, claim, "\n\n".join(texts))
+        verdict = await _explained(api.acheck_claim(claim, "\n\n".join(texts)))
         return VerdictAnswer(verdict=verdict.kind, reason=verdict.reason, score=verdict.score)
 
     async def search_library(

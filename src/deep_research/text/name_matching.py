@@ -8,6 +8,7 @@ from deep_research.text.glossary import LANGUAGES, translations
 from deep_research.text.tokens import content_terms
 
 _LONG = 4
+_LONGEST_NAME = 200
 
 
 class Way(NamedTuple):
@@ -77,7 +78,7 @@ def _whole(name: str, translated: str, language: str) -> bool:
 def name_pattern(name: str) -> re.Pattern[str] | None:
     """Return a pattern of a Latin name that stands by itself, its words at most two others apart
     ("multi-query and grouped-query attention"), with endings; None for other scripts."""
-    words = re.findall(r"[\w.+#'’-]+", name)
+    words = re.findall(r"[\w.+#'’-]+", name) if len(name) <= _LONGEST_NAME else []
     if not words or not name.isascii():
         return None
     stems = [re.escape(w.removesuffix("s") if len(w) > 3 else w) + r"\w{0,3}" for w in words]

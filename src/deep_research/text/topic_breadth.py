@@ -19,6 +19,7 @@ _COMMON_ALONE, _COMMON_TOGETHER = 3.6, 4.0
 """Zipf frequency (base-10 logarithm per billion words) from which a word alone, or each of two, is common."""
 _MOST_WORDS = 2
 _LONGEST_PIECE = 6
+_LONGEST_TOPIC = 200
 _UNSEEN = -9.0
 _CJK_RUN = re.compile(f"[{CJK}]+")
 _WORD = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:['’\-][^\W{CJK}]+)*")
@@ -29,7 +30,7 @@ _UNSPACED = ("zh", "ja")
 
 def is_broad(topic: str, language: str) -> bool:
     """Return whether `topic` is one or two common words and nothing that narrows them: no name, code or rarer word."""
-    said = _WORD.findall(topic)
+    said = _WORD.findall(topic) if len(topic) <= _LONGEST_TOPIC else []
     words = [word for word in said if word.casefold() not in STOP_WORDS]
     if not words or _has_name(said):
         return False
