@@ -5,8 +5,9 @@ import json
 import pytest
 
 from deep_research.verification.charts import chart_figure, chart_problems, read_charts
+from tests.verification.kit import passages_of
 
-PASSAGES = {"s1p1": "Coal fell to 12.5 % in 2024; 1,200 GWh.", "s1p2": "In 2025 it was 9 percent.", "s9p9": None}
+PASSAGES = passages_of({"s1p1": "Coal fell to 12.5 % in 2024; 1,200 GWh.", "s1p2": "In 2025 it was 9 percent."})
 
 
 def _chart(**changed: object) -> str:
@@ -20,7 +21,7 @@ def test_a_right_chart_is_read_and_drawn() -> None:
     (chart,) = read_charts(text)
     assert text[chart.start : chart.end].startswith("```chart")
     assert text[chart.end :] == "\n\nMore.\n"
-    assert chart_problems(chart, PASSAGES) == []
+    assert chart_problems(text, PASSAGES) == []
     figure = chart_figure(chart)
     assert figure is not None
     assert [(p.label, p.value, p.display, p.passages) for p in figure.points] == [
@@ -32,28 +33,39 @@ def test_a_right_chart_is_read_and_drawn() -> None:
 @pytest.mark.parametrize(
     ("points", "problem"),
     [
-        ([{"label": "a", "value": 13.5, "id": "s1p1"}], "the value 13.5% of the point “a” of the chart is not in its passage"),
-        ([{"label": "a", "value": 12.5, "id": "s1p2"}], "the value 12.5% of the point “a” of the chart is not in its passage"),
+        (
+            [{"label": "a", "value": 13.5, "id": "s1p1"}],
+            "the value 13.5% of the point “a” of the chart is not in its passage",
+        ),
+        (
+            [{"label": "a", "value": 12.5, "id": "s1p2"}],
+            "the value 12.5% of the point “a” of the chart is not in its passage",
+        ),
         ([{"label": "a", "value": 12.5, "id": "s9p9"}], "the point “a” of the chart cites s9p9, which does not exist"),
         ([{"label": "a", "value": 12.5}], "the point “a” of the chart names no passage"),
-        ([{"label": "a", "value": "many", "id": "s1p1"}], "point 2 of the chart has no label or no number as its value"),
+        (
+            [{"label": "a", "value": "many", "id": "s1p1"}],
+            "point 2 of the chart has no label or no number as its value",
+        ),
         ([{"label": "a", "value": "NaN", "id": "s1p1"}], "point 2 of the chart has no label or no number as its value"),
         ([7], "point 2 of the chart has no label or no number as its value"),
     ],
 )
 def test_a_wrong_point_is_told(points: list[object], problem: str) -> None:
     right = {"label": "2024", "value": 12.5, "id": "s1p1"}
-    (chart,) = read_charts(_chart(points=[right, *points]))
-    assert chart_problems(chart, PASSAGES) == [problem]
+    text = _chart(points=[right, *points])
+    ((quote, told),) = chart_problems(text, PASSAGES)
+    assert told == problem
+    assert quote in text
 
 
 @pytest.mark.parametrize(
     "changed", [{"kind": "pie"}, {"points": []}, {"points": "x"}, {"points": [{"label": "a", "value": 1}] * 61}]
 )
 def test_what_cannot_be_drawn_says_why(changed: dict[str, object]) -> None:
-    (chart,) = read_charts(_chart(**changed))
-    assert len(chart_problems(chart, PASSAGES)) == 1
-    assert chart_figure(chart) is None
+    text = _chart(**changed)
+    assert len(chart_problems(text, PASSAGES)) == 1
+    assert [chart_figure(chart) for chart in read_charts(text)] == [None]
 
 
 def test_a_block_that_is_no_json_is_told_and_other_code_is_none() -> None:
@@ -62,6 +74,6 @@ def test_a_block_that_is_no_json_is_told_and_other_code_is_none() -> None:
 
 
 def test_a_value_in_another_unit_is_told() -> None:
-    (chart,) = read_charts(_chart(unit="dollars", points=[{"label": "a", "value": 1200, "id": "s1p1"}] * 2))
-    assert chart_problems(chart, {"s1p1": "It costs €1,200."})
-    assert not chart_problems(chart, {"s1p1": "It costs $1,200."})
+    text = _chart(unit="dollars", points=[{"label": "a", "value": 1200, "id": "s1p1"}] * 2)
+    assert chart_problems(text, passages_of({"s1p1": "It costs €1,200."}))
+    assert not chart_problems(text, passages_of({"s1p1": "It costs $1,200."}))

@@ -5,7 +5,7 @@ A block is a JSON object: `{"kind": "bar" | "line", "title": …, "unit": …, "
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +14,7 @@ from deep_research.text.code_spans import fenced_blocks
 from deep_research.text.model_json import parse_object
 from deep_research.verification.citations import cited_ids
 from deep_research.verification.figures import missing_figures
+from deep_research.verification.flags import Passages, evidence_text
 
 INFO = "chart"
 """What stands behind the opening marks of such a block."""
@@ -85,29 +86,35 @@ def _point(given: Any) -> ChartPoint | None:
     return ChartPoint(label, value, cited_ids(said)) if value.is_finite() else None
 
 
-def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str]:
-    """Return in words what is wrong with a chart: it cannot be drawn, or a value is not in the passage of its point.
+def chart_problems(text: str, passages: Passages) -> list[tuple[str, str]]:
+    """Return what is wrong with the charts of a report: the block as it stands, and in words what is wrong with it.
 
-    `passages` holds the texts of the ids it cites, None for an id that does not exist.
+    A chart cannot be drawn, or a value is not in the passage that its point names.
     """
+    return [
+        (text[chart.start : chart.end], problem)
+        for chart in read_charts(text)
+        for problem in _problems(chart, passages)
+    ]
+
+
+def _problems(chart: Chart, passages: Passages) -> Iterator[str]:
     if chart.fault:
-        return [chart.fault]
-    problems: list[str] = []
+        yield chart.fault
     for point in chart.points:
         name = f"the point “{point.label[:_SHOWN]}” of the chart"
-        texts = [text for key in point.passages if (text := passages.get(key)) is not None]
-        unknown = [key for key in point.passages if passages.get(key) is None]
-        problems += [f"{name} cites {key}, which does not exist" for key in unknown]
-        if not point.passages:
-            problems.append(f"{name} names no passage")
+        found = {key: evidence_text(key, passages) for key in point.passages}
+        texts = [text for text in found.values() if text is not None]
+        yield from (f"{name} cites {key}, which does not exist" for key, text in found.items() if text is None)
+        if not found:
+            yield f"{name} names no passage"
         elif texts and not _has_value(point, chart.unit, texts):
-            problems.append(f"the value {_shown(point.value, chart.unit)} of {name} is not in its passage")
-    return problems
+            yield f"the value {_shown(point.value, chart.unit)} of {name} is not in its passage"
 
 
 def _has_value(point: ChartPoint, unit: str, texts: list[str]) -> bool:
-    """Tell whether a value stands in one of the texts, with the chart's unit or, where that is a word of its own, without."""
-    return any(not missing_figures(written, texts) for written in {_shown(point.value, unit), f"{unit}{point.value:f}"})
+    """Tell whether a value stands in one of the texts with the chart's unit."""
+    return not missing_figures(_shown(point.value, unit), texts)
 
 
 def _shown(value: Decimal, unit: str) -> str:
