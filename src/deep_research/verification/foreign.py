@@ -8,6 +8,7 @@ their own (`r1`), an address where one is given, and what their entry says.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from deep_research.i18n.lexicon import any_word
@@ -23,7 +24,7 @@ _MOST_IN_RANGE = 30
 _NUMBERS = r"\d{1,3}(?:\s?(?:[,，、;；&]|[-–—~～])\s?\^?\d{1,3}){0,30}"
 _ADDRESS = r"(?:[^()\s<>]|\([^()\s<>]{0,200}\)){1,2000}"
 _MARKER = re.compile(
-    rf"(?P<image>!\[[^\[\]\n]{{0,300}}\]\([^()\s]{{0,2000}}\))"
+    rf"(?P<image>!\[[^\[\]\n]{{0,300}}\]\({_ADDRESS}[^()\n]{{0,300}}\))"
     rf"|\[\[?\s?\^?(?P<linked>{_NUMBERS})\s?\]?\]\(\s?<?(?P<at>{_ADDRESS})>?(?:\s\"[^\"\n]{{0,300}}\")?\s?\)"
     rf"|\[(?P<text>(?:[^\[\]\n]|\[[^\[\]\n]{{0,100}}\]){{1,300}})\]\(\s?<?(?P<url>(?:https?://|www\.){_ADDRESS})>?(?:\s\"[^\"\n]{{0,300}}\")?\s?\)"
     r"|\[(?P<words>(?!\^?\d{1,3}\])[^\[\]\n]{1,300})\]\[(?P<key>[^\[\]\n]{0,60})\]"
@@ -36,6 +37,7 @@ _MARKER = re.compile(
     r"|<?(?P<bare>(?:https?://|(?<![\w.@/])www\.)[^\s<>()\[\]{}\"“”「」『』【】（）《》，。；、！？|]+(?:\([^()\s]{0,200}\)[^\s<>()\[\]\"“”【】（），。；、|]*)*)>?",
     re.IGNORECASE,
 )
+_NUMBER_BEHIND = re.compile(r"(?<=[\w.。，,;；！？!?)）”])\s?[\[【]\d{1,3}[\]】]")
 _SOURCE_WORD = any_word("statement.citation_patterns")
 _SOURCE_LINE = re.compile(
     rf"^[ \t>]*(?:[-*+][ \t]+)?[*_(（]{{0,3}}(?:data )?{_SOURCE_WORD}[*_]{{0,2}}\s?[:：][*_]{{0,2}}(?P<said>[^\n]{{1,1000}})$",
@@ -180,7 +182,7 @@ class _Reading:
         if marker["raised"] or marker["note"]:
             return marker["note"] is None and not self._all_listed(marker["raised"])
         if marker["numbered"]:
-            return not self.lists.has_numbers and not self._is_repeated()
+            return not self._is_numbered
         if marker["words"] is not None:
             return self.lists.find(marker["key"] or marker["words"], marker.start()) is None
         return False
@@ -188,9 +190,10 @@ class _Reading:
     def _all_listed(self, numbers: str) -> bool:
         return all(self.lists.find(name, 0) for name in _names_of(numbers))
 
-    def _is_repeated(self) -> bool:
-        """Tell whether numbers in brackets are this report's way to cite, though it has no list of them."""
-        return len(re.findall(r"(?<=[\w.。，,;；！？!?)）”])\s?[\[【]\d{1,3}[\]】]", self.text)) >= 2
+    @cached_property
+    def _is_numbered(self) -> bool:
+        """Whether numbers in brackets are this report's way to cite, though it has no list of them."""
+        return self.lists.has_numbers or sum(self._counts(m.start()) for m in _NUMBER_BEHIND.finditer(self.text)) >= 2
 
     def _is_label(self, marker: re.Match[str]) -> bool:
         """Tell whether a link behind a full stop only names the source of the sentence before it."""
@@ -237,7 +240,7 @@ def _parenthesised(text: str, found: Sequence[Citation]) -> Iterator[Citation]:
         first = found[position]
         opening = _OPENS.search(text, max(0, first.start - 24), first.start)
         last = position
-        while last + 1 < len(found) and _BETWEEN.fullmatch(text, found[last].end, found[last + 1].start):
+        while opening and last + 1 < len(found) and _BETWEEN.fullmatch(text, found[last].end, found[last + 1].start):
             last += 1
         closing = _CLOSES.match(text, found[last].end) if opening else None
         if opening and closing:
