@@ -28,7 +28,7 @@ class RunStarted(_Event):
 
 
 class StageStarted(_Event):
-    """A stage of the workflow begins: prepare, clarify, analyze, discover, plan, research, review, report."""
+    """A stage of the workflow begins: prepare, clarify, analyze, discover, plan, research, review, report, verify."""
 
     kind: Literal["stage_started"] = "stage_started"
     stage: str
@@ -107,27 +107,14 @@ class Searched(_Event):
 
 
 class SectionWritten(_Event):
-    """A section was written and its claims checked; `content` is its Markdown, which cites passage ids.
-
-    `pending` counts the statements that are judged later, with the report that is made from the sections.
-    """
+    """A researcher has handed over its notes: `content` is their Markdown, which cites `passages` passages."""
 
     kind: Literal["section_written"] = "section_written"
     section: str
     status: str
     sources: int
-    claims: int
-    supported: int
-    cut: int
-    pending: int = 0
+    passages: int
     content: str = ""
-
-    @property
-    def statements(self) -> str:
-        """Return how many statements were made, and what is known of their support, in English."""
-        if self.pending:
-            return f"{self.claims} statements, judged with the report"
-        return f"{self.supported} of {self.claims} statements supported"
 
 
 class SectionReviewed(_Event):
@@ -140,15 +127,6 @@ class SectionReviewed(_Event):
     score: int
     retry: bool
     notes: str = ""
-
-
-class SectionClosed(_Event):
-    """The research of a section was ended because it took far longer than the others took (`usual` seconds)."""
-
-    kind: Literal["section_closed"] = "section_closed"
-    section: str
-    took: float
-    usual: float
 
 
 class Reviewed(_Event):
@@ -183,6 +161,30 @@ class Steered(_Event):
     section: str = ""
     text: str = ""
     late: bool = False
+
+
+class ReportPiece(_Event):
+    """A piece of the report, as the writer writes it. It is shown to those who look on, and never kept."""
+
+    kind: Literal["report_piece"] = "report_piece"
+    text: str
+
+
+class Verified(_Event):
+    """The report was verified: `statements` were judged, `problems` found; `round` counts from 1."""
+
+    kind: Literal["verified"] = "verified"
+    statements: int
+    problems: int
+    round: int
+
+
+class Revised(_Event):
+    """The writer has revised its report: `edits` were made, `failed` did not fit its text."""
+
+    kind: Literal["revised"] = "revised"
+    edits: int
+    failed: int
 
 
 class ReportReady(_Event):
@@ -225,13 +227,18 @@ Event = (
     | Searched
     | SectionWritten
     | SectionReviewed
-    | SectionClosed
     | Reviewed
     | GapFound
     | Steered
+    | ReportPiece
+    | Verified
+    | Revised
     | ReportReady
     | RunFailed
     | RunDeclined
 )
+
+PASSING = frozenset({"report_piece"})
+"""Kinds of events that are passed on to whoever listens, and not kept: they have no number of their own."""
 
 event_adapter: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])

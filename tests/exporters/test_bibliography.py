@@ -9,7 +9,7 @@ import rispy
 from deep_research import registry
 from deep_research.data import ExportInput
 from deep_research.safe_text import safe_noun
-from tests.exporters.reports import HOSTILE, make_input
+from tests.support.made_reports import HOSTILE, make_input
 
 
 def papers() -> ExportInput:

@@ -6,20 +6,29 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from deep_research import export
+from deep_research.data import Report
 from deep_research.errors import ConfigError, RunNotFound
 from tests.house.documents import DOCS
 from tests.house.schema import violations
-from tests.runs.running import Ran, engines, run
+from tests.support.made_reports import make_report, save_run
+
+
+class Ran(NamedTuple):
+    """A state folder with a finished run."""
+
+    home: Path
+    report: Report
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    folder = tmp_path_factory.mktemp("exported")
-    return run("Compare the Alpha engine and the Beta engine", home=folder / "home", docs=[engines(folder / "docs")])
+    home = tmp_path_factory.mktemp("exported")
+    return Ran(home, save_run(home, make_report()).load_result())
 
 
 def command(ran: Ran, *arguments: str, path: str = "") -> subprocess.CompletedProcess[bytes]:

@@ -8,7 +8,7 @@ import pytest
 
 from deep_research import registry
 from deep_research.safe_text import safe_noun
-from tests.exporters.reports import HOSTILE, SAID, make_input
+from tests.support.made_reports import HOSTILE, SAID, make_input
 
 NAMES = registry.names("exporters")
 TEXTS = ("bibtex", "csl", "csv", "html", "json", "markdown", "ris")
@@ -59,22 +59,25 @@ def test_an_empty_report_is_exported(name: str) -> None:
 def test_the_table_of_evidence_calculates_nothing() -> None:
     for extra in HOSTILE:
         report = make_input(extra).report
-        claims = tuple(claim.model_copy(update={"text": extra, "section": extra}) for claim in report.claims)
+        claims = tuple(claim.model_copy(update={"text": extra, "where": extra}) for claim in report.claims)
         given = safe_noun(make_input(extra).model_copy(update={"report": report.model_copy(update={"claims": claims})}))
         text = registry.component("exporters", "csv")().export(given).decode("utf-8-sig")
         rows = list(csv.reader(io.StringIO(text)))
-        assert {len(row) for row in rows} == {22}
+        assert {len(row) for row in rows} == {20}
         assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
 
 
 def test_the_table_of_evidence_has_a_row_for_each_statement_and_passage() -> None:
     rows = list(csv.DictReader(io.StringIO(export("csv").decode("utf-8-sig"))))
-    assert [(row["claim_id"], row["passage_id"]) for row in rows] == [
-        ("c1", "s1p1"), ("c2", "s2p1"), ("c2", "s1p2"), ("c3", "s2p1"), ("c4", ""),
+    assert [(row["claim_id"], row["passage_id"]) for row in rows][:4] == [
+        ("c1", ""), ("c2", "s1p2"), ("c3", "s1p2"), ("c4", "s1p1"),
     ]  # fmt: skip
-    assert rows[0]["statement"] == SAID
-    assert rows[0]["passage"].startswith(SAID)
-    assert (rows[0]["page"], rows[0]["reference"], rows[0]["verdict"]) == ("3", "1", "supported")
+    assert len(rows) == 13  # one statement rests on two passages
+    assert rows[1]["statement"] == SAID
+    assert rows[1]["passage"].startswith(SAID)
+    assert (rows[1]["page"], rows[1]["reference"], rows[1]["verdict"]) == ("3", "1", "supported")
+    assert (rows[0]["kind"], rows[0]["verdict"], rows[3]["where"]) == ("own", "own", "Alpha")
+    assert rows[4]["problems"] == "Its manual forbids cold. (open)"
     assert "home/user" not in export("csv").decode()
 
 

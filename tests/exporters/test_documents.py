@@ -19,8 +19,7 @@ from deep_research import registry
 from deep_research.errors import ConfigError
 from deep_research.exporters import pdf_exporter
 from deep_research.safe_text import safe_noun
-from deep_research.claimcheck.conclusions import BACKGROUND
-from tests.exporters.reports import HOSTILE, SAID, SECOND, URL, make_input
+from tests.support.made_reports import HOSTILE, LONG_WORD, OWN, SAID, SECOND, URL, make_input
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
@@ -41,30 +40,83 @@ def xml_of(data: bytes, part: str) -> Any:
 
 def test_the_text_of_a_pdf_is_that_of_the_report() -> None:
     text = " ".join(pdf_text(export("pdf")).split())
-    for said in (SAID, SECOND, "Engines compared", "alpha = 3000", "4,500 rpm", "[1]", URL, "2 supported", "third"):
+    for said in (SAID, SECOND, "Engines compared", "alpha = 3000", "4,500 rpm", "[1]", URL, "7 supported", "fourth"):
         assert said in text, said
 
 
-def test_the_head_tells_what_sources_say_from_what_is_our_own_and_general_knowledge() -> None:
-    given = safe_noun(make_input())
-    first, _, own, _ = given.report.claims
-    general = first.model_copy(
-        update={
-            "id": "c5",
-            "kind": "background",
-            "passages": (),
-            "text": "Engines 4 oil themselves †.",
-            "verdict": BACKGROUND,
-        }
-    )
-    claims = (*given.report.claims, own.model_copy(update={"id": "c6", "verdict": first.verdict}), general)
-    given = given.model_copy(update={"report": given.report.model_copy(update={"claims": claims})})
-    page = html.fromstring(registry.component("exporters", "html")().export(given))
+def test_the_head_tells_how_many_statements_have_which_verdict() -> None:
+    page = html.fromstring(export("html"))
     counts = [" ".join(item.text_content().split()) for item in page.xpath("//*[@class='counts']/li")]
-    assert counts[:5] == ["2 from sources", "1 our own", "1 general knowledge (†)", "1 unverified", "1 contradicted"]
-    rows = {row.get("data-group"): row.text_content() for row in page.xpath("//tr[@data-group]")}
-    assert "general knowledge" in rows["general"]
-    assert "unverified" not in rows["general"]
+    assert counts == [
+        "7 supported", "1 contradicted", "1 misleading", "1 unverified", "2 the author's own", "2 sources cited",
+    ]  # fmt: skip
+    rows = [row.get("data-verdict") for row in page.xpath("//tr[@data-verdict]")]
+    assert len(rows) == 12
+    assert rows.count("own") == 2
+
+
+def test_what_is_not_confirmed_has_a_mark_that_says_why() -> None:
+    page = html.fromstring(export("html"))
+    marks = [(mark.text, mark.get("title")) for mark in page.xpath("//span[contains(@class, 'doubt')]")]
+    assert marks == [
+        ("°", "misleading: The manual says that it must not be run below 5 °C."),
+        ("°", "contradicted: The table says 85 kg."),
+        ("°", "unverified: No passage speaks of countries."),
+    ]
+    text = " ".join(pdf_text(export("pdf")).split())
+    assert "contradicted: The table says 85 kg." in text
+    notes = "".join(xml_of(export("docx"), "word/footnotes.xml").itertext())
+    assert "unverified: No passage speaks of countries." in notes
+
+
+def test_the_authors_own_is_told_apart_quietly() -> None:
+    page = html.fromstring(export("html"))
+    (paragraph,) = page.xpath("//p[@class='own']")
+    assert paragraph.text_content() == OWN
+    own = [span.text_content() for span in page.xpath("//span[@class='own']")]
+    assert own == ["Take the Alpha engine for boats and the Beta engine for everything else.", OWN]
+
+
+def test_what_the_verifier_found_and_what_was_changed_lies_folded_in_a_page() -> None:
+    page = html.fromstring(export("html"))
+    (folded,) = page.xpath("//details[@class='verification']")
+    assert folded.get("open") is None
+    problems = [" ".join(item.text_content().split()) for item in folded.xpath(".//ol[@class='problems']/li")]
+    assert len(problems) == 3
+    assert problems[0].startswith("It can be run in any weather.")
+    assert "misleading Its manual forbids cold." in problems[0]
+    assert "[s1p3]" not in problems[0]
+    assert "revised by the writer" in problems[1]
+    edits = folded.xpath(".//ol[@class='edits']/li")
+    assert [edit.xpath("./ins")[0].text.strip() for edit in edits] == [
+        "The Beta engine turns at 4,500 rpm",
+        "weather above 5 °C",
+    ]
+    assert "Not made" in edits[1].text_content()
+    assert "Not made" not in edits[0].text_content()
+    given = make_input()
+    bare = given.report.model_copy(update={"problems": (), "edits": ()})
+    made = registry.component("exporters", "html")().export(given.model_copy(update={"report": bare}))
+    assert not html.fromstring(made).xpath("//details[@class='verification']")
+
+
+def test_words_are_whole_and_do_not_overlap_in_tables() -> None:
+    page = pypdfium2.PdfDocument(export("pdf"))[0]
+    text = page.get_textpage()
+    boxes = []
+    for word in (LONG_WORD, "pg_basebackup", "3,000 rpm"):
+        found = text.search(word, match_case=True)
+        places = []
+        while (place := found.get_next()) is not None:
+            places.append(place)
+        start, count = places[-1]
+        boxes.append([text.get_charbox(n) for n in range(start, start + count)])
+    assert boxes[2][-1][2] < boxes[0][0][0]  # the column before ends before it begins
+    assert max(box[2] for box in boxes[0]) < page.get_width() - 60
+    document: Any = docx.Document(io.BytesIO(export("docx")))
+    (table,) = [table for table in document.tables if table.cell(0, 0).text == "Engine"]
+    letters = table.columns[2].width.mm / 1.93  # of 9 points, at their usual width
+    assert letters > len(LONG_WORD)
 
 
 def test_a_pdf_links_citations_addresses_and_contents() -> None:
@@ -118,6 +170,20 @@ def test_without_typst_a_pdf_is_refused_with_what_to_do(monkeypatch: pytest.Monk
         pdf_exporter.PdfExporter().export(make_input())
 
 
+def test_of_too_many_long_words_side_by_side_none_runs_into_the_next_column() -> None:
+    given = make_input()
+    row = f"| {LONG_WORD} | {'x' * 70} | {LONG_WORD} | {LONG_WORD} | b |\n"
+    table = f"# T\n\n| A | B | C | D | E |\n|---|---|---|---|---|\n{row}"
+    given = given.model_copy(update={"report": given.report.model_copy(update={"report": table, "claims": ()})})
+    text = pypdfium2.PdfDocument(registry.component("exporters", "pdf")().export(given))[0].get_textpage()
+    found = text.search("E", match_case=True).get_next()
+    assert found is not None
+    edge = text.get_charbox(found[0])[0]
+    words = [n for n in range(text.count_chars()) if text.get_text_range(n, 1) in "xy_"]
+    assert len(words) > 70
+    assert max(text.get_charbox(n)[2] for n in words) < edge
+
+
 def test_a_word_document_has_styles_footnotes_and_lists_of_their_own_numbers() -> None:
     data = export("docx")
     document: Any = docx.Document(io.BytesIO(data))
@@ -125,17 +191,15 @@ def test_a_word_document_has_styles_footnotes_and_lists_of_their_own_numbers() -
     assert ("Title", "Engines compared") in styles
     assert ("Heading 1", "Alpha") in styles
     assert ("Heading 2", "Detail") in styles
-    assert ("List Number", "third") in styles
-    assert ("List Bullet 2", "nested") in styles
-    notes = ["".join(note.itertext()).strip() for note in xml_of(data, "word/footnotes.xml").iter(f"{_WORD}footnote")][
-        2:
-    ]
+    assert ("List Number", "fourth") in styles
+    assert ("List Bullet 2", "The Beta engine weighs 90 kg°.") in styles
+    notes = ["".join(note.itertext()).strip() for note in xml_of(data, "word/footnotes.xml").iter(f"{_WORD}footnote")]
     marks = list(xml_of(data, "word/document.xml").iter(f"{_WORD}footnoteReference"))
-    assert len(notes) == len(marks) == 11
-    assert notes[0].startswith("[1] Alpha manual, alpha.pdf, 2021-05, p. 3")
-    assert SAID in notes[0]
-    assert "See [2]" in notes
-    assert document.tables[0].cell(1, 0).text == "Alpha"
+    assert len(notes) - 2 == len(marks) == 15  # two are Word's own lines
+    assert notes[2].startswith("[1] Alpha manual, alpha.pdf, 2021-05, p. 3")
+    assert SAID in notes[2]
+    assert "See [1], p. 3" in notes
+    assert document.tables[1].cell(1, 0).text == "Alpha"
     assert list(xml_of(data, "word/document.xml").iter(f"{_WORD}tblHeader"))
     assert document.core_properties.title == "Engines compared"
 
@@ -143,23 +207,40 @@ def test_a_word_document_has_styles_footnotes_and_lists_of_their_own_numbers() -
 def test_slides_have_titles_points_tables_and_the_whole_text_in_their_notes() -> None:
     slides = list(pptx.Presentation(io.BytesIO(export("pptx"))).slides)
     titles = [slide.shapes.title.text_frame.text for slide in slides]
-    assert titles[0] == "Engines compared"
-    assert titles[1:3] == ["Alpha", "Alpha"]
+    assert titles[:3] == ["Engines compared", "Engines compared", "Alpha"]
     assert titles[-1] == "References"
-    assert f"{SAID} [1]" in slides[1].placeholders[1].text_frame.text
-    assert SECOND in slides[1].notes_slide.notes_text_frame.text
-    (table,) = [shape.table for shape in slides[2].shapes if shape.has_table]
+    points = [paragraph.text for paragraph in slides[2].placeholders[1].text_frame.paragraphs]
+    assert points[0].startswith("The Alpha engine was built in 1999 by Rolf Maier. [1]")
+    assert "Fill in the oil first. [1]" in points
+    assert OWN not in " ".join(points)  # the second paragraph is in the notes
+    assert OWN in slides[2].notes_slide.notes_text_frame.text
+    (table,) = [shape.table for slide in slides for shape in slide.shapes if shape.has_table]
     assert table.cell(2, 1).text == "4,500 rpm [2]"
+
+
+def test_no_title_is_cut() -> None:
+    title = "Which of the engines of the last hundred years is fit for boats, " * 3 + "and for which boats"
+    document: Any = docx.Document(io.BytesIO(export("docx", title=title)))
+    assert title in [paragraph.text for paragraph in document.paragraphs]
+    first = pptx.Presentation(io.BytesIO(export("pptx", title=title))).slides[0]
+    assert first.shapes.title.text_frame.text == title
+    assert " ".join(pdf_text(export("pdf", title=title)).split()).count(title) >= 2  # its head, its foot
 
 
 def test_a_workbook_has_texts_and_no_formulas() -> None:
     for extra in ("", *HOSTILE):
         book = openpyxl.load_workbook(io.BytesIO(export("xlsx", extra)))
-        assert book.sheetnames == ["Summary", "Evidence", "References", "Parts", "Gaps"]
+        assert book.sheetnames == ["Summary", "Evidence", "Problems", "Edits", "References", "Parts", "Gaps"]
         cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
         assert not [cell for cell in cells if cell.data_type == "f"]
     evidence = openpyxl.load_workbook(io.BytesIO(export("xlsx")))["Evidence"]
-    assert evidence["C2"].value == SAID
+    assert evidence["C3"].value == SAID
+    book = openpyxl.load_workbook(io.BytesIO(export("xlsx")))
+    summary = {row[0].value: row[1].value for row in book["Summary"].iter_rows()}
+    verdicts = ("statements", "supported", "misleading", "contradicted", "unverified", "own")
+    assert [summary[name] for name in verdicts] == [12, 7, 1, 1, 1, 2]
+    assert [row[0].value for row in book["Problems"].iter_rows(min_row=2)] == ["misleading", "unsupported", "missing"]
+    assert [row[2].value for row in book["Edits"].iter_rows(min_row=2)] == ["yes", "no"]
 
 
 @pytest.mark.parametrize("extra", HOSTILE)
@@ -187,7 +268,7 @@ def test_nothing_in_a_page_acts_loads_or_leads_elsewhere(extra: str) -> None:
     allowed = {
         "html", "head", "meta", "title", "style", "body", "div", "header", "p", "h1", "h2", "h3", "ul", "ol", "li", "b",
         "nav", "a", "main", "strong", "em", "code", "pre", "button", "table", "thead", "tbody", "tr", "th", "td",
-        "details", "summary", "figure", "figcaption", "svg", "rect", "input", "label", "span", "aside", "blockquote", "mark", "br",
+        "details", "summary", "figure", "figcaption", "del", "ins", "svg", "rect", "input", "label", "span", "aside", "blockquote", "mark", "br",
     }  # fmt: skip
     assert {element.tag for element in page.iter()} <= allowed
     attributes = {name for element in page.iter() for name in element.attrib}
@@ -196,27 +277,27 @@ def test_nothing_in_a_page_acts_loads_or_leads_elsewhere(extra: str) -> None:
     assert "default-src 'none'" in page.xpath("//meta[@http-equiv]/@content")[0]
 
 
-def test_figures_stand_in_every_document_with_what_they_cite() -> None:
+def test_charts_are_drawn_in_every_document_with_what_they_cite() -> None:
     page = html.fromstring(export("html").decode())
-    (bars, dates) = page.xpath("//figure")
+    (bars,) = page.xpath("//figure")
     assert [rect.get("width") for rect in bars.xpath(".//rect")] == ["66.7", "100.0"]
     assert [button.text for button in bars.xpath(".//button")] == ["1", "2"]
-    assert "Built." in dates.text_content()
+    assert page.xpath("//pre/code[contains(text(), 'pie')]")  # what cannot be drawn stays as it was written
     text = " ".join(pdf_text(export("pdf")).split())
-    assert "Turns at" in text
-    assert "4,500 rpm [2]" in text
+    assert "Speed at full load" in text
+    assert "4,500 rpm[2]" in text
     slides = pptx.Presentation(io.BytesIO(export("pptx"))).slides
     (chart,) = [shape.chart for slide in slides for shape in slide.shapes if shape.has_chart]
     assert list(chart.plots[0].categories) == ["Beta", "Alpha"]
     assert list(chart.plots[0].series[0].values) == [4500, 3000]
     document: Any = docx.Document(io.BytesIO(export("docx")))
-    assert [cell.text for cell in document.tables[1].rows[0].cells] == ["Alpha", "3,000 rpm"]
+    assert [cell.text for cell in document.tables[0].rows[0].cells] == ["Alpha", "3,000 rpm"]
 
 
 def test_a_number_over_the_years_is_a_line_on_slides_and_bars_elsewhere() -> None:
     given = make_input()
-    figure = given.figures[0].model_copy(update={"kind": "line"})
-    given = given.model_copy(update={"figures": (figure,)})
+    lined = given.report.model_copy(update={"report": given.report.report.replace('"kind": "bar"', '"kind": "line"')})
+    given = given.model_copy(update={"report": lined})
     slides = pptx.Presentation(io.BytesIO(registry.component("exporters", "pptx")().export(given))).slides
     (chart,) = [shape.chart for slide in slides for shape in slide.shapes if shape.has_chart]
     assert chart.chart_type == XL_CHART_TYPE.LINE_MARKERS
@@ -232,6 +313,7 @@ def test_every_citation_of_a_page_opens_a_passage_in_its_context() -> None:
     assert len(buttons) >= 4
     assert {button.get("popovertarget") for button in page.xpath("//button[@popovertarget]")} == set(panels)
     first = panels[buttons[0].get("popovertarget")]
+    assert "1999" not in first.text_content()  # the statement's own passage, not all of its source
     assert f"{SAID} {SECOND}" in first.xpath(".//mark")[0].text
     shown = first.xpath(".//blockquote")[0].text_content()
     assert shown.startswith("Before it.")

@@ -18,7 +18,6 @@ from deep_research.events import (
     Reviewed,
     RunStarted,
     Searched,
-    SectionClosed,
     SectionReviewed,
     SectionStarted,
     SectionWritten,
@@ -92,11 +91,9 @@ class Board:
             case SectionWritten():
                 row = self._row(event.section)
                 row.state, row.sources = event.status, event.sources
-                row.supported, row.claims, row.pending = event.supported, event.claims, event.pending
+                row.passages = event.passages
             case SectionReviewed():
                 self._row(event.section).state = "sent back" if event.retry else "completed"
-            case SectionClosed():
-                self._row(event.section).state = "closed"
             case Reviewed():
                 for title in event.retry:
                     self._row(title).state = "sent back"

@@ -55,9 +55,9 @@ from deep_research.data.model_calls import ToolCall as ToolCall
 from deep_research.data.model_calls import ToolSpec as ToolSpec
 from deep_research.data.model_calls import Usage as Usage
 from deep_research.data.result import Export as Export
-from deep_research.data.result import ExportFigure as ExportFigure
 from deep_research.data.result import ExportInput as ExportInput
-from deep_research.data.result import ExportPoint as ExportPoint
+from deep_research.data.result import Figure as Figure
+from deep_research.data.result import FigurePoint as FigurePoint
 from deep_research.data.result import FollowUp as FollowUp
 from deep_research.data.result import FoundIn as FoundIn
 from deep_research.data.result import Ledger as Ledger
@@ -78,3 +78,4 @@ from deep_research.data.verification import ProblemKind as ProblemKind
 from deep_research.data.verification import Reckoning as Reckoning
 from deep_research.data.verification import Revision as Revision
 from deep_research.data.verification import Verification as Verification
+from deep_research.data.result import SentQuery as SentQuery

@@ -60,6 +60,17 @@ class ReportReview(Noun):
     attempts: int = 1
 
 
+class SentQuery(Noun):
+    """What was sent to a place that is not the user's own: a query, the arguments of a tool, the address of a page.
+
+    `held_back` says why it was not sent after all: it repeats "words" of the user's documents, or a "value".
+    """
+
+    place: str
+    query: str
+    held_back: Literal["", "words", "value"] = ""
+
+
 class ReportPassage(Noun):
     """A cited passage: `text` is `snapshot[start:end]`, exactly."""
 
@@ -130,6 +141,7 @@ class Report(Noun):
     reviews: tuple[ReportReview, ...] = ()
     problems: tuple[Problem, ...] = ()
     edits: tuple[Edit, ...] = ()
+    queries: tuple[SentQuery, ...] = ()
 
     def __str__(self) -> str:
         """Return the report's Markdown."""
@@ -196,8 +208,8 @@ class PassageContext(Noun):
     after: str = ""
 
 
-class ExportPoint(Noun):
-    """A number of a figure, or a dated event: `display` is how it stands in its statement."""
+class FigurePoint(Noun):
+    """A number of a figure: `display` is how it is shown, with its unit; `passages` are those that state it."""
 
     label: str
     value: float
@@ -205,12 +217,13 @@ class ExportPoint(Noun):
     passages: tuple[str, ...] = ()
 
 
-class ExportFigure(Noun):
-    """Verified numbers that can be compared (`bar`), one number over the years (`line`), or dated events (`timeline`)."""
+class Figure(Noun):
+    """Numbers of one unit side by side (`bar`), or one number over time (`line`): a chart that the report holds."""
 
-    kind: Literal["bar", "line", "timeline"]
+    kind: Literal["bar", "line"]
     title: str
-    points: tuple[ExportPoint, ...]
+    unit: str = ""
+    points: tuple[FigurePoint, ...]
 
 
 class ExportInput(Noun):
@@ -222,7 +235,6 @@ class ExportInput(Noun):
     report: Report
     authors: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     contexts: dict[str, PassageContext] = Field(default_factory=dict)
-    figures: tuple[ExportFigure, ...] = ()
     font_folder: str = ""
 
 

@@ -6,13 +6,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from deep_research.data import ExportInput
-from deep_research.exporters._document import (
+from deep_research.exporters._blocks import (
+    COLUMN_EDGES,
+    DOUBT_SIGN,
     Block,
     Break,
     Chart,
     Cite,
     Code,
     Document,
+    Doubt,
     Heading,
     Inline,
     Items,
@@ -20,11 +23,11 @@ from deep_research.exporters._document import (
     Quote,
     Table,
     Text,
-    plain_text,
+    break_words,
+    column_widths,
     quote_passage,
-    read_document,
-    text_width,
 )
+from deep_research.exporters._document import read_document
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
 
@@ -35,7 +38,7 @@ _EAST_ASIAN = {"zh": ("Microsoft YaHei", "zh-CN"), "ja": ("Yu Gothic", "ja-JP"),
 _LATIN, _MONO = "Calibri", "Consolas"
 _QUOTED_CHARS = 220
 _GREY, _TINT = "59636E", "F0F3F6"
-_MARGIN, _TEXT_WIDTH = 24, 162  # millimetres
+_MARGIN, _TEXT_WIDTH, _TABLE_LETTERS = 24, 162, 84  # millimetres; letters of a table side by side
 
 
 class DocxExporter:
@@ -205,24 +208,26 @@ class _Writer:
     def _table(self, block: Table, *, title: str = "") -> None:
         from docx.oxml import OxmlElement, parse_xml  # noqa: PLC0415
         from docx.oxml.ns import nsdecls  # noqa: PLC0415
-        from docx.shared import Mm  # noqa: PLC0415
+        from docx.shared import Mm, Pt  # noqa: PLC0415
 
-        count = max([len(block.head), *(len(row) for row in block.rows), 1])
+        widths = column_widths(block, _TABLE_LETTERS)
         if title:
             self._file.add_paragraph(title, style="Caption")
-        table = self._file.add_table(rows=0, cols=count, style="Table Grid")
+        table = self._file.add_table(rows=0, cols=len(widths), style="Table Grid")
         rows = (block.head, *block.rows) if block.head else block.rows
-        longest = [max(text_width(plain_text(row[n])) if n < len(row) else 0 for row in rows) for n in range(count)]
-        shares = [max(12, min(length, 80)) for length in longest]
         table.autofit = False
-        for column, share in zip(table.columns, shares, strict=True):
-            column.width = Mm(_TEXT_WIDTH * share / sum(shares))
+        for column, width in zip(table.columns, widths, strict=True):
+            column.width = Mm(_TEXT_WIDTH * width / sum(widths))
         for number, row in enumerate(rows):
             line = table.add_row()
             line._tr.get_or_add_trPr().append(OxmlElement("w:cantSplit"))
-            for cell, content, share in zip(line.cells, row, shares, strict=False):
-                cell.width = Mm(_TEXT_WIDTH * share / sum(shares))
+            for cell, content, width in zip(line.cells, row, widths, strict=False):
+                cell.width = Mm(_TEXT_WIDTH * width / sum(widths))
                 self._inlines(cell.paragraphs[0], content)
+                for run in cell.paragraphs[0].runs:
+                    run.font.size = run.font.size or Pt(9)
+                    if run.text:
+                        run.text = break_words(run.text, width - COLUMN_EDGES // 2)
                 if number == 0 and block.head:
                     cell._tc.get_or_add_tcPr().append(
                         parse_xml(f'<w:shd {nsdecls("w")} w:val="clear" w:fill="{_TINT}"/>')
@@ -237,6 +242,9 @@ class _Writer:
                 paragraph.add_run().add_break()
             elif isinstance(part, Cite):
                 self._footnotes.add(paragraph, self._note(part))
+            elif isinstance(part, Doubt):
+                paragraph.add_run(DOUBT_SIGN)
+                self._footnotes.add(paragraph, part.told)
             else:
                 run = paragraph.add_run(part.text.replace("\n", " "))
                 run.bold, run.italic = part.bold or None, part.italic or None

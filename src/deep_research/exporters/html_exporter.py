@@ -6,32 +6,34 @@ a content security policy forbids everything but the file's own style, named by 
 
 import base64
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
-from deep_research.data import Claim, ExportInput, PassageContext, Reference
-from deep_research.exporters._document import (
+from deep_research.data import Claim, Edit, ExportInput, PassageContext, Problem, Reference
+from deep_research.exporters._blocks import (
+    DOUBT_SIGN,
     Block,
     Break,
     Chart,
     Cite,
     Code,
+    Doubt,
     Heading,
     Inline,
     Items,
     Paragraph,
     Quote,
     Table,
-    group_of,
     plain_text,
-    read_document,
 )
+from deep_research.exporters._document import passages_of, read_document
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import explain, phrase
 
-_OWN_MARK = "→"
+_CITED = re.compile(r"\[(?:(?P<number>\d{1,4})|(?P<passage>s\d{1,7}p\d{1,7}))\]")
 _LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'
 
 
@@ -67,7 +69,9 @@ class _Page:
         style = files("deep_research.exporters").joinpath("report.css").read_text("utf-8")
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-        main = "".join([self._blocks(self._document.blocks), self._reference_list(), self._statements()])
+        main = "".join(
+            [self._blocks(self._document.blocks), self._reference_list(), self._verification(), self._statements()]
+        )
         panels = "".join(self._panel(number, keys, name) for (number, keys), name in self._panels.items())
         return (
             f'<!doctype html>\n<html lang="{escape(self._language)}">\n<head>\n<meta charset="utf-8">\n'
@@ -84,7 +88,7 @@ class _Page:
     def _head(self) -> str:
         document = self._document
         chips = "".join(
-            f'<li class="{count.group}"><b>{count.number}</b> {escape(count.text)}</li>' for count in document.counts
+            f'<li class="{count.verdict}"><b>{count.number}</b> {escape(count.text)}</li>' for count in document.counts
         )
         return (
             f'<header>\n<p class="made">{escape(document.made)}</p>\n<h1>{escape(document.title)}</h1>\n'
@@ -109,7 +113,7 @@ class _Page:
             tag = f"h{min(block.level, 4)}"
             return f'<{tag} id="{block.key}">{self._inlines(block.content)}</{tag}>\n'
         if isinstance(block, Paragraph):
-            own = ' class="own"' if plain_text(block.content).startswith(_OWN_MARK) else ""
+            own = ' class="own"' if block.is_own else ""
             return f"<p{own}>{self._inlines(block.content)}</p>\n"
         if isinstance(block, Code):
             return f"<pre><code>{escape(block.text)}</code></pre>\n"
@@ -141,8 +145,7 @@ class _Page:
         """Return a chart as a table with a drawn bar in each row, so that it can be read aloud too."""
         rows = "".join(
             f'<tr><th scope="row">{escape(bar.label)}</th>'
-            + ("" if block.is_timeline else f"<td>{_drawn(bar.share)}</td>")
-            + f"<td>{self._inlines(bar.value)}</td></tr>"
+            f"<td>{_drawn(bar.share)}</td><td>{self._inlines(bar.value)}</td></tr>"
             for bar in block.bars
         )
         title = f"<figcaption>{escape(block.title)}</figcaption>" if block.title else ""
@@ -156,7 +159,14 @@ class _Page:
             return "<br>"
         if isinstance(part, Cite):
             return self._cite(part)
+        if isinstance(part, Doubt):
+            told = escape(part.told, quote=True)
+            return (
+                f'<span class="doubt {part.verdict}" title="{told}" role="note" aria-label="{told}">{DOUBT_SIGN}</span>'
+            )
         text = escape(part.text)
+        if part.is_own:
+            text = f'<span class="own" title="{self._say("own_statement")}">{text}</span>'
         for tag, is_used in (("code", part.code), ("em", part.italic), ("strong", part.bold)):
             text = f"<{tag}>{text}</{tag}>" if is_used else text
         return text
@@ -164,10 +174,8 @@ class _Page:
     def _cite(self, cite: Cite) -> str:
         """Return the button that opens the passages of a citation."""
         panel = self._panels.setdefault((cite.number, cite.passages), f"p{len(self._panels) + 1}")
-        doubt = any(not claim.stands for key in cite.passages for claim in self._resting[key][:1])
         title = escape(self._references[cite.number].title, quote=True)
-        css = "cite doubt" if doubt else "cite"
-        return f'<button type="button" class="{css}" popovertarget="{panel}" aria-label="[{cite.number}] {title}">{cite.number}</button>'
+        return f'<button type="button" class="cite" popovertarget="{panel}" aria-label="[{cite.number}] {title}">{cite.number}</button>'
 
     def _panel(self, number: int, keys: Sequence[str], name: str) -> str:
         reference = self._references[number]
@@ -213,17 +221,14 @@ class _Page:
         )
 
     def _badge(self, claim: Claim) -> str:
-        group = group_of(claim)
-        told = next(count.text for count in self._document.counts if count.group == group)
-        return f'<span class="badge {group}">{escape(told)}</span>'
+        told = self._say(f"verdict_{claim.verdict.kind}")
+        return f'<span class="badge {claim.verdict.kind}">{told}</span>'
 
     def _why(self, claim: Claim) -> str:
-        """Return why a statement does not stand; "" where it does, or is general knowledge."""
-        return (
-            ""
-            if claim.stands or claim.kind == "background"
-            else f'<span class="why">{escape(explain(claim.verdict, self._language))}</span>'
-        )
+        """Return why a statement is not confirmed; "" for one that is, and for the author's own."""
+        if claim.verdict.kind in ("supported", "own"):
+            return ""
+        return f'<span class="why">{escape(explain(claim.verdict, self._language))}</span>'
 
     def _reference_list(self) -> str:
         if not self._document.references:
@@ -238,13 +243,13 @@ class _Page:
     def _statements(self) -> str:
         """Return the table of all statements with whose they are or how they failed, which can be limited to one group."""
         choices = "".join(
-            f'<input type="radio" name="only" id="only-{one.group}"><label for="only-{one.group}">'
+            f'<input type="radio" name="only" id="only-{one.verdict}"><label for="only-{one.verdict}">'
             f"{escape(one.text)} ({one.number})</label>"
             for one in self._document.counts
             if one.number
         )
         total = f'<input type="radio" name="only" id="only-all" checked><label for="only-all">{len(self._report.claims)}</label>'
-        head = "".join(f'<th scope="col">{self._say(name)}</th>' for name in ("statement", "kind", "verdict", "source"))
+        head = "".join(f'<th scope="col">{self._say(name)}</th>' for name in ("statement", "verdict", "source"))
         rows = "".join(self._statement(claim) for claim in self._report.claims)
         return (
             f'<details class="statements"><summary>{self._say("statements")}</summary><div class="filter"></div>{total}{choices}'
@@ -252,19 +257,62 @@ class _Page:
         )
 
     def _statement(self, claim: Claim) -> str:
-        by_source: dict[str, list[str]] = defaultdict(list)
-        for key in claim.passages:
-            if key in self._report.passages:
-                by_source[self._report.passages[key].source].append(key)
+        sources = {self._report.passages[key].source for key in claim.passages if key in self._report.passages}
         cites = (
-            self._cite(Cite(reference.number, tuple(by_source[reference.source])))
-            for reference in self._references.values()
-            if reference.source in by_source
+            self._cite(Cite(number, passages_of(self._report, number, claim)))
+            for number, reference in self._references.items()
+            if reference.source in sources
         )
         return (
-            f'<tr data-group="{group_of(claim)}"><td>{escape(claim.text)}</td><td>{self._say(f"kind_{claim.kind}")}</td>'
+            f'<tr data-verdict="{claim.verdict.kind}"><td>{escape(claim.text)}</td>'
             f"<td>{self._badge(claim)} {self._why(claim)}</td><td>{''.join(cites)}</td></tr>"
         )
+
+    def _verification(self) -> str:
+        """Return, folded, what the verifier found, and what the writer changed; "" where it found nothing."""
+        problems = "".join(map(self._problem, self._report.problems))
+        edits = "".join(map(self._edit, self._report.edits))
+        if not problems and not edits:
+            return ""
+        changes = f'<h3>{self._say("changes_made")}</h3><ol class="edits">{edits}</ol>' if edits else ""
+        return (
+            f'<details class="verification"><summary>{self._say("verification")}</summary>'
+            f'<ol class="problems">{problems}</ol>{changes}</details>\n'
+        )
+
+    def _problem(self, problem: Problem) -> str:
+        evidence = f"<p>{self._linked(problem.evidence)}</p>" if problem.evidence else ""
+        return (
+            f"<li><blockquote>{self._linked(problem.quote)}</blockquote>"
+            f'<p><span class="badge {problem.kind}">{self._say(f"problem_{problem.kind}")}</span> {self._linked(problem.problem)}</p>'
+            f'{evidence}<p class="why">{self._say(f"outcome_{problem.outcome}")}{self._cites_of(problem.passages)}</p></li>'
+        )
+
+    def _edit(self, edit: Edit) -> str:
+        failed = "" if edit.applied else f'<p class="why">{self._say("edit_failed")}</p>'
+        return f"<li><del>{self._linked(edit.old)}</del><ins>{self._linked(edit.new)}</ins>{failed}</li>"
+
+    def _cites_of(self, keys: Sequence[str]) -> str:
+        """Return a citation for each source of these passages."""
+        passages = self._report.passages
+        by_number = {
+            number: tuple(key for key in keys if key in passages and passages[key].source == reference.source)
+            for number, reference in self._references.items()
+        }
+        return "".join(self._cite(Cite(number, found)) for number, found in by_number.items() if found)
+
+    def _linked(self, text: str) -> str:
+        """Return a text of the verifier or writer with its citations, of numbers or passages, as those of the report."""
+        shown, at = "", 0
+        for found in _CITED.finditer(text):
+            number = int(found["number"] or 0)
+            made = self._cites_of((found["passage"],)) if found["passage"] else ""
+            if number in self._references:
+                made = self._cite(Cite(number, passages_of(self._report, number, None)))
+            if made:
+                shown += escape(text[at : found.start()].rstrip(" ")) + made
+                at = found.end()
+        return shown + escape(text[at:])
 
 
 def _drawn(share: float) -> str:

@@ -12,28 +12,32 @@ from typing import Any
 
 from deep_research.data import ExportInput
 from deep_research.errors import ConfigError
-from deep_research.exporters._document import (
+from deep_research.exporters._blocks import (
+    COLUMN_EDGES,
+    DOUBT_SIGN,
     Block,
     Break,
     Chart,
     Cite,
     Code,
     Document,
+    Doubt,
     Heading,
     Inline,
     Items,
     Paragraph,
     Quote,
     Table,
+    break_words,
+    column_widths,
     plain_text,
-    read_document,
     text_width,
 )
+from deep_research.exporters._document import read_document
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import CJK
 
-_OWN_MARK = "→"
 _CJK_REGIONS = {"zh": ("SC", "cn"), "ja": ("JP", "jp"), "ko": ("KR", "kr")}
 _CJK_FAMILY = re.compile(
     r"CJK|Source Han|Song|Hei\b|Ming|Mincho|Gothic|Gulim|Batang|Nanum|PingFang|YaHei|Hiragino|WenQuanYi"
@@ -45,9 +49,10 @@ _LATIN = {
 }
 """What Latin letters are set in: the first that is there; the serif and the mono lie in Typst."""
 _LONG_ENOUGH_FOR_CONTENTS = 6
-_SHORT_CHARS = 90
 _NO_FONT = re.compile(r'the text `"(?P<text>.*)"` could not be displayed')
 _MOST_REPLACED = 40
+_TABLE_LETTERS, _LINE_LETTERS = 92, 80
+"""So many letters stand side by side in a table, and in a line."""
 _LONGEST_UNBROKEN = 900
 """A cell of so many letters may go over the end of a page."""
 
@@ -113,12 +118,11 @@ def _values(given: ExportInput, families: Sequence[str]) -> dict[str, Any]:
     """Return what the layout shows."""
     report, document = given.report, read_document(given)
     language = report.language
-    counts = [{"kind": one.group, "number": str(one.number), "text": one.text} for one in document.counts]
+    counts = [{"kind": one.verdict, "number": str(one.number), "text": one.text} for one in document.counts]
     headings = sum(isinstance(block, Heading) and block.level <= 2 for block in document.blocks)
     is_cjk = language in _CJK_REGIONS
     return {
         "title": document.title or "-",
-        "short": document.title[:_SHORT_CHARS],
         "run": report.run_id,
         "made": document.made,
         "lang": language if re.fullmatch("[a-z]{2,3}", language) else "en",
@@ -160,8 +164,7 @@ def _block(block: Block) -> dict[str, Any]:
     if isinstance(block, Heading):
         return {"type": "heading", "level": block.level, "content": _inlines(block.content)}
     if isinstance(block, Paragraph):
-        own = plain_text(block.content).startswith(_OWN_MARK)
-        return {"type": "paragraph", "own": own, "content": _inlines(block.content)}
+        return {"type": "paragraph", "own": block.is_own, "content": _inlines(block.content)}
     if isinstance(block, Code):
         return {"type": "code", "text": block.text}
     if isinstance(block, Quote):
@@ -171,33 +174,43 @@ def _block(block: Block) -> dict[str, Any]:
         return {"type": "items", "start": block.start, "items": items}
     if isinstance(block, Chart):
         bars = [{"label": b.label, "value": _inlines(b.value), "share": round(b.share * 100, 1)} for b in block.bars]
-        return {"type": "chart", "title": block.title, "bars": bars, "timeline": block.is_timeline}
+        return {"type": "chart", "title": block.title, "bars": bars}
     return _table(block)
 
 
 def _table(block: Table) -> dict[str, Any]:
-    """Return a table whose columns are as wide as their texts ask, within bounds."""
+    """Return a table with the widths of its columns; a cell that is longer than a page may go over its end."""
     count = len(block.head)
     rows = [[*row, *[()] * count][:count] for row in block.rows]
+    widths = column_widths(block, _TABLE_LETTERS)
+    rooms = [width - COLUMN_EDGES // 2 for width in widths]
     longest = [max(text_width(plain_text(row[n])) for row in (block.head, *rows)) for n in range(count)]
     return {
         "type": "table",
         "breakable": max(longest, default=0) > _LONGEST_UNBROKEN,
-        "widths": [max(12, min(length, 80)) for length in longest],
-        "head": [_inlines(cell) for cell in block.head],
-        "rows": [[_inlines(cell) for cell in row] for row in rows],
+        "widths": widths,
+        "head": [_inlines(cell, room) for cell, room in zip(block.head, rooms, strict=True)],
+        "rows": [[_inlines(cell, room) for cell, room in zip(row, rooms, strict=True)] for row in rows],
     }
 
 
-def _inlines(content: Sequence[Inline]) -> list[dict[str, Any]]:
-    return [_inline(part) for part in content] or [
+def _inlines(content: Sequence[Inline], room: int = _LINE_LETTERS) -> list[dict[str, Any]]:
+    return [_inline(part, room) for part in content] or [
         {"type": "text", "text": "", "bold": False, "italic": False, "code": False}
     ]
 
 
-def _inline(part: Inline) -> dict[str, Any]:
+def _inline(part: Inline, room: int) -> dict[str, Any]:
     if isinstance(part, Break):
         return {"type": "break"}
     if isinstance(part, Cite):
         return {"type": "cite", "number": part.number}
-    return {"type": "text", "text": part.text, "bold": part.bold, "italic": part.italic, "code": part.code}
+    if isinstance(part, Doubt):
+        return {"type": "doubt", "sign": DOUBT_SIGN, "text": part.told}
+    return {
+        "type": "text",
+        "text": break_words(part.text, room),
+        "bold": part.bold,
+        "italic": part.italic,
+        "code": part.code,
+    }

@@ -1,13 +1,13 @@
-"""The report as slides: the answer, what each section found, tables, limits, checks and sources."""
+"""The report as slides: how each section begins, its lists, tables and charts, and the sources."""
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from deep_research.data import ExportInput
-from deep_research.exporters._document import (
+from deep_research.exporters._blocks import (
     Block,
     Chart,
     Document,
@@ -17,9 +17,11 @@ from deep_research.exporters._document import (
     Quote,
     Table,
     cited_text,
-    read_document,
+    column_widths,
+    quote_passage,
     text_width,
 )
+from deep_research.exporters._document import read_document
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
 from deep_research.text.sentences import sentences
@@ -29,14 +31,15 @@ _WIDTH, _HEIGHT, _LEFT, _TOP = 13.333, 7.5, 0.8, 1.75  # inches; slides are 16:9
 _LINE_CHARS, _SLIDE_LINES, _MOST_SLIDES = 88, 12, 3
 """What fits on a slide, and how many slides one heading of the report gets."""
 _TABLE_LINES, _SMALL_LINE = 15, 105
-_REFERENCES = 8
-_CITATIONS = re.compile(r"(?:†\s*)?(?:\[\d+\]\s*)+|†\s*")
+_REFERENCES, _LONGEST_QUESTION, _LONGEST_TITLE = 8, 240, 110
+_CITATIONS = re.compile(r"(?:\[\d+\]\s*)+(?:°\s*)?")
 _INK, _SOFT = "1B1F24", "59636E"
 
 
 @dataclass
 class _Part:
-    """What stands under one heading of the report: its statements, its tables, and all of its text for the notes."""
+    """What stands under one main heading of the report: its first paragraphs and its lists as points, its tables and
+    charts, and all of its text for the notes."""
 
     title: str
     points: list[str] = field(default_factory=list)
@@ -51,7 +54,7 @@ class PptxExporter:
     name = "pptx"
     suffix = ".pptx"
     media_type = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-    purpose = "slides: answer, findings, tables, limits and sources; the whole text in the notes"
+    purpose = "slides: how each section begins, lists, tables, charts and sources; the whole text in the notes"
 
     def export(self, given: ExportInput) -> bytes:
         """Return the presentation."""
@@ -74,10 +77,8 @@ class _Slides:
     def write(self) -> bytes:
         """Return the file."""
         self._cover()
-        found = {section.title: section.key_findings for section in self._report.sections}
-        for part in _parts(self._document.blocks):
-            points = list(found.get(part.title, ())) or part.points
-            self._points(part.title, points, "\n\n".join(part.text))
+        for part in _parts(self._document):
+            self._points(part.title, part.points, "\n\n".join(part.text))
             for table in part.tables:
                 self._table(part.title, table)
             for chart in part.charts:
@@ -99,7 +100,7 @@ class _Slides:
         shape.left, shape.top, shape.width, shape.height = (
             Inches(_LEFT), Inches(0.55), Inches(_WIDTH - 2 * _LEFT), Inches(1.0)
         )  # fmt: skip
-        self._write(shape.text_frame, [title[:160]], size=30 if text_width(title) < 55 else 24, bold=True)
+        self._write(shape.text_frame, [title], size=_title_size(title, 30), bold=True)
         return slide
 
     def _cover(self) -> None:
@@ -110,11 +111,11 @@ class _Slides:
         for shape, top, height in ((title, 1.7, 2.2), (below, 4.1, 2.2)):
             shape.left, shape.width = Inches(_LEFT), Inches(_WIDTH - 2 * _LEFT)
             shape.top, shape.height = Inches(top), Inches(height)
-        size = 44 if text_width(self._document.title) < 60 else 32
-        self._write(title.text_frame, [self._document.title[:200]], size=size, bold=True)
+        size = _title_size(self._document.title, 44)
+        self._write(title.text_frame, [self._document.title], size=size, bold=True)
         made, cited = self._document.made, self._document.cited
         counts = [f"{count.number} {count.text}" for count in self._document.counts]
-        lines = [self._report.question[:240], " · ".join([*counts, cited]), made]
+        lines = [quote_passage(self._report.question, _LONGEST_QUESTION), " · ".join([*counts, cited]), made]
         self._write(below.text_frame, lines, size=16, colour=_SOFT)
 
     def _points(self, title: str, points: Sequence[str], notes: str) -> None:
@@ -135,8 +136,7 @@ class _Slides:
 
         columns = len(table.head)
         texts = [[cited_text(cell) for cell in row][:columns] for row in table.rows]
-        longest = [max([text_width(row[n]) for row in texts if n < len(row)], default=8) for n in range(columns)]
-        shares = [max(14, min(length, 90)) for length in longest]
+        shares = column_widths(table, _SMALL_LINE)
         for number, rows in enumerate(_table_pages(texts, shares)):
             name = title if number == 0 else phrase("continued", self._language, title=title)
             slide = self._slide(name, layout=5)
@@ -152,16 +152,13 @@ class _Slides:
                     frame.paragraphs[0].space_after = Pt(0)
 
     def _chart(self, chart: Chart) -> None:
-        """Add a slide with a chart that can be edited; dated events become a list."""
+        """Add a slide with a chart that can be edited."""
         from pptx.chart.data import CategoryChartData  # noqa: PLC0415
         from pptx.enum.chart import XL_CHART_TYPE  # noqa: PLC0415
         from pptx.util import Inches, Pt  # noqa: PLC0415
 
         title = chart.title or phrase("figures", self._language)
         lines = [f"{bar.label}: {cited_text(bar.value)}" for bar in chart.bars]
-        if chart.is_timeline:
-            self._points(title, lines, "\n".join(lines))
-            return
         slide = self._slide(title, layout=5)
         data: Any = CategoryChartData()
         bars = chart.bars if chart.is_line else chart.bars[::-1]  # a bar chart draws from below
@@ -182,7 +179,7 @@ class _Slides:
             slide = self._slide(name, layout=1)
             self._place_body(slide)
             lines = [
-                f"[{r.number}] {' '.join(r.title.split())[:110]} — {(web_address(r.url) or r.location)[:100]}"
+                f"[{r.number}] {quote_passage(r.title, _LONGEST_TITLE)} — {web_address(r.url) or r.location}"
                 for r in references[first : first + _REFERENCES]
             ]
             self._write(slide.placeholders[1].text_frame, lines, size=13)
@@ -213,12 +210,20 @@ class _Slides:
             run._r.get_or_add_rPr().append(font)
 
 
-def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
-    """Give the report by its main headings; what stands before the first has none."""
-    part = _Part("")
-    for block in blocks:
+def _title_size(title: str, most: int) -> int:
+    """Return the size in points at which a title has room: none is cut."""
+    width = text_width(title)
+    return next((size for size, room in ((most, 55), (24, 110), (20, 200)) if width < room), 14)
+
+
+def _parts(document: Document) -> Iterator[_Part]:
+    """Give the report by its main headings; what stands before the first is called as the report is."""
+    part, is_first = _Part(document.title), True
+    for block in document.blocks:
+        if isinstance(block, Heading):
+            is_first = True
         if isinstance(block, Heading) and block.level <= 2:
-            if part.title:
+            if part.text or part.tables or part.charts:
                 yield part
             part = _Part(cited_text(block.content))
         elif isinstance(block, Table):
@@ -228,9 +233,10 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
         else:
             texts = list(_texts(block))
             part.text += texts
-            if not isinstance(block, Heading):
+            if isinstance(block, Items) or (is_first and isinstance(block, Paragraph)):
                 part.points += [sentence for text in texts for sentence in _split(text)]
-    if part.title:
+                is_first = is_first and not isinstance(block, Paragraph)
+    if part.text or part.tables or part.charts:
         yield part
 
 
@@ -270,7 +276,7 @@ def _pages(points: Sequence[str]) -> Iterator[list[str]]:
         if page and used + lines > _SLIDE_LINES:
             yield page
             page, used = [], 0
-        page.append(point if lines <= _SLIDE_LINES else f"{point[: _LINE_CHARS * _SLIDE_LINES // 2]} …")
+        page.append(point if lines <= _SLIDE_LINES else quote_passage(point, _LINE_CHARS * _SLIDE_LINES // 2))
         used += lines
     if page:
         yield page

@@ -2,29 +2,41 @@
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from deep_research.data import Claim, ExportInput, Report, VerdictKind
+from deep_research.data import Claim, ExportInput, Report
 from deep_research.exporters.reference_formats import entries_of, web_address
 from deep_research.i18n.catalog import explain
+from deep_research.report.counts import verdict_counts
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
 COLUMNS = (
-    "claim_id", "section", "statement", "kind", "verdict", "reason", "confidence", "flags", "premises", "reference",
-    "source", "title", "place", "published", "retrieved", "passage_id", "page", "heading", "passage", "start", "end",
-    "sha256",
+    "claim_id", "where", "statement", "kind", "verdict", "reason", "problems", "reference", "source", "title", "place",
+    "published", "retrieved", "passage_id", "page", "heading", "passage", "start", "end", "sha256",
 )  # fmt: skip
 
 Cell = str | int
-VERDICTS: tuple[VerdictKind, ...] = ("supported", "unverified", "contradicted")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
-_WIDTHS = {"statement": 60, "passage": 80, "title": 36, "section": 22, "reason": 28, "place": 32, "heading": 24}
+_WIDTHS = {
+    "statement": 60,
+    "passage": 80,
+    "title": 36,
+    "where": 22,
+    "reason": 28,
+    "place": 32,
+    "heading": 24,
+    "problems": 40,
+    "quote": 60,
+    "problem": 60,
+    "evidence": 60,
+    "old": 80,
+    "new": 80,
+}
 _USUAL_WIDTH, _LONGEST_CELL = 13, 32_767
-_FILLS = {"supported": "E3F4E6", "unverified": "FFF4D6", "contradicted": "FBE1DF"}
+_FILLS = {"supported": "E3F4E6", "unverified": "FFF4D6", "misleading": "FFF4D6", "contradicted": "FBE1DF"}
 
 
 def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
@@ -61,23 +73,10 @@ def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
     return rows
 
 
-def count_verdicts(report: Report) -> Counter[VerdictKind]:
-    """Count the statements of a report by their verdicts."""
-    return Counter(claim.verdict.kind for claim in report.claims)
-
-
 def _statement(claim: Claim, report: Report) -> tuple[Cell, ...]:
-    return (
-        claim.id,
-        claim.section,
-        claim.text,
-        claim.kind,
-        claim.verdict.kind,
-        explain(claim.verdict, report.language),
-        claim.confidence.level if claim.confidence else "",
-        ", ".join(claim.flags),
-        ", ".join(claim.premises),
-    )
+    problems = (f"{problem.problem} ({problem.outcome})" for problem in report.problems if problem.claim == claim.id)
+    reason = explain(claim.verdict, report.language)
+    return claim.id, claim.where, claim.text, claim.kind, claim.verdict.kind, reason, "\n".join(problems)
 
 
 class CsvExporter:
@@ -105,12 +104,12 @@ def _harmless(cell: Cell) -> Cell:
 
 
 class XlsxExporter:
-    """Writes the statements with their passages, the references, the parts of the question and a summary."""
+    """Writes the statements with their passages, what the verifier found and the writer changed, the references and gaps."""
 
     name = "xlsx"
     suffix = ".xlsx"
     media_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-    purpose = "the evidence, the references and a summary as a workbook"
+    purpose = "the evidence, problems, references and a summary as a workbook"
 
     def export(self, given: ExportInput) -> bytes:
         """Return the workbook; every text in it is a text, never a formula."""
@@ -122,6 +121,14 @@ class XlsxExporter:
         _fill(summary, ("what", "value"), _summary(given))
         _fill(book.create_sheet("Evidence"), COLUMNS, rows_of(given))
         _colour(book["Evidence"])
+        problems = [
+            (p.kind, p.quote, p.problem, p.evidence, ", ".join(p.passages), p.claim, p.by, p.outcome)
+            for p in given.report.problems
+        ]
+        columns = ("kind", "quote", "problem", "evidence", "passages", "claim_id", "by", "outcome")
+        _fill(book.create_sheet("Problems"), columns, problems)
+        edits = [(edit.old, edit.new, "yes" if edit.applied else "no") for edit in given.report.edits]
+        _fill(book.create_sheet("Edits"), ("old", "new", "applied"), edits)
         references = [
             (e.number, e.title, "; ".join(p.sorted_name for p in e.authors), e.published,
              e.retrieved, e.url or e.location, e.doi, e.arxiv)
@@ -129,8 +136,8 @@ class XlsxExporter:
         ]  # fmt: skip
         columns = ("number", "title", "authors", "published", "retrieved", "place", "doi", "arxiv")
         _fill(book.create_sheet("References"), columns, references)
-        parts = [(part.text, part.answered, ", ".join(part.claims)) for part in given.report.parts]
-        _fill(book.create_sheet("Parts"), ("part", "answered", "claims"), parts)
+        parts = [(part.text, part.answered, ", ".join(part.where)) for part in given.report.parts]
+        _fill(book.create_sheet("Parts"), ("part", "answered", "where"), parts)
         _fill(
             book.create_sheet("Gaps"), ("what", "why", "source"), [(g.what, g.why, g.source) for g in given.report.gaps]
         )
@@ -140,13 +147,13 @@ class XlsxExporter:
 
 
 def _summary(given: ExportInput) -> Iterable[tuple[Cell, ...]]:
-    report, counted = given.report, count_verdicts(given.report)
+    report, counts = given.report, verdict_counts(given.report)
     yield from (("title", report.title), ("question", report.question), ("run", report.run_id))
     yield from (("language", report.language), ("workflow", report.workflow))
     models = ", ".join(sorted(set(report.reasoner.models.values())))
     yield "reasoner", " ".join(part for part in (report.reasoner.kind, report.reasoner.provider, models) if part)
-    yield "statements", len(report.claims)
-    yield from ((verdict, counted[verdict]) for verdict in VERDICTS)
+    yield "statements", counts.total
+    yield from ((verdict, number) for verdict, number in counts if verdict != "total")
     yield from (("sources cited", len(report.references)), ("searches", report.ledger.searches))
     yield from (("sources read", report.ledger.fetches), ("model calls", report.ledger.model_calls))
     yield from (("seconds", f"{report.ledger.seconds:.1f}"), ("US dollars", f"{report.ledger.cost_usd:.4f}"))

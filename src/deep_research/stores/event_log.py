@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from deep_research.errors import StoreError
-from deep_research.events import Event, event_adapter
+from deep_research.events import PASSING, Event, event_adapter
 from deep_research.safe_text import safe_noun
 from deep_research.state_files import open_private
 
@@ -132,10 +132,15 @@ class EventLog:
         return time.monotonic() - self._begun
 
     def emit(self, event: Event) -> None:
-        """Give an event its number, keep it and pass it on, safe to show. Raises StoreError when the disk is full."""
-        self._number += 1
+        """Give an event its number, keep it and pass it on, safe to show. Raises StoreError when the disk is full.
+
+        One that only passes is not kept, and has the number of the event before it.
+        """
+        is_kept = event.kind not in PASSING
+        self._number += is_kept
         stamped = safe_noun(event).model_copy(update={"number": self._number, "seconds": round(self.seconds, 3)})
-        self._sink.append(self._number, stamped.model_dump_json())
+        if is_kept:
+            self._sink.append(self._number, stamped.model_dump_json())
         self._listener(stamped)
 
     def close(self) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal, NamedTuple
 
-from deep_research.data import ExportFigure, ExportPoint
 from deep_research.text.code_spans import fenced_blocks
 from deep_research.text.model_json import parse_object
 from deep_research.verification.citations import cited_ids
@@ -119,14 +118,3 @@ def _has_value(point: ChartPoint, unit: str, texts: list[str]) -> bool:
 
 def _shown(value: Decimal, unit: str) -> str:
     return f"{value:f}{'' if unit == '%' else ' '}{unit}".strip()
-
-
-def chart_figure(chart: Chart) -> ExportFigure | None:
-    """Return a chart as exports and the page draw it, None where it cannot be drawn."""
-    if chart.fault:
-        return None
-    points = (
-        ExportPoint(label=p.label, value=float(p.value), display=_shown(p.value, chart.unit), passages=p.passages)
-        for p in chart.points
-    )
-    return ExportFigure(kind=chart.kind, title=chart.title, points=tuple(points))
