@@ -629,9 +629,9 @@ def list_templates() -> "tuple[Sequence[TemplateFile], Sequence[Path]]":
 
 def check_claim(claim: str, evidence: str) -> "Verdict":
     """Return the verdict on a claim held against a text, without a model."""
-    from deep_research.steps import check_claims  # noqa: PLC0415
+    from deep_research.claimcheck.verify import verify_against_document  # noqa: PLC0415 - only where it is asked for
 
-    return check_claims.check_claim(claim, evidence)
+    return verify_against_document(claim.strip(), evidence)
 
 
 def read_text(data: bytes, name: str) -> str:

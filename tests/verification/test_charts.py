@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from deep_research.verification.charts import chart_figure, chart_problems, read_charts
-from tests.verification.kit import passages_of
+from deep_research.verification.charts import chart_problems, read_charts
 
-PASSAGES = passages_of({"s1p1": "Coal fell to 12.5 % in 2024; 1,200 GWh.", "s1p2": "In 2025 it was 9 percent."})
+PASSAGES = {"s1p1": "Coal fell to 12.5 % in 2024; 1,200 GWh.", "s1p2": "In 2025 it was 9 percent."}
 
 
 def _chart(**changed: object) -> str:
@@ -21,12 +20,11 @@ def test_a_right_chart_is_read_and_drawn() -> None:
     (chart,) = read_charts(text)
     assert text[chart.start : chart.end].startswith("```chart")
     assert text[chart.end :] == "\n\nMore.\n"
-    assert chart_problems(text, PASSAGES) == []
-    figure = chart_figure(chart)
-    assert figure is not None
-    assert [(p.label, p.value, p.display, p.passages) for p in figure.points] == [
-        ("2024", 12.5, "12.5%", ("s1p1",)),
-        ("2025", 9.0, "9%", ("s1p2",)),
+    assert chart_problems(chart, PASSAGES) == []
+    assert (chart.kind, chart.title, chart.unit) == ("line", "Coal", "%")
+    assert [(point.label, float(point.value), point.passages) for point in chart.points] == [
+        ("2024", 12.5, ("s1p1",)),
+        ("2025", 9.0, ("s1p2",)),
     ]
 
 
@@ -53,19 +51,17 @@ def test_a_right_chart_is_read_and_drawn() -> None:
 )
 def test_a_wrong_point_is_told(points: list[object], problem: str) -> None:
     right = {"label": "2024", "value": 12.5, "id": "s1p1"}
-    text = _chart(points=[right, *points])
-    ((quote, told),) = chart_problems(text, PASSAGES)
-    assert told == problem
-    assert quote in text
+    (chart,) = read_charts(_chart(points=[right, *points]))
+    assert chart_problems(chart, PASSAGES) == [problem]
 
 
 @pytest.mark.parametrize(
     "changed", [{"kind": "pie"}, {"points": []}, {"points": "x"}, {"points": [{"label": "a", "value": 1}] * 61}]
 )
 def test_what_cannot_be_drawn_says_why(changed: dict[str, object]) -> None:
-    text = _chart(**changed)
-    assert len(chart_problems(text, PASSAGES)) == 1
-    assert [chart_figure(chart) for chart in read_charts(text)] == [None]
+    (chart,) = read_charts(_chart(**changed))
+    assert chart_problems(chart, PASSAGES) == [chart.fault] != [""]
+    assert chart.points == ()
 
 
 def test_a_block_that_is_no_json_is_told_and_other_code_is_none() -> None:
@@ -74,6 +70,6 @@ def test_a_block_that_is_no_json_is_told_and_other_code_is_none() -> None:
 
 
 def test_a_value_in_another_unit_is_told() -> None:
-    text = _chart(unit="dollars", points=[{"label": "a", "value": 1200, "id": "s1p1"}] * 2)
-    assert chart_problems(text, passages_of({"s1p1": "It costs €1,200."}))
-    assert not chart_problems(text, passages_of({"s1p1": "It costs $1,200."}))
+    (chart,) = read_charts(_chart(unit="dollars", points=[{"label": "a", "value": 1200, "id": "s1p1"}] * 2))
+    assert chart_problems(chart, {"s1p1": "It costs €1,200."})
+    assert not chart_problems(chart, {"s1p1": "It costs $1,200."})

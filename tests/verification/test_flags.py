@@ -2,22 +2,15 @@
 
 import pytest
 
-from deep_research.data import Source
-from deep_research.verification.flags import evidence_text, flags_of
-from tests.verification.kit import passages_of
+from deep_research.verification.flags import flags_of
 
 EVIDENCE = """The travel budget is 36,000 euros. Wait 14 days. It needs 256 megabytes. Published 2026-11-12 by NIST in SP
 800-63-4. Verifiers SHALL NOT permit the subscriber to store a hint. At least 8 characters. A 12.5% rise to 1,234,567."""
-PASSAGES = passages_of(
-    {"s1p1": EVIDENCE},
-    s1=Source(
-        id="s1", key="k", title="The Harbour Guideline", origin="web", published="2025-03-01", url="https://a.org/7"
-    ),
-)
+PASSAGES = {"s1p1": f"The Harbour Guideline, 2025-03-01\n{EVIDENCE}"}
 
 
 def _flags(statement: str, question: str = "") -> list[str]:
-    return [flag.quote for flag in flags_of(statement, ["s1p1"], PASSAGES, question)]
+    return [flag.quote for flag in flags_of(statement, PASSAGES, question)]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +59,7 @@ def test_what_the_passage_has_not_is_flagged(statement: str, flagged: list[str])
 
 
 def test_a_flag_says_what_was_looked_for() -> None:
-    told = [(f.kind, f.told, f.is_sure) for f in flags_of("It is $36,000 in 15 days.", ["s1p1", "s1p9"], PASSAGES)]
+    told = [(f.kind, f.said, f.is_sure) for f in flags_of("It is $36,000 in 15 days.", {**PASSAGES, "s1p9": None})]
     assert told == [
         ("id", "the passage s1p9 does not exist", True),
         ("number", "the number $36,000 is in none of the cited passages; there it is “36,000 euros”", False),
@@ -79,8 +72,8 @@ def test_code_is_sure_of_a_changed_quotation_and_not_of_a_name_in_marks() -> Non
         "“SHALL NOT permit the subscriber to store any hint”",
         "It was told in “A Tale of Harbours and Lighthouses”.",
     )
-    assert [(f.kind, f.is_sure) for f in flags_of(changed, ["s1p1"], PASSAGES)] == [("quotation", True)]
-    assert ("quotation", False) in [(f.kind, f.is_sure) for f in flags_of(name, ["s1p1"], PASSAGES)]
+    assert [(f.kind, f.is_sure) for f in flags_of(changed, PASSAGES)] == [("quotation", True)]
+    assert ("quotation", False) in [(f.kind, f.is_sure) for f in flags_of(name, PASSAGES)]
 
 
 def test_what_was_translated_is_no_changed_quotation() -> None:
@@ -88,11 +81,5 @@ def test_what_was_translated_is_no_changed_quotation() -> None:
 
 
 def test_a_statement_without_ids_is_held_against_known_texts_alone() -> None:
-    assert flags_of("It takes 15 days.", [], PASSAGES) == []
-    assert [f.quote for f in flags_of("It takes 15 days.", [], PASSAGES, known=["It takes 14 days."])] == ["15 days"]
-
-
-def test_a_whole_source_is_known_by_its_title() -> None:
-    assert evidence_text("s1", PASSAGES) == "The Harbour Guideline\n2025-03-01\nhttps://a.org/7"
-    assert evidence_text("s2", PASSAGES) is None
-    assert evidence_text("s1p2", PASSAGES) is None
+    assert flags_of("It takes 15 days.", {}) == []
+    assert [f.quote for f in flags_of("It takes 15 days.", {}, known=["It takes 14 days."])] == ["15 days"]

@@ -5,7 +5,7 @@ A block is a JSON object: `{"kind": "bar" | "line", "title": …, "unit": …, "
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal, NamedTuple
 
@@ -13,7 +13,6 @@ from deep_research.text.code_spans import fenced_blocks
 from deep_research.text.model_json import parse_object
 from deep_research.verification.citations import cited_ids
 from deep_research.verification.figures import missing_figures
-from deep_research.verification.flags import Passages, evidence_text
 
 INFO = "chart"
 """What stands behind the opening marks of such a block."""
@@ -85,30 +84,22 @@ def _point(given: Any) -> ChartPoint | None:
     return ChartPoint(label, value, cited_ids(said)) if value.is_finite() else None
 
 
-def chart_problems(text: str, passages: Passages) -> list[tuple[str, str]]:
-    """Return what is wrong with the charts of a report: the block as it stands, and in words what is wrong with it.
+def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str]:
+    """Return in words what is wrong with a chart: it cannot be drawn, or a value is not in the passage of its point.
 
-    A chart cannot be drawn, or a value is not in the passage that its point names.
+    `passages` holds what the passages of its points tell, None for an id that does not exist.
     """
-    return [
-        (text[chart.start : chart.end], problem)
-        for chart in read_charts(text)
-        for problem in _problems(chart, passages)
-    ]
+    return [chart.fault] if chart.fault else [p for point in chart.points for p in _problems(point, chart, passages)]
 
 
-def _problems(chart: Chart, passages: Passages) -> Iterator[str]:
-    if chart.fault:
-        yield chart.fault
-    for point in chart.points:
-        name = f"the point “{point.label[:_SHOWN]}” of the chart"
-        found = {key: evidence_text(key, passages) for key in point.passages}
-        texts = [text for text in found.values() if text is not None]
-        yield from (f"{name} cites {key}, which does not exist" for key, text in found.items() if text is None)
-        if not found:
-            yield f"{name} names no passage"
-        elif texts and not _has_value(point, chart.unit, texts):
-            yield f"the value {_shown(point.value, chart.unit)} of {name} is not in its passage"
+def _problems(point: ChartPoint, chart: Chart, passages: Mapping[str, str | None]) -> Iterator[str]:
+    name = f"the point “{point.label[:_SHOWN]}” of the chart"
+    texts = [text for key in point.passages if (text := passages.get(key)) is not None]
+    yield from (f"{name} cites {key}, which does not exist" for key in point.passages if passages.get(key) is None)
+    if not point.passages:
+        yield f"{name} names no passage"
+    elif texts and not _has_value(point, chart.unit, texts):
+        yield f"the value {_shown(point.value, chart.unit)} of {name} is not in its passage"
 
 
 def _has_value(point: ChartPoint, unit: str, texts: list[str]) -> bool:

@@ -2,10 +2,9 @@
 dates and names that none of its passages has. A flag tells a judge where to look; it never changes a text."""
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
-from deep_research.data import Passage, Source
 from deep_research.i18n.language import CJK, HANGUL, detect, is_cjk
 from deep_research.text.code_spans import code_spans, is_within
 from deep_research.text.names import Name, begins_sentence, name_index, names
@@ -22,62 +21,38 @@ _SHOWN = 120
 
 
 class Flag(NamedTuple):
-    """One thing that was looked for and not found: `quote` is how it stands in the statement, `told` says it to a judge.
+    """One thing that was looked for and not found: `quote` is how it stands in the statement, `said` tells a judge.
 
     `is_sure` where nobody need look: an id that does not exist, a quotation that was changed.
     """
 
     kind: FlagKind
     quote: str
-    told: str
+    said: str
     is_sure: bool = False
 
 
-class Passages(Protocol):
-    """Where passages and their sources are looked up by id; a library is one."""
-
-    def passage(self, passage: str, /) -> Passage | None:
-        """Return the passage of an id, or None."""
-        ...
-
-    def source(self, source: str, /) -> Source | None:
-        """Return the source of an id, or None."""
-        ...
-
-
-def evidence_text(key: str, passages: Passages) -> str | None:
-    """Return all that a passage tells (its text, heading, title, date and place); None for an id that does not exist.
-
-    Of a whole source (`s7`) it is what is known about it.
-    """
-    passage = passages.passage(key) if "p" in key else None
-    source = passages.source(passage.source if passage else key)
-    if passage is None and ("p" in key or source is None):
-        return None
-    about = (source.title, source.published, source.location, source.url, *source.authors) if source else ()
-    own = (passage.text, passage.heading) if passage else ()
-    return "\n".join(part for part in (*own, *about) if part)
-
-
 def flags_of(
-    statement: str, ids: Sequence[str], passages: Passages, question: str = "", known: Sequence[str] = ()
+    statement: str, passages: Mapping[str, str | None], question: str = "", known: Sequence[str] = ()
 ) -> list[Flag]:
-    """Return what of `statement` stands in none of the passages it cites (`ids`), and not in the question either.
+    """Return what of `statement` stands in none of its texts.
 
-    `known` are other texts it may draw on (assumptions, names that were looked up). A statement that cites nothing is
-    held against `known` alone, and not at all without it.
+    `passages` holds what each passage it cites tells, with title, heading and date of its source; None for an id that
+    does not exist. `known` are other texts it may draw on (names that were looked up). A statement that cites nothing
+    is held against `known` alone, and not at all without it.
     """
-    found = {key: evidence_text(key, passages) for key in ids}
-    flags = [Flag("id", key, f"the passage {key} does not exist", True) for key, text in found.items() if text is None]
-    cited = [text for text in found.values() if text is not None]
+    flags = [
+        Flag("id", key, f"the passage {key} does not exist", True) for key, text in passages.items() if text is None
+    ]
+    cited = [text for text in passages.values() if text is not None]
     if not cited and not known:
         return flags
     texts = [text for text in (*cited, *known, question) if text]
     where = "the cited passages" if cited else "the passages"
     for quote, is_near in _changed_quotations(statement, texts):
         shown = quote if len(quote) <= _SHOWN else f"{quote[:_SHOWN]}…"
-        told = f"the quotation “{shown}” is not word for word in any of {where}"
-        flags.append(Flag("quotation", quote, told, is_near))
+        said = f"the quotation “{shown}” is not word for word in any of {where}"
+        flags.append(Flag("quotation", quote, said, is_near))
     for figure in missing_figures(statement, texts):
         kind = "date" if figure.is_date else "number"
         instead = f"; there it is “{figure.there}”" if figure.there else ""
