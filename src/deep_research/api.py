@@ -644,9 +644,9 @@ def check_claim(claim: str, evidence: str) -> "Verdict":
 
     size = len(claim) + len(evidence)
     limits = Limits(memory=500_000_000 + 100 * size, cpu_seconds=3.0 + 8.0 * size / 1e6)
-    judging = "deep_research.steps.check_claims:check_claim"
+    judging = "deep_research.claimcheck.verify:verify_against_document"
     try:
-        return call_in_worker(judging, claim, evidence, returns=Verdict, limits=limits)
+        return call_in_worker(judging, claim.strip(), evidence, returns=Verdict, limits=limits)
     except WorkTooLarge as error:
         message = (
             f"The claim was not judged: comparing it took more than {limits.cpu_seconds:.0f} s of computing, or too "

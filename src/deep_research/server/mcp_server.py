@@ -87,7 +87,6 @@ class VerdictAnswer(BaseModel):
 
     verdict: Literal["supported", "contradicted", "unverified"]
     reason: str
-    score: float | None = None
 
 
 class PassageAnswer(BaseModel):
@@ -261,7 +260,7 @@ class _Tools:
         if not texts:
             raise ToolError("Give `evidence`, or `run_id` and `passages`.")
         verdict = await _explained(api.acheck_claim(claim, "\n\n".join(texts)))
-        return VerdictAnswer(verdict=verdict.kind, reason=verdict.reason, score=verdict.score)
+        return VerdictAnswer(verdict=verdict.kind, reason=verdict.reason)
 
     async def search_library(
         self, context: Context, run_id: RunId, query: Query, limit: Annotated[int, Field(ge=1, le=50)] = 8

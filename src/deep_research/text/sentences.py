@@ -41,7 +41,7 @@ _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 # Ends of sentences: CJK full stops always; Latin ones when space and a new beginning follow.
 _END = re.compile(rf"[。！？｡]+[”’」』）)\]]*|(?<![.!?…])[.!?…]+(?:\*\*|__|[\"'”’)\]])*(?=\s|$|[{CJK}])|[；;](?=\s*\n)")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|Dr|Mr|Mrs|Ms|Prof|St|Fig|Figs|Eq|Eqs|Sec|Ref|Refs|No|Nos|Vol|pp|approx|resp"
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|ch|chap|art|para|Dr|Mr|Mrs|Ms|Prof|St|Fig|Figs|Eq|Eqs|Sec|Ref|Refs|No|Nos|Vol|pp|approx|resp"
     r"|Inc|Ltd|Co|Corp|Jr|Sr|dept|est|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|U\.S|U\.K|a\.m|p\.m)"
     r"|\b[A-Z]|\b[A-Z]\.[A-Z])\.$"
 )
@@ -50,6 +50,8 @@ _NEVER_LAST = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|Dr|Mr|Mrs|Ms|Prof|Fig|Figs|Eq
 _BEGINNING = re.compile(rf"\s+[\"'“‘(\[*_]*(?:[A-Z0-9{CJK}“\"'`]|[a-z]{{1,3}}[A-Z])")
 
 
+_NUMBERING = re.compile(rf"\d\.[{CJK}]")
+"""How a list within a sentence is numbered where no spaces part words: 1.价格，2.质量."""
 _CODE = re.compile(r"`(?! )[^`\n]{1,80}(?<! )`")
 
 
@@ -155,6 +157,8 @@ def _ends_sentence(text: str, match: re.Match[str], block_end: int) -> bool:
         return False
     if match.end() >= block_end:
         return True
+    if mark == "." and _NUMBERING.match(text, match.start() - 1):
+        return False
     if text[match.end()] not in " \t\n\r" or _WIDE.match(text, match.start() - 1):
         return True
     follows = _BEGINNING.match(text, match.end(), min(block_end, match.end() + 12))
