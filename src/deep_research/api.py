@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from deep_research.data.evaluation import EvaluationQuestion, QuestionResult
     from deep_research.graph.research_graph import ResearchGraph
     from deep_research.ports import Exporter
-    from deep_research.report.figures import Figure
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.deletion import Deletion
     from deep_research.runs.report_changes import RunChanges
@@ -247,12 +246,6 @@ class Run:
     def read_passage(self, passage: str, *, around: int = 0) -> "PassageInContext":
         """Return a passage with the text around it in its snapshot. Raises RunNotFound for an unknown id."""
         return runs.run_evidence.read_passage(self._store, passage, around=around)
-
-    def figures(self) -> "tuple[Figure, ...]":
-        """Return the figures that the verified numbers of the report allow. Raises RunNotFound without a report."""
-        from deep_research.report.figures import make_figures  # noqa: PLC0415 - only where it is asked for
-
-        return make_figures(self.report)
 
     def search_library(self, query: str, *, limit: int = 8) -> list[str]:
         """Return the ids of the best passages for a query among all that the run has read. Raises RunNotFound."""

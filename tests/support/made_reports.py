@@ -298,7 +298,10 @@ def save_run(home: Path, report: Report | None = None, *, run_id: str = RUN_ID, 
 def _add_source(library: object, name: str, report: Report) -> str:
     told = report.sources[name]
     text = _TEXTS[name]
-    document = Document(text=text, title=told.title, media_type=told.media_type, pages=(PageStart(start=0, number=1),))
+    # Each of its passages stands on a page of its own.
+    starts = [text.index(said) for source, said, _, _ in _PASSAGES.values() if source == name]
+    pages = tuple(PageStart(start=start, number=n) for n, start in enumerate([0, *starts[1:]], 2))
+    document = Document(text=text, title=told.title, media_type=told.media_type, pages=pages)
     found = Found(key=told.url, title=told.title, url=told.url, origin=told.origin, published=told.published)
     source = library.add_source(found)  # type: ignore[attr-defined]
     library.add_snapshot(source.id, document, retrieved_at=told.retrieved_at)  # type: ignore[attr-defined]

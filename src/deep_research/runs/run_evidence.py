@@ -13,9 +13,7 @@ from typing import Literal, NamedTuple
 from deep_research import registry
 from deep_research.data import (
     Export,
-    ExportFigure,
     ExportInput,
-    ExportPoint,
     Ledger,
     Passage,
     PassageContext,
@@ -26,7 +24,6 @@ from deep_research.data import (
 from deep_research.data.noun import Noun
 from deep_research.errors import RunNotFound
 from deep_research.ports import Library
-from deep_research.report.figures import Figure, make_figures
 from deep_research.report.ledger import PaidCall, ledger_of
 from deep_research.safe_text import safe_noun
 from deep_research.search.source_standing import dated_source
@@ -164,13 +161,7 @@ def _collect(store: RunStore, report: Report, font_folder: str) -> ExportInput:
                 before=snapshot.text[max(0, passage.start - _CONTEXT_CHARS) : passage.start],
                 after=snapshot.text[passage.end : passage.end + _CONTEXT_CHARS],
             )
-    figures = tuple(_figure(figure) for figure in make_figures(report))
-    return ExportInput(report=report, authors=authors, contexts=contexts, figures=figures, font_folder=font_folder)
-
-
-def _figure(figure: Figure) -> ExportFigure:
-    points = (ExportPoint(label=p.label, value=p.value, display=p.display, passages=p.passages) for p in figure.points)
-    return ExportFigure(kind=figure.kind, title=figure.title, points=tuple(points))
+    return ExportInput(report=report, authors=authors, contexts=contexts, font_folder=font_folder)
 
 
 def _file_name(report: Report) -> str:

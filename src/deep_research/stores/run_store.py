@@ -37,6 +37,7 @@ class RunRecord(Noun):
     Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
     `origin` says how the run came from another one, `parent`: forked from it, or the same question asked again later;
     `fork_at` is the point at which it begins. `reruns` are sections that were researched again.
+    `is_answered` is False where the finished report answers nothing.
     """
 
     run_id: str
@@ -59,6 +60,7 @@ class RunRecord(Noun):
     origin: Origin = ""
     fork_at: ForkPoint | Literal[""] = ""
     reruns: tuple[Rerun, ...] = ()
+    is_answered: bool = True
 
 
 class StoredCall(NamedTuple):
