@@ -61,7 +61,7 @@ def writing(home: Path) -> Iterator[tuple[Served, Writer]]:
     with serving_runs(home) as served:
 
         async def begin() -> None:
-            served.service._launch(home, run, writer)  # noqa: SLF001 - as the service begins a run, with a script for the research
+            served.service._launch(home, run, writer)  # as the service begins a run, with a script for the research
 
         asyncio.run_coroutine_threadsafe(begin(), served.loop).result(TIMEOUT)
         try:
@@ -115,7 +115,7 @@ def test_what_passed_is_let_go_when_the_run_has_ended(own_state: Path) -> None:
         for step in writer.steps:
             step.set()
         assert events_of(http, f"/api/v1/runs/{RUN_ID}/events")[-1]["data"] == {"status": "finished"}
-        assert served.service.feeds._passing == {}  # noqa: SLF001 - nothing outside shows what a server holds on to
+        assert served.service.feeds._passing == {}  # nothing outside shows what a server holds on to
 
 
 @pytest.mark.process

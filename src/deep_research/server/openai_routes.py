@@ -420,7 +420,7 @@ def _failure(message: str) -> JSONResponse:
     return JSONResponse({"error": body}, status_code=503)
 
 
-def _said(event: Event) -> str:
+def _said(event: Event) -> str:  # noqa: PLR0911 - one line per kind of event
     """Return what is said of an event: a line, or a piece of the report; "" for what is not worth one."""
     match event.kind:
         case "understood":
