@@ -3,7 +3,7 @@ import gzip
 import io
 import json
 import zipfile
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +137,7 @@ def test_figures_of_a_sheet_keep_the_separators_that_its_format_shows():
 def test_the_date_that_a_template_left_is_no_date_of_the_file(make: Any, name: str):
     assert read(saved(make()), name).published is None
     dated = make()
-    dated.core_properties.modified = datetime(2026, 11, 12)
+    dated.core_properties.modified = datetime(2026, 11, 12, tzinfo=UTC)
     assert read(saved(dated), name).published == "2026-11-12"
 
 

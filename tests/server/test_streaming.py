@@ -31,7 +31,7 @@ class Writer:
     async def __call__(self, listener: Callable[[Event], None]) -> None:
         log = self._store.open_log(listener)
         told = {"run_id": RUN_ID, "question": "Which engine?", "language": "en", "reasoner": "model", "sources": ()}
-        log.emit(RunStarted(**told))  # type: ignore[arg-type]
+        log.emit(RunStarted(**told))
         log.emit(StageStarted(stage="report"))
         log.emit(ReportPiece(text="# Draft\n\n"))
         for word in WORDS:

@@ -4,9 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from deep_research.api import VerdictCounts
 from deep_research.data import Asked, Brief, Figure, Ledger, Message, Report, Section, Steer
 from deep_research.data.result import FoundIn
-from deep_research.report.counts import VerdictCounts
 from deep_research.settings import Settings
 
 RunState = Literal["queued", "running", "waiting", "finished", "failed", "stopped", "declined", "damaged"]

@@ -7,12 +7,10 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Response
 
-from deep_research.api import Run
+from deep_research.api import Run, charts_of, verdict_counts
 from deep_research.data import Report
 from deep_research.errors import RunNotFound
 from deep_research.i18n.catalog import explain, name_subject
-from deep_research.report.charts import charts_of
-from deep_research.report.counts import verdict_counts
 from deep_research.server.api_models import HeadingView, PassageView, ReportView, SnapshotView, SourceView
 from deep_research.server.http_context import OwnRun, problems
 

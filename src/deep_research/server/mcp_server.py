@@ -18,11 +18,10 @@ from pydantic import BaseModel, Field
 
 import deep_research
 from deep_research import api
-from deep_research.api import Run
+from deep_research.api import Run, VerdictCounts, verdict_counts
 from deep_research.data import FollowUp, Report, VerdictKind
 from deep_research.errors import ConfigError, ResearchError
 from deep_research.events import Event
-from deep_research.report.counts import VerdictCounts, verdict_counts
 from deep_research.server.access_tokens import AccessTokens, owner_home
 from deep_research.server.listening import run_app
 from deep_research.server.run_service import make_run_service
