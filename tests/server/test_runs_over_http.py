@@ -7,9 +7,10 @@ import pytest
 
 from deep_research.stores.run_folder import list_runs
 from tests.runs.running import engines
-from tests.server.conftest import QUESTION, Finished
+from tests.server.conftest import Finished
 from tests.server.serving import events_of, until_report
 
+QUESTION = "Which kinds of engines are there?"
 BUNDLED = {"question": "How does speculative decoding work?", "model_provider": "extractive"}
 
 

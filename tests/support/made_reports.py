@@ -4,6 +4,8 @@
 whose library holds the sources.
 """
 
+import asyncio
+import json
 import re
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +22,7 @@ from deep_research.data import (
     Problem,
     Reference,
     Report,
+    SearchRecord,
     Verdict,
 )
 from deep_research.data.evidence import PageStart
@@ -173,7 +176,7 @@ def _claims(markdown: str, places: dict[str, tuple[int, int]]) -> tuple[Claim, .
                 text=said,
                 passages=passages,
                 kind="own" if verdict == "own" else "fact",
-                verdict=Verdict(kind=verdict, reason=_REASONS.get(key, ""), by_model=verdict != "own"),  # type: ignore[arg-type]
+                verdict=Verdict(kind=verdict, reason=_REASONS.get(key, ""), by_model=verdict != "own"),
                 where=headings[-1].strip() if len(headings) > 1 else "",
                 start=start,
                 end=end,
@@ -287,6 +290,8 @@ def save_run(home: Path, report: Report | None = None, *, run_id: str = RUN_ID, 
                 if passage.id in passages:
                     values = passage.model_dump(include={"source", "text", "start", "end", "page", "heading"})
                     passages[passage.id] = ReportPassage(**values)
+    with closing(store.open_journal()) as journal:
+        asyncio.run(journal.call("search", json.dumps({"place": "documents", "query": "alpha engine"}), _found_nothing))
     store.save_result(made.model_copy(update={"passages": passages}))
     log = store.open_log(lambda _event: None)
     for event in _events(made):
@@ -295,10 +300,17 @@ def save_run(home: Path, report: Report | None = None, *, run_id: str = RUN_ID, 
     return store
 
 
+async def _found_nothing() -> str:
+    return SearchRecord().model_dump_json()
+
+
 def _add_source(library: object, name: str, report: Report) -> str:
     told = report.sources[name]
     text = _TEXTS[name]
-    document = Document(text=text, title=told.title, media_type=told.media_type, pages=(PageStart(start=0, number=1),))
+    # Each of its passages stands on a page of its own.
+    starts = [text.index(said) for source, said, _, _ in _PASSAGES.values() if source == name]
+    pages = tuple(PageStart(start=start, number=n) for n, start in enumerate([0, *starts[1:]], 2))
+    document = Document(text=text, title=told.title, media_type=told.media_type, pages=pages)
     found = Found(key=told.url, title=told.title, url=told.url, origin=told.origin, published=told.published)
     source = library.add_source(found)  # type: ignore[attr-defined]
     library.add_snapshot(source.id, document, retrieved_at=told.retrieved_at)  # type: ignore[attr-defined]

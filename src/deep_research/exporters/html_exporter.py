@@ -13,7 +13,9 @@ from html import escape
 from importlib.resources import files
 
 from deep_research.data import Claim, Edit, ExportInput, PassageContext, Problem, Reference
-from deep_research.exporters._blocks import (
+from deep_research.exporters.reference_formats import web_address
+from deep_research.i18n.catalog import explain, phrase
+from deep_research.report.blocks import (
     DOUBT_SIGN,
     Block,
     Break,
@@ -29,9 +31,7 @@ from deep_research.exporters._blocks import (
     Table,
     plain_text,
 )
-from deep_research.exporters._document import passages_of, read_document
-from deep_research.exporters.reference_formats import web_address
-from deep_research.i18n.catalog import explain, phrase
+from deep_research.report.document import passages_of, read_document
 
 _CITED = re.compile(r"\[(?:(?P<number>\d{1,4})|(?P<passage>s\d{1,7}p\d{1,7}))\]")
 _LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'

@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from deep_research.data import Asked, Brief, Ledger, Message, Section, Steer
+from deep_research.api import VerdictCounts
+from deep_research.data import Asked, Brief, Figure, Ledger, Message, Report, Section, Steer
 from deep_research.data.result import FoundIn
 from deep_research.settings import Settings
 
@@ -165,7 +166,7 @@ class RunDetails(RunView):
 
 
 class RunSummary(BaseModel):
-    """A run in a list; a long `question` is cut."""
+    """A run in a list; a long `question` is cut. `is_answered` is false where its finished report answers nothing."""
 
     id: str
     question: str
@@ -173,6 +174,7 @@ class RunSummary(BaseModel):
     status: RunState
     created: str
     has_report: bool
+    is_answered: bool
     parent: str
     origin: str
 
@@ -244,24 +246,12 @@ class SnapshotView(BaseModel):
     pages: list[dict[str, int]]
 
 
-class PointView(BaseModel):
-    """A number of a figure: what it is of, its year on a line (`at`), as it stands in its claim, and its passages."""
+class ReportView(Report):
+    """A report with what the page shows beside it: `counts` of its statements by verdict, and the figures of its
+    `chart` blocks by their texts."""
 
-    label: str
-    value: float
-    at: int
-    display: str
-    claim: str
-    passages: list[str]
-
-
-class FigureView(BaseModel):
-    """Numbers of one unit (`bar`), one number over the years (`line`), or dated events (`timeline`; values are years)."""
-
-    kind: Literal["bar", "line", "timeline"]
-    title: str
-    unit: str
-    points: list[PointView]
+    counts: VerdictCounts
+    charts: dict[str, Figure]
 
 
 class ChangesView(BaseModel):
@@ -283,7 +273,7 @@ class FollowUpView(BaseModel):
     error: str
     seconds: float
     report: str
-    result: dict[str, Any] | None
+    result: ReportView | None
 
 
 class DocumentView(BaseModel):

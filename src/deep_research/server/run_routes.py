@@ -13,7 +13,7 @@ from deep_research import api
 from deep_research.api import EventTail, Run, RunRecord
 from deep_research.data import Asked, Brief, FollowUp, Gap, Message
 from deep_research.errors import ConfigError, RunBusy
-from deep_research.events import GapFound
+from deep_research.events import PASSING, GapFound
 from deep_research.i18n.catalog import explain, name_subject
 from deep_research.server.api_models import (
     AnswerInput,
@@ -32,6 +32,7 @@ from deep_research.server.api_models import (
     SteerInput,
     Taken,
 )
+from deep_research.server.evidence_routes import view_of_report
 from deep_research.server.http_context import Context, Owner, OwnRun, problems
 from deep_research.server.run_service import RunService
 from deep_research.server.uploads import UploadedDocuments
@@ -92,6 +93,7 @@ def _summary(service: RunService, home: Path, record: RunRecord) -> RunSummary:
         status=_state(service, home, record),
         created=record.created,
         has_report=record.status == "finished",
+        is_answered=record.is_answered,
         parent=record.parent,
         origin=record.origin,
     )
@@ -309,7 +311,8 @@ async def follow_run(
 ) -> StreamingResponse:
     """Follow the events of a run, from the first one or from `Last-Event-ID` on.
 
-    Each has its number as id and its kind as event name. A last event `end` says in which state the run is: no more
+    Each has its number as id and its kind as event name; the pieces of a report that is being written (`report_piece`)
+    have no number and are not given again. A last event `end` says in which state the run is: no more
     will come until it is answered or resumed.
     """
     start = _first_wanted(after, last_event_id)
@@ -361,7 +364,7 @@ def follow_up_view(made: FollowUp) -> FollowUpView:
         error=made.error,
         seconds=made.seconds,
         report=str(made),
-        result=made.report.model_dump(mode="json") if made.report is not None else None,
+        result=view_of_report(made.report) if made.report is not None else None,
     )
 
 
@@ -389,17 +392,20 @@ def _stream(
 async def _sse(
     lines: AsyncIterator[bytes | None], after: int, last_state: Callable[[], str], language: str | None
 ) -> AsyncIterator[bytes]:
-    """Give events in the form of the HTML standard: id, event, data."""
+    """Give events in the form of the HTML standard: id, event, data; those that only pass have no id."""
     yield b"retry: 2000\n\n"
     number = after
     async for line in lines:
         if line is None:
             yield b": still here\n\n"
             continue
+        kind = str(json.loads(line).get("kind", "message"))
+        if kind in PASSING:
+            yield b"event: %s\ndata: %s\n\n" % (kind.encode(), line)
+            continue
         number += 1
-        kind = str(json.loads(line).get("kind", "message")).encode()
-        said = _gap_in(line, language) if language and kind == b"gap_found" else line
-        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind, said)
+        said = _gap_in(line, language) if language and kind == "gap_found" else line
+        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind.encode(), said)
     state = await asyncio.to_thread(last_state)
     yield b"event: end\ndata: %s\n\n" % json.dumps({"status": state}).encode()
 

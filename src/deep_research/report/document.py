@@ -9,7 +9,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from deep_research.data import Claim, ExportInput, Figure, Report, VerdictKind
-from deep_research.exporters._blocks import (
+from deep_research.i18n.catalog import explain, phrase
+from deep_research.report.blocks import (
     DOUBT_SIGN,
     Bar,
     Block,
@@ -29,9 +30,8 @@ from deep_research.exporters._blocks import (
     Text,
     plain_text,
 )
-from deep_research.exporters._claim_marks import CLOSE, OPEN, mark_claims, without_marks
-from deep_research.i18n.catalog import explain, phrase
 from deep_research.report.charts import INFO, read_chart
+from deep_research.report.claim_marks import CLOSE, OPEN, mark_claims, without_marks
 from deep_research.report.counts import verdict_counts
 
 _LONGEST_HEADING, _SUBHEADING = 100, 3
