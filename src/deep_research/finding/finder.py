@@ -1,6 +1,6 @@
 """Find the places of a library where a question may be answered. Nothing is claimed: places are ranked and shown.
 
-The work is bounded: `MOST_WORDS` words of a question, `CANDIDATES` passages for each of at most `MOST_PARTS` parts.
+The work is bounded: `MOST_TERMS` terms of a question, `CANDIDATES` passages for each of at most `MOST_PARTS` parts.
 """
 
 from collections import Counter
@@ -15,17 +15,19 @@ from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.units import Texts
 from deep_research.finding.words import COMMON, Word, has_all, read_words, weigh
-from deep_research.i18n.language import detect
+from deep_research.i18n.language import detect, is_cjk
 from deep_research.ports import Library
 from deep_research.text.tokens import content_terms
 
-CANDIDATES, LOOKED_AT = 60, 24
+CANDIDATES, LOOKED_AT = 60, 40
 """Passages that a search brings for a part, and how many of the best have their text cut into units."""
 PLACES = 10
 _OF_ONE = 4
 """Places of one source among them."""
 _OTHER_LANGUAGE = 0.6
 """What a place is worth in another language where the reader's own is there too."""
+_SAMPLE = 6_000
+"""Characters of a document by which its language is told."""
 _SCANNED = 8_000_000
 """Characters that are looked through for a passage that has all words."""
 
@@ -57,7 +59,7 @@ def find(question: str, language: str, library: Library, sources: Sequence[str] 
     spoken = detect(question, default=language)
     ranked = [rank_places(part, spoken, library, sources) for part in asked.parts]
     parts = tuple(show_places(one, library, sources) for one in ranked)
-    return QuestionPlaces(parts=parts, cut=asked.cut, language=foreign_language(parts, spoken))
+    return QuestionPlaces(parts=parts, cut=asked.cut, language=foreign_language(parts, spoken, library))
 
 
 def rank_places(part: Part, language: str, library: Library, sources: Sequence[str] = ()) -> Ranked:
@@ -143,7 +145,9 @@ def _in_reader_language(ranked: Sequence[Best], language: str) -> list[Best]:
 
 def _both_first(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> list[Best]:
     """Return places that have all the things compared first, else those with more of them."""
-    count = {id(one): sum(has_all(words, one.candidate.terms | one.candidate.above) for words in things) for one in ranked}
+    count = {
+        id(one): sum(has_all(words, one.candidate.terms | one.candidate.above) for words in things) for one in ranked
+    }
     most = len(things)
     return sorted(ranked, key=lambda one: -one.worth - (0.8 if count[id(one)] == most else 0.0))
 
@@ -208,10 +212,12 @@ def _together(
     return False, missing, tuple(word.text for word in best), complete
 
 
-def foreign_language(parts: Sequence[PartPlaces], language: str) -> str:
-    """Return the language of the documents where it is not that of the question, else ""."""
-    shown = [piece.text for part in parts for stretch in part.stretches for piece in stretch.pieces]
-    shown += [place.line for part in parts for place in part.places]
-    spoken = Counter(detect(text, default=language) for text in shown)
+def foreign_language(parts: Sequence[PartPlaces], language: str, library: Library) -> str:
+    """Return the language of the documents shown where none is in that of the question, else ""."""
+    shown = {stretch.source for part in parts for stretch in part.stretches}
+    shown |= {place.source for part in parts for place in part.places}
+    default = "en" if is_cjk(language) else language  # a text without a sign of its script is not in it
+    read = (snapshot for key in shown if (snapshot := library.snapshot(key)) is not None)
+    spoken = Counter(detect(snapshot.text[:_SAMPLE], default=default) for snapshot in read)
     most = spoken.most_common(1)
-    return most[0][0] if most and most[0][0] != language and spoken[language] == 0 else ""
+    return most[0][0] if most and not spoken[language] else ""

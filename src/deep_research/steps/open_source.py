@@ -72,9 +72,7 @@ def _outline(passages: Sequence[Passage]) -> str:
     return f"Its further headings: {'; '.join(rows[::step])}" if rows else ""
 
 
-def _places(
-    library: Library, passages: Sequence[Passage], source: str, words: str
-) -> tuple[list[Passage], str]:
+def _places(library: Library, passages: Sequence[Passage], source: str, words: str) -> tuple[list[Passage], str]:
     """Return the passages of a source where words stand, in the order of its text, and how many there are."""
     hits = library.search(words, limit=_MOST_PLACES, sources=(source,))
     found = {hit.passage.id for hit in hits}

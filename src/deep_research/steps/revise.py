@@ -69,10 +69,14 @@ async def _round(
     failed = [e for e in made if e.old and not e.applied]
     if failed:
         numbers = sorted({n for e in failed for n in e.problems if n < len(problems)}) or [0]
-        again = [problems[n].model_copy(update={"failed_edits": tuple(failed) if n == numbers[0] else ()}) for n in numbers]
+        again = [
+            problems[n].model_copy(update={"failed_edits": tuple(failed) if n == numbers[0] else ()}) for n in numbers
+        ]
         done = Revision(problems=tuple(problems), edits=tuple(e for e in made if e.applied))
         text, second = apply_edits(text, await ask([*rounds, done], again))
-        renumbered = [e.model_copy(update={"problems": tuple(numbers[n] for n in e.problems if n < len(numbers))}) for e in second]
+        renumbered = [
+            e.model_copy(update={"problems": tuple(numbers[n] for n in e.problems if n < len(numbers))}) for e in second
+        ]
         made = [e for e in made if e not in failed] + renumbered
     return text, made
 
