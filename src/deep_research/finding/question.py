@@ -44,8 +44,8 @@ def read_question(question: str, language: str = "") -> Asked:
     language = detect(text, default=language or "en")
     pieces = [piece.strip(" \t,，、") for hard in _HARD.split(text) for piece in _soft(language).split(hard or "")]
     found: list[Part] = []
-    for piece in filter(None, pieces):
-        asked = read_words(piece, language)
+    for more in filter(None, pieces):
+        piece, asked = more, read_words(more, language)
         has_own = any(word.worth > COMMON for word in asked)
         waits = bool(found) and not any(word.worth > COMMON for word in found[-1].words)
         if found and (waits or not has_own or len(found) >= MOST_PARTS):
@@ -102,7 +102,7 @@ def _named_together(line: str, language: str) -> tuple[str, ...]:
     """Return the names that stand beside each other in a list ("work_mem and maintenance_work_mem")."""
     pieces = re.split(any_word("finding.and_patterns", language), line, flags=re.IGNORECASE)
     for first, second in itertools.pairwise(pieces):
-        names = [word for word in (*_last_word(first), *_first_word(second))]
+        names = [*_last_word(first), *_first_word(second)]
         read = [read_words(name, language) for name in names]
         if len(names) == 2 and all(words and _CODED.search(name) for words, name in zip(read, names, strict=True)):
             return tuple(names)

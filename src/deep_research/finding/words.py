@@ -73,10 +73,9 @@ def _runs(text: str, language: str) -> Iterator[str]:
     has_cjk = _CJK_SIGN.search(text) is not None
     plain = _furniture(language if has_cjk else "en").sub(" ", text) if has_cjk else text
     for run in RUN.findall(plain):
-        if _HANGUL_SIGN.match(run):
-            run = without_particle(run)
-        if run.casefold() not in STOP_WORDS and (len(run) > 1 or not _CJK_SIGN.match(run)):
-            yield run
+        word = without_particle(run) if _HANGUL_SIGN.match(run) else run
+        if word.casefold() not in STOP_WORDS and (len(word) > 1 or not _CJK_SIGN.match(word)):
+            yield word
 
 
 def _worth(run: str, terms: Sequence[str], *, first: bool) -> float:
