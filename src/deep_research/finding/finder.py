@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from deep_research.data import PassageHit
-from deep_research.finding.places import PartPlaces, Place, QuestionPlaces
+from deep_research.finding.places import PartPlaces, Place, QuestionPlaces, Stretch
 from deep_research.finding.question import Part, read_question
 from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
 from deep_research.finding.same_texts import Shown
@@ -32,13 +32,20 @@ _SCANNED = 8_000_000
 """Characters that are looked through for a passage that has all words."""
 
 
+class Thing(NamedTuple):
+    """One of the things that a part compares: its words, and the places in order of what they have of it."""
+
+    words: tuple[Word, ...]
+    places: tuple[Best, ...]
+
+
 class Ranked(NamedTuple):
-    """A part of a question with its places in order, and the words of the part and of each thing compared, weighed."""
+    """A part of a question with its places in order, its words, weighed, and the things that it compares."""
 
     part: Part
     places: tuple[Best, ...]
     words: tuple[Word, ...]
-    things: tuple[tuple[Word, ...], ...] = ()
+    things: tuple[Thing, ...] = ()
 
     @property
     def texts(self) -> list[str]:
@@ -66,12 +73,14 @@ def rank_places(part: Part, language: str, library: Library, sources: Sequence[s
     """Return the places for one part of a question, best first."""
     hits = _search(part, library, sources)
     words, context = _weighed(part, hits)
-    ranked = _rank(part.text, hits, words, context, Texts(library))
-    ranked = _in_reader_language(ranked, language)
-    things = [_weighed_like(read_words(thing, language), words) for thing in part.things]
+    texts = Texts(library)
+    ranked = _in_reader_language(_rank(part.text, hits, words, context, texts), language)
+    named = [tuple(_weighed_like(read_words(thing, language), words)) for thing in part.things]
+    rest = [word for word in words if all(word.whole != other.whole for thing in named for other in thing)]
+    things = [Thing(own, tuple(_rank(part.text, hits, [*own, *rest], context, texts))) for own in named]
     if things:
-        ranked = _both_first(ranked, things)
-    return Ranked(part, tuple(ranked), tuple(words), tuple(map(tuple, things)))
+        ranked = _both_first(ranked, named)
+    return Ranked(part, tuple(ranked), tuple(words), tuple(things))
 
 
 def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -> PartPlaces:
@@ -79,7 +88,7 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
     part, words = ranked.part, ranked.words
     named = [word for word in part.words if word.worth > COMMON] or list(part.words)
     shown = Shown()
-    heads = [best for best in _heads(ranked.places, ranked.things) if shown.add(best)]
+    stretches = _stretches(ranked, shown, library)
     together, missing, closest, complete = _together(named, ranked.places, library, sources)
     return PartPlaces(
         text=part.text,
@@ -89,7 +98,7 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
         closest=closest,
         is_complete=complete,
         things=part.things,
-        stretches=tuple(make_stretch(best, words, _location(library, best)) for best in heads),
+        stretches=tuple(stretches),
         places=_places(ranked.places, words, shown, library),
     )
 
@@ -152,19 +161,23 @@ def _both_first(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> lis
     return sorted(ranked, key=lambda one: -one.worth - (0.8 if count[id(one)] == most else 0.0))
 
 
-def _heads(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> list[Best]:
-    """Return the places shown whole: the best one; of things compared that it does not have all, the best of each."""
-    heads = list(ranked[:1])
-    if not heads:
-        return []
-    held = heads[0].candidate.terms | heads[0].candidate.above
-    if all(has_all(words, held) for words in things):
-        return heads
-    for words in things:
-        if not any(has_all(words, one.candidate.terms | one.candidate.above) for one in heads):
-            own = [one for one in ranked if has_all(words, one.candidate.terms | one.candidate.above)]
-            heads += own[:1]
-    return heads
+def _stretches(ranked: Ranked, shown: Shown, library: Library) -> list[Stretch]:
+    """Return the best place whole; of things compared that it does not have all, the best place of each missing one."""
+    stretches: list[Stretch] = []
+    for best in ranked.places[:1]:
+        shown.add(best)
+        stretches.append(make_stretch(best, ranked.words, _location(library, best)))
+    for thing in ranked.things:
+        if stretches and not any(has_all(thing.words, _terms_of(stretch)) for stretch in stretches):
+            own = (one for one in thing.places if has_all(thing.words, one.terms) and shown.add(one))
+            if (best := next(own, None)) is not None:
+                stretches.append(make_stretch(best, thing.words, _location(library, best)))
+    return stretches
+
+
+def _terms_of(stretch: Stretch) -> frozenset[str]:
+    said = "\n".join(piece.text for piece in stretch.pieces)
+    return frozenset(content_terms(f"{stretch.title}\n{stretch.where}\n{said}"))
 
 
 def _places(ranked: Iterable[Best], words: Sequence[Word], shown: Shown, library: Library) -> tuple[Place, ...]:

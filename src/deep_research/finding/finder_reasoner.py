@@ -32,6 +32,7 @@ from deep_research.finding import intake
 from deep_research.finding.finder import foreign_language, rank_places, show_places
 from deep_research.finding.notes import write_notes, write_report
 from deep_research.finding.places import PartPlaces
+from deep_research.finding.words import COMMON
 from deep_research.finding.question import Part, analyze_question, read_question
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
@@ -223,8 +224,11 @@ def _seen(turns: Sequence[Turn]) -> list[str]:
 
 
 def _queries(part: Part) -> tuple[str, ...]:
-    context = " ".join(word.text for word in part.context)
-    return tuple(dict.fromkeys([_query(f"{part.text} {context}".strip()), *part.things]))
+    """Return the searches for a part: as it was put, by its words alone, and for each thing that it compares."""
+    context = [word.text for word in part.context]
+    words = [word.text for word in part.words if word.worth > COMMON]
+    wanted = [" ".join([part.text, *context]), " ".join([*words, *context]), *part.things]
+    return tuple(dict.fromkeys(_query(query) for query in wanted if query))
 
 
 def _query(text: str) -> str:

@@ -53,6 +53,11 @@ class Best(NamedTuple):
     part: Span | None
     worth: float
 
+    @property
+    def terms(self) -> frozenset[str]:
+        """Return the terms of the unit with those above it."""
+        return self.candidate.above.union(*(span.terms for span in (*self.unit.lead, *self.unit.parts)))
+
 
 @cache
 def _above(title: str, heading: str) -> frozenset[str]:

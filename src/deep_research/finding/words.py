@@ -14,6 +14,8 @@ NAME, PLAIN, COMMON = 2.0, 1.0, 0.3
 """What a word is worth that is written like a name, any other, and one that is said in every conversation."""
 _ENOUGH = 0.5
 """Share of the pairs of signs of a word without spaces from which a text has it."""
+_APART = 0.8
+"""What a compound is worth of which only all the parts stand there."""
 _BASE, _RARE = 0.5, 0.3
 """What a word weighs that all texts have, and the share of its rarity that counts of a common word."""
 RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&/][^\W{CJK}]+)*[+#]*")
@@ -36,13 +38,14 @@ class Word(NamedTuple):
             return 1.0
         if not self.parts:
             return 0.0
-        share = len(self.parts & terms) / len(self.parts)
+        # The parts of a compound stand in other compounds too ("work_mem" in "maintenance_work_mem").
+        share = len(self.parts & terms) / len(self.parts) * (1.0 if self.parts == self.whole else _APART)
         return share if share >= _ENOUGH else 0.0
 
 
 @cache
 def _common() -> frozenset[str]:
-    return frozenset(content_terms(" ".join(words("finding.common"))))
+    return frozenset(content_terms(" ".join((*words("finding.common"), *words("question.furniture")))))
 
 
 @cache
@@ -110,5 +113,5 @@ def coverage(
 
 
 def has_all(asked: Iterable[Word], terms: frozenset[str]) -> bool:
-    """Return whether a text with these terms has every word whole."""
-    return all(word.share(terms) >= 1.0 for word in asked)
+    """Return whether a text with these terms has every word: whole, or all parts of it where it is one in several words."""
+    return all(word.share(terms) >= (1.0 if "_" in word.text else _APART) for word in asked)
