@@ -64,7 +64,9 @@ class Settings(BaseModel):
         None, "models", "Model for planning and searching: MODEL or PROVIDER:MODEL. Empty: `model_name`."
     )
     read_model: str | None = _setting(
-        None, "models", "Model for naming what passages hold (entries of a list): MODEL or PROVIDER:MODEL. Empty: `model_name`."
+        None,
+        "models",
+        "Model for naming what passages hold (entries of a list): MODEL or PROVIDER:MODEL. Empty: `model_name`.",
     )
     write_model: str | None = _setting(
         None, "models", "Model for taking notes at the end of a research: MODEL or PROVIDER:MODEL. Empty: `model_name`."
@@ -81,12 +83,6 @@ class Settings(BaseModel):
     model_timeout_seconds: float = _setting(
         120, "models", "Timeout of a model call: the longest wait for more output, in seconds.", ge=1, le=3600
     )
-    hedge_slow_calls: bool = _setting(
-        True,
-        "models",
-        "Make a model call a second time when it takes far longer than usual; the first answer counts, both are paid for.",
-        advanced=True,
-    )
     max_context_tokens: int = _setting(
         100_000, "models", "Context window of the model, in tokens.", ge=4_000, le=10_000_000
     )
@@ -94,7 +90,12 @@ class Settings(BaseModel):
         10_000, "models", "Maximum output of a planning or research call, in tokens.", advanced=True, ge=256, le=200_000
     )
     read_max_tokens: int = _setting(
-        8_192, "models", "Maximum output of a call that names what passages hold, in tokens.", advanced=True, ge=256, le=200_000
+        8_192,
+        "models",
+        "Maximum output of a call that names what passages hold, in tokens.",
+        advanced=True,
+        ge=256,
+        le=200_000,
     )
     write_max_tokens: int = _setting(
         8_192, "models", "Maximum output of a call that takes notes, in tokens.", advanced=True, ge=256, le=200_000
@@ -156,6 +157,9 @@ class Settings(BaseModel):
         (), "search", "Internal hosts that pages may be read from, separated by commas.", advanced=True
     )
     obey_robots: bool = _setting(True, "search", "Obey robots.txt.", advanced=True)
+    send_private_text: bool = _setting(
+        False, "search", "Send also queries that repeat your documents (`docs`) to other places.", advanced=True
+    )
 
     workflow: Workflow = _setting(
         "sections", "research", "How a run works: sections in parallel, one loop, a supervisor, or one quick answer."

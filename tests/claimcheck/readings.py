@@ -11,6 +11,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from deep_research.claimcheck.alignment import align, tokens_of
+from deep_research.claimcheck.alterations import find_alteration
+from deep_research.claimcheck.contradictions import contradict
+from deep_research.claimcheck.negation import conflict, denied_elsewhere
+from deep_research.claimcheck.restatements import is_restated
+from deep_research.claimcheck.support import support
+from deep_research.claimcheck.verify import evidence_sentences, verify_against_document
 from deep_research.data import Advice, Claim, Computation, Document, Found, Limit, Operand, Verdict
 from deep_research.errors import ProviderDown
 from deep_research.ports import Library
@@ -18,15 +25,8 @@ from deep_research.steps.check_advice import check_advice, check_limits
 from deep_research.steps.check_claims import Judge, Rewrite, check_draft
 from deep_research.steps.check_sentences import Ground
 from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research.claimcheck.alignment import align, tokens_of
-from deep_research.claimcheck.alterations import find_alteration
-from deep_research.claimcheck.contradictions import contradict
-from deep_research.claimcheck.names import names
-from deep_research.claimcheck.negation import conflict, denied_elsewhere
-from deep_research.claimcheck.numbers import quantities
-from deep_research.claimcheck.restatements import is_restated
-from deep_research.claimcheck.support import support
-from deep_research.claimcheck.verify import evidence_sentences, verify_against_document
+from deep_research.text.names import names
+from deep_research.text.quantities import quantities
 
 FOLDER = Path(__file__).with_name("readings")
 CHANGES = Path(__file__).parents[2] / "benchmarks" / "changes"

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from deep_research.data import Computation, Operand
 from deep_research.claimcheck.computations import ComputationError, carry_out
+from deep_research.data import Computation, Operand
 
 TEXTS = {
     "s1p1": "The build was around 10% slower in March 2025; memory rose by 15-20%.",

@@ -4,8 +4,8 @@ import datetime
 
 import pytest
 
-from deep_research.text.standing import Standing, read_date, read_standing
 from deep_research.claimcheck.currency import Dated, flags_of, with_note, written_date
+from deep_research.text.standing import Standing, read_date, read_standing
 
 TODAY = datetime.date(2026, 11, 22)
 HEADS = {

@@ -5,13 +5,13 @@ from datetime import date
 
 import pytest
 
+from deep_research.claimcheck.citations import cite_ids, render_citations
+from deep_research.claimcheck.conclusions import is_too_specific, is_unfounded
 from deep_research.data import Claim, Computation, Document, Found, Operand, Verdict
 from deep_research.ports import Library
 from deep_research.steps.check_claims import check_draft
 from deep_research.steps.check_sentences import Ground
 from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research.claimcheck.citations import cite_ids, render_citations
-from deep_research.claimcheck.conclusions import is_too_specific, is_unfounded
 
 PREMISES = {
     "en": "The Alpha engine turns at 3,000 rpm and weighs 80 kg. It was certified by the Harbour Board on 4 May 2025.",

@@ -2,7 +2,6 @@
 
 import pytest
 
-from deep_research.claimcheck.names import names
 from deep_research.claimcheck.near_misses import (
     amounts,
     has_other_name,
@@ -13,7 +12,8 @@ from deep_research.claimcheck.near_misses import (
     unknown_subject,
     without,
 )
-from deep_research.claimcheck.numbers import quantities
+from deep_research.text.names import names
+from deep_research.text.quantities import quantities
 
 # A text, its amounts, and the numbers that count kinds.
 AMOUNTS = [

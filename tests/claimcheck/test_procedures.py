@@ -5,11 +5,11 @@ from datetime import date
 
 import pytest
 
+from deep_research.claimcheck.procedures import steps_left_out
 from deep_research.data import Document, Found
 from deep_research.steps.check_claims import check_draft
 from deep_research.steps.check_sentences import Ground
 from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research.claimcheck.procedures import steps_left_out
 
 EN = """To upgrade the server:
 1. Stop the server and all clients.

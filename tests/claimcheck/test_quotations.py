@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deep_research.claimcheck.quotations import find_verbatim, is_verbatim, quotations, quotations_occur, unquoted
+from deep_research.text.quotations import find_verbatim, is_verbatim, quotations, quotations_occur, unquoted
 
 
 def test_quotation_marks_of_many_languages() -> None:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
 from deep_research.errors import ConfigError
+from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.i18n.catalog import outage_gap
 from deep_research.ports import Journal, Ranker, Reasoner, SearchPlace
-from deep_research.finding.finder_reasoner import FinderReasoner
-from deep_research.run_context.context import section_worked_at
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.open_stores import shared_limits
 
@@ -150,9 +149,8 @@ def open_reasoner(
         roles=roles,
         account=note_attempt,
         on_outage=lambda model, why: on_gap(outage_gap(model.model, model.provider, why)),
-        patience=Patience.for_silence(settings.model_timeout_seconds, hedges=settings.hedge_slow_calls),
+        patience=Patience.for_silence(settings.model_timeout_seconds),
         gates=_gates(settings, [first, *others, *roles.values()]),
-        task=section_worked_at,
     )
     paid = PaidCalls(client, journal, settings)
     named = {role: (roles.get(role) or first).model for role in get_args(Role)}
@@ -321,14 +319,14 @@ def _handed_over(argument: str, name: str | None, own: Mapping[str, Any]) -> Any
 def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate]":
     """Return the limits of simultaneous requests for each provider, shared by all runs of the process."""
     from deep_research.providers.provider_catalog import PROVIDERS  # noqa: PLC0415
-    from deep_research.providers.provider_limits import Ceiling, gate_of  # noqa: PLC0415
+    from deep_research.providers.provider_limits import gate_of  # noqa: PLC0415
 
     gates: dict[str, Gate] = {}
     for name, model in {model.provider: model for model in reversed(models)}.items():
         most = settings.max_model_requests
         if name in PROVIDERS:
             most = min(most, PROVIDERS[name].requests)
-        gates[name] = gate_of(name, getattr(model, "address", ""), Ceiling(requests=most), shared=shared_limits())
+        gates[name] = gate_of(name, getattr(model, "address", ""), most, shared=shared_limits())
     return gates
 
 

@@ -11,15 +11,16 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from deep_research.i18n.language import HAN, HANGUL, detect, is_cjk
-from deep_research.i18n.lexicon import any_of, entry, table, words
-from deep_research.text.tokens import normalise
 from deep_research.claimcheck.alignment import KATAKANA, Alignment, Region, Token, align, function_signs, tokens_of
-from deep_research.claimcheck.names import Name, NameIndex, begins_sentence, is_ordinary
 from deep_research.claimcheck.near_misses import ENDINGS, RESPECTIVELY
 from deep_research.claimcheck.negation import negated
-from deep_research.claimcheck.numbers import quantities, same
-from deep_research.claimcheck.units import SCALES, Quantity, unit_at
+from deep_research.claimcheck.numbers import same
+from deep_research.i18n.language import HAN, HANGUL, detect, is_cjk
+from deep_research.i18n.lexicon import any_of, entry, table, words
+from deep_research.text.names import Name, NameIndex, begins_sentence, is_ordinary
+from deep_research.text.quantities import quantities
+from deep_research.text.tokens import normalise
+from deep_research.text.units import SCALES, Quantity, unit_at
 
 What = Literal["number", "name", "opposite", "exchanged", "scope", "added"]
 

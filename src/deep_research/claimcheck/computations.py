@@ -14,9 +14,10 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 from typing import NamedTuple
 
+from deep_research.claimcheck.numbers import same
 from deep_research.data import Computation, Operand
-from deep_research.claimcheck.numbers import quantities, same
-from deep_research.claimcheck.units import BASES, CALENDAR, Quantity, date_parts
+from deep_research.text.quantities import quantities
+from deep_research.text.units import BASES, CALENDAR, Quantity, date_parts
 
 _MAX_EXPRESSION, _MAX_NODES, _MAX_POWER, _MAX_DIGITS, _MAX_UNIT = 300, 80, 64, 30, 24
 _DIGITS = 50

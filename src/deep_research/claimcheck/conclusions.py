@@ -8,15 +8,16 @@ not have any figure, date or quotation at all.
 import re
 from collections.abc import Sequence
 
+from deep_research.claimcheck.numbers import numbers_agree
+from deep_research.claimcheck.own_figures import is_example_day, is_part_of, is_small, written_quantities
 from deep_research.data import Verdict
 from deep_research.i18n.catalog import verdict_of
 from deep_research.i18n.language import detect, is_cjk
 from deep_research.i18n.lexicon import any_word, words
-from deep_research.claimcheck.names import begins_sentence, has_short_options, names_occur
-from deep_research.claimcheck.numbers import numbers_agree, quantities
-from deep_research.claimcheck.own_figures import is_example_day, is_part_of, is_small, written_quantities
-from deep_research.claimcheck.quotations import quotations, quotations_occur, unquoted
-from deep_research.claimcheck.units import CALENDAR, Quantity
+from deep_research.text.names import begins_sentence, has_short_options, names_occur
+from deep_research.text.quantities import quantities
+from deep_research.text.quotations import quotations, quotations_occur, unquoted
+from deep_research.text.units import CALENDAR, Quantity
 
 FOLLOWS = verdict_of("supported", "follows")
 """The verdict on a conclusion that no judge has judged: it brings in nothing of its own."""

@@ -7,14 +7,15 @@ world, not of their own study, sample or table, whose figures may well differ fr
 import re
 from collections.abc import Sequence
 
-from deep_research.i18n.lexicon import any_word
-from deep_research.text.tokens import content_terms, normalise
-from deep_research.claimcheck.names import names, names_occur
 from deep_research.claimcheck.near_misses import amounts, labels, without
 from deep_research.claimcheck.negation import conflict
-from deep_research.claimcheck.numbers import quantities, same, unit_base
+from deep_research.claimcheck.numbers import same
 from deep_research.claimcheck.support import Match
-from deep_research.claimcheck.units import Quantity
+from deep_research.i18n.lexicon import any_word
+from deep_research.text.names import names, names_occur
+from deep_research.text.quantities import quantities
+from deep_research.text.tokens import content_terms, normalise
+from deep_research.text.units import Quantity, unit_base
 
 _SAME = 0.85
 """Share of the terms of each, its differing value left out, that the other must have."""

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from deep_research.i18n import lexicon
 from deep_research.i18n.catalog import bracket, phrase
 from deep_research.text.cleaning import shorten
+from deep_research.text.quantities import quantities
 from deep_research.text.standing import NOT_CURRENT, UNDECIDED, Standing
-from deep_research.claimcheck.numbers import quantities
-from deep_research.claimcheck.units import CALENDAR, Quantity, date_parts
+from deep_research.text.units import CALENDAR, Quantity, date_parts
 
 OLD_AFTER_DAYS = 270
 """From this age on, what a source says of its own time is not today's."""

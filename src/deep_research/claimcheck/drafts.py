@@ -11,9 +11,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from deep_research.i18n.language import columns
-from deep_research.i18n.lexicon import any_word
-from deep_research.text.sentences import Block, blocks
 from deep_research.claimcheck.citations import (
     OPEN_MARK,
     CitedSentence,
@@ -23,6 +20,9 @@ from deep_research.claimcheck.citations import (
     lift,
     without_links,
 )
+from deep_research.i18n.language import columns
+from deep_research.i18n.lexicon import any_word
+from deep_research.text.sentences import Block, blocks
 
 _WIDE_STOP_GAP = re.compile(r"(?<=[。！？]) (?=[^\s\[])")
 _MARKER = re.compile(r"(?:\s*>\s?)*\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?)?")

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from deep_research.i18n.lexicon import any_word
-from deep_research.text.tokens import content_terms, normalise
-from deep_research.claimcheck.names import Name, NameIndex, is_ordinary, name_index, names
-from deep_research.claimcheck.numbers import quantities, same, unit_base
+from deep_research.claimcheck.numbers import same
 from deep_research.claimcheck.support import Match
-from deep_research.claimcheck.units import Quantity
+from deep_research.i18n.lexicon import any_word
+from deep_research.text.names import Name, NameIndex, is_ordinary, name_index, names
+from deep_research.text.quantities import quantities
+from deep_research.text.tokens import content_terms, normalise
+from deep_research.text.units import Quantity, unit_base
 
 SAME_STATEMENT = 0.75
 """Share of a claim's terms, its differing value left out, that makes a sentence the same statement."""

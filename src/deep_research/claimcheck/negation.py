@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from deep_research.claimcheck.alignment import tokens_of
 from deep_research.i18n.language import CJK, HAN, HANGUL, detect, is_cjk
 from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, groups
 from deep_research.text.tokens import content_terms, normalise
-from deep_research.claimcheck.alignment import tokens_of
 
 _NEGATION = re.compile(any_word("negation.patterns"))
 _DENIAL = re.compile(any_word("negation.denial_patterns"))

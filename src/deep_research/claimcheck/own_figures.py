@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
+from deep_research.claimcheck.numbers import same
 from deep_research.i18n.lexicon import any_word
-from deep_research.claimcheck.numbers import quantities, same
-from deep_research.claimcheck.units import Quantity
+from deep_research.text.quantities import quantities
+from deep_research.text.units import Quantity
 
 _MOST_STEPS, _SMALL = 20, 10
 _FACTORS: Mapping[str, Decimal] = {

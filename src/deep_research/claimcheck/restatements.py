@@ -7,12 +7,12 @@ in number, name, sign, direction or order of names.
 
 from collections.abc import Sequence
 
-from deep_research.i18n.language import detect, is_cjk
 from deep_research.claimcheck.alignment import Token, tokens_of
 from deep_research.claimcheck.alterations import contrasts, covered, is_limited, name_tokens
-from deep_research.claimcheck.names import names_occur
 from deep_research.claimcheck.negation import conflict
 from deep_research.claimcheck.numbers import numbers_agree
+from deep_research.i18n.language import detect, is_cjk
+from deep_research.text.names import names_occur
 
 _MOST = 0.75
 """Share of a claim's signs that must stand in the line."""

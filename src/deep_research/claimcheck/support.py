@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from deep_research.text.tokens import content_terms, normalise
-from deep_research.claimcheck.names import name_index, names
 from deep_research.claimcheck.negation import conflict, denied_elsewhere
-from deep_research.claimcheck.numbers import quantities, same
+from deep_research.claimcheck.numbers import same
+from deep_research.text.names import name_index, names
+from deep_research.text.quantities import quantities
+from deep_research.text.tokens import content_terms, normalise
 
 
 class Support(NamedTuple):

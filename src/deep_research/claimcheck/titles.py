@@ -6,11 +6,11 @@ A heading stands in large letters, and no passage stands beside it. It is held a
 import re
 from collections.abc import Sequence
 
-from deep_research.text.cleaning import fold
 from deep_research.claimcheck.citations import groups, without_links
-from deep_research.claimcheck.names import names_occur
 from deep_research.claimcheck.numbers import numbers_agree
-from deep_research.claimcheck.units import CALENDAR, Quantity
+from deep_research.text.cleaning import fold
+from deep_research.text.names import names_occur
+from deep_research.text.units import CALENDAR, Quantity
 
 MOST_CHARS = 140
 _SMALL = 20

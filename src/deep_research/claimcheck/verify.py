@@ -11,16 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from deep_research.data import Document, Verdict
-from deep_research.i18n.catalog import verdict_of
-from deep_research.i18n.language import CJK, detect, is_cjk
-from deep_research.i18n.lexicon import any_word
-from deep_research.text.cleaning import shorten
-from deep_research.text.passages import cut_passages
-from deep_research.text.sentences import blocks, sentences
-from deep_research.text.tokens import content_terms, normalise
 from deep_research.claimcheck.alterations import find_alteration
-from deep_research.claimcheck.names import name_index, names, names_occur
 from deep_research.claimcheck.near_misses import (
     amounts,
     has_other_name,
@@ -32,12 +23,22 @@ from deep_research.claimcheck.near_misses import (
     without,
 )
 from deep_research.claimcheck.negation import conflict, negated
-from deep_research.claimcheck.numbers import numbers_agree, quantities
+from deep_research.claimcheck.numbers import numbers_agree
 from deep_research.claimcheck.own_figures import is_step
-from deep_research.claimcheck.quotations import find_verbatim, quotations_occur
 from deep_research.claimcheck.restatements import is_restated
 from deep_research.claimcheck.support import Match, support
-from deep_research.claimcheck.units import Quantity
+from deep_research.data import Document, Verdict
+from deep_research.i18n.catalog import verdict_of
+from deep_research.i18n.language import CJK, detect, is_cjk
+from deep_research.i18n.lexicon import any_word
+from deep_research.text.cleaning import shorten
+from deep_research.text.names import name_index, names, names_occur
+from deep_research.text.passages import cut_passages
+from deep_research.text.quantities import quantities
+from deep_research.text.quotations import find_verbatim, quotations_occur
+from deep_research.text.sentences import blocks, sentences
+from deep_research.text.tokens import content_terms, normalise
+from deep_research.text.units import Quantity
 
 
 class Evidence(NamedTuple):
@@ -47,7 +48,7 @@ class Evidence(NamedTuple):
     about: str = ""
 
 
-VERBATIM = verdict_of("supported", "verbatim", score=1.0)
+VERBATIM = verdict_of("supported", "verbatim")
 """The verdict on a whole sentence of the evidence."""
 TELLING = frozenset(
     {
@@ -282,20 +283,19 @@ def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     if _foreign(claim, whole):
         return _across_languages(claim, lines)
     measured = support(_without_known(claim, whole, about), lines, title=about)
-    score = round(measured.score, 3)
     if measured.conflict:
         line = lines[measured.opposing]
         kind = "contradicted" if same_statement(claim, [], [line]) else "unverified"
-        return verdict_of(kind, "opposite", score=score, sentence=_short(line))
+        return verdict_of(kind, "opposite", sentence=_short(line))
     altered = _altered(claim, lines, about)
     supported = measured.supported and _is_told(claim, lines, about)
     if altered and (supported or altered.kind == "contradicted"):
         return altered
     if altered is None and not supported and is_restated(claim, lines, about):
-        return verdict_of("supported", "restated", score=score)
+        return verdict_of("supported", "restated")
     if supported:
-        return verdict_of("supported", "words_together", score=score, share=f"{measured.covered:.0%}")
-    return verdict_of("unverified", "low_support", score=score, share=f"{measured.covered:.0%}")
+        return verdict_of("supported", "words_together", share=f"{measured.covered:.0%}")
+    return verdict_of("unverified", "low_support", share=f"{measured.covered:.0%}")
 
 
 def _without_known(claim: str, whole: str, about: str) -> str:

@@ -78,3 +78,4 @@ from deep_research.data.verification import ProblemKind as ProblemKind
 from deep_research.data.verification import Reckoning as Reckoning
 from deep_research.data.verification import Revision as Revision
 from deep_research.data.verification import Verification as Verification
+from deep_research.data.result import SentQuery as SentQuery

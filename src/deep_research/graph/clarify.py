@@ -28,6 +28,8 @@ def clarify_then(node: str) -> Node[AgentState]:
     async def clarify(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
         """Decide whether the question is understood; ask the user one thing at a time until it is."""
         ctx, question, rounds = runtime.context, state["question"], state.get("clarification_rounds", 0)
+        if state.get("brief"):  # taken over from an earlier run
+            return Command(goto=node)
         if not state.get("pending_question"):
             ctx.emit(StageStarted(stage="clarify"))
         decision = await intake.decide(ctx, question, rounds=rounds)

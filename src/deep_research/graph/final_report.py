@@ -17,6 +17,7 @@ from deep_research.i18n.catalog import gap_of, phrase
 from deep_research.report.assemble import Finished, assemble, open_reviews
 from deep_research.run_context.context import RunContext
 from deep_research.steps import revise, verify, write
+from deep_research.steps.private_text import sent_queries
 
 
 async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -27,9 +28,7 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
     reviews = _reviews(state, sections)
     for review in open_reviews(reviews):
         ctx.report_gap(gap_of(review.section, "review_open", missing=review.missing))
-    given = write.assign(
-        ctx, state["question"], state["analysis"], state["decision"], state["brief"], sections
-    )
+    given = write.assign(ctx, state["question"], state["analysis"], state["decision"], state["brief"], sections)
     checked = await _checked(ctx, given)
     done = Finished(
         question=state["question"],
@@ -45,6 +44,7 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
         found_in=state.get("found_in") or "",
     )
     report = await in_background(assemble, ctx, done)
+    report = report.model_copy(update={"queries": sent_queries(ctx)})
     await ctx.keep_report({"report": report, "found_in": done.found_in})
     return {"report": report, "final_report": report.report, "messages": [AIMessage(content=report.report)]}
 

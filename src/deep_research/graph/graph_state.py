@@ -90,7 +90,6 @@ class AgentState(MessagesState):
     max_review_iterations: int
     final_report: str
     report: Report
-    jumps: int
 
 
 class ResearcherState(MessagesState):

@@ -25,6 +25,7 @@ from deep_research.steps import research, review
 from deep_research.steps.plan import needs_confirmation
 
 _QUERIES_PER_ROUND, _QUERIES_PER_CALL = 15, 5
+_HEADING = re.compile(r"#{1,4} +(.+?) *#*$")
 
 
 def union(existing: list[str], updates: list[str]) -> list[str]:
@@ -145,8 +146,8 @@ def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
     notes: dict[str, list[str]] = {s.title: [] for s in sections}
     at = sections[0].title if sections else ""
     for line in whole.content.split("\n"):
-        heading = re.match(r"#{1,4} +(.+?) *#*$", line)
-        at = titles.get(heading[1].casefold(), at) if heading else at
+        if heading := _HEADING.match(line):
+            at = titles.get(heading[1].casefold(), at)
         notes.get(at, []).append(line)
     shared = whole.model_dump(include={"key_findings", "sources", "searched", "failed", "passages", "status"})
     return [s.model_copy(update={**shared, "content": "\n".join(notes[s.title]).strip()}) for s in sections]

@@ -31,6 +31,8 @@ MAX_REVIEW_STOPS = 5
 
 async def analyze(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["discover", "plan_sections"]]:
     """Find out what kind of question it is, and whether entities must be discovered first."""
+    if state.get("brief"):  # taken over from an earlier run
+        return Command(goto="plan_sections")
     update = await analyze_question(state, runtime.context)
     return Command(goto="discover" if update["analysis"].needs_discovery else "plan_sections", update=update)
 
@@ -46,6 +48,7 @@ async def plan_sections(
         if needs_confirmation(ctx.settings, state["decision"]):
             return Command(goto="confirm_plan", update=update)
         brief = update["brief"]
+    update.setdefault("review_iterations", state.get("review_iterations", 0))
     sections = sections or list(brief.sections)
     sections = [*sections, *ctx.steering.now.added_to(sections)]
     pending = [s for s in ctx.steering.now.kept(sections) if s.status == "pending"]
@@ -94,12 +97,9 @@ async def review_sections(
     return Command(goto=goto, update=found)
 
 
-async def confirm_review(
-    state: AgentState, runtime: Runtime[RunContext]
-) -> Command[Literal["plan_sections", "final_report"]]:
+async def confirm_review(state: AgentState) -> Command[Literal["plan_sections", "final_report"]]:
     """Show the review; write the report, or research the sections again that the user names."""
-    ctx, sections = runtime.context, state["sections"]
-    rows = state.get("section_reviews", {})
+    sections, rows = state["sections"], state.get("section_reviews", {})
     asked = review_stop.question_of(sections, rows, state["brief"].language)
     answer = review_stop.answer_of(ask_user(asked), asked)
     wanted = review_stop.wanted_sections(answer, sections, rows)

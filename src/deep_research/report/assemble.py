@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from deep_research.data import (
     Brief,
+    Changes,
     Claim,
     Decision,
     Edit,
@@ -17,7 +18,6 @@ from deep_research.data import (
     Gap,
     Part,
     Passage,
-    Problem,
     QueryAnalysis,
     Question,
     Reference,
@@ -40,6 +40,7 @@ from deep_research.text.inert_markdown import make_inert
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import number_citations
+from deep_research.verification.statements import plain_text
 
 UNCONFIRMED = "°"
 """Behind the citations of a statement that nobody has confirmed."""
@@ -147,20 +148,22 @@ def _titled(done: Finished) -> tuple[str, str, list[Claim]]:
     found = _TITLE.match(done.text)
     if found is None:
         return done.brief.title, done.text, list(done.verification.claims)
-    cut = found.end()
+    cut = found.end() + len(done.text[found.end() :]) - len(done.text[found.end() :].lstrip("\n"))
     moved = [
         c.model_copy(update={"start": c.start - cut, "end": c.end - cut})
         for c in done.verification.claims
         if c.start >= cut
     ]
-    return " ".join(found[1].replace("*", "").split()), done.text[cut:], moved
+    return plain_text(found[1]), done.text[cut:], moved
 
 
 def _notices(ctx: RunContext, done: Finished, language: str) -> str:
     """Return what a reader must know before the text: what was assumed, and that a follow-up comes from the library."""
     lines: list[str] = []
     if done.decision.assumptions:
-        lines.append(f"*{phrase('assumptions', language)}{colon_of(language)}{join_list(done.decision.assumptions, language)}*")
+        lines.append(
+            f"*{phrase('assumptions', language)}{colon_of(language)}{join_list(done.decision.assumptions, language)}*"
+        )
     if done.found_in:
         searches = ctx.journal.count("search")
         lines.append(f"*{phrase(f'from_{done.found_in}', language, searches=searches)}*")
@@ -193,8 +196,8 @@ class _References:
 
     def entries(self) -> tuple[Reference, ...]:
         """Return the numbered list."""
-        rows = ((key, number, self._library.source(key)) for key, number in self._numbers.items())
-        return tuple(self._entry(number, source) for key, number, source in rows if source is not None)
+        rows = ((number, self._library.source(key)) for key, number in self._numbers.items())
+        return tuple(self._entry(number, source) for number, source in rows if source is not None)
 
     def _entry(self, number: int, source: Source) -> Reference:
         return Reference(
@@ -237,16 +240,16 @@ class _References:
     def _row(self, entry: Reference, language: str) -> str:
         pages = sorted({p.page for key in entry.passages if (p := self._library.passage(key)) is not None and p.page})
         told = dated_source(self._library, entry.source)
-        facts = [entry.url or entry.location]
+        facts = [entry.url if entry.url.startswith("http") else entry.location]
         facts += [phrase("page", language, page=", ".join(map(str, pages)))] * bool(pages)
         date = told.date or entry.published or ""
         facts += [phrase("published", language, date=date)] * bool(date)
         place = " · ".join(fact for fact in facts if fact)
         quote = f"\n   > {entry.quote}" if entry.quote else ""
-        return f"{entry.number}. **{entry.title}** — {place}{quote}"
+        return f"{entry.number}. **{plain_text(entry.title)}** — {place}{quote}"
 
 
-def _changes(changes, language: str) -> list[str]:  # noqa: ANN001 - data.Changes
+def _changes(changes: Changes, language: str) -> list[str]:
     named = {"remarks": changes.remarks, "added_sections": changes.added, "dropped_sections": changes.dropped}
     lines = [f"**{phrase(name, language)}:** {' · '.join(said)}" for name, said in named.items() if said]
     return [*lines, *([phrase("finished_early", language)] if changes.finished_early else [])]

@@ -95,7 +95,6 @@ class FollowUpRun(RunTask):
             "understood": made.understood,
             "assumptions": made.assumptions,
             "sections": [],
-            "claims": {},
         }
 
     def save(self, values: Mapping[str, Any]) -> tuple[Report, str]:
@@ -155,7 +154,7 @@ def begin_follow_up(store: RunStore, record: RunRecord, report: Report, text: st
 
 
 def _content(report: Report) -> str:
-    return "\n".join(section.content for section in report.sections)
+    return report.report
 
 
 def _history(record: RunRecord, report: Report, earlier: Sequence[FollowUp]) -> tuple[Message, ...]:

@@ -1,15 +1,17 @@
 """Opening one source: by its id, from one of its passages on, where words stand, or by an address that was named."""
 
 import asyncio
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Observation, Passage, Source
 from deep_research.errors import Blocked, NotFound, SourceError
 from deep_research.i18n.catalog import gap_of
-from deep_research.ports import Library, Pages
-from deep_research.run_context.context import RunContext, section_worked_at
+from deep_research.ports import Pages
+from deep_research.run_context.context import RunContext, current_position, section_worked_at
+from deep_research.steps.private_text import hold_back
 from deep_research.text.prompt_fencing import attribute
 from deep_research.text.token_count import take_within_budget
 
@@ -41,7 +43,7 @@ async def open_source(ctx: RunContext, action: Action) -> Observation:
     is_known = ctx.opened.note(source, section_worked_at())
     passages = await asyncio.to_thread(ctx.library.passages, source)
     if action.query:
-        shown, told = await asyncio.to_thread(_places, ctx.library, passages, source, action.query)
+        shown, told = await _places(ctx, passages, source, action)
     else:
         shown, told = _from_start(ctx, passages, start)
     return Observation(
@@ -72,12 +74,30 @@ def _outline(passages: Sequence[Passage]) -> str:
     return f"Its further headings: {'; '.join(rows[::step])}" if rows else ""
 
 
-def _places(library: Library, passages: Sequence[Passage], source: str, words: str) -> tuple[list[Passage], str]:
-    """Return the passages of a source where words stand, in the order of its text, and how many there are."""
-    hits = library.search(words, limit=_MOST_PLACES, sources=(source,))
-    found = {hit.passage.id for hit in hits}
+async def _places(
+    ctx: RunContext, passages: Sequence[Passage], source: str, action: Action
+) -> tuple[list[Passage], str]:
+    """Return the passages of a source where words stand, in the order of its text; in words where there are none."""
+
+    def look() -> list[str]:
+        return [hit.passage.id for hit in ctx.library.search(action.query, limit=_MOST_PLACES, sources=(source,))]
+
+    found = set(await seen_once(ctx, f"{action.id} {source} {action.query}", look))
     shown = [p for p in passages if p.id in found]
     return shown, "" if shown else f"Nothing in {source} has these words; open it to read it."
+
+
+async def seen_once(ctx: RunContext, what: str, look: Callable[[], list[str]]) -> list[str]:
+    """Return what the library shows at this place of the run; asked again after a crash, it is the same.
+
+    The library grows while others work, and a conversation that is taken up must ask its model the same again.
+    """
+
+    async def make() -> str:
+        return json.dumps(await asyncio.to_thread(look), ensure_ascii=False)
+
+    answer, _ = await ctx.journal.call("library", f"{current_position()} {what}", make)
+    return json.loads(answer)
 
 
 def _failed(ctx: RunContext, action: Action, error: Exception) -> Observation:
@@ -108,6 +128,9 @@ async def open_address(ctx: RunContext, url: str) -> Source:
     key = pages.key(url)
     if known := await _read_before(ctx, key, url):
         return known
+
+    if held := await hold_back(ctx, PLACE, url):
+        raise Blocked(held.why, url=url, reason="private")
 
     async def fetch() -> str:
         found = await pages.open(url)

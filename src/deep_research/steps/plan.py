@@ -9,7 +9,6 @@ from deep_research.data import (
     Brief,
     Decision,
     Discovery,
-    Passage,
     QueryAnalysis,
     Question,
     Section,

@@ -29,7 +29,8 @@ from deep_research.i18n.language import columns
 from deep_research.ports import Library, OutsideTool, SearchPlace
 from deep_research.run_context.context import RunContext, reason_of, section_worked_at
 from deep_research.run_context.telemetry import span
-from deep_research.steps.open_source import PLACE, open_source
+from deep_research.steps.open_source import PLACE, open_source, seen_once
+from deep_research.steps.private_text import hold_back
 from deep_research.text.cleaning import shorten
 from deep_research.text.contents_lists import is_contents_list, repeated_lines
 
@@ -75,7 +76,7 @@ async def _search(ctx: RunContext, action: Action) -> Observation:
     """Make the queries of one action side by side, and merge what they bring."""
     queries = [query for line in action.query.split("\n") if (query := line.strip())]
     if action.source == LIBRARY:
-        return await asyncio.to_thread(_recall, ctx, action, queries)
+        return await _recall(ctx, action, queries)
     places = [p for p in ctx.places if action.source in ("", p.name)]
     if not places:
         return _unknown_place(ctx, action)
@@ -87,15 +88,24 @@ async def _search(ctx: RunContext, action: Action) -> Observation:
         new=sum(r.new for r in results),
         failed=tuple(dict.fromkeys(name for r in results for name in r.failed)),
         failure=next((r.failure for r in results if r.failure), ""),
-        text=ctx.opened.news_for(section_worked_at(), ctx.library),
+        text=await _news(ctx, action),
     )
 
 
-def _recall(ctx: RunContext, action: Action, queries: Sequence[str]) -> Observation:
+async def _news(ctx: RunContext, action: Action) -> str:
+    """Return what colleagues have opened since, as it was when the search was first made."""
+    (told,) = await seen_once(ctx, f"news {action.id}", lambda: [ctx.opened.news_for(section_worked_at(), ctx.library)])
+    return told
+
+
+async def _recall(ctx: RunContext, action: Action, queries: Sequence[str]) -> Observation:
     """Search in what the run has read so far; it is free."""
-    limit = ctx.settings.search_results
-    rows = [[hit.passage.id for hit in ctx.library.search(query, limit=limit)] for query in queries]
-    found = _interleave(rows)
+
+    def look() -> list[str]:
+        limit = ctx.settings.search_results
+        return _interleave([[hit.passage.id for hit in ctx.library.search(q, limit=limit)] for q in queries])
+
+    found = await seen_once(ctx, f"{action.id} {action.query}", look)
     return Observation(action=action.id, passages=tuple(found), found=len(found), free=True)
 
 
@@ -140,6 +150,8 @@ def _interleave(rows: list[list[str]]) -> list[str]:
 
 
 async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, section: str) -> Observation:
+    if place.name != PLACE and (held := await hold_back(ctx, place.name, action.query)):
+        return Observation(action=action.id, failed=(place.name,), failure=held.why)
     limit = ctx.settings.search_results
     request = json.dumps({"place": place.name, "query": action.query, "limit": limit}, ensure_ascii=False)
     return await _ask(ctx, place, request, lambda: place.search(action.query, limit=limit), action, section)
@@ -151,6 +163,8 @@ async def _use_tool(ctx: RunContext, action: Action, section: str) -> Observatio
     if tool is None:
         return _unknown_place(ctx, action)
     arguments = json.loads(action.query)
+    if held := await hold_back(ctx, tool.name, json.dumps(arguments, ensure_ascii=False)):
+        return Observation(action=action.id, failed=(tool.name,), failure=held.why)
     request = json.dumps({"tool": tool.name, "arguments": arguments}, ensure_ascii=False, sort_keys=True)
     words = " ".join(value for value in arguments.values() if isinstance(value, str)) or tool.name
     query = action.model_copy(update={"query": words})
@@ -211,7 +225,7 @@ async def _take_in(
     ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, known: set[str], query: str
 ) -> SearchRecord:
     """Put what was found into the library; record the ids of the passages that answer, best first, and the gaps."""
-    sources, unread = await asyncio.to_thread(_add_sources, ctx.library, result.found, ctx.fresh_since)
+    sources, unread = await asyncio.to_thread(_add_sources, ctx.library, result.found)
 
     async def keep(found: Found, source: Source) -> Gap | None:
         try:
@@ -246,14 +260,11 @@ def _once(found: Sequence[Found], sources: Sequence[Source]) -> Iterator[tuple[F
             yield one, source
 
 
-def _add_sources(library: Library, found: Sequence[Found], fresh_since: str) -> tuple[list[Source], set[str]]:
-    """Return the sources of results, and the ids of those that were not read yet, or not since `fresh_since`."""
+def _add_sources(library: Library, found: Sequence[Found]) -> tuple[list[Source], set[str]]:
+    """Return the sources of results, and the ids of those that were not read yet."""
     with library.batch():
         sources = [library.add_source(one) for one in found]
         unread = {source.id for source in sources if not library.is_read(source.id)}
-        if fresh_since:
-            kept = (snapshot for source in sources if (snapshot := library.snapshot(source.id)) is not None)
-            unread |= {snapshot.source for snapshot in kept if snapshot.retrieved_at <= fresh_since}
         return sources, unread
 
 

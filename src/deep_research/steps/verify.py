@@ -14,10 +14,11 @@ from deep_research.events import Verified
 from deep_research.i18n.catalog import gap_from, verdict_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
+from deep_research.search.source_standing import dated_source
 from deep_research.steps.converse import converse
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.arithmetic import agrees, evaluate
-from deep_research.verification.charts import chart_problems
+from deep_research.verification.charts import chart_problems, read_charts
 from deep_research.verification.flags import Flag, flags_of
 from deep_research.verification.statements import split_statements
 
@@ -41,7 +42,7 @@ def claims_of(text: str, library: Library) -> list[Claim]:
                 passages=known,
                 kind=kind,
                 verdict=verdict_of("own", "own_reasoning") if kind == "own" else verdict_of("unverified", "not_judged"),
-                where=statement.where,
+                where=" › ".join(filter(None, (statement.where, " | ".join(statement.header)))),
                 start=statement.start,
                 end=statement.end,
             )
@@ -68,14 +69,14 @@ async def verify(ctx: RunContext, assignment: Assignment, text: str) -> Verifica
 async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], text: str) -> Findings:
     """Return what code and a judge find wrong with statements, each against the passages it cites."""
     question = assignment.question.text
-    flags = await asyncio.to_thread(_flags, claims, text, question, ctx.library)
+    flags = await asyncio.to_thread(_flags, claims, text, assignment, ctx.library)
     sure = [p for claim in claims for p in _sure_problems(claim, flags.get(claim.id, ()))]
     if text:
         sure += await asyncio.to_thread(_chart_problems, text, ctx.library)
     if not ctx.reasoner.info.is_language_model:
         return Findings(problems=tuple(sure))
     facts = [claim for claim in claims if claim.passages]
-    told = {key: [flag.told for flag in found] for key, found in flags.items()}
+    told = {key: [flag.said for flag in found] for key, found in flags.items()}
     rows = await side_by_side(_judged(ctx, batch, told, question) for batch in _batches(facts, ctx.library))
     problems = [p for row in rows for p in row.problems]
     reckoned = [p for row in rows for p in _reckoned_wrong(row, claims)]
@@ -129,29 +130,50 @@ def _batches(claims: Sequence[Claim], library: Library) -> Iterator[list[Claim]]
         yield batch
 
 
-def _flags(claims: Sequence[Claim], text: str, question: str, library: Library) -> dict[str, list[Flag]]:
+def _flags(claims: Sequence[Claim], text: str, assignment: Assignment, library: Library) -> dict[str, list[Flag]]:
     """Return what code noticed of each statement that cites anything."""
-    found: dict[str, list[Flag]] = {}
     cited = {s.start: s.passages for s in split_statements(text)}
+    known = [term.meaning for term in assignment.brief.terms]
+    found: dict[str, list[Flag]] = {}
     for claim in claims:
         ids = cited.get(claim.start, claim.passages)
-        if claim.kind == "fact" and (flags := flags_of(claim.text, ids, library, question)):
-            found[claim.id] = flags
+        if claim.kind == "fact":
+            texts = {key: _said_by(key, library) for key in ids}
+            if flags := flags_of(claim.text, texts, assignment.question.text, known):
+                found[claim.id] = flags
     return found
+
+
+def _said_by(key: str, library: Library) -> str | None:
+    """Return what a passage says, with the title, place and date of its source; None where it does not exist."""
+    source = library.source(key.partition("p")[0])
+    if source is None:
+        return None
+    about = f"{source.title}\n{source.location}\n{dated_source(library, source.id).date}"
+    if "p" not in key:  # a whole source is cited
+        snapshot = library.snapshot(key)
+        return f"{about}\n{snapshot.text}" if snapshot is not None else None
+    passage = library.passage(key)
+    return f"{about}\n{passage.heading}\n{passage.text}" if passage is not None else None
 
 
 def _sure_problems(claim: Claim, flags: Sequence[Flag]) -> Iterator[Problem]:
     """Yield what code cannot be wrong about: an id that does not exist, a quotation that is not verbatim."""
     for flag in flags:
-        if flag.is_sure:
-            yield Problem(quote=claim.text, kind="unsupported", problem=flag.told, claim=claim.id, by="code")
+        if flag.kind in ("id", "quotation"):
+            yield Problem(quote=claim.text, kind="unsupported", problem=flag.said, claim=claim.id, by="code")
 
 
 def _chart_problems(text: str, library: Library) -> list[Problem]:
-    return [
-        Problem(quote=quote, kind="unsupported", problem=told, by="code")
-        for quote, told in chart_problems(text, library)
-    ]
+    problems: list[Problem] = []
+    for chart in read_charts(text):
+        passages = {key: _said_by(key, library) for point in chart.points for key in point.passages}
+        quote = text[chart.start : chart.end]
+        problems += [
+            Problem(quote=quote, kind="unsupported", problem=told, by="code")
+            for told in chart_problems(chart, passages)
+        ]
+    return problems
 
 
 def _reckoned_wrong(found: Findings, claims: Sequence[Claim]) -> Iterator[Problem]:

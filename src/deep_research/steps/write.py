@@ -48,7 +48,7 @@ def assign(
         brief=brief.model_copy(update={"assumptions": decision.assumptions}),
         sections=tuple(sections),
         passages=tuple(dict.fromkeys([*cited, *seen])),
-        not_found=tuple(f"{gap.what}: {gap.why}" for gap in ctx.gaps[-_NOT_FOUND:]),
+        not_found=tuple(sorted(f"{gap.what}: {gap.why}" for gap in ctx.gaps)[:_NOT_FOUND]),
     )
 
 
@@ -110,7 +110,7 @@ def notes_as_report(assignment: Assignment) -> str:
     return "\n\n".join(parts)
 
 
-def _streamed(ctx: RunContext):  # noqa: ANN202 - a context manager of another module
+def _streamed(ctx: RunContext):
     if not ctx.reasoner.info.is_language_model:
         return nullcontext()
     from deep_research.providers.token_stream import streaming_to  # noqa: PLC0415 - only with a model

@@ -11,7 +11,6 @@ from deep_research.errors import ContextTooLong, MalformedOutput
 from deep_research.reasoners.model.answers import Answer
 from deep_research.safe_text import safe_values
 from deep_research.text.model_json import find_object
-from deep_research.text.token_count import estimate_tokens
 
 Complete = Callable[[ModelRequest, Role], Awaitable[ModelAnswer]]
 """Makes one call: retries, limits, journal and ledger are behind it."""
@@ -30,9 +29,7 @@ class Asker:
         self._retries = retries
         self._misfits = 0
 
-    async def structured(
-        self, role: Role, messages: Sequence[ModelMessage], kind: type[_A]
-    ) -> _A:
+    async def structured(self, role: Role, messages: Sequence[ModelMessage], kind: type[_A]) -> _A:
         """Return the answer as `kind`. A misfit is shown its error and asked again.
 
         A model of which three questions in a row got no fitting answer is asked once for each from then on.

@@ -103,9 +103,9 @@ class ModelReasonerBase:
             try:
                 return await make(budget)
             except ContextTooLong as error:
-                if error.limit:
-                    self._window = min(self._window, error.limit)
-                over = max(0, (error.used or 0) - (error.limit or 0))
+                if error.window:
+                    self._window = min(self._window, error.window)
+                over = max(0, (error.used or 0) - (error.window or 0))
                 budget = max(0, min(budget // 2, budget - over, self._window // 2))
         return await make(budget)
 

@@ -7,7 +7,8 @@ every passage can be opened again by its id.
 
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
 
 from deep_research.data import (
     Action,
@@ -23,8 +24,8 @@ from deep_research.reasoners.model.passage_views import passages_of, show_passag
 from deep_research.text.prompt_fencing import attribute, clean
 from deep_research.text.token_count import estimate_tokens
 
-_SEARCH_TOKENS = 1_500
-"""How much of what one call of search found is shown whole; the rest is named by its source."""
+_SEARCH_TOKENS, _MOST_SEARCH_TOKENS = 1_200, 4_000
+"""How much of what a query found is shown whole, and of all queries of a call; the rest is named by its source."""
 _NAMED_SOURCES = 10
 _MOST_QUERIES = 5
 _TOLD_CHARS = 6_000
@@ -67,32 +68,39 @@ def actions_of(answer: ModelAnswer, prefix: str, outside: Collection[str] = ()) 
 
 
 def _action(call: ToolCall, key: str, outside: Collection[str]) -> Action:
-    said = call.arguments
-    if said is None:
+    if call.arguments is None:
         return Action(id=key, name="unknown", query=f"the arguments of {call.name} were no JSON object")
     if call.name in outside:
-        written = json.dumps(said, ensure_ascii=False)
-        if len(written) > _LONGEST_ARGUMENTS:
-            return Action(id=key, name="unknown", query=f"the arguments of {call.name} were too long")
-        return Action(id=key, name="call_tool", source=call.name, query=written)
+        return _outside_action(call, key)
     match call.name:
         case "research_complete":
             return Action(id=key, name="research_complete")
         case "think":
-            return Action(id=key, name="think", query=_line(said.get("thought")))
-        case "search":
-            asked = said.get("queries") or said.get("query") or ""
-            queries = [line for q in (asked if isinstance(asked, list) else [asked]) if (line := _line(q))]
-            if queries:
-                query = "\n".join(dict.fromkeys(queries[:_MOST_QUERIES]))
-                return Action(id=key, name="search", query=query, source=_line(said.get("source")))
-            return Action(id=key, name="unknown", query="search needs its argument queries")
-        case "open":
-            if source := _line(said.get("source")).strip("[]<>()\"'` "):
-                return Action(id=key, name="open", source=source, query=_line(said.get("find")))
-            return Action(id=key, name="unknown", query="open needs its argument source")
+            return Action(id=key, name="think", query=_line(call.arguments.get("thought")))
+        case "search" | "open":
+            return _lookup(call.name, call.arguments, key)
         case _:
             return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
+
+
+def _outside_action(call: ToolCall, key: str) -> Action:
+    written = json.dumps(call.arguments, ensure_ascii=False)
+    if len(written) > _LONGEST_ARGUMENTS:
+        return Action(id=key, name="unknown", query=f"the arguments of {call.name} were too long")
+    return Action(id=key, name="call_tool", source=call.name, query=written)
+
+
+def _lookup(name: Literal["search", "open"], said: Mapping[str, Any], key: str) -> Action:
+    source = _line(said.get("source")).strip("[]<>()\"'` ")
+    if name == "open":
+        if source:
+            return Action(id=key, name="open", source=source, query=_line(said.get("find")))
+        return Action(id=key, name="unknown", query="open needs its argument source")
+    asked = said.get("queries") or said.get("query") or ""
+    queries = [line for q in (asked if isinstance(asked, list) else [asked]) if (line := _line(q))]
+    if not queries:
+        return Action(id=key, name="unknown", query="search needs its argument queries")
+    return Action(id=key, name="search", query="\n".join(dict.fromkeys(queries[:_MOST_QUERIES])), source=source)
 
 
 def _line(value: object) -> str:
@@ -166,7 +174,8 @@ def _shown(action: Action, seen: Observation, library: Library, shown: set[str])
     """Return what was not shown before: the best of a search, or all of what was opened."""
     passages = passages_of(seen.passages, library)
     new = [p for p in passages if p.id not in shown]
-    fitting = new if action.name == "open" else within_tokens(new, _SEARCH_TOKENS) if new else []
+    most = min(_MOST_SEARCH_TOKENS, _SEARCH_TOKENS * len(action.query.split("\n")))
+    fitting = new if action.name == "open" else within_tokens(new, most) if new else []
     parts = [show_passages(fitting, library)] if fitting else []
     if left := new[len(fitting) :]:
         counts = Counter(passage.source for passage in left)

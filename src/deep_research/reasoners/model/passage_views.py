@@ -8,6 +8,7 @@ from deep_research.ports import Library
 from deep_research.search.source_standing import dated_source
 from deep_research.text.prompt_fencing import attribute, clean
 from deep_research.text.token_count import estimate_tokens, take_within_budget
+from deep_research.verification.statements import plain_text
 
 
 def passages_of(ids: Iterable[str], library: Library) -> list[Passage]:
@@ -40,7 +41,8 @@ def _texts(passages: Sequence[Passage]) -> str:
     for passage in passages:
         if passage.heading and passage.heading != heading:
             heading = passage.heading
-            lines.append(f"(under: {attribute(heading)})")
+            if not passage.text.lstrip().startswith("#"):  # there it says so itself
+                lines.append(f"(under: {attribute(heading.replace(' > ', ' › '))})")
         page = f" (p. {passage.page})" if passage.page else ""
         lines.append(f"[{passage.id}]{page} {clean(passage.text)}")
     return "\n".join(lines)
@@ -57,8 +59,8 @@ def _facts(key: str, source: Source, library: Library) -> str:
     standing = " by ".join(part for part in (told.standing.status, told.standing.by) if part)
     named = {
         "id": key,
-        "title": source.title,
-        "place": source.url or source.location,
+        "title": plain_text(source.title),
+        "place": source.url if source.url.startswith("http") else source.location,
         "date": told.date,
         "standing": standing,
         "version": told.standing.version,
@@ -69,7 +71,7 @@ def _facts(key: str, source: Source, library: Library) -> str:
 def source_line(key: str, library: Library) -> str:
     """Return a source in one line: its id and title."""
     source = library.source(key)
-    return f"{key} {attribute(source.title)}" if source is not None else key
+    return f"{key} {attribute(plain_text(source.title))}" if source is not None else key
 
 
 def with_neighbours(ids: Iterable[str], library: Library) -> list[Passage]:

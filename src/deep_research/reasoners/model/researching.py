@@ -89,9 +89,7 @@ class Researching(ModelReasonerBase):
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
         """See `ports.Reasoner.delegate`."""
-        standing = self._render(
-            "supervise", units=self._limits.research_units, rounds=self._limits.delegation_rounds
-        )
+        standing = self._render("supervise", units=self._limits.research_units, rounds=self._limits.delegation_rounds)
         outline = "\n".join(f"- {s.title}: {s.description}" for s in brief.sections)
         asked = f"The question: {clean(brief.question or brief.title)}\n\n{brief_text(brief)}\n\nSections:\n{outline}"
         remarks = [user("\n".join(brief.remarks))] if brief.remarks else []
@@ -127,9 +125,7 @@ class Researching(ModelReasonerBase):
         async def unreviewed() -> SectionReview:
             return SectionReview(title=section.title, status="sufficient" if section.content else "missing")
 
-        return await self._or_else(
-            f"review: {section.title}", self._within_window(self._window // 2, make), unreviewed
-        )
+        return await self._or_else(f"review: {section.title}", self._within_window(self._window // 2, make), unreviewed)
 
     async def review(self, brief: Brief, sections: Sequence[Section]) -> Review:
         """See `ports.Reasoner.review`."""

@@ -34,9 +34,7 @@ class Writing(ModelReasonerBase):
 
         async def make(budget: int) -> Move:
             messages = self._writing(assignment, turns, library, budget)
-            answer = await self._ask.act(
-                "report", messages, self._lookups
-            )
+            answer = await self._ask.act("report", messages, self._lookups)
             return Move(actions=actions_of(answer, f"w{len(turns)}", self._outside), text=answer.text)
 
         return await self._within_window(self._room("report"), make)
@@ -58,9 +56,7 @@ class Writing(ModelReasonerBase):
                 said += [self._problems(done.problems, done, library), _edits_as_text(done.edits)]
             messages = self._writing(assignment, turns, library, budget)
             asked = [*messages, *said, self._problems(problems, None, library)]
-            answer = await self._ask.structured(
-                "report", asked, ReviseAnswer
-            )
+            answer = await self._ask.structured("report", asked, ReviseAnswer)
             rejected = {row.number - 1: row.why for row in answer.rejected}
             edits = [
                 Edit(old=e.old, new=e.new, problems=tuple(n - 1 for n in e.problems if 0 < n <= len(problems)))
@@ -114,7 +110,9 @@ class Writing(ModelReasonerBase):
             notes = [_shortened(s, most / size) for s in notes]
             size = most
         left = min(self._limits.passage_tokens, room - size - estimate_tokens(assignment.brief.objective))
-        chosen = within_tokens(passages_of(assignment.passages, library), left) if assignment.passages and left > 0 else []
+        chosen = (
+            within_tokens(passages_of(assignment.passages, library), left) if assignment.passages and left > 0 else []
+        )
         return self._render(
             "assignment",
             question=clean(assignment.question.text),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import NamedTuple
 
 from deep_research.i18n.lexicon import any_word, groups, words
@@ -35,10 +35,12 @@ BASES: dict[str, tuple[str, Decimal]] = {
     for base, members in {
         "g": {"kg": "1000", "g": "1", "mg": "0.001", "µg": "0.000001", "ng": "0.000000001", "tonne": "1000000"},
         "m": {"km": "1000", "m": "1", "cm": "0.01", "mm": "0.001", "µm": "0.000001", "nm": "0.000000001"},
-        "s": {"ns": "0.000000001", "µs": "0.000001", "ms": "0.001", "s": "1", "min": "60", "h": "3600"},
-        "day": {"day": "1", "week": "7"},
+        "s": {"ns": "0.000000001", "µs": "0.000001", "ms": "0.001", "s": "1", "min": "60", "h": "3600", "day": "86400"}
+        | {"week": "604800"},
         "month": {"month": "1", "years": "12"},
-        "MB": {"KB": "0.001", "MB": "1", "GB": "1000", "TB": "1000000", "PB": "1000000000"},
+        "byte": {"byte": "1"}
+        | {f"{prefix}B": str(1000**power) for power, prefix in enumerate("KMGTP", 1)}
+        | {f"{prefix}iB": str(1024**power) for power, prefix in enumerate("KMGTP", 1)},
         "Mbps": {"Mbps": "1", "Gbps": "1000"},
         "Hz": {"Hz": "1", "kHz": "1000", "MHz": "1000000", "GHz": "1000000000"},
         "W": {"mW": "0.001", "W": "1", "kW": "1000", "MW": "1000000", "GW": "1000000000"},
@@ -121,13 +123,15 @@ Make = Callable[[re.Match[str], str], Quantity | None]
 _YEAR_MARK, _MONTH_MARK, _DAY_MARK = (any_word(f"dates.{part}_marks") for part in ("year", "month", "day"))
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 DATES = re.compile(
-    r"(?<!\d)(?P<y1>[12]\d{3})[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})(?!\d)"
+    r"(?<!\d)(?P<y1>[12]\d{3})(?:[-/]|\. ?)(?P<m1>\d{1,2})(?:[-/]|\. ?)(?P<d1>\d{1,2})(?!\d)"
     rf"|(?<!\d)(?P<y2>[12]\d{{3}}) ?{_YEAR_MARK} ?(?P<m2>\d{{1,2}}) ?{_MONTH_MARK}(?: ?(?P<d2>\d{{1,2}}) ?{_DAY_MARK})?"
     rf"|\b(?P<n3>{_MONTH})\b\.? (?:the )?(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?(?:,? ?(?P<y3>[12]\d{{3}}))?(?!\d|\.\d|,\d{{3}}|%)"
     rf"|(?<![\d.,])(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?(?: of)?[ -](?P<n4>{_MONTH})\b\.?(?:(?:,? |-)(?P<y4>[12]\d{{3}})(?!\d))?"
     rf"|\b(?P<n5>{_MONTH})\b\.?,? (?:of )?(?P<y5>[12]\d{{3}})(?!\d)"
     r"|(?<!\d)(?P<y6>[12]\d{3})-(?P<m6>0[1-9]|1[0-2])(?![\d-])"
-    rf"|(?<!\d)(?P<m7>\d{{1,2}}) ?{_MONTH_MARK} ?(?P<d7>\d{{1,2}}) ?{_DAY_MARK}",
+    rf"|(?<!\d)(?P<m7>\d{{1,2}}) ?{_MONTH_MARK} ?(?P<d7>\d{{1,2}}) ?{_DAY_MARK}"
+    r"|(?<![\d.])(?P<d8>\d{1,2})\. ?(?P<m8>\d{1,2})\. ?(?P<y8>[12]\d{3})(?![\d.])"
+    r"|(?<![\d/])(?P<m9>\d{1,2})/(?P<d9>\d{1,2})/(?P<y9>[12]\d{3})(?![\d/])",
     re.IGNORECASE | re.ASCII,
 )
 _CENTURY, _YEARS = any_word("dates.century_patterns"), any_word("dates.decade_patterns")
@@ -142,6 +146,8 @@ def _date(match: re.Match[str], text: str) -> Quantity | None:
     part = {key[0]: value for key, value in groups.items()}
     month = MONTHS[part["n"].lower()] if "n" in part else int(part.get("m", 0))
     year, day = int(part.get("y", 0)), int(part.get("d", 0))
+    if "m9" in groups and month > 12:
+        month, day = day, month  # 24/12/2026
     if not 1 <= month <= 12 or day > 31:
         return None
     if "n" in part and part["n"].islower() and part["n"] in ("may", "march", "mar", "sep", "dec", "jan"):
@@ -183,3 +189,41 @@ def date_parts(quantity: Quantity) -> tuple[int, int, int]:
     if quantity.unit in ("date", "yearmonth"):
         value, month = divmod(value, 100)
     return value, month, day
+
+
+MONEY = frozenset({"usd", "eur", "gbp", "cny", "jpy", "krw", "¥"})
+KINDS = frozenset({"year", "yearmonth", "date", "decade", "ordinal", "clock", "fraction"})
+"""Units that are kinds of numbers rather than measures."""
+PERIODS = frozenset({"s", "month"})
+"""Bases of lengths of time."""
+
+
+def unit_base(unit: str) -> str:
+    """Return the unit that `unit` is measured in together with its like: "g" for "mg", "m/s" for "km/h"."""
+    return _in_base(unit)[0]
+
+
+def _in_base(unit: str) -> tuple[str, Decimal]:
+    """Return the base of a unit or of a rate, and how many of it one is."""
+    if "/" not in unit:
+        return BASES.get(unit, (unit, Decimal(1)))
+    of, per = (_in_base(part) for part in unit.rsplit("/", 1))
+    return f"{of[0]}/{per[0]}", of[1] / per[1]
+
+
+_EXACT_TO = Context(prec=20)
+"""Digits in which two values are compared: a seventh of 35 is 5."""
+
+
+def in_base(quantity: Quantity) -> tuple[Decimal, str]:
+    """Return a quantity in the base of its unit: 500 mg is 0.5 g."""
+    base, factor = _in_base(quantity.unit)
+    return _EXACT_TO.multiply(quantity.value, factor), base
+
+
+def is_same_size(claim: Quantity, there: Quantity) -> bool:
+    """Return whether two amounts of data agree where one counts in thousands and the other in 1,024: 256 MB is 0.25 GB."""
+    powers = ["byte", "KB", "MB", "GB", "TB", "PB"]
+    if claim.unit not in powers or there.unit not in powers:
+        return False
+    return claim.value == there.value * Decimal(1024) ** (powers.index(there.unit) - powers.index(claim.unit))

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from deep_research.i18n.language import HANGUL
 from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, entry, table, words
-from deep_research.claimcheck import units
-from deep_research.claimcheck.units import SCALES, Make, Quantity, unit_at
+from deep_research.text import units
+from deep_research.text.units import SCALES, Make, Quantity, unit_at
 
 _HAN_DIGITS: Mapping[str, int] = table("numerals.digits")
 _SINO_DIGITS: Mapping[str, int] = table("numerals.sino_digits")

@@ -31,8 +31,7 @@ class QuotationAgreement(NamedTuple):
 
 _QUOTED = re.compile(
     r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|「([^「」]+)」|『([^『』]+)』|‹([^‹›]+)›"
-    r"|(?<![\w\"])\"(?=\S)([^\"\n]+?)(?<=\S)\"(?!\w)"
-    rf"|(?<=[{CJK}])\"(?=\S)([^\"\n]+?)(?<=\S)\"(?=[{CJK}\s]|$)"
+    rf"|(?:(?<![\w\"])|(?<=[{CJK}]))\"(?=\S)([^\"\n]+?)(?<=\S)\"(?=[{CJK}]|(?!\w))"
 )
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:…|\.{3})\s*\]|\(\s*(?:…|\.{3})\s*\)|…+|\.{3,}|⋯+)\s*")
 _FOLDS = {
@@ -82,14 +81,15 @@ def quotations_occur(claim: str, evidence: str) -> QuotationAgreement:
     """
     texts = dict.fromkeys((evidence, _COMMENT.sub("", evidence)))
     claim = claim.replace("\\|", "|")  # in a cell of a table a bar is written so
-    missing = tuple(q for q in quotations(claim) if not any(_quoted_from(q.text, text) for text in texts))
+    missing = tuple(q for q in quotations(claim) if not any(stands_in(q.text, text) for text in texts))
     if not missing:
         return QuotationAgreement(True)
     near = fuzz.partial_ratio(_squeeze(missing[0].text), _squeeze(evidence)) if evidence.strip() else 0.0
     return QuotationAgreement(False, missing, near >= _NEAR)
 
 
-def _quoted_from(quoted: str, evidence: str) -> bool:
+def stands_in(quoted: str, evidence: str) -> bool:
+    """Return whether a quotation stands in `evidence` word for word, as `quotations_occur` compares."""
     position = 0
     squeezed, _ = _squeezed(evidence)
     for part in _ELLIPSIS.split(re.sub(r"\[(\w{1,3})\]", r"\1", quoted)):
