@@ -24,6 +24,8 @@ CANDIDATES, LOOKED_AT = 60, 40
 PLACES = 10
 _OF_ONE = 4
 """Places of one source among them."""
+_BOTH = 1.5
+"""What a place gains that has all the things compared."""
 _OTHER_LANGUAGE = 0.6
 """What a place is worth in another language where the reader's own is there too."""
 _SAMPLE = 6_000
@@ -158,26 +160,20 @@ def _both_first(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> lis
         id(one): sum(has_all(words, one.candidate.terms | one.candidate.above) for words in things) for one in ranked
     }
     most = len(things)
-    return sorted(ranked, key=lambda one: -one.worth - (0.8 if count[id(one)] == most else 0.0))
+    return sorted(ranked, key=lambda one: -one.worth - (_BOTH if count[id(one)] == most else 0.0))
 
 
 def _stretches(ranked: Ranked, shown: Shown, library: Library) -> list[Stretch]:
-    """Return the best place whole; of things compared that it does not have all, the best place of each missing one."""
+    """Return the best place whole, and the best place of each thing compared."""
     stretches: list[Stretch] = []
     for best in ranked.places[:1]:
         shown.add(best)
         stretches.append(make_stretch(best, ranked.words, _location(library, best)))
     for thing in ranked.things:
-        if stretches and not any(has_all(thing.words, _terms_of(stretch)) for stretch in stretches):
-            own = (one for one in thing.places if has_all(thing.words, one.terms) and shown.add(one))
-            if (best := next(own, None)) is not None:
-                stretches.append(make_stretch(best, thing.words, _location(library, best)))
+        best = next((one for one in thing.places if has_all(thing.words, one.terms)), None)
+        if best is not None and shown.add(best):
+            stretches.append(make_stretch(best, thing.words, _location(library, best)))
     return stretches
-
-
-def _terms_of(stretch: Stretch) -> frozenset[str]:
-    said = "\n".join(piece.text for piece in stretch.pieces)
-    return frozenset(content_terms(f"{stretch.title}\n{stretch.where}\n{said}"))
 
 
 def _places(ranked: Iterable[Best], words: Sequence[Word], shown: Shown, library: Library) -> tuple[Place, ...]:

@@ -32,8 +32,8 @@ from deep_research.finding import intake
 from deep_research.finding.finder import foreign_language, rank_places, show_places
 from deep_research.finding.notes import write_notes, write_report
 from deep_research.finding.places import PartPlaces
-from deep_research.finding.words import COMMON
 from deep_research.finding.question import Part, analyze_question, read_question
+from deep_research.finding.words import COMMON
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from deep_research.ports import Library, Ranker

@@ -150,6 +150,14 @@ def analyze_question(question: str, language: str) -> QueryAnalysis:
 
 def is_plain_topic(text: str, language: str) -> bool:
     """Return whether a text only names a topic: it has no question mark, and no word that asks for something of it."""
-    kinds = ("finding.list", "finding.deep", "finding.progress", "finding.number", "finding.steps", "finding.asking", "question.word")
+    kinds = (
+        "finding.list",
+        "finding.deep",
+        "finding.progress",
+        "finding.number",
+        "finding.steps",
+        "finding.asking",
+        "question.word",
+    )
     asks = "|".join(any_word(f"{name}_patterns") for name in kinds)
     return "?" not in text and "？" not in text and not compared(text, language) and not re.search(asks, text, re.I)

@@ -14,8 +14,6 @@ NAME, PLAIN, COMMON = 2.0, 1.0, 0.3
 """What a word is worth that is written like a name, any other, and one that is said in every conversation."""
 _ENOUGH = 0.5
 """Share of the pairs of signs of a word without spaces from which a text has it."""
-_APART = 0.8
-"""What a compound is worth of which only all the parts stand there."""
 _BASE, _RARE = 0.5, 0.3
 """What a word weighs that all texts have, and the share of its rarity that counts of a common word."""
 RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&/][^\W{CJK}]+)*[+#]*")
@@ -38,8 +36,7 @@ class Word(NamedTuple):
             return 1.0
         if not self.parts:
             return 0.0
-        # The parts of a compound stand in other compounds too ("work_mem" in "maintenance_work_mem").
-        share = len(self.parts & terms) / len(self.parts) * (1.0 if self.parts == self.whole else _APART)
+        share = len(self.parts & terms) / len(self.parts)
         return share if share >= _ENOUGH else 0.0
 
 
@@ -113,5 +110,5 @@ def coverage(
 
 
 def has_all(asked: Iterable[Word], terms: frozenset[str]) -> bool:
-    """Return whether a text with these terms has every word: whole, or all parts of it where it is one in several words."""
-    return all(word.share(terms) >= (1.0 if "_" in word.text else _APART) for word in asked)
+    """Return whether a text with these terms has every word whole; the parts of "work_mem" stand in other names too."""
+    return all(word.whole <= terms if "_" in word.text else word.share(terms) >= 1.0 for word in asked)
