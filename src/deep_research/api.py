@@ -12,7 +12,7 @@ from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
 from deep_research.concurrency import run_now
-from deep_research.conversation.coreference import read_history
+from deep_research.conversation.history import read_history
 from deep_research.data import Export, FollowUp, Message, Passage, Report, Source, Steer
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError, RunNotFound
