@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold
 
-from deep_research.verification.support import _RANK, _SCORE, Match
+from deep_research.claimcheck.support import _RANK, _SCORE, Match
 
 
 def main(path: str) -> None:

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 
     from deep_research.assembly.mcp_listing import ServerRow
     from deep_research.assembly.run_settings import Preview
-    from deep_research.data import Asked, Brief, Ledger, ModelRequest, Snapshot, Verdict
-    from deep_research.data.evaluation import EvaluationQuestion, QuestionResult
+    from deep_research.data import Asked, Brief, Ledger, Snapshot, Verdict
     from deep_research.graph.research_graph import ResearchGraph
     from deep_research.ports import Exporter
     from deep_research.runs.cost_estimate import Estimate
@@ -45,9 +44,8 @@ if TYPE_CHECKING:
     from deep_research.runs.report_changes import RunChanges
     from deep_research.runs.run_evidence import PassageInContext, SourceFacts
     from deep_research.runs.run_queue import QueueState
-    from deep_research.runs.single_step import Material, StepResult
+    from deep_research.runs.single_step import StepResult
     from deep_research.sources import SourceRow
-    from deep_research.stores.run_store import ForkPoint
     from deep_research.templates import TemplateFile
 
 Docs = Sequence["str | PathLike[str]"]
@@ -142,8 +140,7 @@ class Run:
     async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
         """Do the finished run again from its journal, without network and keys, and return its report.
 
-        Raises ReplayDiffers at the first call that the run did not make, and where the report is not the same, byte
-        for byte; RunNotFound when the run has no report.
+        Raises ReplayDiffers at the first call that the run did not make, RunNotFound when the run has no report.
         """
         return await runs.replay.replay_run(self._store, self._home, listener=listener)
 
@@ -151,23 +148,12 @@ class Run:
         """Return the questions about the report with their answers, in order."""
         return self._store.read_follow_ups()
 
-    async def fork(
-        self, *, at: "ForkPoint" = "plan", plan: str = "", settings: Mapping[str, Any] | None = None
-    ) -> "Run":
-        """Make a run that goes on from a point of this one with other settings or another plan; `carry_out` does it.
-
-        `at` is `question`, `plan` or `report`; what was answered before is not asked again. `plan` is an outline, or
-        says what to change. Raises ConfigError for what does not fit.
-        """
-        made = await runs.branches.fork_run(self._store, self._home, at=at, plan=plan, changes=settings)
-        return Run(made, self._home, mcp_servers=self._mcp_servers)
-
     async def refresh(self) -> "Run":
         """Make a run that researches the same plan anew, from today's sources; `carry_out` does it.
 
         `changes_since_parent` of that run then says what is new, what changed and what is gone. Raises ConfigError.
         """
-        return Run(await runs.branches.refresh_run(self._store, self._home), self._home, mcp_servers=self._mcp_servers)
+        return Run(await runs.refresh.refresh_run(self._store, self._home), self._home, mcp_servers=self._mcp_servers)
 
     def changes_since_parent(self) -> "RunChanges":
         """Return what this report says that the one of the run it refreshes did not; print() shows it as a report.
@@ -177,18 +163,6 @@ class Run:
         parent = open_runs(self._home).store(self.record.parent)
         dates = (parent.load().created[:10], self.record.created[:10])
         return runs.report_changes.compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
-
-    def rerun_section(self, section: str, remark: str = "") -> None:
-        """Have a section of the finished report researched again, by its title or number; `carry_out` does it.
-
-        The report then has the new section in place of the old one. Raises ConfigError, RunNotFound and RunBusy.
-        """
-        runs.branches.begin_rerun(self._store, section, remark)
-
-    def timeline(self, *, as_svg: bool = False) -> str:
-        """Return what the run did when, a call a line, with tokens and money; or as an SVG drawing."""
-        rows = runs.run_evidence.timeline_of(self._store)
-        return runs.run_evidence.timeline_svg(rows) if as_svg else runs.run_evidence.timeline_text(rows)
 
     def write_bundle(self, path: Path) -> None:
         """Write the finished run into one file, which `read_bundle` takes in and `replay` does again elsewhere.
@@ -266,10 +240,6 @@ class Run:
         if report is None:
             raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)
         return runs.run_evidence.export_report(self._store, report, to, font_folder=font_folder)
-
-    async def step_inputs(self, section: str = "") -> "Material":
-        """Return the inputs of single steps as the run had them at its end; `section` defaults to the first."""
-        return await runs.single_step.inputs_of_run(self._store, section)
 
 
 def start_run(
@@ -629,26 +599,6 @@ def _mail_server() -> str:
     return settings_module.load_keys(("SMTP_URL",)).get("SMTP_URL", "")
 
 
-def read_evaluation(path: Path) -> "list[EvaluationQuestion]":
-    """Return the questions of a file for `evaluate`. Raises ConfigError."""
-    return runs.measure_reports.read_questions(path)
-
-
-async def evaluate(
-    asked: "EvaluationQuestion",
-    settings: Settings,
-    *,
-    docs: Docs = (),
-    judge: Settings | None = None,
-    home: Path | None = None,
-) -> "QuestionResult":
-    """Research one question of an evaluation and measure its report; see `data.evaluation`. Raises ConfigError."""
-    paths = [str(path) for path in docs]
-    return await runs.measure_reports.evaluate_question(
-        asked, settings, home=home or settings_module.home(), docs=paths, judge=judge
-    )
-
-
 def list_sources(settings: Settings) -> "list[SourceRow]":
     """Return one row for each web source: its purpose, its key, whether it is ready."""
     from deep_research.sources import source_rows, variables  # noqa: PLC0415
@@ -713,16 +663,10 @@ def readable_suffixes() -> tuple[str, ...]:
     return suffixes()
 
 
-def read_step_inputs(path: Path | None) -> "Material":
-    """Return the inputs of single steps from a file of JSON, or an example. Raises ConfigError."""
-    return runs.single_step.read_inputs(path)
+async def run_step(name: str, question: str, settings: Settings, *, run: "Run | None" = None) -> "StepResult":
+    """Do one node of the research for a question, or with the state of a run. Raises ConfigError.
 
-
-async def run_step(name: str, inputs: "Material", settings: Settings) -> "StepResult":
-    """Do one step of the reasoner and return its prompts, its answer and its cost. Raises ConfigError."""
-    return await runs.single_step.run_step(name, inputs, settings, home=settings_module.home())
-
-
-async def show_prompt(name: str, inputs: "Material", settings: Settings) -> "ModelRequest":
-    """Return the request that a step would send to a model; nothing is sent. Raises ConfigError."""
-    return await runs.single_step.render_prompt(name, inputs, settings, home=settings_module.home())
+    It returns the node's prompts, its answer and its cost.
+    """
+    store = run._store if run is not None else None
+    return await runs.single_step.run_step(name, question, settings, home=settings_module.home(), store=store)

@@ -73,7 +73,7 @@ class ConfigError(ResearchError, ValueError):
 class ModelSetupError(ConfigError):
     """A provider refuses the key, the model's name or the request itself, or a key is missing.
 
-    `reason` is one of no_key, bad_key, no_credit, no_access, unknown_model, bad_request, base_url, no_tools.
+    `reason` is one of no_key, bad_key, no_credit, no_access, unknown_model, bad_request, base_url.
     """
 
     provider: str = ""
@@ -141,10 +141,10 @@ class ModelError(ResearchError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ContextTooLong(ModelError):
-    """The prompt does not fit the model; `used` and `limit` are tokens, where they are known."""
+    """The prompt does not fit the model; `used` and `window` (prompt and answer together) are tokens, where known."""
 
     used: int | None = None
-    limit: int | None = None
+    window: int | None = None
 
 
 class Refused(ModelError):

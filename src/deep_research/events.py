@@ -28,7 +28,7 @@ class RunStarted(_Event):
 
 
 class StageStarted(_Event):
-    """A stage of the workflow begins: prepare, clarify, analyze, discover, plan, research, review, report."""
+    """A stage of the workflow begins: prepare, clarify, analyze, discover, plan, research, review, report, verify."""
 
     kind: Literal["stage_started"] = "stage_started"
     stage: str
@@ -107,27 +107,14 @@ class Searched(_Event):
 
 
 class SectionWritten(_Event):
-    """A section was written and its claims checked; `content` is its Markdown, which cites passage ids.
-
-    `pending` counts the statements that are judged later, with the report that is made from the sections.
-    """
+    """A researcher has handed over its notes: `content` is their Markdown, which cites `passages` passages."""
 
     kind: Literal["section_written"] = "section_written"
     section: str
     status: str
     sources: int
-    claims: int
-    supported: int
-    cut: int
-    pending: int = 0
+    passages: int
     content: str = ""
-
-    @property
-    def statements(self) -> str:
-        """Return how many statements were made, and what is known of their support, in English."""
-        if self.pending:
-            return f"{self.claims} statements, judged with the report"
-        return f"{self.supported} of {self.claims} statements supported"
 
 
 class SectionReviewed(_Event):
@@ -140,15 +127,6 @@ class SectionReviewed(_Event):
     score: int
     retry: bool
     notes: str = ""
-
-
-class SectionClosed(_Event):
-    """The research of a section was ended because it took far longer than the others took (`usual` seconds)."""
-
-    kind: Literal["section_closed"] = "section_closed"
-    section: str
-    took: float
-    usual: float
 
 
 class Reviewed(_Event):
@@ -249,7 +227,6 @@ Event = (
     | Searched
     | SectionWritten
     | SectionReviewed
-    | SectionClosed
     | Reviewed
     | GapFound
     | Steered

@@ -38,7 +38,6 @@ class SettingArguments(TypedDict, total=False):
     report_model: "str | OpenModel | BaseChatModel | None"
     judge_model: "str | OpenModel | BaseChatModel | None"
     model_timeout_seconds: "float"
-    hedge_slow_calls: "bool"
     max_context_tokens: "int"
     research_max_tokens: "int"
     read_max_tokens: "int"
@@ -62,6 +61,7 @@ class SettingArguments(TypedDict, total=False):
     web_timeout_seconds: "float"
     allowed_internal_hosts: "Sequence[str] | str"
     obey_robots: "bool"
+    send_private_text: "bool"
     workflow: 'Literal["sections", "loop", "supervisor", "quick"]'
     template: "str"
     max_sections: "int"

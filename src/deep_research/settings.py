@@ -64,40 +64,41 @@ class Settings(BaseModel):
         None, "models", "Model for planning and searching: MODEL or PROVIDER:MODEL. Empty: `model_name`."
     )
     read_model: str | None = _setting(
-        None, "models", "Model for reading long pages: MODEL or PROVIDER:MODEL. Empty: `model_name`."
+        None,
+        "models",
+        "Model for naming what passages hold (entries of a list): MODEL or PROVIDER:MODEL. Empty: `model_name`.",
     )
     write_model: str | None = _setting(
-        None, "models", "Model for writing sections: MODEL or PROVIDER:MODEL. Empty: `model_name`."
+        None, "models", "Model for taking notes at the end of a research: MODEL or PROVIDER:MODEL. Empty: `model_name`."
     )
     review_model: str | None = _setting(
         None, "models", "Model for reviews: MODEL or PROVIDER:MODEL. Empty: `model_name`."
     )
     report_model: str | None = _setting(
-        None, "models", "Model that writes the report from the sections: MODEL or PROVIDER:MODEL. Empty: `model_name`."
+        None, "models", "Model that writes and revises the report: MODEL or PROVIDER:MODEL. Empty: `model_name`."
     )
     judge_model: str | None = _setting(
-        None, "models", "Model for judging claims: MODEL or PROVIDER:MODEL. Empty: `model_name`."
+        None, "models", "Model that verifies the report: MODEL or PROVIDER:MODEL. Empty: `model_name`."
     )
     model_timeout_seconds: float = _setting(
         120, "models", "Timeout of a model call: the longest wait for more output, in seconds.", ge=1, le=3600
-    )
-    hedge_slow_calls: bool = _setting(
-        True,
-        "models",
-        "Make a model call a second time when it takes far longer than usual; the first answer counts, both are paid for.",
-        advanced=True,
     )
     max_context_tokens: int = _setting(
         100_000, "models", "Context window of the model, in tokens.", ge=4_000, le=10_000_000
     )
     research_max_tokens: int = _setting(
-        4096, "models", "Maximum output of a planning or search call, in tokens.", advanced=True, ge=256, le=200_000
+        10_000, "models", "Maximum output of a planning or research call, in tokens.", advanced=True, ge=256, le=200_000
     )
     read_max_tokens: int = _setting(
-        4096, "models", "Maximum output of a call that reads a page, in tokens.", advanced=True, ge=256, le=200_000
+        8_192,
+        "models",
+        "Maximum output of a call that names what passages hold, in tokens.",
+        advanced=True,
+        ge=256,
+        le=200_000,
     )
     write_max_tokens: int = _setting(
-        4096, "models", "Maximum output of a call that writes a section, in tokens.", advanced=True, ge=256, le=200_000
+        8_192, "models", "Maximum output of a call that takes notes, in tokens.", advanced=True, ge=256, le=200_000
     )
     review_max_tokens: int = _setting(
         4096, "models", "Maximum output of a review call, in tokens.", advanced=True, ge=256, le=200_000
@@ -105,22 +106,13 @@ class Settings(BaseModel):
     report_max_tokens: int = _setting(
         16_000,
         "models",
-        "Maximum output of the call that writes the report from the sections, in tokens; below 7,000 the sections stay as "
-        "they were researched, and the call writes what stands around them.",
+        "Maximum output of the call that writes the report, in tokens; a longer report is gone on with.",
         advanced=True,
         ge=256,
         le=200_000,
     )
     judge_max_tokens: int = _setting(
         8192, "models", "Maximum output of a call that judges claims, in tokens.", advanced=True, ge=256, le=200_000
-    )
-    compression_target_tokens: int = _setting(
-        8_000,
-        "models",
-        "Maximum size of the passages given to the writer, in tokens.",
-        advanced=True,
-        ge=500,
-        le=200_000,
     )
     max_structured_output_retries: int = _setting(
         2, "models", "Retries when an answer does not fit its schema.", advanced=True, ge=0, le=10
@@ -165,6 +157,9 @@ class Settings(BaseModel):
         (), "search", "Internal hosts that pages may be read from, separated by commas.", advanced=True
     )
     obey_robots: bool = _setting(True, "search", "Obey robots.txt.", advanced=True)
+    send_private_text: bool = _setting(
+        False, "search", "Send also queries that repeat your documents (`docs`) to other places.", advanced=True
+    )
 
     workflow: Workflow = _setting(
         "sections", "research", "How a run works: sections in parallel, one loop, a supervisor, or one quick answer."
@@ -205,23 +200,6 @@ class Settings(BaseModel):
     max_react_tool_calls: int = _setting(
         10, "research", "Maximum number of tool calls per topic of the `supervisor`.", ge=1, le=100
     )
-    section_patience: float = _setting(
-        0.0,
-        "research",
-        "Stop researching a section after this many times the median duration of finished sections (applies once half "
-        "are done; a further attempt has 0.7 of that; waiting for a turn at a source does not count). 0: no limit.",
-        advanced=True,
-        ge=0,
-        le=100,
-    )
-    section_patience_seconds: float = _setting(
-        10,
-        "research",
-        "Time that every section has before `section_patience` applies, in seconds.",
-        advanced=True,
-        ge=0,
-        le=86_400,
-    )
     confidence_start: float = _setting(
         0.7, "research", "Minimum confidence to start without asking.", advanced=True, ge=0, le=1
     )
@@ -249,7 +227,7 @@ class Settings(BaseModel):
     background: Literal["none", "advice", "all"] = _setting(
         "advice",
         "report",
-        "Where the model may use general knowledge without a source (marked †): nowhere, in advice, anywhere.",
+        "Where the model may use general knowledge without a source (said so in the text): nowhere, in advice, anywhere.",
     )
 
     budget_usd: float | None = _setting(None, "limits", "Maximum cost of a run, in US dollars.", gt=0, le=10_000)

@@ -18,7 +18,7 @@ from deep_research.ports import SearchPlace
 from deep_research.runs.research_run import resume_run
 from deep_research.settings import Settings
 from deep_research.templates import TemplateFile
-from deep_research.verification.citations import cite_ids, cut_cited
+from deep_research.claimcheck.citations import cite_ids, cut_cited
 from tests.graph.harness import Shelf
 from tests.intake.harness import Judgement, decided, question_of
 from tests.model.harness import served

@@ -87,13 +87,13 @@ async def test_an_overloaded_api_without_a_time(internet, api):
 async def test_reading_calls_are_repeated_and_others_are_not(internet, api, fault):
     internet.site("api.test").on("/v1/search", [fault, answers.json_answer([])])
     assert (await api.request("GET", API)).status == 200
-    internet.site("api.test").on("/pay", fault, method="POST")
+    internet.site("pay.test").on("/pay", fault, method="POST")
     if fault is answers.DROP:
         with pytest.raises(Unreachable):
-            await api.request("POST", "https://api.test/pay", json={})
+            await api.request("POST", "https://pay.test/pay", json={})
     else:
-        assert (await api.request("POST", "https://api.test/pay", json={})).status == 502
-    assert internet.count("api.test", "/pay") == 1
+        assert (await api.request("POST", "https://pay.test/pay", json={})).status == 502
+    assert internet.count("pay.test", "/pay") == 1
 
 
 async def test_a_call_that_was_not_taken_is_repeated(internet, api):

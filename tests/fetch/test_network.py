@@ -14,6 +14,7 @@ from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.guarded_network import GuardedNetwork, SystemResolver, system_dial
 from deep_research.fetch.transport import _HTTPCORE_ERRORS, Transport, translate, user_agent
 from tests.support import web_answers as answers
+from tests.support.closing_server import closing_server
 from tests.support.dns import FakeDns
 
 
@@ -46,6 +47,17 @@ async def test_one_connection_serves_several_requests_and_its_name_is_looked_up_
     assert internet.dns.lookups == ["a.test"]
     assert len(internet.dial.dialled) == 1
     await transport.close()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_an_idle_connection_that_the_server_has_closed_costs_nothing(method):
+    async with closing_server(b"{}") as seen:
+        transport = Transport(Guard([f"127.0.0.1:{seen.port}"]))
+        address = parse_address(f"http://127.0.0.1:{seen.port}/")
+        for _ in range(3):
+            assert (await transport.send(address, method=method, content=b"x", limits=FetchLimits())).body == b"{}"
+        await transport.close()
+    assert (seen.answered, seen.dropped) == (3, 2)
 
 
 def test_one_transport_serves_several_event_loops(internet):

@@ -242,7 +242,7 @@ async def test_ollama_refuses_what_it_would_cut() -> None:
             await model.complete(asking("word " * 20_000))
         await model.complete(asking("word", max_output_tokens=100))
         await model.close()
-    assert caught.value.limit <= 4096
+    assert caught.value.window <= 4096
     (call,) = provider.calls
     assert call.request["body"]["options"] == {"num_ctx": 4096, "num_predict": 100}
 

@@ -30,6 +30,7 @@ from tests.support import ScriptedProvider
         ({"OPENAI_API_KEY": "k", "DASHSCOPE_API_KEY": "k"}, "", "aliyun"),
         ({"DEEPSEEK_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}, "", "anthropic"),
         ({"DEEPSEEK_API_KEY": ""}, "", None),
+        ({"MOONSHOT_API_KEY": "k"}, "", "moonshot"),
         ({"OLLAMA_HOST": "localhost:11434"}, "", "ollama"),
         ({"OPENAI_COMPATIBLE_BASE_URL": "http://localhost:8000/v1"}, "", "compatible"),
         ({}, "http://localhost:8000/v1", "compatible"),
@@ -148,12 +149,13 @@ async def test_long_answers_are_streamed() -> None:
 
 
 async def test_models_of_langchain_by_hand() -> None:
-    model = open_model("langchain", chat_model=FakeListChatModel(responses=["Yes."]))
+    said = ["Yes.", '{"tool_calls":[{"name":"get_weather","arguments":{"city":"Oslo"}}]}']
+    model = open_model("langchain", chat_model=FakeListChatModel(responses=said))
     answer = await model.complete(ModelRequest(messages=(ModelMessage(role="user", text="Well?"),)))
     assert answer.text == "Yes."
     assert answer.usage.estimated
-    with pytest.raises(ConfigError, match="takes no tools"):
-        await model.complete(asking(tools=(WEATHER,)))
+    called = await model.complete(asking(tools=(WEATHER,)))
+    assert [(call.name, call.arguments) for call in called.tool_calls] == [("get_weather", {"city": "Oslo"})]
     await model.close()
 
 
@@ -183,6 +185,29 @@ def test_unknown_models_get_safe_defaults_and_can_be_described() -> None:
     assert family_of("some-model-7b").cost_usd(Usage(prompt_tokens=5)) is None
     described = family_of("some-model-7b", {"context_tokens": 200_000, "input_usd": 1, "output_usd": 2})
     assert described.cost_usd(Usage(prompt_tokens=1_000_000, completion_tokens=500_000)) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("provider", "address", "keys", "usd"),
+    [
+        ("ollama", "", {}, 0.0),
+        ("compatible", "http://192.168.1.7:8000/v1", {}, 0.0),
+        ("compatible", "http://vllm:8000/v1", {}, 0.0),
+        ("compatible", "http://[::1]:8000/v1", {}, 0.0),
+        ("compatible", "http://127.0.0.1:4000/v1", {"OPENAI_COMPATIBLE_API_KEY": "k"}, 0.28),
+        ("compatible", "https://models.example.org/v1", {}, 0.28),
+    ],
+)
+def test_a_model_on_hardware_of_ones_own_costs_nothing(
+    provider: str, address: str, keys: dict[str, str], usd: float
+) -> None:
+    family = open_model(provider, "deepseek-r1:7b", keys=keys, base_url=address).family
+    assert family.cost_usd(Usage(prompt_tokens=1_000_000)) == pytest.approx(usd)
+
+
+def test_kimi_is_a_name_of_moonshot() -> None:
+    model = open_model("kimi", keys=KEYS)
+    assert (model.provider, model.model) == ("moonshot", "kimi-k2-thinking")
 
 
 def test_the_longest_name_decides() -> None:

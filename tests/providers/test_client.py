@@ -10,7 +10,7 @@ import pytest
 from deep_research.errors import ConfigError, ContextTooLong, MalformedOutput, ModelRateLimited, ProviderDown, Refused
 from deep_research.providers.model_client import CallRecord, ModelClient, OpenModel, Patience
 from deep_research.providers.provider_catalog import open_model
-from deep_research.providers.provider_limits import Ceiling, Gate
+from deep_research.providers.provider_limits import Gate
 from tests.providers.served import KEYS, asking
 from tests.support import Reply, ScriptedProvider
 from tests.support.clock import FakeClock
@@ -20,7 +20,7 @@ class Setup:
     def __init__(self, provider: ScriptedProvider) -> None:
         self.hand = FakeClock()
         self.records: list[CallRecord] = []
-        self.gate = Gate(Ceiling(requests=4, at_first=4), self.hand)
+        self.gate = Gate(4, self.hand)
         self.url = provider.base_url
         self.client: ModelClient
 
@@ -63,7 +63,6 @@ async def test_a_rate_limit_is_waited_for_as_long_as_asked() -> None:
         async with client_of(provider) as setup:
             await setup.client.complete(asking(), role="write")
     assert setup.hand.slept == [9.0]
-    assert setup.gate.allowed == pytest.approx(2.5)
 
 
 async def test_an_hour_is_not_waited_for_when_the_call_may_take_less() -> None:
@@ -192,7 +191,7 @@ async def test_requests_in_flight_stay_within_the_gate() -> None:
         async with client_of(provider) as setup, asyncio.TaskGroup() as group:
             for number in range(20):
                 group.create_task(setup.client.complete(asking(str(number)), role="write"))
-        assert provider.peak_in_flight <= 8
+        assert provider.peak_in_flight <= 4
         assert len(provider.calls) == 20
         assert provider.duplicates == 0
 
@@ -209,30 +208,20 @@ async def test_a_fifth_of_the_calls_failing_costs_no_answer() -> None:
     assert provider.duplicates == 0
 
 
-async def test_a_task_that_failed_beside_answered_calls_does_not_wait_long_again() -> None:
-    """All calls about one thing fail; the server answers the others, first beside the failing call and then no more."""
-    task = "weak"
+async def test_a_model_whose_calls_have_failed_is_left_alone_for_a_minute_and_then_tried_once() -> None:
+    """Three calls of a server that has answered before fail; the fourth is not made, the one after a minute is."""
+    with ScriptedProvider(
+        lambda request: Reply(text="Good.", fault="" if "first" in str(request) else "server_error")
+    ) as provider:
+        async with client_of(provider) as setup:
+            await setup.client.complete(asking("first"), role="write")
 
-    def script(request: Any) -> Reply:
-        weak = "weak" in request["prompt"]
-        return Reply(text="Good.", fault="server_error" if weak else "", latency_seconds=0.1 if weak else 0.0)
+            async def fail(number: int) -> int:
+                with pytest.raises(ProviderDown) as caught:
+                    await setup.client.complete(asking(f"then {number}"), role="write")
+                assert (caught.value.reason == "outage") == (number >= 2)
+                return len(provider.calls)
 
-    with ScriptedProvider(script) as provider:
-        async with client_of(provider, task=lambda: task) as setup:
-            pauses = setup.hand.slept
-
-            async def fail() -> None:
-                with pytest.raises(ProviderDown):
-                    await setup.client.complete(asking(f"weak {len(pauses)}"), role="write")
-
-            failing = asyncio.create_task(fail())
-            for number in range(3):
-                await setup.client.complete(asking(f"good {number}"), role="write")
-            await failing
-            del pauses[:]
-            await fail()
-            assert pauses == [0.25] * 4
-            del pauses[:]
-            task = "other"
-            await fail()
-    assert pauses == [0.5, 1.0, 2.0, 4.0]
+            assert [await fail(number) for number in range(5)] == [6, 11, 16, 16, 16]
+            setup.hand.advance(61)
+            assert [await fail(number) for number in range(5, 7)] == [17, 17]

@@ -19,7 +19,8 @@ from deep_research.errors import (
 )
 from deep_research.providers.http_wire import WireFailure
 from deep_research.providers.langchain_model import failure_of
-from deep_research.providers.provider_failures import About, error_body, translate, unsupported_parameter
+from deep_research.providers.provider_failures import About, error_body, translate
+from deep_research.providers.server_manner import Manner, learnt_from
 
 ABOUT = About("openai", "gpt-x", "OPENAI_API_KEY", "https://example.org/v1")
 
@@ -39,10 +40,34 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
         400,
         openai_error("This model's maximum context length is 8 tokens. However, you sent 9 tokens", "x"),
         ContextTooLong,
-        {"limit": 8, "used": 9},
+        {"window": 8, "used": 9},
     ),
     ("openai", 429, openai_error("quota", "insufficient_quota"), ModelSetupError, {"reason": "no_credit"}),
     ("openai", 429, openai_error("slow", "rate_limit_exceeded"), ModelRateLimited, {}),
+    (
+        "openai",
+        429,
+        openai_error("Request too large on tokens per min (TPM): Limit 2200, Requested 5000.", "rate_limit_exceeded", "tokens"),
+        ContextTooLong,
+        {"window": 2200, "used": 5000},
+    ),
+    (
+        "openai",
+        429,
+        openai_error("Rate limit reached: Limit 30000, Used 29000, Requested 5000. Please try again in 8s.", "rate_limit_exceeded"),
+        ModelRateLimited,
+        {},
+    ),
+    (
+        "compatible",
+        400,
+        openai_error("'max_tokens' is too large: 4096. This model's maximum context length is 8000 tokens and your request has 7000 input tokens"),
+        ContextTooLong,
+        {"window": 8000, "used": 7000},
+    ),
+    ("compatible", 400, {"error": {"message": "too big", "type": "exceed_context_size_error", "n_ctx": 4096}}, ContextTooLong, {"window": 4096}),
+    ("compatible", 400, "the model is loaded with context length of only 4096 tokens", ContextTooLong, {"window": 4096}),
+    ("ollama", 400, {"error": "input length 90 exceeds the context length 80"}, ContextTooLong, {"window": 80}),
     ("openai", 401, openai_error("key", "invalid_api_key"), ModelSetupError, {"setting": "OPENAI_API_KEY"}),
     ("openai", 400, openai_error("no", "content_policy_violation"), Refused, {}),
     ("openai", 400, openai_error("Invalid 'temperature'.", "decimal_below_min_value"), ModelSetupError, {"setting": "model"}),
@@ -56,14 +81,14 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
         400,
         anthropic_error("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
         ContextTooLong,
-        {"limit": 200_000, "used": 210_000},
+        {"window": 200_000, "used": 210_000},
     ),
     (
         "anthropic",
         400,
         anthropic_error("invalid_request_error", "input length and `max_tokens` exceed context limit: 9 + 2 > 10"),
         ContextTooLong,
-        {"limit": 10, "used": 9},
+        {"window": 10, "used": 9},
     ),
     ("anthropic", 529, anthropic_error("overloaded_error", "Overloaded"), ProviderDown, {}),
     ("anthropic", 0, anthropic_error("overloaded_error", "Overloaded"), ProviderDown, {}),
@@ -82,7 +107,7 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
         400,
         openai_error("<400> InternalError: Range of input length should be [1, 30720]", "invalid_parameter_error"),
         ContextTooLong,
-        {"limit": 30_720},
+        {"window": 30_720},
     ),
     ("aliyun", 429, openai_error("You exceeded your current quota", "insufficient_quota"), ModelRateLimited, {}),
     ("aliyun", 429, {"code": "Throttling.RateQuota", "message": "x", "request_id": "r1"}, ModelRateLimited, {"request_id": "r1"}),
@@ -94,7 +119,7 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
         400,
         openai_error("This model's maximum context length is 7 tokens. However, you requested 8 tokens", "invalid_request_error"),
         ContextTooLong,
-        {"limit": 7, "used": 8},
+        {"window": 7, "used": 8},
     ),
     ("deepseek", 402, openai_error("Insufficient Balance", "invalid_request_error"), ModelSetupError, {"reason": "no_credit"}),
     ("deepseek", 400, openai_error("Content Exists Risk", "invalid_request_error"), Refused, {}),
@@ -107,10 +132,10 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
         400,
         {"object": "error", "message": "This model's maximum context length is 5 tokens. But 6 tokens", "code": 400},
         ContextTooLong,
-        {"limit": 5, "used": 6},
+        {"window": 5, "used": 6},
     ),
     ("compatible", 500, {"error": {"message": "x", "type": "exceed_context_size_error", "code": 500}}, ContextTooLong, {}),
-    ("compatible", 400, [{"error": {"code": 400, "message": "input token count (9) exceeds the maximum (8)"}}], ContextTooLong, {"limit": 8}),
+    ("compatible", 400, [{"error": {"code": 400, "message": "input token count (9) exceeds the maximum (8)"}}], ContextTooLong, {"window": 8}),
 ]  # fmt: skip
 
 
@@ -136,21 +161,51 @@ def test_a_key_quoted_by_the_vendor_is_not_repeated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "param", "found"),
+    ("message", "param", "sent", "found"),
     [
-        ("Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens'.", "max_tokens", "max_tokens"),
-        ("Unsupported value: 'messages[0].role' does not support 'system'.", "messages[0].role", "role"),
-        ("parameter.enable_thinking must be set to false for non-streaming calls", "", "enable_thinking"),
-        ("This model only support stream mode, please enable the stream parameter.", "", "stream"),
-        ("temperature is deprecated for this model", "", "temperature"),
-        ("output_config.format: Extra inputs are not permitted", "", "output_config"),
-        ("This model does not support effort level 'xhigh'.", "", ""),
-        ("prompt is too long: 9 tokens > 8 maximum", "", ""),
+        ("Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens'.", "max_tokens", "max_tokens", "max_tokens"),
+        ("Unsupported value: 'messages[0].role' does not support 'system'.", "messages[0].role", "", "role"),
+        ("System role not supported", "", "", "role"),
+        ("parameter.enable_thinking must be set to false for non-streaming calls", "", "enable_thinking", "whole"),
+        ("This model only support stream mode, please enable the stream parameter.", "", "", "whole"),
+        ("temperature is deprecated for this model", "", "temperature", "temperature"),
+        ("temperature is deprecated for this model", "", "", ""),
+        ("output_config.format: Extra inputs are not permitted", "", "output_config", "output_config"),
+        ("This model does not support effort level 'xhigh'.", "", "", ""),
+        ("This response_format type is unavailable now", "", "response_format", "json_schema"),
+        ("Unsupported parameter: 'response_format'", "response_format", "response_format", "response_format"),
+        ("json_schema is not enabled on this server", "", "response_format", "json_schema"),
+        ('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', "", "tools", "tools"),
+        ("registry.ollama.ai/library/gemma:2b does not support tools", "", "tools", "tools"),
+        ("prompt is too long: 9 tokens > 8 maximum", "", "max_tokens", ""),
+        ("Unknown name \"stream_options\": Cannot find field.", "", "stream_options", "stream_options"),
     ],
 )  # fmt: skip
-def test_which_parameter_a_server_does_not_take(message: str, param: str, found: str) -> None:
-    body = {"error": {"message": message, "param": param or None}}
-    assert unsupported_parameter(WireFailure("", status=400, body=body)) == found
+def test_which_parameter_a_server_does_not_take(message: str, param: str, sent: str, found: str) -> None:
+    value = {"type": "json_schema"} if sent == "response_format" else True
+    body = {"model": "m", "messages": [{"role": "system"}, {"role": "user"}]} | ({sent: value} if sent else {})
+    said = {"error": {"message": message, "param": param or None}}
+    learnt = learnt_from(WireFailure("", status=400, body=said), body, Manner(), "openai")
+    assert learnt.refused == ({found} if found else set())
+
+
+@pytest.mark.parametrize(
+    ("message", "most"),
+    [
+        ("Invalid max_tokens value, the valid range of max_tokens is [1, 4096]", 4096),
+        ("<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]", 8192),
+        ("max_tokens is too large: 16000. This model supports at most 2048 completion tokens, whereas you provided 16000.", 2048),
+        ("max_tokens: 16000 > 8192, which is the maximum allowed number of output tokens for claude-x", 8192),
+        ("`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the `context_window`", 8192),
+        ("The maximum tokens you requested exceeds the model limit of 4096. Try again with a lower value.", 4096),
+        ("max_tokens is too large: 5000. This model's maximum context length is 8192 tokens and your request has 7000 input tokens", 0),
+        ("max_tokens must be at least 1", 0),
+    ],
+)  # fmt: skip
+def test_the_longest_answer_that_an_error_names(message: str, most: int) -> None:
+    body = {"model": "m", "messages": [], "max_tokens": 16_000}
+    learnt = learnt_from(WireFailure("", status=400, body=openai_error(message)), body, Manner(), "openai")
+    assert learnt.most_output == most
 
 
 def sdk_errors(sdk: Any) -> list[type[Exception]]:

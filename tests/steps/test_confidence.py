@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deep_research.data import Claim, Document, Found, Section, Verdict
-from deep_research.report.confidence import confidence_of, with_confidence
+from deep_research.report.confidence import _independent, confidence_of, with_confidence
 from deep_research.stores.sqlite_library import SqliteLibrary
 
 TODAY = date(2026, 6, 1)
@@ -97,3 +97,56 @@ def test_what_only_an_encyclopedia_or_a_forum_says_is_known_at_second_hand(libra
     assert confidence_of(_claim(6, 7), (), library, TODAY).level == "medium"
     with_primary = confidence_of(_claim(1, 7), (), library, TODAY)
     assert (with_primary.level, "second_hand" in with_primary.reasons) == ("high", False)
+
+
+COPIED = (
+    "The Falcon engine failed 37 times in 2025 and killed 12 people, the agency said. Its maker hid the failures from "
+    "the regulator until a court in Augsburg ordered it to publish them."
+)
+KOPIERT = "该机构表示猎鹰发动机在二零二五年共发生三十七次故障并造成十二人死亡，制造商对监管机构隐瞒了这些故障。"
+OTHERS = (
+    "In a count of its own the union found 37 breakdowns of the Falcon engine and a dozen dead.",
+    "Court papers of the Augsburg case list thirty-seven failed Falcon engines, with twelve victims.",
+    "A reporter who spoke to families says that 12 people died when Falcon engines stopped, 37 in all.",
+)
+
+
+def _menu(number: int, words: int) -> str:
+    return " ".join(
+        f"{'harbour market school river budget council'.split()[n * number % 6]}{n % number}" for n in range(words)
+    )
+
+
+@pytest.mark.parametrize("with_passages", [True, False])
+@pytest.mark.parametrize(
+    ("pages", "count"),
+    [
+        ([(f"https://news.example{n}.com/a", f"{_menu(n + 2, 60)}\n\n{COPIED}") for n in range(5)], 1),
+        ([(f"https://news.example{n}.com/a", f"{_menu(n + 2, 700)}\n\n{COPIED}") for n in range(5)], 1),
+        ([(f"https://news.example{n}.cn/a", f"{_menu(n + 2, 60)}\n\n{KOPIERT}") for n in range(5)], 1),
+        ([(f"https://n{n}.paper.example/a", text) for n, text in enumerate(OTHERS)], 1),
+        ([(f"https://{n}paper.co.uk/a", text) for n, text in enumerate(OTHERS)], 3),
+        ([("https://paper.co.uk/a", OTHERS[0]), ("https://www.paper.co.uk/b", OTHERS[1])], 1),
+        ([(f"https://paper{n}.example/a", text) for n, text in enumerate(OTHERS)], 3),
+        ([("https://a.example/", OTHERS[0]), ("https://b.example/", OTHERS[1]), ("https://b.example/2", OTHERS[0])], 1),
+        ([("", OTHERS[0]), ("", OTHERS[1])], 2),
+    ],
+    ids=[
+        "copies behind other words", "copies far below", "Chinese copies", "sub-domains", "owners below co.uk", "www",
+        "three that say it themselves", "a copy that joins two", "documents without an address",
+    ],
+)  # fmt: skip
+def test_copies_and_sites_of_one_owner_are_one_source(
+    pages: list[tuple[str, str]], count: int, with_passages: bool, tmp_path: Path
+) -> None:
+    library = SqliteLibrary(tmp_path / "library.db")
+    sources, passages = [], []
+    for number, (url, text) in enumerate(pages):
+        source = library.add_source(Found(key=url or f"file:{number}", title="t", url=url, origin="web"))
+        library.add_snapshot(source.id, Document(text=text, title="t"), retrieved_at="2026-05-01T00:00:00+00:00")
+        sources.append(source)
+        passages += [
+            p.id for p in library.passages(source.id) if "37" in p.text or "thirty" in p.text or "猎鹰" in p.text
+        ]
+    assert len({passage.partition("p")[0] for passage in passages}) == len(pages)
+    assert _independent(sources, library, passages if with_passages else ()) == count

@@ -15,7 +15,7 @@ from deep_research.errors import ProviderDown, RateLimited
 from deep_research.fetch.fetch_policies import HostPace
 from deep_research.providers.model_client import ModelClient, Patience
 from deep_research.providers.provider_catalog import open_model
-from deep_research.providers.provider_limits import Ceiling, Gate
+from deep_research.providers.provider_limits import Gate
 
 pytest.importorskip("psycopg", reason="no PostgreSQL here: pip install 'deep-research[postgres]'")
 pytestmark = pytest.mark.process
@@ -34,11 +34,10 @@ async def workers(
     """Give clients of which each has a gate and a session of its own, as in processes of their own."""
     from deep_research.stores.postgres_database import PostgresLimits  # noqa: PLC0415 - an extra
 
-    ceiling = Ceiling(requests=requests, at_first=requests)
     clients = [
         ModelClient(
             [open_model("openai", "gpt-4o-mini", keys=KEYS, base_url=provider.base_url)],
-            gates={"openai": Gate(ceiling, name="openai test", shared=PostgresLimits(url))},
+            gates={"openai": Gate(requests, name="openai test", shared=PostgresLimits(url))},
             patience=Patience(call_seconds=30),
             jitter=lambda: 0.0,
         )

@@ -1,8 +1,8 @@
 """A scripted model that plays every role of a research sensibly, for whole runs without a real model.
 
-It knows a step by the fields of the answer that is asked for (or by the tools), never by the wording of a
-prompt, and it writes only from the passages that it is shown. What it writes is partly word for word,
-partly in other words, and once a section says a thing that no passage says: the checks have work to do.
+It knows a step by its tools and by the fields of the answer that is asked for, never by the wording of a prompt, and
+it writes only from the passages that it is shown. Its report holds one sentence that no passage says (`slips`): the
+judge finds it, and the writer puts it right.
 """
 
 import json
@@ -15,39 +15,38 @@ from typing import Any, NamedTuple
 from deep_research.i18n.language import detect
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
-from deep_research.verification.citations import cite_ids, cut_cited
 from tests.support.scripted_replies import Call, Reply, Request, instance_of
 
-_PASSAGE = re.compile(r'<passage id="(s\d+p\d+)"(?: source="([^"]*)")?[^>]*>\n(.*?)\n</passage>', re.DOTALL)
+_SOURCE = re.compile(r'<source id="(s\d+)"(?: title="([^"]*)")?[^>]*>\n(.*?)\n</source>', re.DOTALL)
+_PASSAGE = re.compile(
+    r"^\[(s\d+p\d+)\](?: \(p\. \d+\))? (.*?)(?=^\[s\d+p\d+\]|^\(under: |\Z)", re.DOTALL | re.MULTILINE
+)
 _STATEMENT = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
-_TITLE = re.compile(r"^Title: (.+)$", re.MULTILINE)
-_WRITTEN_SECTION = re.compile(r"(?:Write|Take the notes for) the section “(.*?)”")
-_SHOWN_SECTION = re.compile(r'<section title="([^\n]+)">')
-_NOTES = re.compile(r'<section title="([^\n]+)">\n(.*?)\n</section>', re.DOTALL)
+_OWN_SECTION = re.compile(r"^Your section: (.+)$", re.MULTILINE)
+_REVIEWED = re.compile(r"^Section: (.+?)\. ", re.MULTILINE)
+_NOTES = re.compile(r'<notes section="([^"\n]+)"[^>]*>\n(.*?)\n</notes>', re.DOTALL)
 _ID = re.compile(r"\[(s\d+p\d+)\]")
+_PROBLEM = re.compile(r"^(\d+)\. (\w+): “(.*?)” — ", re.MULTILINE | re.DOTALL)
 _STEPS: Mapping[str, str] = {
-    "advice": "compose",
     "next_action": "decide",
-    "needs_discovery": "analyze",
     "entities": "entities",
-    "changes": "revise_plan",
     "sections": "plan",
+    "rejected": "revise",
     "edits": "edit_plan",
-    "relevant": "read_page",
-    "key_findings": "write_section",
-    "failures": "judge",
-    "statements": "rewrite",
+    "checked": "judge",
     "section_coverage": "review",
+    "parts": "examined",
     "score": "review_section",
 }
-"""A field that only one step's answer has."""
+"""A field that only one step's answer has, in the order in which they are looked for."""
+SLIP = "This was measured 7919 times in the year 2031."
 _SHARED_TERMS = 0.6
 _IN_WORDS = "of this JSON schema and nothing else:"
 """How a schema is asked for where a server has no field for it (DashScope)."""
 
 
 class Shown(NamedTuple):
-    """A passage as it stands in a prompt."""
+    """A passage as it stands in a prompt; `source` is the title of its source."""
 
     id: str
     source: str
@@ -67,46 +66,57 @@ def schema_of(request: Request) -> Mapping[str, Any] | None:
 
 
 def step_of(request: Request) -> str:
-    """Return the step of a request: `research` for one with tools, else by the schema of its answer."""
+    """Return the step of a request: a conversation by its tools or its last message, all else by the answer's schema."""
     if "conduct_research" in request["tools"]:
         return "supervise"
-    if "research_complete" in request["tools"]:
-        return "research"
-    fields = (schema_of(request) or {}).get("properties", {})
-    return next((step for name, step in _STEPS.items() if name in fields), "")
+    if schema := schema_of(request):
+        fields = schema.get("properties", {})
+        return next((step for name, step in _STEPS.items() if name in fields), "")
+    first = "\n".join(m["text"] for m in request["messages"][:1]) + request["system"]
+    if "research_complete" in request["tools"] or "open" not in request["tools"]:
+        return "research" if request["tools"] else "notes" if _OWN_SECTION.search(_users(request)) else ""
+    return "examine" if "<report>" in first else "write"
+
+
+def _users(request: Request) -> str:
+    return "\n".join(m["text"] for m in request["messages"] if m["role"] == "user")
 
 
 def passages_in(request: Request) -> list[Shown]:
     """Return the passages that a request shows, each once, in order."""
     text = "\n".join(message["text"] for message in request["messages"])
-    return list({found[0]: Shown(*found) for found in _PASSAGE.findall(text)}.values())
+    shown = (
+        Shown(key, title, " ".join(re.sub(r"^#.*$", "", said, flags=re.MULTILINE).split()))
+        for _, title, inner in _SOURCE.findall(text)
+        for key, said in _PASSAGE.findall(inner)
+    )
+    return list({one.id: one for one in shown}.values())
 
 
 @dataclass
 class ScriptedResearcher:
     """A script for `ScriptedProvider`. Fields set to a value are played as told.
 
-    `sections` maps planned titles to their searches (without it the plan follows what looking around has
-    shown); `at_once` says how many of a section's searches are made in each turn, its last number in all
-    further ones. `sentences` is the length of a section.
-    `retry` are titles that their first review sends back, be it of the section alone or of all; one that stands
-    there twice is sent back twice, and is searched for in other words each time. `edits` are what it reads out of
-    an answer to its plan. `slips` adds the sentence that no passage says. `rewords`: whether the report words the
-    sections anew.
+    `sections` maps planned titles to their searches (without it the plan follows what looking around has shown);
+    `at_once` says how many of a section's searches are made in each turn, its last number in all further ones.
+    `opens`: sources that a researcher opens before its notes. `sentences` is the length of a section's notes. `retry`
+    are titles that their first review sends back; one that stands there twice is sent back twice. `edits` are what it
+    reads out of an answer to its plan. `slips` adds the sentence that no passage says. `problems` are what its
+    verifier names, `look_ups` what its writer searches for before it writes.
     """
 
     sections: Mapping[str, Sequence[str]] = field(default_factory=dict)
     query_type: str = "general"
     output_format: str = "prose"
     at_once: Sequence[int] = (2, 1)
+    opens: int = 0
     sentences: int = 8
     slips: bool = True
-    rewords: bool = False
     retry: Sequence[str] = ()
     edits: Sequence[Mapping[str, Any]] = ()
-    revised: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    problems: Sequence[Mapping[str, Any]] = ()
+    look_ups: Sequence[str] = ()
     _planned: dict[str, Sequence[str]] = field(default_factory=dict, init=False)
-    _written: dict[str, str] = field(default_factory=dict, init=False)
     _sent: Counter[str] = field(default_factory=Counter, init=False)
 
     def __post_init__(self) -> None:
@@ -116,10 +126,8 @@ class ScriptedResearcher:
     def __call__(self, request: Request) -> Reply:
         """Return the answer to a request."""
         step = step_of(request)
-        if step == "research":
-            return self._research(request)
-        if step == "supervise":
-            return self._supervise(request)
+        if step in ("research", "supervise", "notes", "write", "examine"):
+            return getattr(self, f"_{step}")(request)
         if not step:
             schema = schema_of(request)
             return Reply(data=instance_of(schema)) if schema else Reply(text="Understood.")
@@ -129,25 +137,16 @@ class ScriptedResearcher:
 
     def section_of(self, request: Request) -> str:
         """Return the title of the section that a request is about, or ""."""
-        users = [m["text"] for m in request["messages"] if m["role"] == "user"] or [""]
-        # A researcher is told its section first; what comes later are remarks.
-        last = users[0 if step_of(request) == "research" else -1]
-        told = _PASSAGE.sub("", last)
-        titles = [title for title in self._planned if title in told]
-        if step_of(request) in ("judge", "rewrite"):
-            said = [_said(text) for _, text in _STATEMENT.findall(last)[:1]]
-            titles = [t for t, content in self._written.items() if any(s in _ID.sub("", content) for s in said)]
-        if step_of(request) == "write_section":
-            titles = _WRITTEN_SECTION.findall(told)[:1]
-        if step_of(request) == "review_section":
-            titles = _SHOWN_SECTION.findall(last)[:1]
-        return max(titles, key=len, default="")
+        users = _users(request)
+        found = _OWN_SECTION.search(users) or _REVIEWED.search(users)
+        return found[1] if found else ""
 
     def _decide(self, request: Request) -> dict[str, Any]:
-        return {"next_action": "START_RESEARCH", "confidence": 0.9, "question": "", "refined_question": ""}
-
-    def _analyze(self, request: Request) -> dict[str, Any]:
         return {
+            "next_action": "START_RESEARCH",
+            "confidence": 0.9,
+            "question": "",
+            "refined_question": "",
             "query_type": self.query_type,
             "output_format": self.output_format,
             "needs_discovery": self.query_type == "list",
@@ -170,35 +169,35 @@ class ScriptedResearcher:
         planned = [{"title": t, "description": f"About {t}.", "queries": list(q)} for t, q in self._planned.items()]
         return {"title": "A scripted report", "objective": "Answer the question.", "scope": "", "sections": planned}
 
-    def _revise_plan(self, request: Request) -> dict[str, Any]:
-        """Keep the outline, or set the one that is `revised`."""
-        self._planned = dict(self.revised) or self._planned
-        planned = [{"title": t, "description": f"About {t}.", "queries": list(q)} for t, q in self._planned.items()]
-        return {"changes": ["as found"] if self.revised else [], "sections": planned}
-
     def _edit_plan(self, request: Request) -> dict[str, Any]:
         return {"edits": list(self.edits)}
 
     def _research(self, request: Request) -> Reply:
-        turns = [message["tool_calls"] for message in request["messages"] if message["tool_calls"]]
-        made = sum(call["name"] == "search" for turn in turns for call in turn)
+        turns = [m["tool_calls"] for m in request["messages"] if m["tool_calls"]]
+        title = self.section_of(request)
+        wanted = list(self._planned.get(title, [title]))
+        wanted += [f"{q} in detail {n}" for n in range(1, self._sent[title] + 1) for q in self._planned.get(title, ())]
+        made = sum(len(_queries(call)) for turn in turns for call in turn if call["name"] == "search")
         more = self.at_once[min(len(turns), len(self.at_once) - 1)]
-        known = self._planned.get(self.section_of(request))
-        task = next((m["text"] for m in request["messages"] if m["role"] == "user"), "")
-        # A section that somebody else has planned is searched for by its title.
-        told = _TITLE.search(task)
-        wanted = list(known if known is not None else [told[1]] if told else ())
-        if again := next((number for title, number in self._sent.items() if _note(title, number) in task), 0):
-            wanted = [f"{query} in detail {again}" for query in wanted]
-        queries = wanted[made : made + more]
-        calls = [Call("search", {"query": query, "source": ""}) for query in queries]
-        if calls:
-            return Reply(tool_calls=tuple(calls))
-        best = [shown.id for shown in passages_in(request)][: self.sentences + 4]
-        return Reply(tool_calls=(Call("research_complete", {"passages": best}),))
+        if queries := wanted[made : made + more]:
+            return Reply(tool_calls=tuple(Call("search", {"queries": [q], "source": ""}) for q in queries))
+        opened = sum(call["name"] == "open" for turn in turns for call in turn)
+        sources = list(dict.fromkeys(shown.id.partition("p")[0] for shown in passages_in(request)))
+        if opened < self.opens and opened < len(sources):
+            return Reply(tool_calls=(Call("open", {"source": sources[opened], "find": ""}),))
+        return self._notes(request)
 
-    def _read_page(self, request: Request) -> dict[str, Any]:
-        return {"relevant": [shown.id for shown in _relevant(passages_in(request), self.section_of(request))[:3]]}
+    def _notes(self, request: Request) -> Reply:
+        title = self.section_of(request)
+        said = [
+            f"{sentence} [{shown.id}]"
+            for shown in _relevant(passages_in(request), title)
+            if (sentence := _first_sentence(shown.text))
+        ][: self.sentences]
+        if not said:
+            return Reply(text="I looked for it with the searches above in all of the sources and found nothing. " * 4)
+        findings = "\n".join(f"- {one}" for one in said[:3])
+        return Reply(text=f"## Key findings\n\n{findings}\n\n## Notes\n\n{_paragraphs(said)}\n\n{_FILL}")
 
     def _supervise(self, request: Request) -> Reply:
         asked = [call["name"] for message in request["messages"] for call in message["tool_calls"]]
@@ -207,47 +206,53 @@ class ScriptedResearcher:
         topics = [{"title": title, "research_topic": f"Find out about {title}."} for title in self._planned]
         return Reply(tool_calls=tuple(Call("conduct_research", topic) for topic in topics))
 
-    def _write_section(self, request: Request) -> dict[str, Any]:
-        written: list[str] = []
-        for number, shown in enumerate(_relevant(passages_in(request), self.section_of(request))):
-            said = _first_sentence(shown.text)
-            if said and len(written) < self.sentences:
-                said = said if number % 2 else _in_other_words(said)
-                written.append(f"{said} [{shown.id}]")
-        if self.slips and written:
-            cited = _ID.findall(written[0])[0]
-            written.insert(1, f"This was measured 7919 times in the year 2031. [{cited}]")
-        self._written[self.section_of(request)] = _paragraphs(written)
-        rest = {"computations": [], "missing": [], "dropped": []}
-        return {"content": _paragraphs(written), "key_findings": written[-2:], **rest}
+    def _write(self, request: Request) -> Reply:
+        looked_up = sum(len(m["tool_calls"]) for m in request["messages"])
+        if looked_up < len(self.look_ups):
+            query = self.look_ups[looked_up]
+            return Reply(tool_calls=(Call("search", {"queries": [query], "source": ""}),))
+        notes = [(title, _cited_sentences(text)) for title, text in _NOTES.findall(_users(request))]
+        every = [one for _, said in notes for one in said]
+        if not every:
+            every = [f"{_first_sentence(p.text)} [{p.id}]" for p in passages_in(request) if _first_sentence(p.text)]
+        opening = " ".join(every[:3])
+        if self.slips and every:
+            opening += f" {SLIP} [{_ID.findall(every[0])[0]}]"
+        language = detect(" ".join(every)) if every else "en"
+        body = [f"## {title}\n\n{_paragraphs(said)}" for title, said in notes if said]
+        end = {"zh": "结论", "ko": "결론", "ja": "結論"}.get(language, "Conclusion")
+        return Reply(text="\n\n".join(["# A scripted report", opening, *body, f"## {end}\n\n{' '.join(every[-2:])}"]))
 
     def _judge(self, request: Request) -> dict[str, Any]:
         known = {shown.id: shown.text for shown in passages_in(request)}
-        statements = _STATEMENT.findall(request["messages"][-1]["text"])
-        failures = []
+        statements = _STATEMENT.findall(request["messages"][-1]["text"].partition("The statements")[2])
+        problems = []
         for number, statement in statements:
-            if statement.startswith("LIMIT:"):
-                continue  # no passage of these libraries tells what was not found
             evidence = " ".join(known.get(key, "") for key in _ID.findall(statement))
-            wanted = set(content_terms(_said(statement)))
+            wanted = set(content_terms(_ID.sub("", re.split(r" — noticed: ", statement)[0])))
             shared = len(wanted & set(content_terms(evidence))) / max(1, len(wanted))
-            if shared >= _SHARED_TERMS:
-                continue
-            cited = next((key for key in _ID.findall(statement) if key in known), "")
-            instead = _first_sentence(known.get(cited, ""))
-            row = {"number": int(number), "verdict": "unverified", "reason": f"{shared:.0%}", "instead": instead}
-            failures.append(row)
-        return {"failures": failures, "checked": len(statements)}
+            if shared < _SHARED_TERMS:
+                told = f"{shared:.0%} of its words stand there"
+                problems.append({"number": int(number), "verdict": "unsupported", "problem": told})
+        return {"problems": problems, "reckonings": [], "checked": len(statements)}
 
-    def _rewrite(self, request: Request) -> dict[str, Any]:
-        known = {shown.id: shown.text for shown in passages_in(request)}
-        rewritten = []
-        for number, statement in _STATEMENT.findall(request["messages"][-1]["text"]):
-            cited = next((key for key in _ID.findall(statement) if key in known), "")
-            rewritten.append(
-                {"number": int(number), "as_it_stands": False, "text": _first_sentence(known.get(cited, ""))}
-            )
-        return {"statements": rewritten}
+    def _examine(self, request: Request) -> Reply:
+        return Reply(text=json.dumps({"problems": list(self.problems), "parts": []}, ensure_ascii=False))
+
+    def _examined(self, request: Request) -> dict[str, Any]:
+        return {"problems": list(self.problems), "parts": []}
+
+    def _revise(self, request: Request) -> dict[str, Any]:
+        """Take out each statement that was found unsupported; other problems are rejected."""
+        report = next((m["text"] for m in reversed(request["messages"]) if m["text"].startswith("# ")), "")
+        edits, rejected = [], []
+        for number, kind, quote in _PROBLEM.findall(request["messages"][-1]["text"]):
+            at = re.search(re.escape(quote) + r"(?: \[s\d+p\d+\])*", report)
+            if kind == "unsupported" and at is not None and report.count(at[0]) == 1:
+                edits.append({"problems": [int(number)], "old": at[0], "new": ""})
+            else:
+                rejected.append({"number": int(number), "why": "The sources say so."})
+        return {"edits": edits, "rejected": rejected}
 
     def _weak(self, titles: Sequence[str]) -> list[str]:
         """Those of `titles` to be sent back."""
@@ -255,16 +260,15 @@ class ScriptedResearcher:
         self._sent.update(weak)
         return weak
 
-    def _review_section(self, request: Request) -> dict[str, Any]:
-        title = self.section_of(request)
-        weak = bool(self._weak([title]))
-        if not weak:
-            return {"status": "sufficient", "score": 8, "missing": [], "queries": []}
-        missing = [_note(title, self._sent[title])]
-        return {"status": "partial", "score": 5, "missing": missing, "queries": self._more_searches(title)}
-
     def _more_searches(self, title: str) -> list[str]:
         return [f"{query} in detail {self._sent[title]}" for query in self._planned.get(title, ())]
+
+    def _review_section(self, request: Request) -> dict[str, Any]:
+        title = self.section_of(request)
+        if not self._weak([title]):
+            return {"status": "sufficient", "score": 8, "missing": [], "queries": []}
+        missing = [f"more on {title} (attempt {self._sent[title] + 1})"]
+        return {"status": "partial", "score": 5, "missing": missing, "queries": self._more_searches(title)}
 
     def _review(self, request: Request) -> dict[str, Any]:
         retry = self._weak(list(self._planned))
@@ -272,7 +276,9 @@ class ScriptedResearcher:
             {
                 "title": title,
                 "status": "partial",
-                "notes": _note(title, self._sent[title]),
+                "score": 5,
+                "notes": f"more on {title} (attempt {self._sent[title] + 1})",
+                "missing": [f"more on {title}"],
                 "queries": self._more_searches(title),
             }
             for title in retry
@@ -281,43 +287,23 @@ class ScriptedResearcher:
             "is_sufficient": not retry,
             "overall_score": 6 if retry else 8,
             "section_coverage": rows,
+            "gaps": [],
             "sections_to_retry": retry,
         }
 
-    def _compose(self, request: Request) -> dict[str, Any]:
-        found = cut_cited(request["messages"][-1]["text"], 0, "prose")
-        said = [f"{s.text} {cite_ids(s.passages)}" for s in found if s.passages and "<" not in s.text]
-        return {
-            "answer": " ".join(said[:3]),
-            "parts": [],
-            "conclusion": " ".join(said[-2:]),
-            "table": "",
-            "sections": self._body(request) if self.rewords else [],
-            "advice": [],
-            "limits": [],
-            "computations": [],
-        }
 
-    def _body(self, request: Request) -> list[dict[str, Any]]:
-        """Every section of the notes in other words."""
-        body: list[dict[str, Any]] = []
-        for title, notes in _NOTES.findall(request["messages"][-1]["text"]):
-            said = [
-                f"{_in_other_words(s.text)} {cite_ids(s.passages)}" for s in cut_cited(notes, 0, "prose") if s.passages
-            ]
-            body.append({"title": title, "notes": [title], "content": _paragraphs(said)})
-        return body
+_FILL = "What follows from this is left to the writer, who has all of the notes. " * 3
 
 
-def _said(statement: str) -> str:
-    """A numbered statement of a prompt without its kind, its ids and what code remarks."""
-    bare = re.split(r" — (?:note|refused)\b", statement)[0]
-    return _ID.sub("", re.sub(r"^(?:FACT|CONCLUSION|ADVICE|ROW): ", "", bare)).strip()
+def _queries(call: Mapping[str, Any]) -> Sequence[str]:
+    arguments = call["arguments"]
+    arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
+    return arguments.get("queries") or []
 
 
-def _note(title: str, number: int) -> str:
-    """What is told to the researcher of a section that is sent back for the time `number`."""
-    return f"more on {title} (attempt {number + 1})"
+def _cited_sentences(notes: str) -> list[str]:
+    said = re.findall(r"[^\n\[\]#-][^\n\[\]#]*(?:\[s\d+p\d+\])+", notes)
+    return list(dict.fromkeys(one.strip() for one in said))
 
 
 def _relevant(passages: Sequence[Shown], title: str) -> list[Shown]:
@@ -330,12 +316,7 @@ def _first_sentence(text: str) -> str:
     """The first sentence that says something: no heading, not too short."""
     found = [" ".join(text[s.start : s.end].split()) for s in sentences(text)]
     plain = [s for s in found if s.endswith((".", "。", "다.")) and not s.startswith(("#", "|", "-", "*", "```"))]
-    return next((s for s in plain if len(s) > 20), "")
-
-
-def _in_other_words(sentence: str) -> str:
-    opening = {"zh": "据此，", "ko": "이에 따르면 ", "ja": "これによると、"}.get(detect(sentence), "In other words: ")
-    return opening + sentence
+    return next((s for s in plain if len(s) > 20 and "[" not in s), "")
 
 
 def _paragraphs(written: Sequence[str]) -> str:

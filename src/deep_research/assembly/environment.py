@@ -10,7 +10,7 @@ from datetime import date, datetime
 from importlib import resources
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from deep_research import registry
 from deep_research.assembly.own_objects import NOTHING, OwnObjects
@@ -18,14 +18,11 @@ from deep_research.assembly.page_access import QuestionPages, addresses_in
 from deep_research.assembly.reasoner_choice import Offers, key_variables, open_reasoner, placeholder_keys
 from deep_research.assembly.recording import (
     OUTSIDE,
+    OfflineJournal,
     RecordedJournal,
-    RecordedLibrary,
-    ReplayedJournal,
-    ReplayedLibrary,
-    ReplayedPages,
-    ReplayedPlace,
-    ReplayedTool,
-    RerunJournal,
+    RecordedPages,
+    RecordedPlace,
+    RecordedTool,
     note_outside,
 )
 from deep_research.data import Asked, Document, Found, Gap, Ledger, SearchResult, ToolSpec
@@ -34,8 +31,6 @@ from deep_research.errors import ReplayDiffers, StoreError
 from deep_research.events import Event
 from deep_research.ports import Journal, Library, OutsideTool, Pages, Progress, SearchPlace
 from deep_research.run_context.context import RunContext
-from deep_research.run_context.deadlines import SectionDeadlines
-from deep_research.run_context.prefetch import Prefetch
 from deep_research.run_context.steering import Steering
 from deep_research.settings import Settings, load_keys
 from deep_research.sources.documents import DocumentsSource
@@ -78,23 +73,14 @@ class RunEnvironment:
     own: OwnObjects = NOTHING
 
 
-class Recorded(NamedTuple):
-    """The library of a run that is replayed, as it was at its end, and its journal."""
-
-    library: Library
-    journal: Journal
-
-
 @dataclass(frozen=True)
 class Job:
     """One piece of work at a run: the research itself, or a follow-up question about its report.
 
-    `question` holds all the user's words, because the addresses in them may be opened. `prefetch` allows work ahead
-    of intake. `before` is what the run had cost before a follow-up: its sources are prepared when they are first
-    searched, and its costs are counted separately. `began` is when the work began, where that is not when the run did.
-    `rerun` counts how often parts of the run were begun again: calls are then made anew, and what was read before
-    `fresh_since` is read again. `recorded` is the run that is replayed: nothing outside is reached then; `elapsed` replaces the
-    seconds of work.
+    `question` holds all the user's words, because the addresses in them may be opened. `before` is what the run had
+    cost before a follow-up: its sources are prepared when they are first searched, and its costs are counted
+    separately. `began` is when the work began, where that is not when the run did. With `is_offline` it is done again
+    from the journal, and nothing outside is reached.
     """
 
     store: RunStore
@@ -104,12 +90,8 @@ class Job:
     log: EventLog
     began: str = ""
     steering: Steering = field(default_factory=Steering)
-    prefetch: bool = False
     before: Ledger | None = None
-    recorded: Recorded | None = None
-    elapsed: Callable[[], float] | None = None
-    rerun: int = 0
-    fresh_since: str = ""
+    is_offline: bool = False
 
     @property
     def today(self) -> date:
@@ -180,22 +162,19 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
     The sources are not prepared. Raises ConfigError and StoreError.
     """
     async with AsyncExitStack() as stack:
-        library, journal = job.recorded if job.recorded is not None else await asyncio.to_thread(_open_stores, job)
-        if job.recorded is None:
-            stack.push_async_callback(asyncio.to_thread, _close_stores, library, journal)
+        library, journal = await asyncio.to_thread(_open_stores, job)
+        stack.push_async_callback(asyncio.to_thread, _close_stores, library, journal)
         keys = load_keys(key_variables())
 
         def on_gap(gap: Gap) -> None:
             ctx.report_gap(gap)
 
-        if job.recorded is None:
-            outside = await _open_outside(stack, job, environment, (library, journal), on_gap)
-            calls, seen = RecordedJournal(journal), RecordedLibrary(library, journal)
-        else:
+        calls: Journal = RecordedJournal(journal)
+        if job.is_offline:
             outside, keys = _recorded_outside(job, journal), placeholder_keys(key_variables())
-            recorded = RerunJournal(journal, job.rerun) if job.rerun else journal
-            calls = ReplayedJournal(recorded, job.record.run_id)
-            seen = ReplayedLibrary(library, calls)
+            calls = OfflineJournal(journal, job.record.run_id)
+        else:
+            outside = await _open_outside(stack, job, environment, (library, journal), on_gap)
         reasoner = await asyncio.to_thread(
             open_reasoner,
             job.settings,
@@ -212,28 +191,23 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             run_id=job.record.run_id,
             settings=job.settings,
             reasoner=reasoner.reasoner,
-            library=seen,
+            library=library,
             journal=_own_costs(calls, job),
             places=_lazy(outside.places, job, on_gap),
             docs=outside.docs,
+            asked=job.question,
             templates=load_templates(template_folders(environment.home)),
             pages=outside.pages,
             tools=outside.tools.tools,
             unopened=outside.tools.gaps,
             sources_before=job.before.fetches if job.before is not None else 0,
             gaps=_earlier_gaps(job.log.earlier),
-            deadlines=SectionDeadlines(
-                job.settings.section_patience, job.settings.section_patience_seconds, job.log.earlier
-            ),
             emit=job.log.emit,
             steering=job.steering,
-            prefetch=Prefetch(enabled=job.prefetch),
-            elapsed=job.elapsed or (lambda: job.log.seconds),
+            elapsed=lambda: job.log.seconds,
             paused=job.log.paused,
             today=job.today,
-            fresh_since=job.fresh_since,
         )
-        stack.push_async_callback(ctx.prefetch.drop)
         yield ctx
 
 
@@ -269,12 +243,12 @@ def _recorded_outside(job: Job, recorded: Journal) -> Outside:
         raise ReplayDiffers(message, run_id=job.record.run_id, kind=OUTSIDE)
     told = json.loads(noted)
     named = {QuestionPages.name: QuestionPages(addresses_in(job.question))}
-    places = [named.get(name) or ReplayedPlace(name, purpose) for name, purpose in told["places"]]
-    tools = [ReplayedTool(ToolSpec.model_validate(spec)) for spec in told["tools"]]
+    places = [named.get(name) or RecordedPlace(name, purpose) for name, purpose in told["places"]]
+    tools = [RecordedTool(ToolSpec.model_validate(spec)) for spec in told["tools"]]
     return Outside(
         places=tuple(places),
         tools=OpenTools(tools={tool.name: tool for tool in tools}),
-        pages=ReplayedPages(everywhere=told["web"] == "all") if told["web"] else None,
+        pages=RecordedPages(everywhere=told["web"] == "all") if told["web"] else None,
         opens_addresses=told["web"] == "all",
         docs=tuple(told.get("docs", job.record.docs)),
     )
@@ -282,7 +256,7 @@ def _recorded_outside(job: Job, recorded: Journal) -> Outside:
 
 def _open_stores(job: Job) -> tuple[Library, Journal]:
     journal = job.store.open_journal()
-    return job.store.open_library(), RerunJournal(journal, job.rerun) if job.rerun else journal
+    return job.store.open_library(), journal
 
 
 def _close_stores(*stores: Library | Journal) -> None:

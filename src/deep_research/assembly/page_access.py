@@ -15,7 +15,7 @@ from deep_research.isolated_reading import RejectedDocuments, read_bytes
 from deep_research.ports import Progress
 from deep_research.registry import reader_for, reader_of
 from deep_research.run_context.context import RunContext
-from deep_research.steps.read import PLACE, read_addresses
+from deep_research.steps.open_source import PLACE, read_addresses
 from deep_research.text.page_noise import unreadable_because
 
 if TYPE_CHECKING:

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
 from deep_research.errors import ConfigError
+from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.i18n.catalog import outage_gap
 from deep_research.ports import Journal, Ranker, Reasoner, SearchPlace
-from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
-from deep_research.run_context.context import section_worked_at
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.open_stores import shared_limits
 
 if TYPE_CHECKING:
     from deep_research.providers.model_client import ModelClient, OpenModel
     from deep_research.providers.provider_limits import Gate
-    from deep_research.reasoners.model.structured_calls import Complete
+    from deep_research.reasoners.model.asking import Complete
 
 
 _OWN = "own"
@@ -134,7 +133,7 @@ def open_reasoner(
     Raises ConfigError for an unknown provider, a missing key, and a model that was handed over and is missing now.
     """
     if settings.model_provider == "extractive" and not settings.ranker:
-        return OpenReasoner(ExtractiveReasoner())
+        return OpenReasoner(FinderReasoner())
     if settings.model_provider == "extractive":
         return _open_ranked(settings, keys, journal, on_gap, watch)
     from deep_research.assembly.budget import PaidCalls, note_attempt  # noqa: PLC0415 - only with a model
@@ -150,9 +149,8 @@ def open_reasoner(
         roles=roles,
         account=note_attempt,
         on_outage=lambda model, why: on_gap(outage_gap(model.model, model.provider, why)),
-        patience=Patience.for_silence(settings.model_timeout_seconds, hedges=settings.hedge_slow_calls),
+        patience=Patience.for_silence(settings.model_timeout_seconds),
         gates=_gates(settings, [first, *others, *roles.values()]),
-        task=section_worked_at,
     )
     paid = PaidCalls(client, journal, settings)
     named = {role: (roles.get(role) or first).model for role in get_args(Role)}
@@ -201,11 +199,11 @@ def _open_ranked(
             return await paid.complete(request, role)
 
         ranker = RunRanker(ModelRanker(complete, f"{model.model} ({model.provider})"), None, on_gap)
-        return OpenReasoner(ExtractiveReasoner(ranker), client)
+        return OpenReasoner(FinderReasoner(ranker), client)
     from deep_research.providers.rankers import open_ranker  # noqa: PLC0415
 
     ranker = RunRanker(open_ranker(settings.ranker, keys, base_url=settings.ranker_base_url), journal, on_gap)
-    return OpenReasoner(ExtractiveReasoner(ranker), ranker)
+    return OpenReasoner(FinderReasoner(ranker), ranker)
 
 
 def model_reasoner(
@@ -224,36 +222,40 @@ def model_reasoner(
     Raises ConfigError for a prompt file of the user's that cannot be used.
     """
     from deep_research.prompts import check  # noqa: PLC0415 - only with a model
+    from deep_research.reasoners.model.base import ModelLimits, Offered  # noqa: PLC0415
     from deep_research.reasoners.model.model_reasoner import ModelReasoner  # noqa: PLC0415
 
     folder = home / "prompts"
     if folder.is_dir():
         check(folder)
+    places = [(place.name, place.purpose) for place in offers.places]
     return ModelReasoner(
         complete,
         info=info,
-        fallback=ExtractiveReasoner(),
-        places=[(place.name, place.purpose) for place in offers.places],
-        opens_addresses=offers.opens_addresses,
-        outside=offers.tools,
-        mcp_prompt=settings.mcp_prompt,
+        fallback=FinderReasoner(),
+        offered=Offered(places, offers.opens_addresses, offers.tools, settings.mcp_prompt),
+        limits=ModelLimits(
+            context_tokens=context_tokens,
+            passage_tokens=min(_PASSAGE_TOKENS[settings.depth], context_tokens * 9 // 20),
+            output_tokens={role: getattr(settings, f"{role}_max_tokens") for role in get_args(Role)},
+            tool_calls=settings.tool_calls_per_researcher,
+            sections=settings.max_sections,
+            clarification_rounds=settings.max_clarification_rounds,
+            research_units=settings.max_concurrent_research_units,
+            delegation_rounds=settings.max_researcher_iterations,
+            review_rounds=settings.max_review_iterations,
+            structured_retries=settings.max_structured_output_retries,
+        ),
         date=(today or datetime.now(UTC).date()).isoformat(),
-        max_context_tokens=context_tokens,
-        # The rest of a window is for the instruction and the answer.
-        compression_target_tokens=min(settings.compression_target_tokens, context_tokens * 9 // 20),
-        max_tool_calls=settings.tool_calls_per_researcher,
-        max_sections=settings.max_sections,
-        max_clarification_rounds=settings.max_clarification_rounds,
-        max_research_units=settings.max_concurrent_research_units,
-        max_researcher_iterations=settings.max_researcher_iterations,
-        retries=settings.max_structured_output_retries,
+        depth=settings.depth,
+        background=settings.background,
         on_gap=on_gap,
         prompt_folder=folder if folder.is_dir() else None,
-        depth=settings.depth,
-        report_tokens=settings.report_max_tokens,
-        background=settings.background,
-        max_review_iterations=settings.max_review_iterations,
     )
+
+
+_PASSAGE_TOKENS = {"brief": 15_000, "standard": 40_000, "deep": 100_000}
+"""How much of the passages that were read a writer is shown, by the depth of the report."""
 
 
 def _check_prices(settings: Settings, models: "Sequence[OpenModel]") -> None:
@@ -317,14 +319,14 @@ def _handed_over(argument: str, name: str | None, own: Mapping[str, Any]) -> Any
 def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate]":
     """Return the limits of simultaneous requests for each provider, shared by all runs of the process."""
     from deep_research.providers.provider_catalog import PROVIDERS  # noqa: PLC0415
-    from deep_research.providers.provider_limits import Ceiling, gate_of  # noqa: PLC0415
+    from deep_research.providers.provider_limits import gate_of  # noqa: PLC0415
 
     gates: dict[str, Gate] = {}
     for name, model in {model.provider: model for model in reversed(models)}.items():
         most = settings.max_model_requests
         if name in PROVIDERS:
             most = min(most, PROVIDERS[name].requests)
-        gates[name] = gate_of(name, getattr(model, "address", ""), Ceiling(requests=most), shared=shared_limits())
+        gates[name] = gate_of(name, getattr(model, "address", ""), most, shared=shared_limits())
     return gates
 
 

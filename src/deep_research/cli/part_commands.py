@@ -1,4 +1,4 @@
-"""`deep-research check`, `step` and `prompt`: one part of the program by itself."""
+"""`deep-research check` and `step`: one part of the program by itself."""
 
 import sys
 from pathlib import Path
@@ -9,41 +9,27 @@ import click
 from deep_research.cli.lazy_modules import api, asyncio
 from deep_research.cli.wrapped_text import echo_wrapped
 
-_OPTIONS = (
-    click.option(
-        "-i", "--input", "path", metavar="FILE", help="File with the inputs of the step, as JSON (default: an example)."
-    ),
-    click.option("--run", "run_id", metavar="RUN", help="Take the inputs from an earlier run."),
-    click.option("--section", default="", metavar="TITLE", help="The section of the run (default: its first)."),
-    click.option(
-        "-p",
-        "--provider",
-        metavar="NAME",
-        help="Model provider (default: first with a key, else extractive: no model).",
-    ),
-    click.option("--model", metavar="NAME", help="Model of the provider."),
-    click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting."),
-)
-
-
-def _with_inputs(command: Any) -> Any:
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
 
 @click.command("step")
 @click.argument("name")
-@_with_inputs
+@click.argument("question", required=False, default="")
+@click.option("--run", "run_id", metavar="RUN", help="Take the state and the sources of an earlier run.")
+@click.option("-p", "--provider", metavar="NAME", help="Model provider (default: the first with a key, else no model).")
+@click.option("--model", metavar="NAME", help="Model of the provider.")
+@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer alone, as JSON.")
-def step_command(name: str, as_json: bool, **flags: Any) -> int:
-    """Run one step (decide, plan, research, write_section, judge, …), and show its prompt, answer and cost.
+def step_command(name: str, question: str, run_id: str | None, as_json: bool, **flags: Any) -> int:
+    """Run one node (clarify, plan_sections, researcher, …) for QUESTION, and show its prompt, answer and cost.
 
     An unknown name lists all steps.
     """
     from deep_research.cli.flags import settings_of  # noqa: PLC0415
+    from deep_research.errors import ConfigError  # noqa: PLC0415
 
-    result = asyncio.run(api.run_step(name, _inputs(flags), settings_of(flags)))
+    if not question and not run_id:
+        raise ConfigError('Give a question, or --run RUN: deep-research step clarify "…"', setting="question", value="")
+    run = api.open_run(run_id) if run_id else None
+    result = asyncio.run(api.run_step(name, question, settings_of(flags), run=run))
     if not as_json:
         for role, request in result.requests:
             click.echo(_shown(request, f"asked as {role}"))
@@ -53,29 +39,6 @@ def step_command(name: str, as_json: bool, **flags: Any) -> int:
         echo_wrapped(f"gap: {gap.what}: {gap.why}", err=True)
     echo_wrapped(_cost(result.calls), err=True)
     return 1 if result.gaps else 0
-
-
-@click.command("prompt")
-@click.argument("name")
-@_with_inputs
-def prompt_command(name: str, **flags: Any) -> None:
-    """Show the prompt of a step as a model would receive it. No model is called, and no key is needed."""
-    from deep_research.cli.flags import settings_of  # noqa: PLC0415
-
-    step = "plan" if name.startswith("plan_from") else name
-    request = asyncio.run(api.show_prompt(step, _inputs(flags), settings_of(flags)))
-    click.echo(_shown(request, f"the prompt of {step}"))
-
-
-def _inputs(flags: dict[str, Any]) -> Any:
-    from deep_research.errors import ConfigError  # noqa: PLC0415
-
-    path, run_id = flags["path"], flags["run_id"]
-    if path and run_id:
-        raise ConfigError("Give --input or --run, not both.", setting="input", value=path)
-    if run_id:
-        return asyncio.run(api.open_run(run_id).step_inputs(flags["section"]))
-    return api.read_step_inputs(Path(path).expanduser() if path else None)
 
 
 def _shown(request: Any, what: str) -> str:

@@ -119,12 +119,10 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             head = f"[{event.section}] " if event.section else ""
             return f"{head}searched {event.source}: {event.query[:90]} → {event.found} ({event.new} new{reused})"
         case "section_written":
-            return f"[{event.section}] written: {event.statements}, {event.sources} sources"
+            return f"[{event.section}] notes: {event.passages} passages cited of {event.sources} sources"
         case "section_reviewed":
             again = ", again" if event.retry else ""
             return f"[{event.section}] review: {event.score} of 10, {event.status}{again}"
-        case "section_closed":
-            return f"[{event.section}] closed after {event.took:.0f} s; the others took about {event.usual:.0f} s"
         case "reviewed":
             back = f", again: {', '.join(event.retry)}" if event.retry else ""
             return f"review: {event.score} of 10{back}"

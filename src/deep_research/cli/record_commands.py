@@ -1,6 +1,4 @@
-"""`deep-research replay`, `bundle`, `import`, `fork`, `refresh`, `watch` and `rerun`: earlier runs, used again or kept up to
-date.
-"""
+"""`deep-research replay`, `bundle`, `import`, `refresh` and `watch`: earlier runs, used again or kept up to date."""
 
 import tempfile
 import time
@@ -27,7 +25,7 @@ _LONGEST_NAP = 3600.0
 def replay_command(run_id: str, as_json: bool) -> int:
     """Do RUN, or the run of a bundle, again from its journal, without network and keys, and print its report.
 
-    The report must be the same, byte for byte. The command ends with code 1 at the first call that the run did not make.
+    Every call is answered from the journal. The command ends with code 1 at the first call that the run did not make.
     """
     from deep_research.cli.report_printer import print_report  # noqa: PLC0415
 
@@ -36,7 +34,7 @@ def replay_command(run_id: str, as_json: bool) -> int:
         run = api.read_bundle(Path(run_id), home=Path(scratch)) if Path(run_id).is_file() else api.open_run(run_id)
         report = asyncio.run(run.replay())
     click.echo(report.model_dump_json(indent=1)) if as_json else print_report(report)
-    echo_wrapped(f"The replay of {run.id} gave the same report.", err=True)
+    echo_wrapped(f"The replay of {run.id} made no call outside its journal.", err=True)
     return 0
 
 
@@ -64,31 +62,6 @@ def import_command(file: str) -> int:
     return 0
 
 
-@click.command("fork")
-@click.argument("run_id", metavar="RUN")
-@click.option(
-    "--at",
-    type=click.Choice(["question", "plan", "report"]),
-    default="plan",
-    help="Where the new run begins: the question, the plan (default), or the report around the sections.",
-)
-@click.option("--plan", metavar="TEXT", default="", help='Another plan: an outline in Markdown, or changes ("drop 3").')
-@click.option("-p", "--provider", metavar="NAME", help="Another model provider.")
-@click.option("--model", metavar="NAME", help="Another model.")
-@click.option("--depth", type=click.Choice(["brief", "standard", "deep"]), help="Another length of the report.")
-def fork_command(run_id: str, at: str, plan: str, provider: str | None, model: str | None, depth: str | None) -> int:
-    """Make a new run out of RUN that goes on from one of its points with another plan, model or depth.
-
-    What RUN has asked and read is taken over and not paid again.
-    """
-    named = {"model_provider": provider, "model_name": model, "depth": depth}
-    changes = {name: value for name, value in named.items() if value is not None}
-    parent = api.open_run(run_id)
-    run = asyncio.run(parent.fork(at=at, plan=plan, settings=changes))  # type: ignore[arg-type]
-    echo_wrapped(f"Forked: {run.id} from {parent.id}", err=True)
-    return _carry_out(run)
-
-
 @click.command("refresh")
 @click.argument("run_id", metavar="RUN")
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
@@ -101,25 +74,6 @@ def refresh_command(run_id: str, as_json: bool) -> int:
     changes = run.changes_since_parent()
     click.echo(changes.model_dump_json(indent=1)) if as_json else print_markdown(str(changes))
     echo_wrapped(f"The whole report: deep-research show {run.id}", err=True)
-    return 0
-
-
-@click.command("rerun")
-@click.argument("run_id", metavar="RUN")
-@click.argument("section", metavar="SECTION")
-@click.option("--remark", metavar="TEXT", default="", help="What the section should look for.")
-def rerun_command(run_id: str, section: str, remark: str) -> int:
-    """Research one SECTION of RUN (title or number) again, from today's sources, into the same report."""
-    run = api.open_run(run_id)
-    run.rerun_section(section, remark)
-    return _carry_out(run)
-
-
-def _carry_out(run: "Run") -> int:
-    from deep_research.cli.report_printer import print_report  # noqa: PLC0415 - help stays fast
-
-    print_report(asyncio.run(run.carry_out()))
-    echo_wrapped(f"Report: {run.report_path}   (run {run.id})", err=True)
     return 0
 
 

@@ -46,7 +46,7 @@ def _wish(language: str) -> re.Pattern[str]:
 
 def section_title(report: Report, number: int) -> str:
     """Return the title of a report's section by its place among those that say something; "" where it has none."""
-    titles = [section.title for section in report.sections if section.content]
+    titles = [section.title for section in report.sections if section.notes]
     return titles[number - 1] if 0 < number <= len(titles) else ""
 
 
@@ -59,7 +59,7 @@ def reply_to(remark: Remark, report: Report | None, language: str) -> str:
     if remark.kind == "summary":
         return f"{phrase('remark_summary', language)}\n\n{abstract_of(report)}"
     if remark.kind == "section":
-        count = sum(bool(section.content) for section in report.sections)
+        count = sum(bool(section.notes) for section in report.sections)
         return phrase("remark_no_section", language, count=count)
     standing = sum(claim.stands for claim in report.claims)
     return phrase("remark_verify", language, supported=standing, claims=len(report.claims))
@@ -71,5 +71,5 @@ def abstract_of(report: Report) -> str:
     _, found, rest = report.report.partition(heading)
     if found:
         return rest.split("\n## ", 1)[0].strip()
-    content = next((section.content for section in report.sections if section.content), "")
+    content = next((section.notes for section in report.sections if section.notes), "")
     return "\n\n".join(content.split("\n\n")[:2])

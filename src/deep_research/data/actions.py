@@ -41,7 +41,8 @@ class Observation(Noun):
 
     `found` counts the sources that answered, `new` those that the run had not seen before. `failed` names what could
     not be reached, and `failure` says why the first of it could not; the gaps are in the run's log. `text` is what
-    came of it in words: where the text goes on, the notes that a delegation brought, or why nothing was done.
+    came of it in words: where the text goes on, the notes that a delegation brought, or why nothing was done. What the
+    run had opened before is `free`: it counts for no call.
     """
 
     action: str
@@ -51,6 +52,7 @@ class Observation(Noun):
     failed: tuple[str, ...] = ()
     failure: str = ""
     text: str = ""
+    free: bool = False
 
 
 class SearchRecord(BaseModel, frozen=True, extra="ignore"):
@@ -74,8 +76,13 @@ class Turn(Noun):
 
 
 def tool_calls_made(turns: Iterable[Turn]) -> int:
-    """Return how many calls of tools the turns hold."""
-    return sum(action.counts for turn in turns for action in turn.actions)
+    """Return how many calls of tools were made since the last notes, without those that were free."""
+    made = 0
+    for turn in turns:
+        if turn.said:
+            made = 0
+        made += sum(action.counts for action in turn.actions) - sum(seen.free for seen in turn.observations)
+    return made
 
 
 class Span(Noun):

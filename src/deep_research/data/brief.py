@@ -64,11 +64,25 @@ class Template(Noun):
     clarifications: tuple[Clarification, ...] = ()
 
 
+class QueryAnalysis(Noun):
+    """What kind of question it is and which form suits the answer (contract row B3).
+
+    `parts` are what the reader must find answered, in the order of the question.
+    """
+
+    query_type: QueryType
+    output_format: OutputFormat
+    needs_discovery: bool = False
+    discovery_target: str = ""
+    reasoning: str = ""
+    parts: tuple[str, ...] = ()
+
+
 class Decision(Noun):
     """What intake thinks of a question; the thresholds that turn it into an action are code.
 
     `terms` are the unknown terms as they were looked up, `suggested_focus` the points of a focus template for a
-    question that names none.
+    question that names none. `analysis` is there where the same judgement says what kind of question it is.
     """
 
     next_action: NextAction
@@ -83,20 +97,7 @@ class Decision(Noun):
     assumptions: tuple[str, ...] = ()
     terms: tuple[Term, ...] = ()
     suggested_focus: tuple[str, ...] = ()
-
-
-class QueryAnalysis(Noun):
-    """What kind of question it is and which form suits the answer (contract row B3).
-
-    `parts` are what the reader must find answered, in the order of the question.
-    """
-
-    query_type: QueryType
-    output_format: OutputFormat
-    needs_discovery: bool = False
-    discovery_target: str = ""
-    reasoning: str = ""
-    parts: tuple[str, ...] = ()
+    analysis: QueryAnalysis | None = None
 
 
 class DiscoveredItem(Noun):

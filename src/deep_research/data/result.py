@@ -60,6 +60,17 @@ class ReportReview(Noun):
     attempts: int = 1
 
 
+class SentQuery(Noun):
+    """What was sent to a place that is not the user's own: a query, the arguments of a tool, the address of a page.
+
+    `held_back` says why it was not sent after all: it repeats "words" of the user's documents, or a "value".
+    """
+
+    place: str
+    query: str
+    held_back: Literal["", "words", "value"] = ""
+
+
 class ReportPassage(Noun):
     """A cited passage: `text` is `snapshot[start:end]`, exactly."""
 
@@ -130,6 +141,7 @@ class Report(Noun):
     reviews: tuple[ReportReview, ...] = ()
     problems: tuple[Problem, ...] = ()
     edits: tuple[Edit, ...] = ()
+    queries: tuple[SentQuery, ...] = ()
 
     def __str__(self) -> str:
         """Return the report's Markdown."""

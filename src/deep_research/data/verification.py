@@ -24,6 +24,20 @@ class Assignment(Noun):
     not_found: tuple[str, ...] = ()
 
 
+class Edit(Noun):
+    """A change that the writer makes to its own text: `old` stands there exactly, `new` takes its place.
+
+    `problems` are the places, from 0, of the problems that it answers; `applied` is False where `old` does not stand in
+    the text, or more than once. With an empty `old` it is the writer's `reply` to a problem that it rejects.
+    """
+
+    old: str
+    new: str
+    problems: tuple[int, ...] = ()
+    reply: str = ""
+    applied: bool = False
+
+
 class Problem(Noun):
     """Something in a text that would mislead whoever acts on it.
 
@@ -39,14 +53,20 @@ class Problem(Noun):
     passages: tuple[str, ...] = ()
     claim: str = ""
     by: Literal["code", "judge", "verifier"] = "judge"
-    outcome: Literal["open", "revised"] = "open"
+    outcome: Literal["open", "revised", "rejected"] = "open"
+    reply: str = ""
+    failed_edits: tuple[Edit, ...] = ()
 
 
 class Reckoning(Noun):
-    """A figure that a text reckons: `quote` holds the figure, `expression` is arithmetic over figures of the sources."""
+    """A figure that a text reckons: `quote` holds the figure, `expression` is arithmetic over figures of the sources.
+
+    `claim` is the id of its statement.
+    """
 
     quote: str
     expression: str
+    claim: str = ""
 
 
 class Findings(Noun):
@@ -64,17 +84,6 @@ class Move(Noun):
     actions: tuple[Action, ...] = ()
     text: str = ""
     findings: Findings | None = None
-
-
-class Edit(Noun):
-    """A change that the writer makes to its own text: `old` stands there exactly, `new` takes its place.
-
-    `applied` is False where `old` does not stand in the text, or more than once.
-    """
-
-    old: str
-    new: str
-    applied: bool = False
 
 
 class Revision(Noun):

@@ -6,8 +6,8 @@ no automatic redirects or decompression, so each of these is decided here.
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -21,7 +21,8 @@ from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import Address, parse_address
 from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.guarded_network import Dial, GuardedNetwork, Resolver, SystemResolver, judged_ips, system_dial
-from deep_research.fetch.response_body import ACCEPTED, Body
+from deep_research.fetch.response_body import Body
+from deep_research.protocol.content_decoding import ACCEPTED
 
 PRODUCT = "deep-research"
 """The product token that robots.txt files name."""
@@ -168,11 +169,26 @@ class Transport:
     @asynccontextmanager
     async def _open(self, request: httpcore.Request, address: Address) -> AsyncIterator[httpcore.Response]:
         with _translated(address):
-            response = await (await self._pool()).handle_async_request(request)
+            response = await self._begun(await self._pool(), request)
             try:
                 yield response
             finally:
                 await response.aclose()
+
+    async def _begun(self, pool: httpcore.AsyncConnectionPool, request: httpcore.Request) -> httpcore.Response:
+        """Send a request; once more where the server had closed the idle connection that it went over."""
+        opened: list[str] = []
+
+        async def note(event: str, _: object) -> None:
+            opened.extend([event] * event.endswith("connect_tcp.started"))
+
+        request.extensions["trace"] = note
+        try:
+            return await pool.handle_async_request(request)
+        except (httpcore.ReadError, httpcore.WriteError, httpcore.RemoteProtocolError):
+            if opened:
+                raise
+            return await pool.handle_async_request(request)
 
     async def _pool(self) -> httpcore.AsyncConnectionPool:
         if self._open_pool is None:
@@ -209,18 +225,13 @@ def _headers(raw: Sequence[tuple[bytes, bytes]], address: Address, limits: Fetch
     return headers
 
 
-class _translated:  # noqa: N801 - reads as a phrase in `with`
-    """Turns httpcore's errors into ours, by type; a test walks all of them."""
-
-    def __init__(self, address: Address) -> None:
-        self._address = address
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if error is not None and isinstance(error, _HTTPCORE_ERRORS):
-            raise translate(error, self._address.url) from error
+@contextmanager
+def _translated(address: Address) -> Iterator[None]:
+    """Turn httpcore's errors into ours, by type; a test walks all of them."""
+    try:
+        yield
+    except _HTTPCORE_ERRORS as error:
+        raise translate(error, address.url) from error
 
 
 _HTTPCORE_ERRORS = (

@@ -19,7 +19,7 @@ from deep_research.graph.graph_state import AgentState, Node
 from deep_research.graph.run_graph import ask_user
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
-from deep_research.steps import intake, search
+from deep_research.steps import intake
 
 
 def clarify_then(node: str) -> Node[AgentState]:
@@ -28,16 +28,14 @@ def clarify_then(node: str) -> Node[AgentState]:
     async def clarify(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
         """Decide whether the question is understood; ask the user one thing at a time until it is."""
         ctx, question, rounds = runtime.context, state["question"], state.get("clarification_rounds", 0)
+        if state.get("brief"):  # taken over from an earlier run
+            return Command(goto=node)
         if not state.get("pending_question"):
             ctx.emit(StageStarted(stage="clarify"))
-        ctx.prefetch.begin(ctx, question, search.perform)
         decision = await intake.decide(ctx, question, rounds=rounds)
         asked = decision.clarification
         if decision.next_action != "NEED_CLARIFICATION" or asked is None:
-            if decision.next_action == "CANNOT_DO":
-                await ctx.prefetch.drop()
             return _settle(ctx, question, decision, node, state["messages"])
-        await ctx.prefetch.drop()
         if state.get("pending_question") != asked.question:  # on disk before the user is asked
             return Command(goto="clarify", update={"pending_question": asked.question})
         said = ask_user(Asked(question=asked.question, options=asked.options, missing_info=asked.missing_info))

@@ -38,7 +38,7 @@ async def discover_tools(state: DiscoverState, runtime: Runtime[RunContext]) -> 
     """Make the searches."""
     turn = state["discovery_turns"][-1]
     ctx = runtime.context
-    seen = await ctx.prefetch.observations(ctx, turn.actions, search.perform)
+    seen = await search.perform(ctx, turn.actions)
     done = turn.model_copy(update={"observations": tuple(seen)})
     return Command(goto="discover_invoke", update={"discovery_turns": [*state["discovery_turns"][:-1], done]})
 

@@ -1,4 +1,7 @@
-"""The end of every workflow: the report around what the sections say."""
+"""The end of every workflow: write → verify → revise → show.
+
+All calls are in the journal: a run that is killed in here goes on from the last answer.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,48 +10,74 @@ from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
 from deep_research.concurrency import in_background
-from deep_research.data import ReportReview, Section
+from deep_research.data import Assignment, ReportReview, Section, Verification
 from deep_research.events import StageStarted
 from deep_research.graph.graph_state import AgentState
-from deep_research.report import compose
-from deep_research.report.deduplicate import without_repetition
-from deep_research.report.report_input import ReportInput
+from deep_research.i18n.catalog import gap_of, phrase
+from deep_research.report.assemble import Finished, assemble, open_reviews
 from deep_research.run_context.context import RunContext
+from deep_research.steps import revise, verify, write
+from deep_research.steps.private_text import sent_queries
 
 
 async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Write the report around the sections' own text."""
+    """Write the report, have it verified and put right, and number its citations."""
     ctx = runtime.context
     ctx.steering.close()
-    ctx.emit(StageStarted(stage="report"))
-    written = await compose.write_report(ctx, await report_input(state, ctx))
-    await ctx.keep_report({"report": written, "found_in": state.get("found_in") or ""})
-    return {"report": written, "final_report": written.report, "messages": [AIMessage(content=written.report)]}
-
-
-async def report_input(state: AgentState, ctx: RunContext) -> ReportInput:
-    """Return what the report is made of: the sections that the user still wants, without what two of them repeat."""
-    kept = ctx.steering.now.kept(state["sections"])
-    sections, claims = await in_background(without_repetition, kept, state.get("claims", {}))
-    return ReportInput(
+    sections = ctx.steering.now.kept(state["sections"])
+    reviews = _reviews(state, sections)
+    for review in open_reviews(reviews):
+        ctx.report_gap(gap_of(review.section, "review_open", missing=review.missing))
+    given = write.assign(ctx, state["question"], state["analysis"], state["decision"], state["brief"], sections)
+    checked = await _checked(ctx, given)
+    done = Finished(
         question=state["question"],
         original=state["original_query"],
         analysis=state["analysis"],
         decision=state["decision"],
-        brief=ctx.steering.now.brief_with_remarks(state["brief"]),
+        brief=state["brief"],
         sections=tuple(sections),
-        claims=tuple(c for s in sections for c in claims.get(s.title, [])),
-        contradictions=tuple(state.get("contradictions", ())),
+        text=checked.text,
+        verification=checked.verification,
+        edits=checked.edits,
+        reviews=reviews,
         found_in=state.get("found_in") or "",
-        reviews=_reviews(state, sections),
+    )
+    report = await in_background(assemble, ctx, done)
+    report = report.model_copy(update={"queries": sent_queries(ctx)})
+    await ctx.keep_report({"report": report, "found_in": done.found_in})
+    return {"report": report, "final_report": report.report, "messages": [AIMessage(content=report.report)]}
+
+
+async def _checked(ctx: RunContext, given: Assignment) -> revise.Checked:
+    if not given.passages:
+        return revise.Checked(_nothing(ctx, given), Verification())
+    ctx.emit(StageStarted(stage="report"))
+    written = await write.write_report(ctx, given)
+    ctx.emit(StageStarted(stage="verify"))
+    found = await verify.verify(ctx, given, written.text)
+    return await revise.revise(ctx, given, written, found)
+
+
+def _nothing(ctx: RunContext, given: Assignment) -> str:
+    """Return what a report says for which nothing was found: where was searched, and what for."""
+    language = given.brief.language
+    queries = dict.fromkeys(query for section in given.sections for query in section.searched)
+    return "\n\n".join(
+        [
+            f"# {given.brief.title}",
+            phrase("nothing_found", language),
+            phrase("searched_places", language, places=ctx.places_named(language)),
+            phrase("searched_queries", language, queries=" · ".join(queries) or "–"),
+        ]
     )
 
 
 def _reviews(state: AgentState, sections: Sequence[Section]) -> tuple[ReportReview, ...]:
-    """Return how each section was judged last; a review after which it was researched again speaks of an older text."""
+    """Return how each section was judged last; a review after which it was researched again speaks of older notes."""
     judged = state.get("section_reviews", {})
     found = [(s, row) for s in sections if (row := judged.get(s.title)) is not None and not row.retry]
-    return tuple(
+    rows = [
         ReportReview(
             section=s.title,
             status=row.status,
@@ -57,4 +86,9 @@ def _reviews(state: AgentState, sections: Sequence[Section]) -> tuple[ReportRevi
             attempts=max(1, s.attempts),
         )
         for s, row in found
-    )
+    ]
+    whole = state.get("overall_score")
+    if whole:
+        status = "sufficient" if all(row.status == "sufficient" for row in rows) else "partial"
+        rows.append(ReportReview(section="", status=status, score=whole))
+    return tuple(rows)

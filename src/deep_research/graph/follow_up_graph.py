@@ -1,7 +1,6 @@
-"""A follow-up on a finished report: understand → recall → (research_again) → final_report.
+"""A follow-up on a finished report: understand → recall → research_again → final_report.
 
-The answer is written from what the run has read. Only when that says nothing the question goes to one researcher,
-as in the `quick` workflow; code decides which (`steps.follow_up`).
+One researcher begins with what the run has read about the question, and searches only where that says too little.
 """
 
 from typing import Any, Literal
@@ -10,14 +9,14 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from deep_research.data import Brief, QueryAnalysis
+from deep_research.data import LIBRARY, Brief, QueryAnalysis
 from deep_research.events import Planned, StageStarted
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
 from deep_research.graph.planning import analysis_update
 from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.run_context.context import RunContext
-from deep_research.steps import follow_up, research
+from deep_research.steps import follow_up
 
 
 async def understand(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
@@ -37,37 +36,33 @@ async def understand(state: AgentState, runtime: Runtime[RunContext]) -> Command
     return Command(goto="recall", update=update)
 
 
-async def recall(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["research_again", "final_report"]]:
-    """Write the answer from what was read; without a supported statement it is researched."""
+async def recall(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["research_again"]]:
+    """Look into what was read, and hand that to one researcher, who searches only where it says too little."""
     ctx, brief = runtime.context, state["brief"]
     ctx.emit(StageStarted(stage="recall"))
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
     section = state["sections"][0]
-    turns = await follow_up.recall(ctx, brief)
-    if await follow_up.is_known(ctx, brief, turns):
-        written = await research.write_or_fail(ctx, section, brief, turns)
-        if any(claim.stands for claim in written.claims):
-            update = {
-                "sections": [written.section],
-                "claims": {section.title: list(written.claims)},
-                "found_in": "library",
-            }
-            return Command(goto="final_report", update=update)
-    ctx.emit(StageStarted(stage="research"))
-    return Command(
-        goto=Send("research_again", task_for(section, brief, ctx.settings)),
-        update={"found_in": "research"},
-    )
+    turns = await follow_up.recall(ctx, brief.title)
+    return Command(goto=Send("research_again", task_for(section, brief, ctx.settings, turns)))
+
+
+async def answered(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Say where the answer was found: in what the run had read, or by new searches."""
+    turns = [turn for turns in state.get("conversations", {}).values() for turn in turns]
+    made = any(a.name == "search" and a.source != LIBRARY for turn in turns for a in turn.actions)
+    return {"found_in": "research" if made else "library"}
 
 
 def build_follow_up() -> StateGraph[Any, RunContext, Any, Any]:
     """Return the graph of a follow-up, not compiled."""
     graph = StateGraph(AgentState, context_schema=RunContext)
     graph.add_node("understand", understand, destinations=("recall", END))
-    graph.add_node("recall", recall, destinations=("research_again", "final_report"))
+    graph.add_node("recall", recall, destinations=("research_again",))
     graph.add_node("research_again", build_researcher())
+    graph.add_node("answered", answered)
     graph.add_node("final_report", final_report)
     graph.add_edge(START, "understand")
-    graph.add_edge("research_again", "final_report")
+    graph.add_edge("research_again", "answered")
+    graph.add_edge("answered", "final_report")
     graph.add_edge("final_report", END)
     return graph

@@ -9,8 +9,6 @@ from langgraph.runtime import Runtime
 
 from deep_research.data import (
     Brief,
-    Claim,
-    Contradiction,
     Decision,
     DiscoveredItem,
     Discovery,
@@ -44,8 +42,8 @@ def section_reducer(existing: list[Section], updates: list[Section]) -> list[Sec
     return list(merged.values())
 
 
-def claims_reducer(existing: dict[str, list[Claim]], updates: dict[str, list[Claim]]) -> dict[str, list[Claim]]:
-    """Merge by section title: a section's new claims replace its old ones."""
+def turns_reducer(existing: dict[str, list[Turn]], updates: dict[str, list[Turn]]) -> dict[str, list[Turn]]:
+    """Merge by section title: a researcher's conversation only grows."""
     return {**existing, **updates}
 
 
@@ -57,8 +55,8 @@ def reviews_reducer(existing: dict[str, SectionReview], updates: dict[str, Secti
 class AgentState(MessagesState):
     """The state of the `sections` workflow; the bulk (pages, passages) lies in the library.
 
-    `run_id` names the run in the state folder. `understood` and `assumptions` are there for a follow-up only: how
-    code understood a question about the report.
+    `run_id` names the run in the state folder. `conversations` are the turns of each section's researcher, by title.
+    `understood` and `assumptions` are there for a follow-up only: how code understood a question about the report.
     """
 
     run_id: str
@@ -77,9 +75,9 @@ class AgentState(MessagesState):
     brief: Brief
     research_brief: str
     sections: Annotated[list[Section], section_reducer]
-    claims: Annotated[dict[str, list[Claim]], claims_reducer]
-    contradictions: list[Contradiction]
+    conversations: Annotated[dict[str, list[Turn]], turns_reducer]
     section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
+    overall_score: int
     clarification_rounds: int
     pending_question: str
     plan_rounds: int
@@ -92,14 +90,13 @@ class AgentState(MessagesState):
     max_review_iterations: int
     final_report: str
     report: Report
-    jumps: int
 
 
 class ResearcherState(MessagesState):
     """The state of one researcher at one section; names as the design documents give them.
 
-    `turns` are the calls with what they brought; `researcher_messages` tell them as messages once the section is
-    written, which is then its `compressed_research`.
+    `turns` are its conversation, `notes` what it has handed over; `researcher_messages` tell the turns as messages once
+    the notes are written, which are then its `compressed_research`. `raw_notes` are the notes of each attempt.
     """
 
     section: Section
@@ -109,24 +106,22 @@ class ResearcherState(MessagesState):
     researcher_messages: list[AnyMessage]
     compressed_research: str
     turns: list[Turn]
+    notes: str
     tool_call_iterations: int
     max_tool_calls: int
     is_complete: bool
-    is_closed: bool
-    previous_claims: list[Claim]
     max_review_iterations: int
-    raw_notes: list[list[str]]
+    raw_notes: list[str]
     section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
-    draft_review: SectionReview | None
 
 
 class ResearcherOutput(MessagesState):
     """What a researcher hands back to the graph."""
 
     sections: Annotated[list[Section], section_reducer]
-    claims: Annotated[dict[str, list[Claim]], claims_reducer]
+    conversations: Annotated[dict[str, list[Turn]], turns_reducer]
     section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
-    raw_notes: list[list[str]]
+    raw_notes: list[str]
 
 
 class DiscoverState(MessagesState):

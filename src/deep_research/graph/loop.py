@@ -1,11 +1,11 @@
 """The `loop` workflow (contract rows C1–C4): plan → retrieve → read → reflect → (retrieve …) → report.
 
-One researcher for the whole question: it searches for all sections, reads what came back into findings
-with their sources, reflects on what is missing, and searches again until the evidence suffices or
-`max_iterations` rounds are used up.
+One researcher for the whole question, in one conversation that only grows: it searches for all sections, reads what
+came back, takes notes under the heading of each section, and goes on with what a reflection misses, until the evidence
+suffices or `max_iterations` rounds are used up.
 """
 
-import operator
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -13,19 +13,19 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, Section, Turn
 from deep_research.events import SectionStarted, StageStarted
 from deep_research.graph.clarify import clarify_then
 from deep_research.graph.final_report import final_report
-from deep_research.graph.graph_state import AgentState, section_reducer
+from deep_research.graph.graph_state import AgentState
 from deep_research.graph.planning import analyze_question, confirm_plan_then, lay_out_plan
-from deep_research.run_context.context import RunContext
+from deep_research.run_context.context import RunContext, section_position
 from deep_research.run_context.steering import Interrupted
-from deep_research.steps import research, review, search
+from deep_research.steps import research, review
 from deep_research.steps.plan import needs_confirmation
 
-_QUERIES_PER_ROUND = 12
+_QUERIES_PER_ROUND, _QUERIES_PER_CALL = 15, 5
+_HEADING = re.compile(r"#{1,4} +(.+?) *#*$")
 
 
 def union(existing: list[str], updates: list[str]) -> list[str]:
@@ -36,8 +36,8 @@ def union(existing: list[str], updates: list[str]) -> list[str]:
 class LoopState(AgentState):
     """The state of the loop; names as its design gives them.
 
-    `gathered_info` holds the findings with the ids of their passages, `current_queries` the searches of
-    the round, each with the title of the section it serves.
+    `gathered_info` holds the key findings with the ids of their passages, `visited_sources` ids of sources,
+    `current_queries` the searches of the round, `turns` the researcher's conversation.
     """
 
     clarified_query: str
@@ -47,8 +47,8 @@ class LoopState(AgentState):
     iteration_count: int
     max_iterations: int
     is_sufficient: bool
-    current_queries: list[tuple[str, str]]
-    turns: Annotated[list[tuple[str, Turn]], operator.add]
+    current_queries: list[str]
+    turns: list[Turn]
 
 
 async def plan(state: LoopState, runtime: Runtime[RunContext]) -> Command[Literal["confirm_plan", "retrieve"]]:
@@ -64,70 +64,97 @@ async def plan(state: LoopState, runtime: Runtime[RunContext]) -> Command[Litera
 
 
 def _begin(ctx: RunContext, brief: Brief, state: LoopState) -> dict[str, Any]:
-    """Return the first round of a plan."""
-    sections = _begin_sections(ctx, brief.sections)
+    sections = _begun(ctx, [*brief.sections, *ctx.steering.now.added_to(brief.sections)])
     return {
         "sections": sections,
         "clarified_query": state["question"].text,
         "is_clarified": True,
+        "gathered_info": [],
+        "visited_sources": [],
         "iteration_count": 0,
         "max_iterations": ctx.settings.max_iterations,
-        "current_queries": _first_queries(sections)[:_QUERIES_PER_ROUND],
+        "is_sufficient": False,
+        "current_queries": _queries_of(sections),
+        "turns": [],
     }
 
 
-def _begin_sections(ctx: RunContext, sections: Sequence[Section]) -> list[Section]:
-    """Return the sections in their first round."""
+def _begun(ctx: RunContext, sections: Sequence[Section]) -> list[Section]:
+    ctx.steering.begin(*(s.title for s in sections))
     for section in sections:
         ctx.emit(SectionStarted(section=section.title, attempt=1))
-    return [s.model_copy(update={"attempts": 1}) for s in sections]
+    return [s.model_copy(update={"status": "researching", "attempts": 1}) for s in sections]
 
 
-def _first_queries(sections: Sequence[Section]) -> list[tuple[str, str]]:
-    return [(s.title, q) for s in sections for q in (s.queries or (s.title,))]
+def _queries_of(sections: Sequence[Section]) -> list[str]:
+    return list(dict.fromkeys(query for s in sections for query in (s.queries or (s.title,))))[:_QUERIES_PER_ROUND]
 
 
 async def retrieve(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Make the searches of the round side by side; those of the first round also when the user wants the report."""
+    """Make the searches of this round, side by side."""
     ctx, round_ = runtime.context, state["iteration_count"] + 1
     ctx.emit(StageStarted(stage="research"))
-    asked = [(title, query) for title, query in state["current_queries"] if title not in ctx.steering.now.dropped]
-    actions = [Action(id=f"r{round_}q{i}", name="search", query=query) for i, (_, query) in enumerate(asked, 1)]
+    queries = state["current_queries"]
+    groups = [queries[n : n + _QUERIES_PER_CALL] for n in range(0, len(queries), _QUERIES_PER_CALL)]
+    actions = [Action(id=f"q{round_}.{n}", name="search", query="\n".join(g)) for n, g in enumerate(groups, 1)]
     try:
-        seen = await ctx.steering.unless_stopped("", search.perform(ctx, actions), finish_stops=round_ > 1)
+        seen = await ctx.steering.unless_stopped("", research.act(ctx, actions), finish_stops=round_ > 1)
     except Interrupted:
         return {"current_queries": [], "iteration_count": round_}
-    turns = [
-        (title, Turn(actions=(action,), observations=(observation,)))
-        for (title, _), action, observation in zip(asked, actions, seen, strict=True)
-    ]
-    return {"turns": turns, "iteration_count": round_}
+    turn = Turn(actions=tuple(actions), observations=tuple(seen))
+    return {"turns": [*state["turns"], turn] if actions else state["turns"], "iteration_count": round_}
 
 
 async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Read what was found into checked findings with their sources, for the sections that got something new."""
-    touched = {title for title, _ in state["current_queries"]}
-    pending = [s for s in runtime.context.steering.now.kept(state["sections"]) if s.title in touched]
-    written = await side_by_side(_read_for(section, state, runtime.context) for section in pending)
-    claims = {w.section.title: list(w.claims) for w in written}
-    supported = [c for w in written for c in w.claims if c.stands]
+    """Go on with the conversation until its notes: what was opened and found, under the heading of each section."""
+    ctx, brief, turns = runtime.context, state["brief"], list(state["turns"])
+    sections = ctx.steering.now.kept(state["sections"])
+    whole = _whole(brief, sections)
+    section_position.set((whole.title, str(state["iteration_count"])))
+    notes = ""
+    while not ctx.steering.now.finishing:
+        turns = ctx.steering.now.add_remarks(turns)
+        move = await research.next_move(ctx, whole, brief, turns)
+        if not move.actions:
+            notes = move.text
+            break
+        seen = await research.act(ctx, move.actions)
+        turns.append(Turn(actions=move.actions, observations=tuple(seen)))
+        if research.is_complete(move.actions):
+            break
+    written = await research.write_notes(ctx, whole, brief, turns, notes=notes)
+    done = _shared_out(written, sections)
     return {
-        "sections": section_reducer(state["sections"], [w.section for w in written]),
-        "claims": claims,
-        "gathered_info": [f"{c.text} {''.join(f'[{p}]' for p in c.passages)}" for c in supported],
-        "visited_sources": [source for w in written for source in w.section.sources],
+        "sections": done,
+        "turns": [*turns, Turn(said=written.content)] if written.content else turns,
+        "gathered_info": list(written.key_findings),
+        "visited_sources": list(written.sources),
     }
 
 
-async def _read_for(section: Section, state: LoopState, ctx: RunContext) -> research.Written:
-    turns = [turn for title, turn in state["turns"] if title == section.title]
-    settled = state.get("claims", {}).get(section.title, [])
-    is_note = research.sections_are_notes(ctx)
-    return await research.write_or_fail(ctx, section, state["brief"], turns, settled=settled, is_note=is_note)
+def _whole(brief: Brief, sections: Sequence[Section]) -> Section:
+    """Return all sections as the one that the researcher of a loop works at."""
+    headings = "; ".join(s.title for s in sections)
+    told = " ".join(f"{s.title}: {s.description}" for s in sections)
+    form = f"All of it. Give your notes a heading `## ` for each of these, exactly as written: {headings}."
+    return Section(title=brief.title, description=f"{form} {told}", attempts=1)
+
+
+def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
+    """Return the sections with the notes that stand under their headings; what stands under none is the first one's."""
+    titles = {s.title.casefold(): s.title for s in sections}
+    notes: dict[str, list[str]] = {s.title: [] for s in sections}
+    at = sections[0].title if sections else ""
+    for line in whole.content.split("\n"):
+        if heading := _HEADING.match(line):
+            at = titles.get(heading[1].casefold(), at)
+        notes.get(at, []).append(line)
+    shared = whole.model_dump(include={"key_findings", "sources", "searched", "failed", "passages", "status"})
+    return [s.model_copy(update={**shared, "content": "\n".join(notes[s.title]).strip()}) for s in sections]
 
 
 async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Literal["retrieve", "final_report"]]:
-    """Judge whether the evidence suffices; if not, name the gaps and the next searches.
+    """Judge whether the evidence suffices; if not, name what is missing and the next searches.
 
     What the user has added or remarked is searched for in any case; who wants the report now gets it.
     """
@@ -144,54 +171,29 @@ async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Lit
 async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retrieve", "final_report"]]:
     ctx.emit(StageStarted(stage="review"))
     sections = ctx.steering.now.kept(state["sections"])
-    claims = [c for s in sections for c in state["claims"].get(s.title, [])]
-    judged = await review.review(ctx, state["brief"], sections, claims, 0)
+    judged = await review.review(ctx, state["brief"], sections, 0)
+    rows = {row.title: row.model_copy(update={"retry": False}) for row in judged.section_coverage}
+    found = {"section_reviews": rows, "overall_score": judged.overall_score, "is_sufficient": judged.is_sufficient}
     weak = review.send_back(sections, judged)
-    sufficient = judged.is_sufficient or not weak
-    if sufficient or state["iteration_count"] >= state["max_iterations"]:
-        return Command(goto="final_report", update={"is_sufficient": sufficient, "current_queries": []})
-    again = [_searched(s, state).model_copy(update={"attempts": s.attempts + 1}) for s in weak]
-    queries = [(s.title, query) for s in again for query in await _next_queries(s, state, ctx)]
-    if not queries:
-        return Command(goto="final_report", update={"is_sufficient": False, "current_queries": []})
-    return Command(
-        goto="retrieve",
-        update={"sections": again, "current_queries": queries[:_QUERIES_PER_ROUND], "is_sufficient": False},
-    )
+    queries = list(dict.fromkeys(query for s in weak for query in s.queries))[:_QUERIES_PER_ROUND]
+    if judged.is_sufficient or not queries or state["iteration_count"] >= state["max_iterations"]:
+        if not judged.is_sufficient:
+            review.report_gaps(ctx, judged)
+        return Command(goto="final_report", update={**found, "current_queries": []})
+    remark = Turn(remarks=tuple(f"{s.title}: {review.remark_of(s)}" for s in weak))
+    again = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in weak]
+    update = {**found, "sections": again, "turns": [*state["turns"], remark], "current_queries": queries}
+    return Command(goto="retrieve", update=update)
 
 
 def _wanted(state: LoopState, ctx: RunContext) -> dict[str, Any] | None:
-    """Return a round for what the user has said since the last one: searches for added sections and remarks, or None."""
-    added = _begin_sections(ctx, ctx.steering.now.added_to(state["sections"]))
-    known = [turn for _, turn in state["turns"]]
-    heard = ctx.steering.now.add_remarks(known)[len(known) :]
-    remarked = [
-        (s.title, remark) for s in ctx.steering.now.kept(state["sections"]) for turn in heard for remark in turn.remarks
-    ]
-    if not added and not remarked:
+    """Return a round for what the user has said since the last one: added sections and remarks; None for nothing."""
+    added = _begun(ctx, ctx.steering.now.added_to(state["sections"]))
+    turns = ctx.steering.now.add_remarks(state["turns"])
+    heard = [remark for turn in turns[len(state["turns"]) :] for remark in turn.remarks]
+    if not added and not heard:
         return None
-    return {
-        "sections": added,
-        "turns": [("", turn) for turn in heard],
-        "current_queries": [*_first_queries(added), *remarked],
-        "is_sufficient": False,
-    }
-
-
-def _made(section: Section, state: LoopState) -> list[str]:
-    return [a.query for title, turn in state["turns"] if title == section.title for a in turn.actions]
-
-
-def _searched(section: Section, state: LoopState) -> Section:
-    """Return the section with every search made for it so far, so that the next ones differ."""
-    return section.model_copy(update={"searched": tuple(dict.fromkeys([*section.searched, *_made(section, state)]))})
-
-
-async def _next_queries(section: Section, state: LoopState, ctx: RunContext) -> list[str]:
-    """Return new searches for a weak section; those made before are not made again."""
-    made = _made(section, state)
-    actions = await research.next_actions(ctx, section, state["brief"], ctx.steering.now.add_remarks([]))
-    return [a.query for a in actions if a.name == "search" and a.query not in made]
+    return {"sections": added, "turns": turns, "current_queries": [*_queries_of(added), *heard], "is_sufficient": False}
 
 
 def build_loop() -> StateGraph[LoopState, RunContext, Any, Any]:

@@ -29,7 +29,7 @@ def analysis_update(analysis: QueryAnalysis) -> dict[str, Any]:
 
 async def analyze_question(state: AgentState, ctx: RunContext) -> dict[str, Any]:
     """Find out what kind of question it is, from the user's own words; return the state's update."""
-    return analysis_update(await plan.analyze(ctx, state.get("asked", state["question"])))
+    return analysis_update(await plan.analyze(ctx, state.get("asked", state["question"]), state.get("decision")))
 
 
 async def lay_out_plan(state: AgentState, ctx: RunContext, analysis: QueryAnalysis) -> dict[str, Any]:
@@ -44,7 +44,6 @@ async def lay_out_plan(state: AgentState, ctx: RunContext, analysis: QueryAnalys
         state.get("discovery_turns", []),
         asked=state.get("asked"),
     )
-    brief = await plan.revise(ctx, brief)
     return {"brief": brief, "research_brief": brief.objective}
 
 

@@ -1,22 +1,23 @@
 """The researcher subgraph: researcher_invoke → tools → … → compress_output → review_section (contract row B6).
 
-A section is reviewed in its own branch, as soon as it is written, and taken up again at once where it is weak
-(contract row B14): a superstep of the graph above would wait for the slowest of its siblings. For the same reason
-a branch that is done takes up a section that the user has added meanwhile. A researcher that fails hands back a failed section and a gap; it never ends the run or its siblings.
+The research is one conversation that only grows; its last turn are the notes. A section is reviewed in its own branch,
+as soon as it has notes, and taken up again at once where it is weak (contract row B14): a superstep of the graph above
+would wait for the slowest of its siblings. For the same reason a branch that is done takes up a section that the user
+has added meanwhile. A researcher that fails hands back a failed section and a gap; it never ends the run.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import wraps
 from typing import Any, Literal
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.data import Brief, Claim, Section, SectionReview, Turn
+from deep_research.data import Brief, Section, Turn
 from deep_research.events import SectionStarted
 from deep_research.graph.graph_state import Node, ResearcherOutput, ResearcherState
 from deep_research.graph.run_graph import recompiled
@@ -61,88 +62,58 @@ async def _seated(node: Node[ResearcherState], state: ResearcherState, runtime: 
 
 
 def _drop(state: ResearcherState, ctx: RunContext) -> Command[str]:
-    """End the section without a result; only what was seen is handed on."""
-    return _free(state, ctx, {"raw_notes": _raw_notes(state)})
+    """End the section without a result."""
+    return _free(state, ctx, _conversation(state))
 
 
 def _finish(state: ResearcherState, ctx: RunContext) -> Command[str]:
-    """Write up what was seen, or keep the text that the section has already."""
-    if state["is_complete"]:  # it is written; only its review is left
+    """Write up what was seen, or keep the notes that the section has already."""
+    if state["is_complete"]:  # they are written; only their review is left
         return _free(state, ctx, {})
-    if _has_seen(state):
-        seen = [turn for turn in state["turns"] if turn.observations]
-        return Command(goto="compress_output", update={"turns": seen, "is_complete": True})
+    if state.get("turns"):
+        return Command(goto="compress_output", update={"is_complete": True})
     return _free(state, ctx, {"sections": [state["section"].model_copy(update={"status": "completed"})]})
-
-
-def _has_seen(state: ResearcherState) -> bool:
-    return any(turn.observations for turn in state.get("turns", []))
 
 
 def _may_finish(state: ResearcherState) -> bool:
     """Return whether there is something to write up, so that a wish for the report ends the research at once."""
-    return _has_seen(state) or bool(state.get("previous_claims"))
+    return bool(research.seen_passages(state.get("turns", []))) or bool(state["section"].content)
 
 
 def _free(state: ResearcherState, ctx: RunContext, update: dict[str, Any]) -> Command[str]:
     """End the branch; where the user has added a section that nobody works at, the branch takes it up."""
-    ctx.deadlines.finish(state["section"].title, ctx.elapsed())
     ctx.researchers.give_back(state["section"].title)
     added = ctx.steering.take_added() if ctx.steering.now.added else None
     if added is None:
         return Command(goto=END, update=update)
     section = added.model_copy(update={"status": "researching", "attempts": 1})
-    reviews = state.get("max_review_iterations", 0)
-    task = task_for(section, state["brief"], ctx.settings, reviews=reviews)
+    task = task_for(section, state["brief"], ctx.settings, reviews=state.get("max_review_iterations", 0))
     return Command(goto="researcher_invoke", update={**update, **task})
 
 
 def _failed(state: ResearcherState) -> dict[str, Any]:
-    """Mark the section as failed; where an earlier attempt has brought something, that stays."""
-    has_text = any(claim.stands for claim in state.get("previous_claims", []))
-    section = state["section"].model_copy(update={"status": "completed" if has_text else "failed"})
-    return {"sections": [section], "raw_notes": _raw_notes(state)}
+    """Mark the section as failed; notes of an earlier attempt stay."""
+    return {"sections": [research.failed_section(state["section"])], **_conversation(state)}
 
 
-def _raw_notes(state: ResearcherState) -> list[list[str]]:
-    """Return the ids of all passages that the researcher saw in each attempt, whether cited or not."""
-    seen = _seen(state.get("turns", []))
-    return [*state.get("raw_notes", []), *([seen] if seen else [])]
-
-
-def _seen(turns: Sequence[Turn]) -> list[str]:
-    return list(dict.fromkeys(p for turn in turns for o in turn.observations for p in o.passages))
-
-
-def _closed(state: ResearcherState, ctx: RunContext, **update: Any) -> Command[Any]:
-    """End the research of a section that takes too long: what was noted is written up."""
-    research.close_slow(ctx, state["section"].title)
-    return Command(goto="compress_output", update={**update, "is_complete": True, "is_closed": True})
-
-
-def _has_notes(state: ResearcherState) -> bool:
-    """Return whether there is something to write up, or a text of an earlier attempt."""
-    return bool(_seen(state.get("turns", [])) or state.get("previous_claims"))
+def _conversation(state: ResearcherState) -> dict[str, Any]:
+    return {"conversations": {state["section"].title: state.get("turns", [])}}
 
 
 @_contained(finish_stops=_may_finish)
 async def researcher_invoke(
     state: ResearcherState, runtime: Runtime[RunContext]
 ) -> Command[Literal["tools", "compress_output"]]:
-    """Choose the next actions; without any, research is complete. The user's remarks are taken in here."""
+    """Choose the next actions; notes, or no action, end the research. The user's remarks are taken in here."""
     ctx, section, turns = runtime.context, state["section"], state.get("turns", [])
-    if not turns:
+    if not state.get("tool_call_iterations"):
         ctx.steering.begin(section.title)
         ctx.emit(SectionStarted(section=section.title, attempt=section.attempts))
-        ctx.deadlines.start(section.title, ctx.elapsed())
     turns = ctx.steering.now.add_remarks(turns) if ctx.steering.now.remarks else turns
-    choosing = research.next_actions(ctx, section, state["brief"], turns)
-    (actions,) = await ctx.deadlines.within(section.title, [choosing], ctx.elapsed, has_notes=_has_notes(state))
-    if actions is None:
-        return _closed(state, ctx)
-    if not actions:
-        return Command(goto="compress_output", update={"turns": turns, "is_complete": True})
-    return Command(goto="tools", update={"turns": [*turns, Turn(actions=tuple(actions))]})
+    move = await research.next_move(ctx, section, state["brief"], turns)
+    if not move.actions:
+        return Command(goto="compress_output", update={"turns": turns, "notes": move.text, "is_complete": True})
+    return Command(goto="tools", update={"turns": [*turns, Turn(actions=move.actions)]})
 
 
 @_contained(finish_stops=_may_finish)
@@ -150,102 +121,80 @@ async def tools(
     state: ResearcherState, runtime: Runtime[RunContext]
 ) -> Command[Literal["researcher_invoke", "compress_output"]]:
     """Carry out the actions of the last turn, side by side; research_complete among them ends the research."""
-    ctx, section, turn = runtime.context, state["section"], state["turns"][-1]
+    ctx, turn = runtime.context, state["turns"][-1]
+    seen = await research.act(ctx, turn.actions)
     complete = research.is_complete(turn.actions)
-    acting = [research.act(ctx, section, state["brief"], action) for action in turn.actions]
-    seen = await ctx.deadlines.within(section.title, acting, ctx.elapsed, has_notes=_has_notes(state))
-    done = turn.model_copy(update={"observations": tuple(o for o in seen if o is not None)})
     update = {
-        "turns": [*state["turns"][:-1], done],
+        "turns": [*state["turns"][:-1], turn.model_copy(update={"observations": tuple(seen)})],
         "tool_call_iterations": state.get("tool_call_iterations", 0) + len(turn.actions),
         "is_complete": complete,
     }
-    if None in seen:
-        return _closed(state, ctx, **update)
     return Command(goto="compress_output" if complete else "researcher_invoke", update=update)
 
 
 @_contained(finish_stops=lambda _state: False)
 async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) -> Command[Any]:
-    """Write the section from what was noted, and check it; keep the earlier text when it was better.
-
-    It is reviewed where the review may still send it out again; a model reviews the draft while it is checked.
-    """
-    ctx, section, previous = runtime.context, state["section"], state.get("previous_claims", [])
-    turns, closed = state.get("turns", []), state.get("is_closed", False)
-    if closed and previous and not _seen(turns):
-        return _free(state, ctx, {"sections": [section.model_copy(update={"status": "completed"})]})
-    before = {key for keys in state.get("raw_notes", []) for key in keys}
-    is_note = research.sections_are_notes(ctx)
-    mends = section.faults and not is_note  # of notes what is wrong is put right by the writer of the report
-    if previous and not mends and not research.brings_new(section, turns, before, ctx.library):
-        # Another text of the same passages would be no better.
-        searched = research.queries_made(section, turns)
-        done = section.model_copy(update={"status": "completed", "searched": searched, "gained": False})
-        return _free(state, ctx, {"sections": [done], "raw_notes": _raw_notes(state), **_last_review(state)})
-    finishing = ctx.steering.now.finishing
-    reviews = section.attempts <= state.get("max_review_iterations", 0) and not closed and not finishing
-    written = await research.write(
-        ctx, section, state["brief"], turns, reviews=reviews, settled=previous, is_note=is_note
-    )
-    kept, claims = written.section, list(written.claims)
-    if previous and not review.better(section, written.section, previous, claims):
-        kept, claims = section.model_copy(update={"status": "completed", "gained": False}), previous
-    # Where a further attempt has brought nothing, another one would bring the same.
-    reviews = reviews and kept.content != section.content and written.adds
+    """Take the notes of the one who read; they are reviewed where the review may still send them back."""
+    ctx, section = runtime.context, state["section"]
+    turns = [turn for turn in state.get("turns", []) if turn.observations or turn.remarks or turn.said]
+    written = await research.write_notes(ctx, section, state["brief"], turns, notes=state.get("notes", ""))
+    if section.content and not written.content:
+        written = section.model_copy(update={"status": "completed"})
+    said = [*turns, Turn(said=written.content)] if written.content else turns
     update = {
-        "section": kept,
+        "section": written,
+        "turns": said,
+        "notes": "",
         "researcher_messages": messages_of(turns),
-        "compressed_research": kept.content,
-        "previous_claims": claims,
-        "sections": [kept],
-        "claims": {section.title: claims},
-        "raw_notes": _raw_notes(state),
-        "draft_review": written.review,
-        **(_last_review(state) if kept.content == section.content else {}),
+        "compressed_research": written.content,
+        "sections": [written],
+        "raw_notes": [*state.get("raw_notes", []), *([written.content] if written.content else [])],
+        "conversations": {section.title: said},
     }
-    if reviews:
+    reviewed = section.attempts <= state.get("max_review_iterations", 0) and not ctx.steering.now.finishing
+    if reviewed and written.content != section.content:
         return Command(goto="review_section", update=update)
-    last = state.get("section_reviews", {}).get(section.title)
-    if last is not None and last.faults and not finishing:
-        is_same = kept.content == section.content
-        last = last.model_copy(update={"retry": False}) if is_same else review.without_mended(last, kept)
-        update |= _reviewed(kept, last)
     return _free(state, ctx, update)
 
 
 @_contained(finish_stops=lambda _state: True)
 async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -> Command[Any]:
-    """Judge the section by itself; a weak one is researched again at once, with the review's notes."""
+    """Judge the notes by themselves; a weak section goes on in the same conversation, with what the review misses."""
     ctx, section = runtime.context, state["section"]
-    claims, draft = state["previous_claims"], state.get("draft_review")
-    judged = await review.review_section(ctx, section, state["brief"], claims, draft)
+    judged = await review.review_section(ctx, section, state["brief"])
     reviews = {section.title: judged}
     if not judged.retry:
-        return _free(state, ctx, _reviewed(section, judged))
-    begun = {"turns": [], "tool_call_iterations": 0, "is_complete": False}
+        return _free(state, ctx, {"section_reviews": reviews})
+    taken_up = review.again(section, judged)
     return Command(
         goto="researcher_invoke",
-        update={**begun, "section": review.again(section, judged), "section_reviews": reviews},
+        update={
+            **_begun(taken_up, state["turns"]),
+            "section": taken_up,
+            "section_reviews": reviews,
+        },
     )
 
 
-def _reviewed(section: Section, judged: SectionReview) -> dict[str, Any]:
-    """Return what a branch ends with: its last review, whose faults are for the writer of the report."""
-    done = section.model_copy(update={"faults": judged.faults})
-    return {"sections": [done], "section_reviews": {section.title: judged}}
-
-
-def _last_review(state: ResearcherState) -> dict[str, dict[str, SectionReview]]:
-    """Return the review of a text that a further attempt has not changed, as the last word on its section."""
-    row = state.get("section_reviews", {}).get(state["section"].title)
-    return {"section_reviews": {row.title: row.model_copy(update={"retry": False})}} if row is not None else {}
+def _begun(section: Section, turns: Sequence[Turn]) -> dict[str, Any]:
+    """Return the state of a further attempt: the conversation goes on with what the review misses."""
+    return {
+        "turns": [*turns, Turn(remarks=(review.remark_of(section),))],
+        "notes": "",
+        "tool_call_iterations": 0,
+        "is_complete": False,
+    }
 
 
 def messages_of(turns: Sequence[Turn]) -> list[AnyMessage]:
     """Return turns as messages: the calls of each, and what every call brought, by the ids of its passages."""
     found: list[AnyMessage] = []
     for turn in turns:
+        if turn.said:
+            found.append(AIMessage(content=turn.said))
+        found += [HumanMessage(content=remark) for remark in turn.remarks]
+        if not turn.actions:
+            continue
         calls = [
             ToolCall(name=a.name, args={"query": a.query, **({"source": a.source} if a.source else {})}, id=a.id)
             for a in turn.actions
@@ -259,25 +208,25 @@ def messages_of(turns: Sequence[Turn]) -> list[AnyMessage]:
 
 
 def task_for(
-    section: Section, brief: Brief, settings: Settings, claims: Sequence[Claim] = (), *, reviews: int = 0
+    section: Section, brief: Brief, settings: Settings, turns: Sequence[Turn] = (), *, reviews: int = 0
 ) -> dict[str, Any]:
-    """Return the state in which a researcher begins at `section`; `claims` are those of its earlier attempt.
+    """Return the state in which a researcher begins at `section`; `turns` are the conversation of an earlier attempt.
 
     `reviews` is how often the section may be found weak by its own review and be researched again.
     """
+    begun = _begun(section, turns) if section.attempts > 1 and turns else {**_EMPTY, "turns": list(turns)}
     return {
         "section": section,
         "brief": brief,
         "research_brief": brief.objective,
         "research_topic": f"{section.title}: {section.description}",
-        "turns": [],
-        "tool_call_iterations": 0,
         "max_tool_calls": settings.tool_calls_per_researcher,
-        "is_complete": False,
-        "is_closed": False,
-        "previous_claims": list(claims),
         "max_review_iterations": reviews,
+        **begun,
     }
+
+
+_EMPTY = {"notes": "", "tool_call_iterations": 0, "is_complete": False}
 
 
 def build_researcher() -> CompiledStateGraph[Any, RunContext, Any, Any]:

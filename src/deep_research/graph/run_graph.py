@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from copy import copy
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -29,18 +29,6 @@ from deep_research.stores.run_store import Guard
 
 _G = TypeVar("_G", bound=CompiledStateGraph[Any, Any, Any, Any])
 Ask = Callable[[Asked], Awaitable[str]]
-
-
-class Jump(NamedTuple):
-    """A way into the graph at a node other than its first: of a fork, and for a section that is researched again.
-
-    `update` makes the changes of the state out of the state as it is (None: the state that the run begins with);
-    `number` counts the jumps of the run from 1.
-    """
-
-    node: str
-    number: int
-    update: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
 
 
 def ask_user(asked: Asked) -> str:
@@ -63,12 +51,11 @@ async def drive(
     *,
     ask: Ask,
     thread: str = "",
-    jump: Jump | None = None,
 ) -> dict[str, Any]:
     """Return the last state of `graph`, begun with `start` or resumed from the last checkpoint of `thread` (default: the run).
 
     It holds `report`, or only `final_report` with the reason for which there is none. `ask` is given what the graph
-    asks of the user; what it raises leaves the graph waiting. `jump` is made once, where it has not been made yet.
+    asks of the user; what it raises leaves the graph waiting.
     """
     config: RunnableConfig = {
         "configurable": {"thread_id": thread or ctx.run_id},
@@ -78,12 +65,7 @@ async def drive(
     state = await graph.aget_state(config)
     # Without input the graph goes on from its checkpoint; writes that were stored after it are applied, not made again.
     given: Any = None if state.created_at is not None else start
-    if jump is not None and state.values.get("jumps", 0) < jump.number:
-        begun = jump.update(state.values) if jump.update is not None else start
-        if state.created_at is None:  # a new thread would begin at its start as well
-            await graph.aupdate_state(config, {"jumps": 0}, as_node="final_report")
-        given = Command(goto=jump.node, update={**begun, "jumps": jump.number})
-    elif has_ended(state.values):
+    if has_ended(state.values):
         return state.values
     waiting = state.interrupts
     while True:

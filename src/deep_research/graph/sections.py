@@ -15,12 +15,11 @@ from deep_research.data import Review
 from deep_research.events import StageStarted
 from deep_research.graph.clarify import clarify_then
 from deep_research.graph.discovery import build_discover
-from deep_research.graph.final_report import final_report, report_input
+from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
 from deep_research.graph.planning import analyze_question, confirm_plan_then, lay_out_plan
 from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.graph.run_graph import ask_user
-from deep_research.report.compose import begin_composing
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.steering import Interrupted
 from deep_research.steps import review, review_stop
@@ -32,6 +31,8 @@ MAX_REVIEW_STOPS = 5
 
 async def analyze(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["discover", "plan_sections"]]:
     """Find out what kind of question it is, and whether entities must be discovered first."""
+    if state.get("brief"):  # taken over from an earlier run
+        return Command(goto="plan_sections")
     update = await analyze_question(state, runtime.context)
     return Command(goto="discover" if update["analysis"].needs_discovery else "plan_sections", update=update)
 
@@ -47,15 +48,16 @@ async def plan_sections(
         if needs_confirmation(ctx.settings, state["decision"]):
             return Command(goto="confirm_plan", update=update)
         brief = update["brief"]
+    update.setdefault("review_iterations", state.get("review_iterations", 0))
     sections = sections or list(brief.sections)
     sections = [*sections, *ctx.steering.now.added_to(sections)]
     pending = [s for s in ctx.steering.now.kept(sections) if s.status == "pending"]
     ctx.steering.begin(*(s.title for s in pending))
     ctx.emit(StageStarted(stage="research"))
     out = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in pending]
-    claims = state.get("claims", {})
+    known = state.get("conversations", {})
     reviews = review.own_reviews(ctx)
-    tasks = [task_for(s, brief, ctx.settings, claims.get(s.title, []), reviews=reviews) for s in out]
+    tasks = [task_for(s, brief, ctx.settings, known.get(s.title, []), reviews=reviews) for s in out]
     sends = [Send("researcher", task) for task in tasks]
     return Command(goto=sends or "aggregate", update={**update, "sections": out or sections})
 
@@ -81,29 +83,23 @@ async def review_sections(
     except Interrupted:
         return Command(goto="final_report")
     found: dict[str, Any] = {
-        "contradictions": list(judged.contradictions),
         "section_reviews": {row.title: row for row in judged.section_coverage},
+        "overall_score": judged.overall_score,
     }
     weak = review.send_back(state["sections"], judged)
     if runtime.context.settings.confirm_review and state.get("review_iterations", 0) < MAX_REVIEW_STOPS:
         return Command(goto="confirm_review", update={**found, "sections": weak} if weak else found)
     if weak:
-        await runtime.context.prefetch.drop_composition()
         again = {"sections": weak, "review_iterations": state.get("review_iterations", 0) + 1}
         return Command(goto="plan_sections", update={**found, **again})
     review.report_gaps(runtime.context, judged)
-    if not runtime.context.prefetch.is_composing:
-        found["sections"] = review.with_contradictions(state["sections"], judged)
     goto = "plan_sections" if steering.now.added_to(state["sections"]) else "final_report"
     return Command(goto=goto, update=found)
 
 
-async def confirm_review(
-    state: AgentState, runtime: Runtime[RunContext]
-) -> Command[Literal["plan_sections", "final_report"]]:
+async def confirm_review(state: AgentState) -> Command[Literal["plan_sections", "final_report"]]:
     """Show the review; write the report, or research the sections again that the user names."""
-    ctx, sections = runtime.context, state["sections"]
-    rows = state.get("section_reviews", {})
+    sections, rows = state["sections"], state.get("section_reviews", {})
     asked = review_stop.question_of(sections, rows, state["brief"].language)
     answer = review_stop.answer_of(ask_user(asked), asked)
     wanted = review_stop.wanted_sections(answer, sections, rows)
@@ -111,7 +107,6 @@ async def confirm_review(
         # What the review has sent back by itself stays as it is: the user wants the report.
         held = [s.model_copy(update={"status": "completed"}) for s in sections if s.status == "pending"]
         return Command(goto="final_report", update={"sections": held} if held else {})
-    await ctx.prefetch.drop_composition()
     update: dict[str, Any] = {"sections": wanted, "review_iterations": state.get("review_iterations", 0) + 1}
     return Command(goto="plan_sections", update=update)
 
@@ -121,11 +116,8 @@ async def _together(state: AgentState, ctx: RunContext) -> Review:
     ctx.emit(StageStarted(stage="review"))
     sections = ctx.steering.now.kept(state["sections"])
     titles = {s.title for s in sections}
-    claims = [c for title, group in state.get("claims", {}).items() if title in titles for c in group]
     known = [row for row in state.get("section_reviews", {}).values() if row.title in titles]
-    if review.is_composed_ahead(ctx, known):
-        begin_composing(ctx, await report_input(state, ctx))
-    return await review.review(ctx, state["brief"], sections, claims, state.get("review_iterations", 0), known)
+    return await review.review(ctx, state["brief"], sections, state.get("review_iterations", 0), known)
 
 
 def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:

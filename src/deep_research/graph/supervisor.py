@@ -28,16 +28,15 @@ from deep_research.steps.plan import needs_confirmation
 class SupervisorState(AgentState):
     """The state of the supervisor; names as its design gives them.
 
-    `supervisor_messages` are its turns: what it delegated and what came back. `notes` are the checked texts
-    of the sections, `raw_notes` the ids of all passages that each researcher saw, `waiting` the delegations
-    for which there was no room yet.
+    `supervisor_messages` are its turns: what it delegated and what came back. `notes` are those of the sections,
+    `raw_notes` those of each attempt, `waiting` the delegations for which there was no room yet.
     """
 
     supervisor_messages: list[Turn]
     research_iterations: int
     waiting: list[Action]
     notes: list[str]
-    raw_notes: Annotated[list[list[str]], operator.add]
+    raw_notes: Annotated[list[str], operator.add]
 
 
 async def write_research_brief(
@@ -124,9 +123,9 @@ async def supervisor_tools(
     units = ctx.settings.max_concurrent_research_units
     round_ = delegate.lay_out(turn.actions, state["waiting"], state["sections"], units)
     ctx.steering.begin(*(s.title for s in round_.begun))
-    claims = state.get("claims", {})
+    known = state.get("conversations", {})
     sends = [
-        Send("researcher", task_for(s, state["brief"], ctx.settings, claims.get(s.title, []))) for s in round_.begun
+        Send("researcher", task_for(s, state["brief"], ctx.settings, known.get(s.title, []))) for s in round_.begun
     ]
     return Command(
         goto=sends or "supervisor",

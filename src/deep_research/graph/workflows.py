@@ -11,9 +11,6 @@ from langgraph.types import Checkpointer
 from deep_research.errors import ConfigError
 from deep_research.run_context.context import RunContext
 
-PLANNING = {"sections": "plan_sections", "loop": "plan", "supervisor": "write_research_brief"}
-"""The node of each workflow that lays out the plan; with a plan in the state it goes on from there."""
-
 
 def compile_workflow(
     name: str = "sections", checkpointer: Checkpointer = None

@@ -93,9 +93,9 @@ _STEPS: Final = (
 )  # fmt: skip
 
 
-def verdict_of(kind: VerdictKind, /, *codes: str, score: float | None = None, **values: str) -> Verdict:
+def verdict_of(kind: VerdictKind, /, *codes: str, **values: str) -> Verdict:
     """Return a verdict whose reason are the phrases `codes`, filled with `values`."""
-    return Verdict(kind=kind, reason=_said(codes, "en", values), codes=codes, values=values, score=score)
+    return Verdict(kind=kind, reason=_said(codes, "en", values), codes=codes, values=values)
 
 
 def gap_of(what: str, /, *codes: str, source: str = "", **values: str) -> Gap:

@@ -5,7 +5,7 @@ import logging
 import math
 import os
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
 from dataclasses import replace
@@ -19,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
 from deep_research.errors import SourceError, Unreachable, Unreadable
 from deep_research.mcp.tool_answers import answer_of, failure, tool_error
+from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
 
 _LONGEST_LINE = 2_000
 _log = logging.getLogger(__name__)
@@ -54,9 +55,6 @@ class StandardError:
                     _log.info("%s: %s", self._name, said)
 
 
-if TYPE_CHECKING:
-    from mcp.client._transport import Transport
-
 _MOST_BYTES = 32 * 1024 * 1024
 _MOST_EVENT_BYTES = 8 * 1024 * 1024
 
@@ -66,7 +64,8 @@ def open_http(
 ) -> "Transport":
     """Return the transport to `server`; `on_status` is told the status of every answer. Closed with `stack`."""
     timeout = httpx2.Timeout(server.timeout_seconds, connect=min(server.timeout_seconds, 10.0))
-    transport = _Bounded(proxy=proxy or None, trust_env=False)
+    limits = AnswerLimits(_MOST_BYTES, 2 * server.timeout_seconds)
+    transport = bounded_transport(httpx2, limits, proxy=proxy or None, trust_env=False)
 
     async def note(response: httpx2.Response) -> None:
         # Streams for messages of the server, and the end of a session, may be refused.
@@ -82,31 +81,6 @@ def open_http(
     )
     stack.push_async_callback(client.aclose)
     return streamable_http_client(server.url, http_client=client, max_sse_event_size=_MOST_EVENT_BYTES)
-
-
-class _Bounded(httpx2.AsyncHTTPTransport):
-    """A transport whose bodies end in an error when they are too long."""
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = await super().handle_async_request(request)
-        response.stream = _BoundedStream(response.stream)
-        return response
-
-
-class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        taken = 0
-        async for part in self._inner:
-            taken += len(part)
-            if taken > _MOST_BYTES:
-                raise httpx2.StreamError(f"the answer is longer than {_MOST_BYTES:,} bytes")
-            yield part
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
 
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from deep_research.claimcheck.verify import is_error_text
 from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.data.outside_tools import ToolAnswer, ToolContent
 from deep_research.registry import reader_of
 from deep_research.text.cleaning import fold
 from deep_research.text.page_noise import unreadable_because
-from deep_research.verification.verify import is_error_text
 
 _MOST_SOURCES = 50
 _DEPTH = 4

@@ -9,6 +9,8 @@ from deep_research.data.noun import Noun
 from deep_research.errors import MalformedOutput, Refused
 from deep_research.providers.model_families import Family, Structured
 from deep_research.providers.provider_failures import About
+from deep_research.providers.server_manner import Manner
+from deep_research.providers.tools_in_text import calls_in
 from deep_research.text.model_json import find_object, parse_object
 from deep_research.text.token_count import estimate_tokens
 
@@ -70,18 +72,19 @@ def understood(heard: Heard, request: ModelRequest, about: About, *, forced: boo
         message = f"{about.provider} ({about.model}) declines to answer: {(heard.refusal or said)[:300]!r}."
         raise Refused(message, reason="refusal", **fields)
     complete = finish != "length"
-    calls = tuple(_call(call, index, request, complete=complete) for index, call in enumerate(heard.calls))
+    raw_calls = heard.calls
+    if request.tools and not raw_calls:  # some models and servers write their calls into the text
+        said, written = calls_in(said, request.tools)
+        raw_calls = tuple(RawCall(name=name, raw=raw) for name, raw in written)
+    calls = tuple(_call(call, index, request, complete=complete) for index, call in enumerate(raw_calls))
     if forced and request.schema_ is not None and calls:
         mine = next((call for call in calls if call.name == request.schema_name), calls[0])
         said, calls = mine.raw if mine.arguments is None else _dumps(mine.arguments), ()
     elif request.schema_ is not None and not calls:
         found = find_object(said, complete=complete)
         said = said if found is None else _dumps(found)
-    if not said and not calls and finish != "length":
-        message = (
-            f"{about.provider} ({about.model}) gave an answer without content. It is asked again, or another model."
-        )
-        raise MalformedOutput(message, reason="empty", **fields)
+    if not said and not calls:
+        raise _nothing_said(about, fields, reasoning=bool(reasoning or usage.reasoning_tokens), complete=complete)
     if finish != "length":
         finish = "tool_calls" if calls else ("stop" if finish == "tool_calls" else finish)
     return ModelAnswer(
@@ -93,6 +96,16 @@ def understood(heard: Heard, request: ModelRequest, about: About, *, forced: boo
         reasoning=reasoning,
         request_id=heard.request_id,
     )
+
+
+def _nothing_said(about: About, fields: dict[str, Any], *, reasoning: bool, complete: bool) -> MalformedOutput:
+    """Return the error of an answer without content: all spent on thinking, or nothing at all."""
+    who = f"{about.provider} ({about.model})"
+    if complete:
+        return MalformedOutput(f"{who} gave an answer without content.", reason="empty", **fields)
+    spent = "thinking" if reasoning else "something that it did not send"
+    message = f"{who} spent all {fields['usage'].completion_tokens} tokens of its answer on {spent} and said nothing."
+    return MalformedOutput(message, reason="thinking", **fields)
 
 
 def split_reasoning(text: str) -> tuple[str, str]:
@@ -142,10 +155,11 @@ def prompt_tokens(request: ModelRequest) -> int:
     return sum(estimate_tokens(text) for text in texts)
 
 
-def answer_limit(request: ModelRequest, family: Family, *, thinking: bool) -> int:
-    """Return the output limit to ask for: the request's, with room for reasoning, within the model's own."""
+def answer_limit(request: ModelRequest, family: Family, manner: Manner, *, thinking: bool) -> int:
+    """Return the output limit to ask for: the request's, with room for reasoning, within the model's own and its window."""
     room = family.thinking_tokens if thinking or family.always_thinks else 0
-    return min(request.max_output_tokens + room, family.output_tokens)
+    limit = min(request.max_output_tokens + max(room, manner.room), family.output_tokens)
+    return manner.limit_within(limit, prompt_tokens(request)) if manner.window else limit
 
 
 def thinks(request: ModelRequest, family: Family, *, enabled: bool) -> bool:

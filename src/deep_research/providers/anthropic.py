@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
+from deep_research.data import ModelMessage, ModelRequest, Usage
 from deep_research.providers.answer_parsing import (
     LONG_ANSWER_TOKENS,
     Heard,
@@ -14,11 +14,11 @@ from deep_research.providers.answer_parsing import (
     in_words,
     means_for,
     thinks,
-    understood,
     word,
 )
-from deep_research.providers.base_model import WiredModel
+from deep_research.providers.base_model import Sent, WiredModel
 from deep_research.providers.http_wire import WireFailure, in_form
+from deep_research.providers.server_manner import Manner
 from deep_research.providers.token_stream import is_streamed, pass_on
 
 VERSION = "2023-06-01"
@@ -36,26 +36,25 @@ _BOUNDS = frozenset(
 class AnthropicModel(WiredModel):
     """A chat model behind Anthropic's wire."""
 
-    async def _ask(self, request: ModelRequest) -> ModelAnswer:
-        body = self._body(request)
-        forced = "tool_choice" in body and body["tool_choice"]["type"] == "tool"
-        if body.get("stream"):
-            async with aclosing(self._wire.stream(_PATH, body)) as events:
+    async def _ask(self, sent: Sent) -> Heard:
+        """See `WiredModel`."""
+        request_id = ""
+        if sent.body.get("stream"):
+            async with aclosing(self._wire.stream(_PATH, sent.body)) as events:
                 with in_form():
-                    data = await _assemble(events, forced=forced)
-            request_id = ""
+                    data = await _assemble(events, forced=sent.body.get("tool_choice", {}).get("type") == "tool")
         else:
-            data, headers = await self._wire.post(_PATH, body)
+            data, headers = await self._wire.post(_PATH, sent.body)
             request_id = headers.get("request-id", "")
         with in_form():
-            heard = _read(data, request_id)
-        return understood(heard, request, self._about, forced=forced)
+            return _read(data, request_id)
 
-    def _body(self, request: ModelRequest) -> dict[str, Any]:
-        family = self.family
+    def _body(self, request: ModelRequest, manner: Manner) -> dict[str, Any]:
+        """See `WiredModel`."""
+        family = manner.applied(self.family)
         # With thinking on, turns with tool calls must carry their signed thoughts, which we do not keep.
         thinking = thinks(request, family, enabled=self._thinking) and not any(m.tool_calls for m in request.messages)
-        limit = answer_limit(request, family, thinking=thinking)
+        limit = answer_limit(request, family, manner, thinking=thinking)
         body: dict[str, Any] = {"model": self.model, "max_tokens": limit}
         means = means_for(request, family, thinking=thinking)
         asked = in_words(request) if means in ("json", "text") else request
@@ -72,23 +71,14 @@ class AnthropicModel(WiredModel):
             body["temperature"] = request.temperature
         body |= family.thinking_on if thinking else family.thinking_off
         _ask_for_schema(body, request, means)
-        if "cache_control" in self._left_out:
+        if "cache_control" in manner.refused:
             body = _without_cache(body)
         elif body["messages"] and request.tools:
             # Writing to the cache costs extra; it pays where the next request repeats this one.
             body["messages"][-1]["content"][-1]["cache_control"] = _CACHED
         if family.stream_only or limit > LONG_ANSWER_TOKENS or is_streamed():
             body["stream"] = True
-        return {name: value for name, value in body.items() if name not in self._left_out}
-
-    def _leave_out(self, parameter: str) -> bool:
-        """See `WiredModel`."""
-        before = (self.family, len(self._left_out))
-        if parameter in ("output_config", "tool_choice"):
-            self.family = self.family.model_copy(update={"structured": "text"})
-        elif parameter and parameter != "max_tokens":
-            self._left_out.add(parameter)
-        return before != (self.family, len(self._left_out))
+        return manner.without_refused(body) | {"max_tokens": limit}
 
 
 def _messages(messages: list[ModelMessage]) -> list[dict[str, Any]]:
@@ -164,7 +154,7 @@ def _read(data: Mapping[str, Any], request_id: str) -> Heard:
 
 
 def _arguments(block: Mapping[str, Any]) -> str:
-    """The input of a call as text: streamed parts as they came, else the object written out."""
+    """Return the input of a call as text: streamed parts as they came, else the object written out."""
     given = block.get("partial") or block.get("input")
     return given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
 

@@ -1,20 +1,39 @@
-"""What the models behind all wires share: they are opened alike, and leave out what a server does not take."""
+"""What the models behind all wires share: a server is asked in the manner that its refusals have taught."""
 
-from typing import ClassVar
+from collections import Counter
+from typing import Any, NamedTuple
 
 from deep_research.concurrency import on_wires
 from deep_research.data import ModelAnswer, ModelRequest
+from deep_research.errors import ContextTooLong, MalformedOutput, ResearchError
+from deep_research.providers.answer_parsing import Heard, understood
 from deep_research.providers.http_wire import HttpWire, WireFailure
 from deep_research.providers.model_families import Family
-from deep_research.providers.provider_failures import About, translate, unsupported_parameter
-from deep_research.providers.token_stream import call_on_wires
+from deep_research.providers.provider_failures import (
+    BAD_REQUEST,
+    About,
+    error_body,
+    is_no_such_path,
+    meaning_of,
+    translate,
+)
+from deep_research.providers.server_manner import Manner, learnt_from, plainest
+from deep_research.providers.token_stream import call_on_wires, pass_on, streaming_to
+from deep_research.providers.tools_in_text import tools_in_text
+
+_FAILED_WITH_TOOLS = 2
+"""After so many server errors where tools were sent, and no answer yet, it is tried whether they are the reason."""
+
+
+class Sent(NamedTuple):
+    """A request as it is sent: its body and the beginning of its path."""
+
+    body: dict[str, Any]
+    path: str
 
 
 class WiredModel:
     """A chat model behind a wire (`OpenModel`); made once per run."""
-
-    changes: ClassVar[int] = 4
-    """How often one request is changed before it counts as refused."""
 
     def __init__(self, wire: HttpWire, about: About, family: Family, *, thinking: bool = False) -> None:
         """`thinking` lets a model that can think before it answers do so."""
@@ -25,36 +44,111 @@ class WiredModel:
         self._wire = wire
         self._about = about
         self._thinking = thinking
-        self._left_out: set[str] = set()
+        self._manner = Manner()
+        self._with_tools: Counter[int] = Counter()
+        """How often requests with tools ended in which status."""
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         """Return the model's answer; see `OpenModel.complete`."""
         return await call_on_wires(lambda: self._complete(request))
 
     async def _complete(self, request: ModelRequest) -> ModelAnswer:
-        for _ in range(self.changes):
+        """Ask, and ask in another manner as long as each refusal changes what is sent."""
+        guess: Manner | None = None
+        refusal: WireFailure | None = None
+        while True:
+            manner = guess or self._manner
+            sent = self._sent(request, manner)
             try:
-                return await self._ask(request)
+                answer = await self._answered(request, sent, manner)
             except WireFailure as failure:
-                if self._leave_out(unsupported_parameter(failure)):
-                    continue
                 if made := self._salvaged(failure, request):
                     return made
-                raise translate(failure, self._about) from failure
-        raise translate(WireFailure("", status=400, body="it refuses one parameter after the other"), self._about)
+                if refusal is not None:
+                    kept = refusal if failure.status in (400, 422) else failure
+                    raise translate(kept, self._about) from failure
+                if self._learn(failure, sent) and self._sent(request, self._manner) != sent:
+                    continue
+                guess, refusal = self._guess(failure, sent), failure
+                if guess is None:
+                    raise self._translated(failure) from failure
+            except MalformedOutput as error:
+                if error.reason == "thinking":
+                    self._manner = self._manner.with_room(self.family)
+                raise
+            else:
+                if guess is not None:
+                    self._manner = self._manner.refusing(guess.refused)
+                return answer
+
+    def _sent(self, request: ModelRequest, manner: Manner) -> Sent:
+        asked = tools_in_text(request) if request.tools and "tools" in manner.refused else request
+        return Sent(self._body(asked, manner), self._wire.paths[manner.path])
+
+    async def _answered(self, request: ModelRequest, sent: Sent, manner: Manner) -> ModelAnswer:
+        in_text = bool(request.tools) and "tools" in manner.refused
+        has_tools = bool(request.tools) and not in_text
+        try:
+            if not in_text:
+                heard = await self._ask(sent)
+            else:
+                with streaming_to(None):  # calls are not for the reader
+                    heard = await self._ask(sent)
+        except WireFailure as failure:
+            self._with_tools[failure.status] += has_tools
+            raise
+        self._with_tools[200] += has_tools
+        answer = understood(heard, request, self._about, forced=_is_forced(sent.body))
+        if in_text and not answer.tool_calls:
+            await pass_on(answer.text)
+        return answer
+
+    def _learn(self, failure: WireFailure, sent: Sent) -> bool:
+        """Take in what a refusal teaches; return whether it may be asked again."""
+        paths = self._wire.paths
+        if is_no_such_path(failure) and len(paths) > 1 and sent.path == paths[self._manner.path]:
+            path = (self._manner.path + 1) % len(paths)
+            self._manner = self._manner._replace(path=path)
+            return bool(path)
+        self._manner = learnt_from(failure, sent.body, self._manner, self.provider)
+        return True
+
+    def _guess(self, failure: WireFailure, sent: Sent) -> Manner | None:
+        """Return a manner that may do where the words of a refusal tell nothing; kept only if it does."""
+        meaning = meaning_of(failure, error_body(failure.body), self.provider)[0]
+        if meaning is BAD_REQUEST and failure.status in (400, 422):
+            plain = plainest(sent.body, self._manner)
+        elif failure.status == 500 and self._with_tools[500] >= _FAILED_WITH_TOOLS and not self._with_tools[200]:
+            plain = self._manner.refusing(frozenset({"tools"}))
+        else:
+            return None
+        return plain if plain != self._manner else None
+
+    def _translated(self, failure: WireFailure) -> ResearchError:
+        """Return the error that a failure means; one that is too long names the window learnt before as well."""
+        error = translate(failure, self._about)
+        if isinstance(error, ContextTooLong) and error.window is None:
+            error.window = self._manner.window or None
+        return error
 
     async def close(self) -> None:
         """Let go of connections."""
         await on_wires(self._wire.close())
 
-    async def _ask(self, request: ModelRequest) -> ModelAnswer:
-        """Send the request and read the answer. Raises WireFailure, and what `understood` raises."""
+    def _body(self, request: ModelRequest, manner: Manner) -> dict[str, Any]:
+        """Return what is sent for a request."""
         raise NotImplementedError
 
-    def _leave_out(self, parameter: str) -> bool:
-        """Change what is sent so that `parameter` does not occur any more; False when that changes nothing."""
+    async def _ask(self, sent: Sent) -> Heard:
+        """Send the request and read the answer. Raises WireFailure."""
         raise NotImplementedError
 
     def _salvaged(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
-        """The answer that a failure carries, for servers that refuse their own model's answers."""
+        """Return the answer that a failure carries, for servers that refuse their own model's answers."""
         return None
+
+
+def _is_forced(body: dict[str, Any]) -> bool:
+    """Return whether the answer is asked for as the call of one tool."""
+    choice = body.get("tool_choice")
+    return isinstance(choice, dict) and choice.get("type") in ("function", "tool")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import ssl
 import sys
 import time
@@ -11,11 +12,16 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
+
 if TYPE_CHECKING:
     import httpx
 
 MAX_BYTES = 64 * 2**20
 """No model says more in one answer."""
+_MOST_OF_AN_EVENT = 8 * 2**20
+_SILENCES, _LEAST_SECONDS = 30, 600.0
+"""An answer may take so many of the longest silences, and this long where they are short."""
 
 _CONNECT_SECONDS = 10.0
 _WRITE_SECONDS = 60.0
@@ -64,7 +70,9 @@ class HttpWire:
 
     def __init__(self, base_url: str, headers: Mapping[str, str], *, timeout_seconds: float) -> None:
         """`timeout_seconds` is the longest silence, not the longest answer."""
-        self.base_url = base_url.rstrip("/")
+        address, _, self._query = base_url.partition("?")  # Azure's addresses carry their api-version
+        self.base_url = re.sub(r"/(?:chat/completions|v1/messages)/*\Z", "", address.rstrip("/")).rstrip("/")
+        self.paths = _beginnings(self.base_url)
         self._headers = {"content-type": "application/json", **headers}
         self._timeout = timeout_seconds
         self._client: httpx.AsyncClient | None = None
@@ -85,7 +93,9 @@ class HttpWire:
         # How many requests are in flight is decided by limits.py, not by the pool.
         pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)
         verify = _tls() if self.base_url.startswith("https:") else False
-        return httpx.AsyncClient(headers=self._headers, timeout=silence, limits=pool, verify=verify)
+        limits = AnswerLimits(MAX_BYTES, max(_LEAST_SECONDS, _SILENCES * self._timeout))
+        transport = bounded_transport(httpx, limits, limits=pool, verify=verify, trust_env=False)
+        return httpx.AsyncClient(headers=self._headers, timeout=silence, transport=transport)
 
     async def post(self, path: str, body: dict[str, Any]) -> WireAnswer:
         """Return the JSON answer. Raises WireFailure."""
@@ -123,8 +133,7 @@ class HttpWire:
             async with AsyncExitStack() as stack:
                 # A server that sends its head byte by byte is as good as silent.
                 async with asyncio.timeout(self._timeout + _CONNECT_SECONDS):
-                    sent = client.stream("POST", self.base_url + path, content=_encoded(body))
-                    response = await stack.enter_async_context(sent)
+                    response = await self._begun(client, path, _encoded(body), stack)
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 if response.status_code >= 300:
                     async with asyncio.timeout(self._timeout):
@@ -134,18 +143,30 @@ class HttpWire:
                 async for piece in response.aiter_bytes():
                     started = True
                     received += len(piece)
-                    if received > MAX_BYTES:
-                        raise WireFailure("garbled", status=200, body=f"more than {MAX_BYTES} bytes")
                     self._check_pace(received, time.monotonic() - begun)
                     yield headers, piece
         except TimeoutError as error:
             raise WireFailure("timeout", body="a head or an error that does not end") from error
         except httpx.TimeoutException as error:
             raise WireFailure("timeout", body=type(error).__name__) from error
+        except httpx.StreamError as error:  # too long, or damaged
+            raise WireFailure("garbled", status=200, body=str(error)) from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError, UnicodeEncodeError) as error:
             raise WireFailure("address", body=type(error).__name__) from error
         except httpx.HTTPError as error:
             raise WireFailure("cut" if started else "connection", body=str(error) or type(error).__name__) from error
+
+    async def _begun(
+        self, client: "httpx.AsyncClient", path: str, content: bytes, stack: AsyncExitStack
+    ) -> "httpx.Response":
+        """Send a request and return the answer's head; once more where the server had closed the idle connection."""
+        import httpx  # noqa: PLC0415
+
+        url = f"{self.base_url}{path}{'?' * bool(self._query)}{self._query}"
+        try:
+            return await stack.enter_async_context(client.stream("POST", url, content=content))
+        except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
+            return await stack.enter_async_context(client.stream("POST", url, content=content))
 
     def _check_pace(self, received: int, seconds: float) -> None:
         """Raise WireFailure for a body that drips: after the longest silence there is less than a few letters a second."""
@@ -157,6 +178,14 @@ class HttpWire:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
+
+
+def _beginnings(base_url: str) -> tuple[str, ...]:
+    """Return the beginnings of paths to try at an address: people leave the version out."""
+    path = re.sub(r"\A\w+://[^/]*", "", base_url)
+    if path in ("", "/openai"):
+        return ("", "/v1", *(("/openai/v1",) if not path else ()))
+    return ("",)
 
 
 @contextmanager
@@ -182,7 +211,7 @@ def _json(raw: bytes, headers: Mapping[str, str]) -> Any:
 
 
 def _error_body(raw: bytes) -> Any:
-    """The body of an error: JSON, or the beginning of its text."""
+    """Return the body of an error: JSON, or the beginning of its text."""
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
@@ -203,6 +232,8 @@ class Lines:
     def feed(self, piece: bytes) -> list[dict[str, Any]]:
         """Return the events that are complete now. Raises WireFailure for an event that is no JSON."""
         *whole, self._rest = (self._rest + piece).split(b"\n")
+        if len(self._rest) > _MOST_OF_AN_EVENT:
+            raise WireFailure("garbled", status=200, body=f"an event of more than {_MOST_OF_AN_EVENT:,} bytes")
         events: list[dict[str, Any]] = []
         for raw in whole:
             line = raw.removesuffix(b"\r").decode("utf-8", "replace")

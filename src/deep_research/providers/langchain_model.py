@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Role, Usage
-from deep_research.errors import ConfigError, ModelError, ModelSetupError
+from deep_research.errors import ConfigError, ModelError
 from deep_research.providers.answer_parsing import Heard, RawCall, in_words, understood, word
 from deep_research.providers.http_wire import WireFailure
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_failures import About, translate
 from deep_research.providers.token_stream import streaming_to
+from deep_research.providers.tools_in_text import tools_in_text
 from deep_research.text.prose_in_json import ProseReader
 
 if TYPE_CHECKING:
@@ -63,23 +64,27 @@ class LangChainModel:
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         """Return the model's answer; see `OpenModel.complete`."""
-        asked = request if request.schema_ is None else in_words(request)
-        messages = [message_of(message) for message in asked.messages]
-        tools = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
         try:
-            model = self._chat_model.bind_tools(tools) if tools else self._chat_model
-            answer = await model.ainvoke(messages)
+            answer = await self._asked(request if request.schema_ is None else in_words(request))
         except Exception as error:
             raise self._translated(error) from error
         return understood(_read(answer), request, self._about)
+
+    async def _asked(self, request: ModelRequest) -> "AIMessage":
+        """Return the answer, with the tools in words where the model cannot be bound to them."""
+        model: Any = self._chat_model
+        if request.tools:
+            tools = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
+            try:
+                model = model.bind_tools(tools)
+            except NotImplementedError:
+                request = tools_in_text(request)
+        return await model.ainvoke([message_of(message) for message in request.messages])
 
     async def close(self) -> None:
         """Nothing is held open."""
 
     def _translated(self, error: Exception) -> Exception:
-        if isinstance(error, NotImplementedError):
-            message = f"The model {self.model!r} of LangChain takes no tools."
-            return ModelSetupError(message, setting="model_name", value=self.model, reason="no_tools")
         if failure := _failure(error):
             return translate(failure, self._about)
         if isinstance(error, (ConfigError, ModelError)):

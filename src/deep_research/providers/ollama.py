@@ -19,11 +19,11 @@ from deep_research.providers.answer_parsing import (
     means_for,
     prompt_tokens,
     thinks,
-    understood,
     word,
 )
-from deep_research.providers.base_model import WiredModel
+from deep_research.providers.base_model import Sent, WiredModel
 from deep_research.providers.http_wire import WireFailure, in_form
+from deep_research.providers.server_manner import Manner
 from deep_research.providers.token_stream import pass_on
 
 _PATH = "/api/chat"
@@ -37,35 +37,30 @@ class OllamaModel(WiredModel):
         self._check_length(request)
         return await super().complete(request)
 
-    def _leave_out(self, parameter: str) -> bool:
-        """See `WiredModel`: only thinking is a matter of the model here."""
-        if parameter not in ("thinking", "think") or "think" in self._left_out:
-            return False
-        self._left_out.add("think")
-        return True
-
     def _check_length(self, request: ModelRequest) -> None:
         needed = prompt_tokens(request)
         limit = self.family.context_tokens - min(request.max_output_tokens, self.family.context_tokens // 2)
         if needed > limit:
             message = f"The prompt of about {needed} tokens is too long for {self.model} at num_ctx {self.family.context_tokens}."
-            raise ContextTooLong(message, provider=self.provider, model=self.model, used=needed, limit=limit)
+            raise ContextTooLong(message, provider=self.provider, model=self.model, used=needed, window=limit)
 
-    async def _ask(self, request: ModelRequest) -> ModelAnswer:
-        async with aclosing(self._wire.stream(_PATH, self._body(request))) as events:
+    async def _ask(self, sent: Sent) -> Heard:
+        """See `WiredModel`."""
+        async with aclosing(self._wire.stream(_PATH, sent.body)) as events:
             with in_form():
-                heard = await _listen(events)
-        return understood(heard, request, self._about)
+                return await _listen(events)
 
-    def _body(self, request: ModelRequest) -> dict[str, Any]:
-        thinking = thinks(request, self.family, enabled=self._thinking)
+    def _body(self, request: ModelRequest, manner: Manner) -> dict[str, Any]:
+        """See `WiredModel`."""
+        family = manner.applied(self.family)
+        thinking = thinks(request, family, enabled=self._thinking)
         options: dict[str, Any] = {
             "num_ctx": self.family.context_tokens,
-            "num_predict": answer_limit(request, self.family, thinking=thinking),
+            "num_predict": answer_limit(request, family, manner, thinking=thinking),
         }
         if request.temperature is not None:
             options["temperature"] = request.temperature
-        means = means_for(request, self.family, thinking=thinking)
+        means = means_for(request, family, thinking=thinking)
         is_native = means == "native" and not request.tools
         asked = in_words(request) if means and not is_native else request
         names = {call.id: call.name for message in request.messages for call in message.tool_calls}
@@ -79,8 +74,8 @@ class OllamaModel(WiredModel):
             body["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
         if is_native:
             body["format"] = request.schema_
-        body |= self.family.thinking_on if thinking else self.family.thinking_off
-        return {name: value for name, value in body.items() if name not in self._left_out}
+        body |= family.thinking_on if thinking else family.thinking_off
+        return manner.without_refused(body)
 
 
 def _message(message: ModelMessage, names: Mapping[str, str]) -> dict[str, Any]:
@@ -95,7 +90,7 @@ def _message(message: ModelMessage, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 async def _listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
-    """What the lines of an answer say. Raises WireFailure when they end early or carry an error."""
+    """Read what the lines of an answer say. Raises WireFailure when they end early or carry an error."""
     text: list[str] = []
     thought: list[str] = []
     calls: list[RawCall] = []

@@ -17,18 +17,17 @@ from deep_research.providers.answer_parsing import (
     understood,
     word,
 )
-from deep_research.providers.base_model import WiredModel
+from deep_research.providers.base_model import Sent, WiredModel
 from deep_research.providers.http_wire import WireFailure, in_form
 from deep_research.providers.provider_failures import error_body
+from deep_research.providers.server_manner import Manner
 from deep_research.providers.token_stream import is_streamed, pass_on
 from deep_research.text.model_json import parse_object
 
 
-def written(message: ModelMessage, system_role: str = "system") -> dict[str, Any]:
+def written(message: ModelMessage) -> dict[str, Any]:
     """Return a message in OpenAI's form."""
     sent: dict[str, Any] = {"role": message.role, "content": message.text}
-    if message.role == "system":
-        sent["role"] = system_role
     if message.role == "tool":
         sent["tool_call_id"] = message.tool_call_id
     if message.tool_calls:
@@ -187,34 +186,45 @@ def _usage(usage: Any) -> Usage | None:
     )
 
 
+def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Messages whose standing instructions stand in the user's own, for models that take turns and nothing else."""
+    sent: list[dict[str, Any]] = []
+    for message in messages:
+        role = "user" if message["role"] == "system" else message["role"]
+        if role == "user" and sent and sent[-1]["role"] == "user":
+            sent[-1]["content"] += f"\n\n{message['content']}"
+        else:
+            sent.append({**message, "role": role})
+    return sent
+
+
 _PATH = "/chat/completions"
 
 
 class OpenAICompatibleModel(WiredModel):
     """A chat model behind OpenAI's wire."""
 
-    _system_role = "system"
-
-    async def _ask(self, request: ModelRequest) -> ModelAnswer:
-        body = self._body(request)
-        forced = "tool_choice" in body
+    async def _ask(self, sent: Sent) -> Heard:
+        """See `WiredModel`."""
+        body, path = sent.body, sent.path + _PATH
         if body.get("stream"):
-            async with aclosing(self._wire.stream(_PATH, body)) as events:
+            async with aclosing(self._wire.stream(path, body)) as events:
                 with in_form():
-                    heard = await listen(events, forced=forced)
-        else:
-            answer = await self._wire.post(_PATH, body)
-            with in_form():
-                heard = read(answer.data, answer.headers.get("x-request-id", ""))
-        return understood(heard, request, self._about, forced=forced)
+                    return await listen(events, forced="tool_choice" in body)
+        answer = await self._wire.post(path, body)
+        with in_form():
+            return read(answer.data, answer.headers.get("x-request-id", ""))
 
-    def _body(self, request: ModelRequest) -> dict[str, Any]:
-        family = self.family
+    def _body(self, request: ModelRequest, manner: Manner) -> dict[str, Any]:
+        """See `WiredModel`."""
+        family = manner.applied(self.family)
         thinking = thinks(request, family, enabled=self._thinking)
-        limit = answer_limit(request, family, thinking=thinking)
+        limit = answer_limit(request, family, manner, thinking=thinking)
         means = means_for(request, family, thinking=thinking)
         asked = in_words(request) if means in ("json", "text") else request
-        messages = [written(message, self._system_role) for message in asked.messages]
+        messages = [written(message) for message in asked.messages]
+        if "role" in manner.refused:
+            messages = _without_system(messages)
         body: dict[str, Any] = {"model": self.model, "messages": messages, family.output_parameter: limit}
         if request.temperature is not None and family.temperature:
             body["temperature"] = request.temperature
@@ -225,29 +235,13 @@ class OpenAICompatibleModel(WiredModel):
         body |= family.thinking_on if thinking else family.thinking_off
         _ask_for_schema(body, request, means)
         if family.stream_only or (thinking and family.thinking_streams) or limit > LONG_ANSWER_TOKENS or is_streamed():
-            body |= {"stream": True, "stream_options": {"include_usage": True}}
-        return {name: value for name, value in body.items() if name not in self._left_out}
-
-    def _leave_out(self, parameter: str) -> bool:
-        """See `WiredModel`."""
-        before = (self.family, len(self._left_out), self._system_role)
-        change: dict[str, Any] = {}
-        if parameter == self.family.output_parameter:
-            other = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
-            change = {"output_parameter": other[parameter]}
-        elif parameter in ("response_format", "tool_choice"):
-            change = {"structured": "text"}
-        elif parameter in ("enable_thinking", "stream"):  # DashScope: only as a stream
-            change = {"stream_only": True}
-        elif parameter == "role":
-            self._system_role = "user"
-        elif parameter:
-            self._left_out.add(parameter)
-        self.family = self.family.model_copy(update=change)
-        return before != (self.family, len(self._left_out), self._system_role)
+            body["stream"] = True
+        if body.get("stream") and "stream" not in manner.refused:
+            body["stream_options"] = {"include_usage": True}
+        return manner.without_refused(body)
 
     def _salvaged(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
-        """The call that Groq refuses because its arguments miss the tool's schema: whoever asked judges it."""
+        """Return the call that Groq refuses because its arguments miss the tool's schema: whoever asked judges it."""
         call = parse_object(error_body(failure.body).failed_generation)
         if not call or not isinstance(call.get("arguments"), dict) or not call.get("name"):
             return None

@@ -1,6 +1,8 @@
 """Providers by name: their addresses, the variables of their keys, their default models; and a model opened."""
 
 import difflib
+import ipaddress
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -39,44 +41,35 @@ _OLLAMA: dict[str, Any] = {
     "context_tokens": 32_768,  # becomes num_ctx, for which memory is taken at once
 }
 
+_FREE: dict[str, Any] = {"input_usd": 0.0, "output_usd": 0.0, "cached_usd": 0.0, "cache_write_usd": 0.0}
+"""What a model on hardware of one's own costs. A gateway to models that are paid for asks for a key, even nearby."""
+
+_OPENROUTER: dict[str, Any] = {
+    "thinking_on": {"reasoning": {"enabled": True}},
+    "thinking_off": {"reasoning": {"enabled": False}},
+    "output_parameter": "max_tokens",
+    "thinking_streams": False,
+}
+_DASHSCOPE = "https://dashscope.aliyuncs.com/compatible-mode/v1"
+_GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai"
+
 PROVIDERS: dict[str, Provider] = {
-    "aliyun": Provider(
-        "openai",
-        "https://dashscope.aliyuncs.com/compatible-mode/v1",
-        "DASHSCOPE_API_KEY",
-        "DASHSCOPE_BASE_URL",
-        "qwen3.5-plus",
-    ),
+    "aliyun": Provider("openai", _DASHSCOPE, "DASHSCOPE_API_KEY", "DASHSCOPE_BASE_URL", "qwen3.5-plus"),
     "openai": Provider("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-5.4-mini"),
     "anthropic": Provider(
         "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "claude-sonnet-5"
     ),
-    "gemini": Provider(
-        "openai",
-        "https://generativelanguage.googleapis.com/v1beta/openai",
-        "GEMINI_API_KEY",
-        "GEMINI_BASE_URL",
-        "gemini-3.5-flash",
-    ),
+    "gemini": Provider("openai", _GOOGLE, "GEMINI_API_KEY", "GEMINI_BASE_URL", "gemini-3.5-flash"),
     "deepseek": Provider(
         "openai", "https://api.deepseek.com", "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL", "deepseek-flash"
     ),
+    "moonshot": Provider(
+        "openai", "https://api.moonshot.cn/v1", "MOONSHOT_API_KEY", "MOONSHOT_BASE_URL", "kimi-k2-thinking"
+    ),
     "openrouter": Provider(
-        "openai",
-        "https://openrouter.ai/api/v1",
-        "OPENROUTER_API_KEY",
-        "",
-        "deepseek/deepseek-v4-flash",
-        {
-            "thinking_on": {"reasoning": {"enabled": True}},
-            "thinking_off": {"reasoning": {"enabled": False}},
-            "output_parameter": "max_tokens",
-            "thinking_streams": False,
-        },
+        "openai", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "", "deepseek/deepseek-v4-flash", _OPENROUTER
     ),
-    "groq": Provider(
-        "openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "", "openai/gpt-oss-120b", {**_NO_SWITCH}
-    ),
+    "groq": Provider("openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "", "openai/gpt-oss-120b", _NO_SWITCH),
     "ollama": Provider(
         "ollama", "http://localhost:11434", "", "OLLAMA_HOST", "qwen3", {**_LOCAL, **_OLLAMA}, requests=4
     ),
@@ -85,7 +78,18 @@ PROVIDERS: dict[str, Provider] = {
 }
 """All providers. `compatible` is any server that speaks OpenAI's wire: vLLM, LM Studio, llama.cpp, a gateway."""
 
-AUTO_ORDER = ("aliyun", "openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "compatible", "ollama")
+AUTO_ORDER = (
+    "aliyun",
+    "openai",
+    "anthropic",
+    "gemini",
+    "deepseek",
+    "moonshot",
+    "openrouter",
+    "groq",
+    "compatible",
+    "ollama",
+)
 
 PROVIDER_ALIASES = {
     "dashscope": "aliyun",
@@ -96,6 +100,7 @@ PROVIDER_ALIASES = {
     "google_genai": "gemini",
     "claude": "anthropic",
     "chatgpt": "openai",
+    "kimi": "moonshot",
 }
 """Other names of providers, as users and other programs call them."""
 
@@ -145,6 +150,7 @@ RANKER_VARIABLES = tuple(
 """The variables to read for rankers."""
 
 _TIMEOUT_SECONDS = 120.0
+_AZURE = re.compile(r"\.azure\.|/openai/deployments/|[?&]api-version=")
 
 
 def auto_provider(keys: Mapping[str, str], *, base_url: str = "") -> str | None:
@@ -198,10 +204,21 @@ def open_model(
         message = f"The provider {provider!r} has no default model: set model_name to one that it has."
         raise ConfigError(message, setting="model_name", value=model)
     about = About(provider, name or type(chat_model).__name__, known.key, address)
-    family = _family(name or "", known, facts, context_tokens)
+    is_free = known.wire == "ollama" or (provider == "compatible" and not keys.get(known.key) and _is_near(address))
+    family = _family(name or "", known, {**(_FREE if is_free else {}), **(facts or {})}, context_tokens)
     if known.wire == "langchain":
         return _langchain(about, family, base_url, timeout_seconds, chat_model)
     return _adapter(known.wire)(_wire(known, about, keys, timeout_seconds), about, family, thinking=thinking)
+
+
+def _is_near(address: str) -> bool:
+    """Return whether an address is this computer or one of its own network."""
+    found = re.match(r"\w+://(?:[^/@]*@)?(?:\[([^\]/]*)\]|([^/:?]*))", address)
+    host = (found[1] or found[2] or "") if found else ""
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".internal", ".lan"))
 
 
 def _known(provider: str) -> Provider:
@@ -227,10 +244,10 @@ def _address(known: Provider, keys: Mapping[str, str], base_url: str) -> str:
     return address.removesuffix("/v1") if known.wire == "anthropic" else address
 
 
-def _family(name: str, known: Provider, facts: Mapping[str, Any] | None, context_tokens: int) -> "Family":
+def _family(name: str, known: Provider, facts: Mapping[str, Any], context_tokens: int) -> "Family":
     from deep_research.providers.model_families import family_of  # noqa: PLC0415
 
-    overrides = {**known.facts, **(facts or {})}
+    overrides = {**known.facts, **facts}
     if context_tokens:
         overrides["context_tokens"] = context_tokens
     return family_of(name, overrides)
@@ -252,6 +269,8 @@ def _wire(known: Provider, about: "About", keys: Mapping[str, str], timeout_seco
         from deep_research.providers.anthropic import VERSION  # noqa: PLC0415
 
         headers |= {"x-api-key": key or "none", "anthropic-version": VERSION}
+    elif key and _AZURE.search(about.base_url):
+        headers["api-key"] = key
     elif key:
         headers["authorization"] = f"Bearer {key}"
     return HttpWire(about.base_url, headers, timeout_seconds=timeout_seconds)

@@ -101,18 +101,26 @@ _VENDOR_CODES: dict[tuple[str, str], Meaning] = {
 
 _MESSAGES: tuple[tuple[re.Pattern[str], Meaning], ...] = (
     # Only where the vendor gives no code of its own. The recorded bodies are in the tests.
-    (re.compile(r"prompt is too long: (?P<used>\d+) tokens > (?P<limit>\d+)"), TOO_LONG),  # Anthropic
-    (re.compile(r"exceed context limit: (?P<used>\d+) \+ \d+ > (?P<limit>\d+)"), TOO_LONG),  # Anthropic
-    (re.compile(r"Range of input length should be \[1, (?P<limit>\d+)\]"), TOO_LONG),  # DashScope
-    (re.compile(r"maximum context length is (?P<limit>\d+) tokens.*?(?P<used>\d+) tokens", re.DOTALL), TOO_LONG),
+    (re.compile(r"prompt is too long: (?P<used>\d+) tokens > (?P<window>\d+)"), TOO_LONG),  # Anthropic
+    (re.compile(r"exceed context limit: (?P<used>\d+) \+ \d+ > (?P<window>\d+)"), TOO_LONG),  # Anthropic
+    (re.compile(r"Range of input length should be \[1, (?P<window>\d+)\]"), TOO_LONG),  # DashScope
+    (
+        re.compile(r"maximum context length is (?P<window>\d+) tokens.*?(?P<used>\d+) (?:input )?tokens", re.DOTALL),
+        TOO_LONG,
+    ),
+    (re.compile(r"(?P<used>\d+) tokens.{0,60}?(?P<window>\d+) maximum context length", re.DOTALL), TOO_LONG),  # Mistral
+    (re.compile(r"(?:context (?:length|window|size))[^\d.]{0,40}(?P<window>\d+)", re.IGNORECASE), TOO_LONG),
     (re.compile(r"maximum context length|context (?:length|window|size)", re.IGNORECASE), TOO_LONG),  # vLLM, LM Studio
-    (re.compile(r"input token count \((?P<used>\d+)\) exceeds .*?\((?P<limit>\d+)\)"), TOO_LONG),  # Gemini
+    (re.compile(r"input token count \((?P<used>\d+)\) exceeds .*?\((?P<window>\d+)\)"), TOO_LONG),  # Gemini
     (re.compile(r"^Token limit reached"), MALFORMED),  # OpenRouter, in a stream: the answer's own limit
     (re.compile(r"credit balance is too low", re.IGNORECASE), NO_CREDIT),  # Anthropic
     (re.compile(r"insufficient balance", re.IGNORECASE), NO_CREDIT),  # DeepSeek
     (re.compile(r"Content Exists Risk"), REFUSED),  # DeepSeek
     (re.compile(r"content filtering policy"), REFUSED),  # Anthropic
 )
+
+_PER_MINUTE = re.compile(r"Limit:? (?P<window>[\d,]+).{0,40}?Requested:? (?P<used>[\d,]+)", re.DOTALL)
+"""OpenAI and Groq: a request beyond the tokens of a whole minute. No waiting makes it fit."""
 
 _STATUSES: dict[StatusMeaning, Meaning] = {
     "login": BAD_KEY,
@@ -144,14 +152,22 @@ def translate(failure: WireFailure, about: About) -> ResearchError:
 
 
 def meaning_of(failure: WireFailure, body: ErrorBody, provider: str) -> tuple[Meaning, dict[str, int]]:
-    """Return what a failure means, and the numbers `limit` and `used` where its message has them."""
+    """Return what a failure means, and the numbers `window` and `used` where its message has them."""
     if failure.reason:
         return (BAD_ADDRESS if failure.reason == "address" else DOWN), {}
+    if never := _beyond_a_minute(failure.status, body.message):
+        return TOO_LONG, never
     meaning = _by_code(failure.status, body, provider) or _by_message(failure.status, body.message)
     if meaning is None:
         broken = failure.status in (0, 409)  # 409 by OpenAI: a conflict that passes
         meaning = DOWN if broken else _STATUSES.get(status_meaning(failure.status), BAD_REQUEST)
     return meaning, _numbers(body.message) if meaning is TOO_LONG else {}
+
+
+def _beyond_a_minute(status: int, message: str) -> dict[str, int]:
+    found = _PER_MINUTE.search(message) if status in (413, 429) else None
+    numbers = {name: int(value.replace(",", "")) for name, value in found.groupdict().items()} if found else {}
+    return numbers if numbers and numbers["used"] > numbers["window"] else {}
 
 
 def _by_code(status: int, body: ErrorBody, provider: str) -> Meaning | None:
@@ -165,7 +181,7 @@ def _by_code(status: int, body: ErrorBody, provider: str) -> Meaning | None:
 
 
 def _by_message(status: int, message: str) -> Meaning | None:
-    if status not in (0, 400, 422, 500):
+    if status not in (0, 400, 422, 500) or output_limit(message):
         return None
     return next((meaning for pattern, meaning in _MESSAGES if pattern.search(message)), None)
 
@@ -193,6 +209,8 @@ def error_body(body: Any) -> ErrorBody:
     extra = error.get("metadata")
     raw = extra.get("raw") if isinstance(extra, Mapping) else None
     message = str(error.get("message") or error.get("detail") or "")
+    if error.get("n_ctx"):  # llama.cpp
+        message += f" (context size {error['n_ctx']})"
     return ErrorBody(
         code=str(error.get("code") or ""),
         type=str(error.get("type") or ""),
@@ -224,23 +242,29 @@ def _explain(meaning: Meaning, failure: WireFailure, body: ErrorBody, about: Abo
     }[meaning.reason]
 
 
-_UNSUPPORTED = re.compile(
-    r"not support|unsupported|not permitted|unrecogni[sz]ed|unknown (?:field|name|parameter)|only support|deprecated"
-    r"|must be set to false for non-streaming",
-    re.IGNORECASE,
+_OUTPUT_LIMITS = tuple(
+    re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    for pattern in (
+        r"max_?\w*_?tokens[^\[]{0,60}\[\s*\d+\s*,\s*(\d+)\s*\]",  # DeepSeek, DashScope: a range
+        r"at most (\d+) (?:completion|output|new) tokens",  # OpenAI
+        r"max_tokens: \d+ > (\d+)",  # Anthropic
+        r"max\w*tokens.{0,40}(?:less than or equal to|at most|not exceed|maximum(?: is| of)?)\W{0,3}(\d+)",  # Groq
+        r"max\w*tokens.{0,80}range is from \d+ \(inclusive\) to (\d+)",  # Gemini
+        r"maximum (?:number of )?(?:output|completion) tokens[^\d.]{0,40}(\d+)",
+        r"tokens you requested exceeds the model limit of (\d+)",  # Bedrock
+    )
 )
-_PARAMETERS = (
-    "max_completion_tokens", "max_tokens", "temperature", "response_format", "output_config", "parallel_tool_calls",
-    "stream_options", "tool_choice", "reasoning_effort", "enable_thinking", "thinking", "think", "cache_control",
-    "stream", "role",
-)  # fmt: skip
 
 
-def unsupported_parameter(failure: WireFailure) -> str:
-    """Return the request parameter that a server does not take, or "" when that is not what is wrong."""
-    body = error_body(failure.body)
-    if failure.status not in (400, 422) or not _UNSUPPORTED.search(body.message):
-        return ""
-    named = f"{body.param} {body.message}"
-    found = [(match.start(), name) for name in _PARAMETERS if (match := re.search(rf"\b{name}\b", named))]
-    return min(found)[1] if found else ""
+def output_limit(message: str) -> int:
+    """Return the longest answer, in tokens, that an error names as the most a model gives; 0 where it names none."""
+    if re.search(r"maximum context length", message, re.IGNORECASE):
+        return 0
+    return next((int(found[1]) for pattern in _OUTPUT_LIMITS if (found := pattern.search(message))), 0)
+
+
+def is_no_such_path(failure: WireFailure) -> bool:
+    """Return whether a server has nothing at the path that was asked, rather than no such model."""
+    message = error_body(failure.body).message
+    lacks_path = failure.status in (404, 405) and not re.search(r"model|deployment", str(failure.body), re.IGNORECASE)
+    return lacks_path or message.startswith("Unexpected endpoint")  # LM Studio, with 200

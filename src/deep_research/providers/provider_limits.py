@@ -1,14 +1,12 @@
-"""How many requests may be in flight at a provider, shared by the whole process, or by all processes on a database; and
-what follows each error.
-
-Additive increase, multiplicative decrease (AIMD; Chiu and Jain 1989, as TCP does it): each answer raises
-the number a little, each 429 halves it and closes the gate for as long as the provider asks.
+"""How many requests may be in flight at a provider, and which of its models are down, for the whole process, or for all
+processes on a database; and what follows each error.
 """
 
 import asyncio
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from typing import Literal, NamedTuple
 
@@ -25,27 +23,19 @@ from deep_research.errors import (
 )
 from deep_research.ports import SharedLimits
 
-
-class Ceiling(NamedTuple):
-    """The most that may be in flight at one provider: requests, and prompt tokens (0: no limit)."""
-
-    requests: int = 16
-    tokens: int = 0
-    at_first: int = 8
-
-
-USUAL = Ceiling()
-
-
-class _Waiting(NamedTuple):
-    tokens: int
-    loop: asyncio.AbstractEventLoop
-    granted: "asyncio.Future[None]"
+_USUAL = 16
+"""The most requests that may be in flight at one provider where nothing else is said."""
 
 
 class _Outage(NamedTuple):
+    """An open circuit: calls fail at once until a time; from then on single attempts show whether it can be closed."""
+
     message: str
     until: float
+
+
+_FAILURES, _OUT_SECONDS = 3, 60.0
+"""After so many failures in a row, without any answer between them, a model is not asked for a while."""
 
 
 class Gate:
@@ -53,27 +43,26 @@ class Gate:
 
     def __init__(
         self,
-        ceiling: Ceiling = USUAL,
+        requests: int = _USUAL,
         clock: Clock = SYSTEM_CLOCK,
         *,
         name: str = "",
         shared: SharedLimits | None = None,
     ) -> None:
-        """`clock` says when a pause that the provider asked for is over.
+        """Let `requests` be in flight at most; `clock` says when a pause that the provider asked for is over.
 
-        With `shared` the requests of the ceiling, pauses and outages are those of all processes, under `name`.
+        With `shared` requests, pauses and outages are those of all processes, under `name`.
         """
         self._name, self._shared = name, shared
-        self._ceiling = ceiling
+        self._most = requests
         self._clock = clock
         self._lock = threading.Lock()
-        self._queue: deque[_Waiting] = deque()
+        self._queue: deque[Future[None]] = deque()
         self._requests = 0
-        self._tokens = 0
         self._opens_at = 0.0
-        self._lowered_at = float("-inf")
-        self.allowed = float(min(ceiling.at_first, ceiling.requests))
-        self.has_answered = False
+        self.answered = set[str]()
+        """The models that have answered."""
+        self._failures: Counter[str] = Counter()
         self._outages: dict[str, _Outage] = {}
 
     @property
@@ -82,25 +71,25 @@ class Gate:
         return self._requests
 
     @asynccontextmanager
-    async def slot(self, tokens: int, *, until: float = float("inf")) -> AsyncIterator[float]:
-        """Hold a place for one request of about `tokens`; gives the time at which it was let through.
+    async def slot(self, *, until: float = float("inf")) -> AsyncIterator[float]:
+        """Hold a place for one request; gives the time at which it was let through.
 
         Raises ModelRateLimited when the gate stays closed beyond the time `until`.
         """
         while True:
             await self._opened(until)
-            await self._enter(tokens)
+            await self._enter()
             if self._opens_at <= self._clock.monotonic():
                 break
-            self._leave(tokens)  # it was closed while this one stood in line
+            self._leave()  # it was closed while this one stood in line
         try:
             if self._shared is None:
                 yield self._clock.monotonic()
             else:
-                async with self._shared.place(self._name, self._ceiling.requests):
+                async with self._shared.place(self._name, self._most):
                     yield self._clock.monotonic()
         finally:
-            self._leave(tokens)
+            self._leave()
 
     async def learn(self) -> None:
         """Take over what other processes have found out: pauses that the provider asked for, models that are down."""
@@ -115,35 +104,36 @@ class Gate:
                 else:
                     self._opens_at = max(self._opens_at, now + found.seconds)
 
-    def answered(self, model: str = "") -> None:
-        """Note a good answer of `model`: it is up, and a little more may be in flight."""
+    def note_answer(self, model: str = "") -> None:
+        """Note an answer of `model`: it is up."""
         with self._lock:
-            self.has_answered = True
+            self.answered.add(model)
+            self._failures.pop(model, None)
             was_out = self._outages.pop(model, None)
-            self.allowed = min(self._ceiling.requests, self.allowed + 1 / self.allowed)
         if was_out and self._shared is not None:
             self._shared.open(self._name, model)
 
-    def limited(self, *, started: float, seconds: float) -> None:
-        """Note a 429 to a request let through at `started`: half as many, and none for `seconds`.
-
-        Requests that were in flight together are one sign, not many.
-        """
+    def pause(self, seconds: float) -> None:
+        """Let nothing through for as long as the provider asks."""
         with self._lock:
-            now = self._clock.monotonic()
-            if started > self._lowered_at:
-                self.allowed = max(1.0, self.allowed / 2)
-                self._lowered_at = now
-            self._opens_at = max(self._opens_at, now + seconds)
+            self._opens_at = max(self._opens_at, self._clock.monotonic() + seconds)
         if seconds and self._shared is not None:
             self._shared.close(self._name, seconds)
 
-    def note_outage(self, model: str, message: str, seconds: float) -> None:
-        """Note that `model` does not answer, and need not be asked for `seconds`; `message` says why."""
+    def note_failure(self, model: str, message: str, *, at_once: bool = False, seconds: float = 0.0) -> bool:
+        """Note that `model` has failed; return whether it need not be asked for a while, as `message` says.
+
+        `at_once`: this failure is enough, for there is another model, or this one has never answered.
+        """
         with self._lock:
+            self._failures[model] += 1
+            if not at_once and self._failures[model] < _FAILURES and model not in self._outages:
+                return False
+            seconds = max(seconds, _OUT_SECONDS)
             self._outages[model] = _Outage(message, self._clock.monotonic() + seconds)
         if self._shared is not None:
             self._shared.close(self._name, seconds, model=model, why=message)
+        return True
 
     def outage(self, model: str) -> str:
         """Return why `model` is not to be asked now; "" where it is."""
@@ -161,62 +151,39 @@ class Gate:
                 raise ModelRateLimited(message, retry_after=wait, reason="closed")
             await self._clock.sleep(wait)
 
-    async def _enter(self, tokens: int) -> None:
-        loop = asyncio.get_running_loop()
+    async def _enter(self) -> None:
         with self._lock:
-            if not self._queue and self._fits(tokens):
-                self._take(tokens)
+            if not self._queue and self._requests < self._most:
+                self._requests += 1
                 return
-            waiting = _Waiting(tokens, loop, loop.create_future())
-            self._queue.append(waiting)
+            turn = Future[None]()
+            self._queue.append(turn)
         try:
-            await waiting.granted
+            await asyncio.wrap_future(turn)
         except asyncio.CancelledError:
-            self._withdraw(waiting)
+            if not turn.cancel():
+                self._leave()  # it was let through at the same moment
             raise
 
-    def _withdraw(self, waiting: _Waiting) -> None:
-        with self._lock:
-            if waiting in self._queue:
-                self._queue.remove(waiting)
-                return
-        self._leave(waiting.tokens)  # it was let through at the same moment
-
-    def _leave(self, tokens: int) -> None:
+    def _leave(self) -> None:
         with self._lock:
             self._requests -= 1
-            self._tokens -= tokens
-            while self._queue and self._fits(self._queue[0].tokens):
-                waiting = self._queue.popleft()
-                self._take(waiting.tokens)
-                waiting.loop.call_soon_threadsafe(_grant, waiting.granted)
-
-    def _take(self, tokens: int) -> None:
-        self._requests += 1
-        self._tokens += tokens
-
-    def _fits(self, tokens: int) -> bool:
-        """One request always fits, however long."""
-        if not self._requests:
-            return True
-        within_tokens = not self._ceiling.tokens or self._tokens + tokens <= self._ceiling.tokens
-        return within_tokens and self._requests + 1 <= self.allowed
+            while self._queue and self._requests < self._most:
+                turn = self._queue.popleft()
+                if turn.set_running_or_notify_cancel():
+                    self._requests += 1
+                    turn.set_result(None)
 
 
-def _grant(granted: "asyncio.Future[None]") -> None:
-    if not granted.done():
-        granted.set_result(None)
-
-
-_GATES: dict[tuple[str, Ceiling, SharedLimits | None], Gate] = {}
+_GATES: dict[tuple[str, int, SharedLimits | None], Gate] = {}
 _GATES_LOCK = threading.Lock()
 
 
-def gate_of(provider: str, base_url: str = "", ceiling: Ceiling = USUAL, *, shared: SharedLimits | None = None) -> Gate:
-    """Return the gate of a provider at an address: one for the whole process and each ceiling."""
+def gate_of(provider: str, base_url: str = "", requests: int = _USUAL, *, shared: SharedLimits | None = None) -> Gate:
+    """Return the gate of a provider at an address: one for the whole process and each number of requests."""
     name = f"{provider} {base_url}"
     with _GATES_LOCK:
-        return _GATES.setdefault((name, ceiling, shared), Gate(ceiling, name=name, shared=shared))
+        return _GATES.setdefault((name, requests, shared), Gate(requests, name=name, shared=shared))
 
 
 class Policy(NamedTuple):
@@ -251,6 +218,8 @@ REASONS: dict[str, Policy] = {
     "outage": Policy("fall_back"),
     # A model that declines may answer when it is asked once more; a server's content filter does not change its mind.
     "refusal": Policy("retry", attempts=2),
+    # All was spent on thinking: asked again it has more room.
+    "thinking": Policy("retry", attempts=2),
     # The same request would be silent as long again.
     "timeout": Policy("retry", attempts=2, first_seconds=0.5, most_seconds=20.0),
 }

@@ -1,62 +1,36 @@
-"""Charts of a report: fenced blocks of JSON named `chart`, which the writer adds and code has checked.
-
-{"kind": "bar", "title": "Speed", "unit": "rpm", "points": [{"label": "Alpha", "value": 3000, "id": "s1p2"}]}
-"""
-
-import re
-from math import isfinite
-from typing import Annotated, Literal
-
-from pydantic import BaseModel, Field, StrictFloat, StrictInt, StringConstraints, ValidationError
+"""The charts that a report holds, as figures to be drawn."""
 
 from deep_research.data import Figure, FigurePoint, Report
+from deep_research.verification.charts import INFO, Chart, read_charts
 
-INFO = "chart"
-"""What stands behind the fence of a chart."""
-_BLOCK = re.compile(
-    rf"^ {{0,3}}(?P<fence>`{{3,}}|~{{3,}})[ \t]*{INFO}[ \t]*\n(?P<text>.*?)^ {{0,3}}(?P=fence)", re.M | re.S
-)
+_FENCE = "`" * 12
 _SIGNIFICANT = 12
-_Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)]
-
-
-class _Point(BaseModel):
-    label: Annotated[_Line, Field(min_length=1)]
-    value: StrictInt | StrictFloat
-    id: str = ""
-
-
-class _Chart(BaseModel):
-    kind: Literal["bar", "line"]
-    title: _Line = ""
-    unit: _Line = ""
-    points: Annotated[list[_Point], Field(min_length=2, max_length=40)]
 
 
 def read_chart(text: str) -> Figure | None:
-    """Return the figure that the text of a chart block describes; None where it is not of that form."""
-    try:
-        given = _Chart.model_validate_json(text)
-    except (ValidationError, RecursionError):
-        return None
-    if not all(isfinite(point.value) for point in given.points):
-        return None
-    points = tuple(
-        FigurePoint(
-            label=point.label,
-            value=point.value,
-            display=_displayed(point.value, given.unit),
-            passages=(point.id,) if point.id else (),
-        )
-        for point in given.points
-    )
-    return Figure(kind=given.kind, title=given.title, unit=given.unit, points=points)
+    """Return the figure that the text of a chart block describes; None where it cannot be drawn."""
+    found = read_charts(f"{_FENCE}{INFO}\n{text}\n{_FENCE}")
+    return None if not found or found[0].fault else _figure(found[0])
 
 
 def charts_of(report: Report) -> dict[str, Figure]:
     """Return the figures of a report by the texts of their blocks."""
-    texts = (block["text"].rstrip("\n") for block in _BLOCK.finditer(report.report))
+    blocks = (report.report[chart.start : chart.end].strip().split("\n") for chart in read_charts(report.report))
+    texts = ("\n".join(lines[1:-1]).rstrip("\n") for lines in blocks)
     return {text: figure for text in texts if (figure := read_chart(text)) is not None}
+
+
+def _figure(chart: Chart) -> Figure:
+    points = (
+        FigurePoint(
+            label=point.label,
+            value=float(point.value),
+            display=_displayed(float(point.value), chart.unit),
+            passages=point.passages,
+        )
+        for point in chart.points
+    )
+    return Figure(kind=chart.kind, title=chart.title, unit=chart.unit, points=tuple(points))
 
 
 def _displayed(value: float, unit: str) -> str:

@@ -20,8 +20,7 @@ from deep_research.errors import ConfigError, ReplayDiffers, ResearchError, Stop
 from deep_research.events import Event, GapFound
 from deep_research.i18n.catalog import join_list, phrase
 from deep_research.ports import Journal, Library, OutsideTool, Pages, Reasoner, SearchPlace
-from deep_research.run_context.deadlines import SectionDeadlines
-from deep_research.run_context.prefetch import Prefetch
+from deep_research.run_context.opened_sources import OpenedSources
 from deep_research.run_context.steering import Steering
 from deep_research.safe_text import safe_noun
 from deep_research.settings import Settings
@@ -61,9 +60,9 @@ class RunContext:
     with it. Only `report_gap` adds to it.
     `pages` opens single addresses; None in a run that does not go to the web. `tools` are those of others, by the
     name they are offered under, `unopened` what of them could not be opened.
-    `fresh_since`: what was read before this time (ISO 8601) is read again when it is found; "" for nothing.
     `today` is the day on which the run began, also when it goes on later: prompts and reports name it.
-    `docs` are the files and folders that the user named.
+    `docs` are the files and folders that the user named, `joined_documents` the texts of those that were read, by their
+    source and as they are compared with what goes out; `asked` are the user's own words.
     `sources_before` had been read before a follow-up, whose ledger counts only the others. `keep_report` is called
     with the keys of the state that hold the finished report; a run whose caller takes it from the last state needs none.
     """
@@ -75,6 +74,8 @@ class RunContext:
     journal: Journal
     places: tuple[SearchPlace, ...]
     docs: tuple[str, ...] = ()
+    asked: str = ""
+    joined_documents: dict[str, str] = field(default_factory=dict)
     templates: tuple[TemplateFile, ...] = ()
     pages: Pages | None = None
     tools: Mapping[str, OutsideTool] = field(default_factory=dict)
@@ -84,13 +85,11 @@ class RunContext:
     emit: Callable[[Event], None] = field(default=lambda _event: None)
     keep_report: Callable[[Mapping[str, Any]], Awaitable[object]] = field(default=keep_nothing)
     steering: Steering = field(default_factory=Steering)
-    prefetch: Prefetch = field(default_factory=Prefetch)
+    opened: OpenedSources = field(default_factory=OpenedSources)
     elapsed: Callable[[], float] = field(default=lambda: 0.0)
     paused: Callable[[], AbstractContextManager[None]] = nullcontext
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
-    fresh_since: str = ""
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
-    deadlines: SectionDeadlines = field(default_factory=SectionDeadlines)
 
     @cached_property
     def researchers(self) -> Seats:

@@ -5,12 +5,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deep_research.runs import branches as branches
     from deep_research.runs import cost_estimate as cost_estimate
     from deep_research.runs import deletion as deletion
     from deep_research.runs import follow_up_run as follow_up_run
     from deep_research.runs import graph_host as graph_host
-    from deep_research.runs import measure_reports as measure_reports
+    from deep_research.runs import refresh as refresh
     from deep_research.runs import replay as replay
     from deep_research.runs import report_changes as report_changes
     from deep_research.runs import research_run as research_run

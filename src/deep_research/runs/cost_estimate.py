@@ -55,7 +55,7 @@ def estimate(settings: Settings) -> Estimate | None:
 
 def _expected(settings: Settings, sections: int) -> tuple[int, Usage]:
     turns = min(_TURNS, settings.tool_calls_per_researcher)
-    passages = min(_PASSAGES, settings.compression_target_tokens)
+    passages = _PASSAGES
     reviews = int(settings.streaming_review and settings.max_review_iterations > 0)
     prompt = _AROUND + sections * (turns * _TURN_TOKENS + 2 * (_TASK + passages) + reviews * _REVIEW_TOKENS)
     written = _AROUND_WRITTEN + sections * (turns * _TURN_WRITTEN + _WRITTEN + _JUDGED + reviews * _REVIEWED)

@@ -104,7 +104,6 @@ class FollowUpRun(RunTask):
             "understood": made.understood,
             "assumptions": made.assumptions,
             "sections": [],
-            "claims": {},
         }
 
     def save(self, values: Mapping[str, Any]) -> tuple[Report, str]:
@@ -174,7 +173,7 @@ def _exchanges(report: Report, earlier: Sequence[FollowUp]) -> list[Exchange]:
 
 
 def _content(report: Report) -> str:
-    return "\n".join(section.content for section in report.sections)
+    return report.report
 
 
 def _names(report: Report, language: str) -> list[str]:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from deep_research.assembly.environment import Answer, Job, RunEnvironment, open_context
 from deep_research.assembly.reasoner_choice import reasoner_name
@@ -25,15 +25,12 @@ from deep_research.run_context.telemetry import span
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import Checkpoints, RunStore
 
-if TYPE_CHECKING:
-    from deep_research.graph.run_graph import Jump
-
 
 class RunTask(ABC):
     """A piece of work at a run: what is kept of it, what it asks of the graph, and where its outcome is kept.
 
     `question` and `language` are those of the work; `seconds` is how long earlier sittings have worked at it; `part`
-    is the number of a follow-up; `reports` counts the reports that the work has come to when it is done.
+    is the number of a follow-up.
     """
 
     store: RunStore
@@ -41,7 +38,6 @@ class RunTask(ABC):
     language: str
     seconds: float
     part: str = ""
-    reports: int = 1
     workflow: ClassVar[str] = ""
 
     @abstractmethod
@@ -63,10 +59,6 @@ class RunTask(ABC):
     def listening(self, _ctx: RunContext) -> AbstractAsyncContextManager[object]:
         """Return a block inside which the user's instructions are taken in; by default none are."""
         return nullcontext()
-
-    def jump(self) -> "Jump | None":
-        """Return where the graph is entered if not at its first node."""
-        return None
 
     def notice(self, _ctx: RunContext) -> str:
         """Return the code of what the user should know at the start; "" for nothing."""
@@ -145,7 +137,7 @@ async def open_task(
 async def keep_report(task: RunTask, log: EventLog, values: Mapping[str, Any]) -> Report:
     """Keep the report of a graph's last state, say so once, and return it. Raises ResearchError without one."""
     report, place = await asyncio.to_thread(task.save, values)
-    if sum(isinstance(event, ReportReady) for event in log.earlier) >= task.reports:
+    if any(isinstance(event, ReportReady) for event in log.earlier):
         return report  # a sitting that was killed before it was noted as finished has said it
     log.emit(
         ReportReady(
@@ -206,9 +198,7 @@ async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: 
     at = task.checkpoints()
     async with open_checkpoints(at.location, at.guard) as checkpoints:
         graph = await asyncio.to_thread(compile_workflow, task.workflow or ctx.settings.workflow, checkpoints)
-        return await drive(
-            graph, ctx, start, thread=at.thread, jump=task.jump(), ask=lambda asked: _ask(ctx, asked, answer)
-        )
+        return await drive(graph, ctx, start, thread=at.thread, ask=lambda asked: _ask(ctx, asked, answer))
 
 
 async def _ask(ctx: RunContext, asked: Asked, answer: Answer | None) -> str:

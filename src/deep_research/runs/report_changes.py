@@ -4,16 +4,18 @@ of it: by a POST to an address, or a letter by SMTP.
 
 import smtplib
 import ssl
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from email.message import EmailMessage
 from email.utils import parseaddr
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
+from deep_research.concurrency import run_now
 from deep_research.data import Claim, Report
 from deep_research.data.noun import Noun
 from deep_research.errors import ConfigError, SourceError, Unreachable
 from deep_research.i18n.catalog import phrase
+from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
 from deep_research.stores.run_store import RunRecord
 from deep_research.text.inert_markdown import make_inert
 
@@ -167,16 +169,26 @@ def post_changes(changes: RunChanges, record: RunRecord, url: str) -> None:
     """POST the changes as JSON. Raises SourceError when it is not taken."""
     import httpx  # noqa: PLC0415 - only where somebody is told
 
-    transport = httpx.HTTPTransport(retries=_TRIES - 1)
     try:
-        with httpx.Client(transport=transport, timeout=_SECONDS) as client:
-            answer = client.post(url, json=describe_changes(changes, record))
+        status = run_now(lambda: _post(url, describe_changes(changes, record)))
     except httpx.HTTPError as error:
         raise Unreachable(
             f"The webhook could not be reached: {error or type(error).__name__}.", source="webhook"
         ) from error
-    if answer.status_code >= 300:
-        raise SourceError(f"The webhook answered {answer.status_code}.", source="webhook", status=answer.status_code)
+    if status >= 300:
+        raise SourceError(f"The webhook answered {status}.", source="webhook", status=status)
+
+
+async def _post(url: str, told: Mapping[str, Any]) -> int:
+    """Return the status of the answer; its body tells nothing, and is not read."""
+    import httpx  # noqa: PLC0415 - only where somebody is told
+
+    transport = bounded_transport(httpx, AnswerLimits(0, _TRIES * _SECONDS), retries=_TRIES - 1)
+    async with (
+        httpx.AsyncClient(transport=transport, timeout=_SECONDS) as client,
+        client.stream("POST", url, json=told) as answer,
+    ):
+        return answer.status_code
 
 
 def mail_changes(changes: RunChanges, record: RunRecord, to: str, server: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deep_research.assembly.environment import Job, RunEnvironment, is_bundled
 from deep_research.assembly.run_settings import check_usable, settle
@@ -15,16 +15,13 @@ from deep_research.events import Progress, StageStarted
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from deep_research.run_context.context import RunContext
-from deep_research.runs.branches import carried_state, jump_of
 from deep_research.runs.lifecycle import RunTask, carry_out
+from deep_research.runs.refresh import carried_state
 from deep_research.runs.steering_inbox import SteeringInbox
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_store import RunRecord, RunStore
-
-if TYPE_CHECKING:
-    from deep_research.graph.run_graph import Jump
 
 _TERMINAL_CODE = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]")
 """Control sequences of ECMA-48, such as colours: pasted from a terminal, they would become words."""
@@ -100,7 +97,6 @@ class ResearchRun(RunTask):
         self.store, self.record = store, store.load()
         self.question, self.language = self.record.question, self.record.language
         self.seconds = self.record.seconds
-        self.reports = 1 + len(self.record.reruns)
         self._inbox = SteeringInbox(store)
 
     def job(self, log: EventLog) -> Job:
@@ -112,14 +108,7 @@ class ResearchRun(RunTask):
             question=self.question,
             log=log,
             steering=self._inbox.steering(log),
-            prefetch=not any(e.kind == "clarification_asked" for e in log.earlier),
-            rerun=len(self.record.reruns),
-            fresh_since=self.record.reruns[-1].began if self.record.reruns else "",
         )
-
-    def jump(self) -> "Jump | None":
-        """See `RunTask.jump`: a fork begins at its plan or its report, a rerun at its section."""
-        return jump_of(self.record) if self.record.reruns or self.record.fork_at else None
 
     def notice(self, ctx: RunContext) -> str:
         """See `RunTask.notice`."""
@@ -139,9 +128,8 @@ class ResearchRun(RunTask):
             "original_query": self.question,
             "question": Question(text=asked, language=self.language, history=self.record.history),
             "sections": [],
-            "claims": {},
             "max_review_iterations": ctx.settings.max_review_iterations,
-            **(carried_state(ctx.journal) if self.record.fork_at else {}),
+            **(carried_state(ctx.journal) if self.record.origin else {}),
         }
 
     def save(self, values: Mapping[str, Any]) -> tuple[Report, str]:

@@ -1,14 +1,11 @@
 """Date and standing of the sources of a library, read once from the head of what was stored."""
 
 import re
-from collections import Counter
-from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
-from deep_research.data import Section
+from deep_research.claimcheck.currency import Dated
 from deep_research.ports import Library
 from deep_research.text.standing import Standing, read_footer, read_standing
-from deep_research.verification.currency import Dated
 
 _HEAD_CHARS, _FOOT_CHARS = 4_000, 600
 _VERSION = re.compile(
@@ -17,8 +14,6 @@ _VERSION = re.compile(
     re.IGNORECASE,
 )
 """A version in the title of a documentation ("Python 3.11.2 documentation"); not the number of a chapter."""
-_MOST_OF, _FEW = 0.8, 4
-"""Share of the sources of a run that makes their version or date that of all; with fewer sources there is none."""
 _read: "WeakKeyDictionary[Library, dict[str, Dated]]" = WeakKeyDictionary()
 
 
@@ -40,26 +35,3 @@ def dated_source(library: Library, source: str) -> Dated:
             return made
         known[source] = made
     return known[source]
-
-
-def uniform_standing(library: Library, sources: Sequence[str] = ()) -> str:
-    """Return the version ("version 3.11.2") or date ("2024-05-31") that nearly all sources have, of `sources` or of all
-    that were read; "" where they differ."""
-    ids = sources or [source.id for source in library.sources()]
-    told = [dated_source(library, key) for key in ids if library.is_read(key)]
-    if len(told) < _FEW:
-        return ""
-    versions = Counter(one.standing.version for one in told)
-    dates = Counter(one.date for one in told)
-    for name, counted in (("version ", versions), ("", dates)):
-        (value, count), *_ = counted.most_common(1)
-        if value and count >= _MOST_OF * len(told):
-            return f"{name}{value}"
-    return ""
-
-
-def standing_of_most(sections: Sequence[Section]) -> str:
-    """Return the version or date that nearly all sources have of more than half of the sections; else ""."""
-    told = Counter(section.as_of for section in sections if section.content or section.as_of)
-    most, count = max(told.items(), key=lambda item: item[1], default=("", 0))
-    return most if 2 * count > told.total() else ""

@@ -29,9 +29,18 @@ def server_config(app: Any, **settings: Any) -> "uvicorn.Config":
     """Return how uvicorn serves the application; `settings` are its own."""
     import uvicorn  # noqa: PLC0415 - only where something is served
 
-    return uvicorn.Config(
-        app, **{"log_level": "warning", "server_header": False, "timeout_graceful_shutdown": 5} | settings
-    )
+    from deep_research.server.bounded_connection import AT_ONCE, BoundedConnection, most_connections  # noqa: PLC0415
+
+    own = {
+        "http": BoundedConnection,
+        "ws": "none",
+        "limit_concurrency": most_connections(),
+        "backlog": AT_ONCE,
+        "log_level": "error",  # what strangers send is no news
+        "server_header": False,
+        "timeout_graceful_shutdown": 5,
+    }
+    return uvicorn.Config(app, **own | settings)
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -1,5 +1,6 @@
 """What every request passes first: where it comes from, which owner it is, how large it is; and the security headers."""
 
+import asyncio
 import ipaddress
 import json
 from collections.abc import Iterable
@@ -27,6 +28,8 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
 )
+_BODY_SECONDS, _LEAST_BYTES_PER_SECOND = 30.0, 20_000
+"""How long the body of a request may take, beside what it takes at this pace."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _LOCAL_NAMES = frozenset({"localhost", "testserver"})
 
@@ -61,7 +64,7 @@ class RequestGuard:
 
         async def send_guarded(message: Message) -> None:
             nonlocal started
-            if body.is_too_large and not started:
+            if body.refused and not started:
                 return  # whatever the application makes of a body that was cut
             if message["type"] == "http.response.start":
                 started = True
@@ -75,14 +78,14 @@ class RequestGuard:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
             scope.setdefault("state", {})["owner"] = self._admit(scope, headers)
             limit = self._max_upload if scope["path"] == "/api/v1/documents" else self._max_body
-            body.limit_to(limit, headers.get("content-length", "0"))
+            body.limit_to(limit, headers.get("content-length", ""))
             await self._app(scope, body.receive, send_guarded)
-            if body.is_too_large and not started:
-                raise _too_large(limit)
+            if body.refused and not started:
+                raise body.refused
         except Refusal as refusal:
             if started:
                 raise
-            body.is_too_large = False
+            body.refused = None
             await _refuse(send_guarded, refusal, openai=scope["path"].startswith("/v1/"))
 
     def _admit(self, scope: Scope, headers: dict[str, str]) -> str:
@@ -138,24 +141,35 @@ def is_loopback(name: str) -> bool:
 
 
 class _Body:
-    """The body of a request, held against a limit as it is announced and as it really comes."""
+    """The body of a request, held against a limit as it is announced and as it really comes, and against a deadline."""
 
     def __init__(self, receive: Receive) -> None:
-        self._receive, self._left = receive, 0
-        self.is_too_large = False
+        self._receive = receive
+        self._limit = self._left = 0
+        self._deadline: float | None = None
+        self.refused: Refusal | None = None
 
     def limit_to(self, limit: int, announced: str) -> None:
-        """Set the limit in bytes. Raises Refusal when more is announced."""
-        self._left = limit
-        if announced.isdecimal() and int(announced) > limit:
+        """Set the limit in bytes, and with it the deadline. Raises Refusal when more is announced."""
+        self._limit = self._left = limit
+        size = int(announced) if announced.isdecimal() else limit
+        if size > limit:
             raise _too_large(limit)
+        self._deadline = asyncio.get_running_loop().time() + _BODY_SECONDS + size / _LEAST_BYTES_PER_SECOND
 
     async def receive(self) -> Message:
-        """Give the next message; beyond the limit the client counts as gone."""
-        message = await self._receive()
+        """Give the next message; beyond limit and deadline the client counts as gone."""
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
+        except TimeoutError:
+            self.refused = Refusal(408, "Request timeout", "The body of the request came too slowly.")
+            return {"type": "http.disconnect"}
+        if not message.get("more_body"):
+            self._deadline = None
         self._left -= len(message.get("body", b""))
         if self._left < 0:
-            self.is_too_large = True
+            self.refused = _too_large(self._limit)
             return {"type": "http.disconnect"}
         return message
 

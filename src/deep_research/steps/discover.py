@@ -2,7 +2,7 @@
 
 from deep_research.data import Action, Discovery, Passage, QueryAnalysis, Question, Turn
 from deep_research.run_context.context import RunContext
-from deep_research.steps.research import noted_passages
+from deep_research.steps.research import found_passages
 
 
 async def discover_actions(
@@ -22,4 +22,4 @@ async def extract(ctx: RunContext, question: Question, analysis: QueryAnalysis, 
 
 def first_hits(ctx: RunContext, turns: list[Turn]) -> list[Passage]:
     """Return the passages found while looking around, best first."""
-    return noted_passages(turns, ctx.library, limit=60)
+    return found_passages(turns, ctx.library, limit=60)

@@ -11,8 +11,7 @@ The thresholds (contract row A2), each a setting:
 | between `confidence_ask` and `confidence_start` | asks, unless the reasoner states a default assumption: then it starts with that |
 | ≥ `confidence_start` and a goal, but only two focus points (left open by the design) | starts, unless the reasoner itself asks something and states no assumption: what can be inferred is not asked |
 
-A bare topic ("engines") is not asked about where the user named documents: they set its bounds, and this is stated.
-A term that could not be looked up (nothing to search, or a place that failed) proves nothing: it becomes an
+Naming documents does not make a bare topic ("engines") clear: it is asked about all the same. A term that could not be looked up (nothing to search, or a place that failed) proves nothing: it becomes an
 assumption. CANNOT_DO is the reasoner's word and stands. CONFIRM_PLAN counts as a start, after which the plan is
 shown where the settings allow it. Where nobody may be asked (`allow_clarification` off, `max_clarification_rounds`
 used up, or the user would not say), asking becomes starting with a stated assumption.
@@ -43,24 +42,8 @@ async def decide(ctx: RunContext, question: Question, *, rounds: int = 0) -> Dec
     if terms:
         judged = await ctx.reasoner.decide(question, rounds=rounds, terms=terms, template=template)
     places = ctx.places_named(question.language)
-    known = _bounded(with_terms(judged, terms, question, places), question.language, ctx)
+    known = with_terms(judged, terms, question, places)
     return settle(known, question, ctx.settings, rounds=rounds, template=template, places=places)
-
-
-def _bounded(judged: Decision, language: str, ctx: RunContext) -> Decision:
-    """Return the judgement of a topic that only lacks an aspect, where documents that the user named set its bounds."""
-    asked = judged.clarification
-    if not ctx.docs or asked is None or asked.missing_info != "aspect" or judged.next_action != "NEED_CLARIFICATION":
-        return judged
-    said = phrase("assumed_bounds", language)
-    return judged.model_copy(
-        update={
-            "confidence": max(judged.confidence, ctx.settings.confidence_never_ask),
-            "next_action": "START_RESEARCH",
-            "assumptions": (*judged.assumptions, said),
-            "clarification": None,
-        }
-    )
 
 
 def with_terms(judged: Decision, terms: Sequence[Term], question: Question, places: str) -> Decision:

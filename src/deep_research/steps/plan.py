@@ -1,9 +1,7 @@
 """Analyse the question, plan independent sections, and ask the user to confirm the plan where wanted (row A6)."""
 
 from collections.abc import Sequence
-from itertools import zip_longest
 
-from deep_research.concurrency import side_by_side
 from deep_research.conversation.plan_edits import PlanAnswer, apply_edits, read_plan_answer
 from deep_research.data import (
     Action,
@@ -11,7 +9,6 @@ from deep_research.data import (
     Brief,
     Decision,
     Discovery,
-    Passage,
     QueryAnalysis,
     Question,
     Section,
@@ -27,8 +24,6 @@ from deep_research.text.tokens import content_terms
 
 _POINT_TERMS = 2
 """Terms from which a focus point is a search of its own."""
-_FIRST_SEARCHES, _BEST_FOUND = 4, 4
-"""Searches of a section that its plan makes at once, and how many passages of each a revision of the plan sees."""
 _LOOP_SECTIONS = 5
 """Sections of a plan in the `loop` workflow, where one researcher searches for all of them."""
 
@@ -73,7 +68,7 @@ def _with_focus(sections: Sequence[Section], decision: Decision) -> tuple[Sectio
     planned = list(sections)
     for point in decision.suggested_focus or decision.research_focus:
         terms = set(content_terms(point))
-        spoken = [set(content_terms(" ".join((s.title, s.description, *s.covers, *s.queries)))) for s in planned]
+        spoken = [set(content_terms(" ".join((s.title, s.description, *s.queries)))) for s in planned]
         if len(terms) < _POINT_TERMS or not planned or any(terms <= words for words in spoken):
             continue
         nearest = max(range(len(planned)), key=lambda place: len(terms & spoken[place]))
@@ -82,41 +77,17 @@ def _with_focus(sections: Sequence[Section], decision: Decision) -> tuple[Sectio
     return tuple(planned)
 
 
-async def revise(ctx: RunContext, brief: Brief) -> Brief:
-    """Return the plan of a deep report, revised once by what its first searches find; others as they are.
-
-    The searches are in the journal: the researchers of the sections get their results without making them again.
-    """
-    if ctx.settings.depth != "deep" or not ctx.reasoner.works_ahead:
-        return brief
-    found = await side_by_side(_first_found(ctx, section) for section in brief.sections)
-    by_title = {section.title: passages for section, passages in zip(brief.sections, found, strict=True)}
-    revised = await ctx.reasoner.revise_plan(brief, by_title, ctx.library)
-    distinct = tuple({section.title: section for section in reversed(revised.sections)}.values())[::-1]
-    if distinct == brief.sections:
-        return brief
-    ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in distinct)))
-    return brief.model_copy(update={"sections": distinct})
-
-
-async def _first_found(ctx: RunContext, section: Section) -> list[Passage]:
-    """Return the best passages of a section's first searches."""
-    actions = [Action(id=f"o{n}", name="search", query=q) for n, q in enumerate(section.queries[:_FIRST_SEARCHES], 1)]
-    seen = await search.perform(ctx, actions)
-    best = dict.fromkeys(key for row in zip_longest(*(o.passages[:_BEST_FOUND] for o in seen)) for key in row if key)
-    return [passage for key in best if (passage := ctx.library.passage(key)) is not None]
-
-
 async def _look_around(ctx: RunContext, question: Question, analysis: QueryAnalysis) -> list[Turn]:
     actions: list[Action] = list(await ctx.reasoner.discover_actions(question, analysis, [], ctx.library))
-    observations = await ctx.prefetch.observations(ctx, actions, search.perform)
+    observations = await search.perform(ctx, actions)
     return [Turn(actions=tuple(actions), observations=tuple(observations))]
 
 
-async def analyze(ctx: RunContext, question: Question) -> QueryAnalysis:
-    """Return the analysis; only list questions are allowed to need a discovery."""
+async def analyze(ctx: RunContext, question: Question, decision: Decision | None = None) -> QueryAnalysis:
+    """Return the analysis, which intake may have made; only list questions are allowed to need a discovery."""
     ctx.emit(StageStarted(stage="analyze"))
-    found = await ctx.prefetch.analysis(question, lambda: ctx.reasoner.analyze(question))
+    known = decision.analysis if decision is not None else None
+    found = known if known is not None else await ctx.reasoner.analyze(question)
     ctx.emit(Analyzed(query_type=found.query_type, output_format=found.output_format, reasoning=found.reasoning))
     return found.model_copy(update={"needs_discovery": found.needs_discovery and found.query_type == "list"})
 

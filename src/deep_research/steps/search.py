@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from deep_research.concurrency import Backlog, side_by_side
 from deep_research.data import (
+    LIBRARY,
     Action,
-    Brief,
     Found,
     Gap,
     Observation,
@@ -20,7 +20,6 @@ from deep_research.data import (
     PassageHit,
     SearchRecord,
     SearchResult,
-    Section,
     Source,
 )
 from deep_research.errors import ConfigError, LimitReached, SourceError
@@ -28,9 +27,10 @@ from deep_research.events import Searched
 from deep_research.i18n.catalog import gap_of
 from deep_research.i18n.language import columns
 from deep_research.ports import Library, OutsideTool, SearchPlace
-from deep_research.run_context.context import RunContext, reason_of
+from deep_research.run_context.context import RunContext, reason_of, section_worked_at
 from deep_research.run_context.telemetry import span
-from deep_research.steps.read import PLACE, read
+from deep_research.steps.open_source import PLACE, open_source, seen_once
+from deep_research.steps.private_text import hold_back
 from deep_research.text.cleaning import shorten
 from deep_research.text.contents_lists import is_contents_list, repeated_lines
 
@@ -50,14 +50,9 @@ _OWN = ("documents", PLACE, "mcp:")
 _T = TypeVar("_T")
 
 
-async def perform(
-    ctx: RunContext, actions: list[Action], *, section: Section | None = None, brief: Brief | None = None
-) -> list[Observation]:
-    """Return the observations of `actions`, in their order; they run side by side and fail alone.
-
-    A page that is read on purpose is read for `section` of `brief`.
-    """
-    return await side_by_side(_perform(ctx, action, section, brief) for action in actions)
+async def perform(ctx: RunContext, actions: Sequence[Action]) -> list[Observation]:
+    """Return the observations of `actions`, in their order; they run side by side and fail alone."""
+    return await side_by_side(_perform(ctx, action) for action in actions)
 
 
 def _why(error: Exception, what: str) -> str:
@@ -67,28 +62,61 @@ def _why(error: Exception, what: str) -> str:
     return error.message if isinstance(error, ConfigError) else reason_of(error, what)
 
 
-async def _perform(ctx: RunContext, action: Action, section: Section | None, brief: Brief | None) -> Observation:
+async def _perform(ctx: RunContext, action: Action) -> Observation:
     if action.name == "search":
-        return await _search(ctx, action, section.title if section else "")
-    if action.name == "recall":
-        hits = await asyncio.to_thread(ctx.library.search, action.query, limit=ctx.settings.search_results)
-        return Observation(action=action.id, passages=tuple(h.passage.id for h in hits), found=len(hits))
-    if action.name == "read":
-        return await read(ctx, action, section, brief)
+        return await _search(ctx, action)
+    if action.name == "open":
+        return await open_source(ctx, action)
     if action.name == "call_tool":
-        return await _use_tool(ctx, action, section.title if section else "")
+        return await _use_tool(ctx, action, section_worked_at())
     return Observation(action=action.id)
 
 
-async def _search(ctx: RunContext, action: Action, section: str) -> Observation:
+async def _search(ctx: RunContext, action: Action) -> Observation:
+    """Make the queries of one action side by side, and merge what they bring."""
+    queries = [query for line in action.query.split("\n") if (query := line.strip())]
+    if action.source == LIBRARY:
+        return await _recall(ctx, action, queries)
     places = [p for p in ctx.places if action.source in ("", p.name)]
+    if not places:
+        return _unknown_place(ctx, action)
+    results = await side_by_side(_search_one(ctx, places, action, query) for query in queries)
+    return Observation(
+        action=action.id,
+        passages=tuple(_interleave([list(r.passages) for r in results])),
+        found=sum(r.found for r in results),
+        new=sum(r.new for r in results),
+        failed=tuple(dict.fromkeys(name for r in results for name in r.failed)),
+        failure=next((r.failure for r in results if r.failure), ""),
+        text=await _news(ctx, action),
+    )
+
+
+async def _news(ctx: RunContext, action: Action) -> str:
+    """Return what colleagues have opened since, as it was when the search was first made."""
+    (told,) = await seen_once(ctx, f"news {action.id}", lambda: [ctx.opened.news_for(section_worked_at(), ctx.library)])
+    return told
+
+
+async def _recall(ctx: RunContext, action: Action, queries: Sequence[str]) -> Observation:
+    """Search in what the run has read so far; it is free."""
+
+    def look() -> list[str]:
+        limit = ctx.settings.search_results
+        return _interleave([[hit.passage.id for hit in ctx.library.search(q, limit=limit)] for q in queries])
+
+    found = await seen_once(ctx, f"{action.id} {action.query}", look)
+    return Observation(action=action.id, passages=tuple(found), found=len(found), free=True)
+
+
+async def _search_one(ctx: RunContext, places: Sequence[SearchPlace], action: Action, query: str) -> Observation:
+    """Ask the places in order of trust until enough was found."""
+    asked = action.model_copy(update={"query": query})
     results: list[Observation] = []
     for tier in _tiers(places, ctx.settings.sources_per_search):
-        results += await side_by_side(_search_place(ctx, place, action, section) for place in tier)
+        results += await side_by_side(_search_place(ctx, place, asked, section_worked_at()) for place in tier)
         if sum(r.found for r in results) >= _ENOUGH_FOUND:
             break
-    if not results:
-        return _unknown_place(ctx, action)
     return Observation(
         action=action.id,
         passages=tuple(_interleave([list(r.passages) for r in results])),
@@ -122,6 +150,8 @@ def _interleave(rows: list[list[str]]) -> list[str]:
 
 
 async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, section: str) -> Observation:
+    if place.name != PLACE and (held := await hold_back(ctx, place.name, action.query)):
+        return Observation(action=action.id, failed=(place.name,), failure=held.why)
     limit = ctx.settings.search_results
     request = json.dumps({"place": place.name, "query": action.query, "limit": limit}, ensure_ascii=False)
     return await _ask(ctx, place, request, lambda: place.search(action.query, limit=limit), action, section)
@@ -133,6 +163,8 @@ async def _use_tool(ctx: RunContext, action: Action, section: str) -> Observatio
     if tool is None:
         return _unknown_place(ctx, action)
     arguments = json.loads(action.query)
+    if held := await hold_back(ctx, tool.name, json.dumps(arguments, ensure_ascii=False)):
+        return Observation(action=action.id, failed=(tool.name,), failure=held.why)
     request = json.dumps({"tool": tool.name, "arguments": arguments}, ensure_ascii=False, sort_keys=True)
     words = " ".join(value for value in arguments.values() if isinstance(value, str)) or tool.name
     query = action.model_copy(update={"query": words})
@@ -193,7 +225,7 @@ async def _take_in(
     ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, known: set[str], query: str
 ) -> SearchRecord:
     """Put what was found into the library; record the ids of the passages that answer, best first, and the gaps."""
-    sources, unread = await asyncio.to_thread(_add_sources, ctx.library, result.found, ctx.fresh_since)
+    sources, unread = await asyncio.to_thread(_add_sources, ctx.library, result.found)
 
     async def keep(found: Found, source: Source) -> Gap | None:
         try:
@@ -228,14 +260,11 @@ def _once(found: Sequence[Found], sources: Sequence[Source]) -> Iterator[tuple[F
             yield one, source
 
 
-def _add_sources(library: Library, found: Sequence[Found], fresh_since: str) -> tuple[list[Source], set[str]]:
-    """Return the sources of results, and the ids of those that were not read yet, or not since `fresh_since`."""
+def _add_sources(library: Library, found: Sequence[Found]) -> tuple[list[Source], set[str]]:
+    """Return the sources of results, and the ids of those that were not read yet."""
     with library.batch():
         sources = [library.add_source(one) for one in found]
         unread = {source.id for source in sources if not library.is_read(source.id)}
-        if fresh_since:
-            kept = (snapshot for source in sources if (snapshot := library.snapshot(source.id)) is not None)
-            unread |= {snapshot.source for snapshot in kept if snapshot.retrieved_at <= fresh_since}
         return sources, unread
 
 

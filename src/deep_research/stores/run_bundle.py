@@ -194,9 +194,3 @@ def restore_evidence(
     with closing(store.open_library()) as library, closing(store.open_journal()) as journal:
         library.restore(sources, snapshots)
         journal.restore(calls, notes)
-
-
-def copy_evidence(parent: RunStore, store: RunStore, *, calls: bool = True) -> None:
-    """Fill the library of a new run with that of its parent, and with `calls` its journal too; its notes stay behind."""
-    with closing(parent.open_library()) as library, closing(parent.open_journal()) as journal:
-        restore_evidence(store, library.sources(), library.snapshots(), journal.calls() if calls else (), ())

@@ -15,29 +15,15 @@ from deep_research.ports import Journal, Library
 from deep_research.stores.event_log import EventLog, EventTail
 
 RunStatus = Literal["queued", "running", "waiting", "finished", "failed", "stopped", "declined", "damaged"]
-Origin = Literal["", "fork", "refresh"]
-ForkPoint = Literal["question", "plan", "report"]
-
-
-class Rerun(Noun):
-    """A section that the user has researched again; `remark` says what it should look for, `began` when (ISO 8601).
-
-    `snapshots` is how many texts the run had read before.
-    """
-
-    section: str
-    remark: str = ""
-    began: str
-    snapshots: int
+Origin = Literal["", "refresh"]
 
 
 class RunRecord(Noun):
     """What is known about a run without opening its stores; `settings` are the ones it began with.
 
     Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
-    `origin` says how the run came from another one, `parent`: forked from it, or the same question asked again later;
-    `fork_at` is the point at which it begins. `reruns` are sections that were researched again.
-    `is_answered` is False where the finished report answers nothing.
+    `origin` says how the run came from another one, `parent`: the same question asked again later. `is_answered` is False
+    where the finished report answers nothing.
     """
 
     run_id: str
@@ -58,8 +44,6 @@ class RunRecord(Noun):
     owner: str = ""
     parent: str = ""
     origin: Origin = ""
-    fork_at: ForkPoint | Literal[""] = ""
-    reruns: tuple[Rerun, ...] = ()
     is_answered: bool = True
 
 

@@ -19,6 +19,8 @@ _KNOWN_TERMS = 100_000
 SKETCH = 64
 SAME = 0.8
 """Resemblance from which two texts count as one."""
+STRETCH, _SHARED = 8, 8
+"""Terms of a stretch, and how many stretches two texts share when one was copied from the other, whatever else they say."""
 _BEGINNING = 20_000
 """Characters by which whole documents are compared."""
 
@@ -87,6 +89,17 @@ class Distinct:
             return False
         self._kept.append(made)
         return True
+
+
+def stretches(text: str) -> frozenset[int]:
+    """Return the hashes of all stretches of eight terms of a text."""
+    terms = [_HASHES[term] for term in tokenize(text)]
+    return frozenset(map(hash, zip(*(terms[first:] for first in range(STRETCH)), strict=False)))
+
+
+def share_a_paragraph(one: frozenset[int], two: frozenset[int]) -> bool:
+    """Return whether two texts, by their `stretches`, have some fifteen words in a row in common, or one all of a few."""
+    return len(one & two) >= max(1, min(_SHARED, len(one), len(two)))
 
 
 def distinct_passages(passages: Iterable[Passage]) -> list[Passage]:

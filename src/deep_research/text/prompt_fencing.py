@@ -8,8 +8,6 @@ the marks that chat templates put between messages: servers of open models read 
 import re
 from functools import lru_cache
 
-from deep_research.data import Passage
-
 _HIDDEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
@@ -18,7 +16,7 @@ _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\U000
 """The categories Cc (without line break and tab), Cs and Co."""
 _DELIMITER = re.compile(
     r"[<＜‹〈⟨❮˂﹤]\s*(/?)\s*"
-    r"(passage|found|question|message|conversation|section|system|user|assistant|think|bos|eos"
+    r"(passage|source|notes|evidence|report|found|question|message|conversation|section|system|user|assistant|think|bos|eos"
     r"|(?:tool|function|start_of|end_of)_\w+|invoke|parameter)\b",
     re.IGNORECASE,
 )
@@ -30,10 +28,14 @@ _CITATION = re.compile(r"\[(s\d+(?:p\d+)?)\]")
 @lru_cache(maxsize=2_000)  # a conversation shows the same passages again in each turn
 def clean(text: str) -> str:
     """Return `text` without hidden and control characters, and with nothing that looks like our delimiters or ids."""
-    visible = _UNFIT.sub("", _HIDDEN.sub("", text))
-    broken = _TEMPLATE.sub(_in_parentheses, _DELIMITER.sub(r"(\1\2", visible))
     # An id inside a passage is text, not a citation of ours.
-    return _CITATION.sub(r"(\1)", broken)
+    return _CITATION.sub(r"(\1)", clean_own(text))
+
+
+def clean_own(text: str) -> str:
+    """Return what a model of the run wrote, which may quote outside text, cleaned in the same way; its ids stay."""
+    visible = _UNFIT.sub("", _HIDDEN.sub("", text))
+    return _TEMPLATE.sub(_in_parentheses, _DELIMITER.sub(r"(\1\2", visible))
 
 
 def _in_parentheses(mark: re.Match[str]) -> str:
@@ -43,27 +45,3 @@ def _in_parentheses(mark: re.Match[str]) -> str:
 def attribute(text: str) -> str:
     """Return `text` fit for an attribute of a delimiter: one line, no quotation marks, not longer than 120."""
     return " ".join(clean(text).replace('"', "'").replace("<", "(").replace(">", ")").split())[:120]
-
-
-def fence(
-    passage: Passage,
-    *,
-    title: str = "",
-    published: str | None = None,
-    standing: str = "",
-    version: str = "",
-    text: str | None = None,
-) -> str:
-    """Return a passage between its delimiters, with its id, its source's title, date, standing and place."""
-    facts = [f'id="{passage.id}"']
-    if title:
-        facts.append(f'source="{attribute(title)}"')
-    if published:
-        facts.append(f'date="{attribute(published)}"')
-    if standing:
-        facts.append(f'standing="{attribute(standing)}"')
-    if version:
-        facts.append(f'version="{attribute(version)}"')
-    if passage.heading and passage.heading != title:
-        facts.append(f'under="{attribute(passage.heading.split(" > ")[-1])}"')
-    return f"<passage {' '.join(facts)}>\n{clean(passage.text if text is None else text)}\n</passage>"

@@ -6,8 +6,6 @@ from typing import TypeVar
 
 from deep_research.i18n.language import CJK
 
-OBSERVED_TOKENS = 1_500
-"""What a researcher is shown of one page that it reads, tokens."""
 _CJK = re.compile(f"[{CJK}]")
 _T = TypeVar("_T")
 

@@ -1,28 +1,52 @@
-"""What every thought of a language model shares: its prompts, its system message, and who thinks when it cannot."""
+"""What every thought of a language model shares: its prompts, its window, and who thinks when it cannot."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from deep_research.data import Brief, Gap, ModelMessage, ReasonerInfo, Section, ToolSpec
-from deep_research.errors import LimitReached, ModelError
-from deep_research.i18n.catalog import gap_from, phrase
+from deep_research.data import Brief, Gap, ModelMessage, ReasonerInfo, Role, ToolSpec
+from deep_research.errors import ContextTooLong, LimitReached, ModelError
+from deep_research.i18n.catalog import gap_from
 from deep_research.i18n.language import language_name
 from deep_research.ports import Reasoner
 from deep_research.prompts import render
-from deep_research.reasoners.model.prompt_views import length_of
-from deep_research.reasoners.model.research_turns import remarked, tools
-from deep_research.reasoners.model.structured_calls import Asker, Complete
+from deep_research.reasoners.model.asking import Asker, Complete
+from deep_research.reasoners.model.conversation import lookup_tools, research_tools
 
 _R = TypeVar("_R")
-_WHOLE_REPORT = 7_000
-"""Tokens that a report of usual length takes; with fewer the sections stay as they are."""
+_SHRINKS = 3
 
 
-class Thinker:
-    """Holds what the thoughts need; they are mixed in by `reasoner.ModelReasoner`."""
+@dataclass(frozen=True)
+class ModelLimits:
+    """How much a model is shown and asked for: tokens, calls and rounds; see the settings of the same names."""
 
-    works_ahead = True
+    context_tokens: int
+    passage_tokens: int
+    output_tokens: Mapping[Role, int]
+    tool_calls: int
+    sections: int
+    clarification_rounds: int
+    research_units: int
+    delegation_rounds: int
+    review_rounds: int
+    structured_retries: int
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What a model may use: sources by name and purpose, web addresses, tools of others and what is said of them."""
+
+    places: Sequence[tuple[str, str]] = ()
+    opens_addresses: bool = False
+    outside: Sequence[ToolSpec] = ()
+    mcp_prompt: str = ""
+
+
+class ModelReasonerBase:
+    """Prompts, limits and fallback that all thoughts share; they are mixed in by `ModelReasoner`."""
+
     reads_conversation = True
 
     def __init__(
@@ -31,104 +55,67 @@ class Thinker:
         *,
         info: ReasonerInfo,
         fallback: Reasoner,
-        places: Sequence[tuple[str, str]],
+        offered: Offered,
+        limits: ModelLimits,
         date: str,
-        max_context_tokens: int,
-        compression_target_tokens: int,
-        max_tool_calls: int,
-        max_sections: int,
-        max_clarification_rounds: int,
-        max_research_units: int = 5,
-        max_researcher_iterations: int = 6,
-        retries: int = 2,
-        opens_addresses: bool = False,
-        outside: Sequence[ToolSpec] = (),
-        mcp_prompt: str = "",
+        depth: str = "standard",
+        background: str = "advice",
         on_gap: Callable[[Gap], object] = lambda _gap: None,
         prompt_folder: Path | None = None,
-        depth: str = "standard",
-        report_tokens: int = 16_000,
-        background: str = "advice",
-        max_review_iterations: int = 2,
     ) -> None:
-        """`places` are (name, purpose) of what can be searched; `date` is today's, ISO 8601.
-
-        `report_tokens` is how long the report may get in one call. `opens_addresses`: whether the tool `read` takes web addresses. `outside` are the tools of others,
-        `mcp_prompt` what the user says about them.
-        """
+        """`date` is today's, ISO 8601; `fallback` thinks where the model gives no usable answer."""
         self.info = info
-        self._ask = Asker(complete, retries=retries)
+        self._ask = Asker(complete, retries=limits.structured_retries, most=self._most)
         self._fallback = fallback
-        self._places = [f"{name} ({purpose})" for name, purpose in places]
-        self._tools = (*tools([name for name, _ in places], opens_addresses=opens_addresses), *outside)
-        self._outside = tuple(spec.name for spec in outside)
-        self._mcp_prompt = mcp_prompt
+        self._places = [f"{name}: {purpose}" for name, purpose in offered.places]
+        names = [name for name, _ in offered.places]
+        opens = offered.opens_addresses
+        self._lookups = (*lookup_tools(names, opens_addresses=opens), *offered.outside)
+        self._tools = (*research_tools(names, opens_addresses=opens), *offered.outside)
+        self._outside = tuple(spec.name for spec in offered.outside)
+        self._opens_addresses = opens
+        self._mcp_prompt = offered.mcp_prompt
+        self._limits = limits
+        self._window = limits.context_tokens
         self._date = date
-        self._context_tokens = max_context_tokens
-        self._passage_tokens = compression_target_tokens
-        self._max_tool_calls = max_tool_calls
-        self._max_sections = max_sections
-        self._max_rounds = max_clarification_rounds
-        self._max_units = max_research_units
-        self._max_rounds_of_delegations = max_researcher_iterations
-        self._on_gap = on_gap
-        self._proposed: dict[tuple[str, tuple[str, ...]], str] = {}
-        self._folder = prompt_folder
         self._depth = depth
-        self._report_tokens = report_tokens
         self._background = background
-        self._attempts = max_review_iterations + 1
-        self.writes_whole_report = depth != "deep" and report_tokens >= _WHOLE_REPORT
+        self._on_gap = on_gap
+        self._folder = prompt_folder
 
     def _render(self, name: str, **values: Any) -> str:
         return render(name, folder=self._folder, **values)
 
-    def _system(
-        self, question: str, language: str, brief: Brief | None = None, parts: Sequence[str] = ()
-    ) -> ModelMessage:
-        text = self._render(
-            "system",
-            date=self._date,
-            question=question,
-            parts=brief.parts if brief else parts,
-            language=language_name(language),
-            style=phrase("writing_style", language),
-            background=self._background,
-            objective=brief.objective if brief else "",
-            glossary=brief.glossary if brief else (),
-            sections=brief.sections if brief else (),
-        )
-        return ModelMessage(role="system", text=text)
+    def _most(self, role: Role) -> int:
+        """Return how many tokens an answer may take."""
+        return max(256, min(self._limits.output_tokens.get(role, 4096), self._window // 4))
 
-    def _length(self, kind: str, language: str, *, sections: int = 1, more: bool = False) -> str:
-        return length_of(kind, self._depth, language, sections=sections, more=more)
+    def _room(self, role: Role) -> int:
+        """Return how many tokens a prompt may take beside an answer."""
+        return self._window - self._most(role) - self._window // 10
 
-    async def _or_else(
-        self,
-        step: str,
-        think: Awaitable[_R],
-        instead: Callable[[], Awaitable[_R]],
-        at_ceiling: Callable[[], Awaitable[_R]] | None = None,
-    ) -> _R:
-        """Return the thought, or what the extractive reasoner thinks when there is no usable answer.
+    async def _within_window(self, budget: int, make: Callable[[int], Awaitable[_R]]) -> _R:
+        """Return `make(budget)`, the tokens that its material may take; less each time it proves too long.
 
-        `at_ceiling` is done instead when the budget is spent: what would only lead to more work.
+        A window that the server names is remembered. Raises ContextTooLong when it is too long even then.
         """
+        for _ in range(_SHRINKS):
+            try:
+                return await make(budget)
+            except ContextTooLong as error:
+                if error.window:
+                    self._window = min(self._window, error.window)
+                over = max(0, (error.used or 0) - (error.window or 0))
+                budget = max(0, min(budget // 2, budget - over, self._window // 2))
+        return await make(budget)
+
+    async def _or_else(self, step: str, think: Awaitable[_R], instead: Callable[[], Awaitable[_R]]) -> _R:
+        """Return the thought, or what is done instead where there is no usable answer, which is a gap."""
         try:
             return await think
-        except LimitReached as error:
-            self._on_gap(gap_from(step, error, "without_model"))
-            return await (at_ceiling or instead)()
-        except ModelError as error:
+        except (LimitReached, ModelError) as error:
             self._on_gap(gap_from(step, error, "without_model"))
             return await instead()
-
-
-def told_plainly(section: Section, brief: Brief) -> tuple[Section, Brief]:
-    """A model's section for the extractive reasoner, which goes by words: what it is about stands in its title."""
-    about = section.model_copy(update={"subject": section.subject or section.title})
-    asked = f"{section.title} {' '.join(section.queries)}"
-    return about, brief.model_copy(update={"title": asked, "question": asked})
 
 
 def user(text: str) -> ModelMessage:
@@ -136,6 +123,16 @@ def user(text: str) -> ModelMessage:
     return ModelMessage(role="user", text=text)
 
 
-def told(text: str, brief: Brief) -> ModelMessage:
-    """Return a message of the user's side, with what the user has remarked at its end: its beginning stays cached."""
-    return user(f"{text}\n\n{remarked(brief.remarks)}" if brief.remarks else text)
+def system(text: str) -> ModelMessage:
+    """Return the standing instruction of a conversation."""
+    return ModelMessage(role="system", text=text)
+
+
+def brief_text(brief: Brief) -> str:
+    """Return the brief as a prompt shows it: objective and scope."""
+    return "\n".join(part for part in (brief.objective, brief.scope) if part)
+
+
+def language_of(brief: Brief) -> str:
+    """Return the name of the language that is written in."""
+    return language_name(brief.language)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from deep_research.data import ModelMessage, Ranking
 from deep_research.prompts import render
-from deep_research.reasoners.model.answer_schemas import RankAnswer
-from deep_research.reasoners.model.structured_calls import Asker, Complete
+from deep_research.reasoners.model.answers import RankAnswer
+from deep_research.reasoners.model.asking import Asker, Complete
 from deep_research.text.prompt_fencing import clean
 
 

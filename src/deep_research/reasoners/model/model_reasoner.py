@@ -1,13 +1,10 @@
-"""The model reasoner: the same thoughts as the extractive one, by prompts with typed answers.
+"""The reasoner that thinks with a language model: few prompts, free text, structure only where a program needs it."""
 
-An answer that stays malformed is a gap of its step, and the extractive reasoner does that step instead:
-never a crash, never a made-up value.
-"""
-
-from deep_research.reasoners.model.planning_calls import Intake, Planning
-from deep_research.reasoners.model.reporting_calls import Judging, Reporting
-from deep_research.reasoners.model.research_calls import Reading, Researching
+from deep_research.reasoners.model.judging import Judging
+from deep_research.reasoners.model.planning import Planning
+from deep_research.reasoners.model.researching import Researching
+from deep_research.reasoners.model.writing import Writing
 
 
-class ModelReasoner(Intake, Planning, Researching, Reading, Judging, Reporting):
+class ModelReasoner(Planning, Researching, Writing, Judging):
     """Implements `ports.Reasoner` with a language model."""

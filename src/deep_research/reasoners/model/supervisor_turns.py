@@ -1,13 +1,12 @@
 """A supervisor's conversation with a model: what it delegated and what came back, as messages that only grow."""
 
+import re
 from collections.abc import Sequence
 
 from deep_research.data import Action, ModelAnswer, ModelMessage, Observation, ToolCall, ToolSpec, Turn
 from deep_research.errors import MalformedOutput
-from deep_research.reasoners.model.research_turns import remarked
-from deep_research.text.prompt_fencing import attribute, clean
+from deep_research.text.prompt_fencing import attribute, clean_own
 from deep_research.text.token_count import estimate_tokens
-from deep_research.verification.citations import groups
 
 
 def _tool(name: str, description: str, **arguments: str) -> ToolSpec:
@@ -75,7 +74,7 @@ def _size(messages: Sequence[ModelMessage]) -> int:
 
 def _turn(turn: Turn, *, short: bool) -> list[ModelMessage]:
     if turn.remarks:
-        return [ModelMessage(role="user", text=remarked(turn.remarks))]
+        return [ModelMessage(role="user", text="\n".join(turn.remarks))]
     calls = tuple(ToolCall(id=a.id, name=_name(a), arguments=_arguments(a)) for a in turn.actions)
     seen = {o.action: o for o in turn.observations}
     answers = [
@@ -106,20 +105,14 @@ def _result(action: Action, seen: Observation | None, *, short: bool) -> str:
     if seen is None:
         return "Not done."
     failed = f"This research failed: {attribute(seen.failure)}" if seen.failure else ""
-    text = _ids(seen.text) if short else clean_keeping_ids(seen.text)
+    text = _ids(seen.text) if short else clean_own(seen.text)
     return "\n".join(part for part in (failed, text) if part) or "Nothing was found."
 
 
+_ID = re.compile(r"\bs\d+p\d+\b")
+
+
 def _ids(text: str) -> str:
-    """A result in one line: the passages it rests on."""
-    cited = dict.fromkeys(key for _, _, ids in groups(text) for key in ids)
+    """Return a result in one line: the passages it rests on."""
+    cited = dict.fromkeys(_ID.findall(text))
     return f"(shown before; it rests on {', '.join(cited)})" if cited else text
-
-
-def clean_keeping_ids(text: str) -> str:
-    """Return a checked text without hidden characters; its ids are ours and stay."""
-    parts, at = [], 0
-    for start, end, ids in groups(text):
-        parts += [clean(text[at:start]), " ", "".join(f"[{key}]" for key in ids)]
-        at = end
-    return "".join([*parts, clean(text[at:])])

@@ -1,0 +1,1 @@
+"""The reasoner without a model: finds places and shows them whole; it claims nothing."""

@@ -1,0 +1,150 @@
+"""Whether a question can be searched as it stands. It is; only what has no word to search for is asked back.
+
+What can be seen without a model: a message without a word of its own, a word that points at what nobody named, a bare
+topic of words that are said everywhere ("cancer"), an errand ("write me a poem"), a code that is looked up first.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from math import log10
+from typing import NamedTuple
+
+from deep_research.conversation.replies import confirms, rejects, wants_to_skip
+from deep_research.data import Clarification, Decision, Message, Question, Template, Term
+from deep_research.finding.question import is_plain_topic
+from deep_research.finding.words import COMMON, NAME, Word, read_words
+from deep_research.i18n.catalog import phrase
+from deep_research.i18n.language import detect
+from deep_research.i18n.lexicon import any_word
+
+_KINDS = ("kind_technology", "kind_medicine", "kind_product", "kind_event")
+_ASPECTS = ("opt_progress", "opt_how", "opt_compare", "opt_overview")
+_ALONE, _TOGETHER = 3.6, 4.0
+"""Zipf frequency (base-10 logarithm per billion words) from which a word alone, or each of two, says too little."""
+_CODE = re.compile(r"(?<![A-Za-z0-9_.\-/])[A-Z]{3,16}\d{1,6}[A-Z]?(?![A-Za-z0-9_/-])")
+_SHORT = 12
+"""Words of a question up to which its codes are looked up."""
+_ERRAND = re.compile(
+    f"(?:{any_word('asking.errand_opening_patterns')})*{any_word('asking.errand_patterns')}", re.IGNORECASE
+)
+_QUESTION_MARK = re.compile(r"[?？]")
+_POINTER = re.compile(any_word("finding.pointer_patterns"), re.IGNORECASE)
+_REQUEST = re.compile(any_word("conversation.request_patterns"), re.IGNORECASE)
+
+
+class Understood(NamedTuple):
+    """A question with the answers to clarifications, and the topic of the conversation where it points at that."""
+
+    text: str
+    answers: tuple[str, ...] = ()
+    topic: str = ""
+
+
+def decide(question: Question, *, rounds: int, terms: Sequence[Term], template: Template | None) -> Decision:
+    """Return whether to start, or the one thing to ask; see `ports.Reasoner.decide`."""
+    said, language = understand(question, rounds), question.language
+    named = [word for word in read_words(_REQUEST.sub(" ", said.text), language) if word.worth > COMMON]
+    if not said.answers and _ERRAND.match(said.text.strip()) and not _QUESTION_MARK.search(said.text):
+        reason = phrase("cannot_errand", language)
+        return Decision(next_action="CANNOT_DO", confidence=0.9, refined_question=said.text, reasoning=reason)
+    if said.topic:
+        return _start(question, said, terms, named)
+    if pointer := _POINTER.search(said.text):
+        rest = read_words(_REQUEST.sub(" ", _POINTER.sub(" ", said.text)), language)
+        if not any(word.worth > COMMON for word in rest):
+            return _ask(question, "ask_which", (phrase("opt_newest", language),), "referent", pointer[0].strip())
+    if not named:
+        return _ask(question, "ask_topic", tuple(phrase(kind, language) for kind in _KINDS), "topic")
+    if not said.answers and is_plain_topic(said.text, language) and is_broad(named, language):
+        own = next((c.options for c in template.clarifications if c.missing_info == "aspect"), ()) if template else ()
+        options = own or tuple(phrase(name, language) for name in _ASPECTS)
+        return _ask(question, "ask_aspect", options, "aspect", _REQUEST.sub(" ", said.text).strip(" .,!。！，、~"))
+    return _start(question, said, terms, named)
+
+
+def understand(question: Question, rounds: int = 0) -> Understood:
+    """Return the question with what was answered to the last `rounds` clarifications, and what it points at."""
+    history = list(question.history)
+    before = history[: len(history) - 2 * rounds] if rounds else history
+    answers = [m.text for m in history[len(before) :] if m.role == "user" and not wants_to_skip(m.text)]
+    answers = [answer for answer in answers if answer != phrase("opt_mistyped", question.language)]
+    topic = _topic_before(question, before)
+    text = " ".join([question.text, *answers])
+    if topic:
+        return Understood(f"{text} ({topic})", tuple(answers), topic)
+    if answers and _POINTER.search(question.text):
+        text = " ".join([_POINTER.sub(" ", question.text, count=1).strip(), *answers])
+    return Understood(text, tuple(answers))
+
+
+def _topic_before(question: Question, history: Sequence[Message]) -> str:
+    """Return what the last question of the conversation was about, where this one points at it or names nothing."""
+    language = question.language
+    named = any(word.worth > COMMON for word in read_words(_REQUEST.sub(" ", question.text), language))
+    if named and not _POINTER.search(question.text):
+        return ""
+    for message in reversed(history):
+        if message.role == "user" and not (confirms(message.text) or rejects(message.text)):
+            words = read_words(_REQUEST.sub(" ", message.text), detect(message.text, default=language))
+            names = [word for word in words if word.worth >= NAME] or [word for word in words if word.worth > COMMON]
+            if names:
+                return " ".join(word.text for word in names)
+    return ""
+
+
+def is_broad(named: Sequence[Word], language: str) -> bool:
+    """Return whether one or two words are all, and are said everywhere: no name, no code, no rarer word."""
+    if not 0 < len(named) <= 2 or any(word.worth >= NAME for word in named):
+        return False
+    least = _ALONE if len(named) == 1 else _TOGETHER
+    return all(_zipf(word.text, language) >= least for word in named)
+
+
+def _zipf(word: str, language: str) -> float:
+    """Return how often a word is said; of one that is no word of the list the rarest of two halves that are."""
+    known = _frequencies(language)
+    if share := known.get(word.casefold(), 0.0):
+        return log10(share) + 9
+    halves = [(known.get(word[:at], 0.0), known.get(word[at:], 0.0)) for at in range(1, len(word))]
+    shares = [min(pair) for pair in halves if min(pair) > 0] if language in ("zh", "ja", "ko") else []
+    return log10(max(shares)) + 9 if shares else 0.0
+
+
+@lru_cache(maxsize=4)
+def _frequencies(language: str) -> dict[str, float]:
+    """Return the share of each frequent word among all words; nothing for a language without a list."""
+    from wordfreq import available_languages, get_frequency_dict  # noqa: PLC0415 - only where a topic stands alone
+
+    return get_frequency_dict(language, wordlist="small") if language in available_languages("small") else {}
+
+
+def _start(question: Question, said: Understood, terms: Sequence[Term], named: Sequence[Word]) -> Decision:
+    language = question.language
+    unknown = tuple(dict.fromkeys(_CODE.findall(said.text))) if len(named) <= _SHORT else ()
+    missing = [term.term for term in terms if term.searched and not term.found]
+    others = [word for word in named if word.text not in missing]
+    stuck = tuple(missing) if missing and not others else ()  # a code that is all there is leaves nothing to go by
+    assumed = (phrase("assumed_topic", language, topic=said.topic),) if said.topic else ()
+    return Decision(
+        next_action="VERIFY_TOPIC" if (unknown and not terms) or stuck else "START_RESEARCH",
+        confidence=0.6 if stuck else 0.9,
+        goal=said.text,
+        research_focus=tuple(word.text for word in named[:8]),
+        unknown_terms=stuck if terms else unknown,
+        refined_question=said.text,
+        reasoning="The message has words to search for.",
+        verification=phrase("will_research", language, question=said.text),
+        assumptions=assumed,
+    )
+
+
+def _ask(question: Question, name: str, options: tuple[str, ...], missing: str, term: str = "") -> Decision:
+    asked = phrase(name, question.language, term=term)
+    return Decision(
+        next_action="NEED_CLARIFICATION",
+        confidence=0.3,
+        refined_question=question.text,
+        reasoning=f"Nothing in the message says the {missing}.",
+        clarification=Clarification(question=asked, options=options, missing_info=missing),
+    )

@@ -1,0 +1,73 @@
+"""What the finder returns: for each part of a question the best stretch, other places, and which words stand nowhere."""
+
+from deep_research.data.noun import Noun
+
+
+class Piece(Noun):
+    """An exact slice of a snapshot, `snapshot[start:end]`; `passages` are the ids of the passages that it lies in."""
+
+    start: int
+    end: int
+    text: str
+    passages: tuple[str, ...]
+
+
+class Stretch(Noun):
+    """The best place, whole: a paragraph, a list with its lead, rows under their header, steps, code with its caption.
+
+    `pieces` are in the order of the text; between two of them something was left out. `where` is the heading path.
+    """
+
+    source: str
+    title: str
+    where: str
+    pieces: tuple[Piece, ...]
+    location: str = ""
+    page: int | None = None
+
+
+class Place(Noun):
+    """Another place worth a look: `line` is text of the passage around the words, on one line."""
+
+    passage: str
+    source: str
+    title: str
+    where: str
+    line: str
+    location: str = ""
+    page: int | None = None
+
+
+class PartPlaces(Noun):
+    """What was found for one part of a question.
+
+    `words` are those that were looked for, `missing` those that stand in no text that was read. `together` says
+    whether one passage has them all; where none has, `closest` are the most words that one has. `is_complete` says
+    that every text was looked through for that. `things` are the two or more things that the part compares.
+    """
+
+    text: str
+    words: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    together: bool = True
+    closest: tuple[str, ...] = ()
+    is_complete: bool = True
+    things: tuple[str, ...] = ()
+    stretches: tuple[Stretch, ...] = ()
+    places: tuple[Place, ...] = ()
+
+
+class QuestionPlaces(Noun):
+    """What was found for a question. `cut` is how many of its words were left out because there are too many.
+
+    `language` is that of the documents where it is not the reader's, "" where it is.
+    """
+
+    parts: tuple[PartPlaces, ...]
+    cut: int = 0
+    language: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found for any part."""
+        return not any(part.stretches or part.places for part in self.parts)

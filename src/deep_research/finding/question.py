@@ -1,0 +1,145 @@
+"""What a question asks: its parts, and the things that a part compares. Read by a few words, cut where it is too long."""
+
+import itertools
+import re
+from functools import cache
+from typing import NamedTuple
+
+from deep_research.data import QueryAnalysis
+from deep_research.finding.words import COMMON, Word, read_words
+from deep_research.i18n.language import detect
+from deep_research.i18n.lexicon import any_word, words
+
+MOST_WORDS = 60
+"""Words of a question that are looked for; the rest is left out, and this is said."""
+MOST_PARTS = 7
+_LONGEST = 4_000
+"""Characters of a question that are read."""
+_HARD = re.compile(r"[?？;；\n]+|(?<=[.!。！])\s+(?=\S)|(?:^|\s)\(?\d{1,2}[.)）、]\s+")
+
+
+class Part(NamedTuple):
+    """One part of a question: its own words, words of the part before it that say what it is about, things compared."""
+
+    text: str
+    words: tuple[Word, ...]
+    context: tuple[Word, ...] = ()
+    things: tuple[str, ...] = ()
+
+
+class Asked(NamedTuple):
+    """The parts of a question; `cut` is how many of its words were left out."""
+
+    parts: tuple[Part, ...]
+    cut: int = 0
+
+
+def read_question(question: str, language: str = "") -> Asked:
+    """Return what a question asks; parts without a word of their own belong to the part before them."""
+    text = question[:_LONGEST]
+    language = detect(text, default=language or "en")
+    pieces = [piece.strip(" \t,，、") for hard in _HARD.split(text) for piece in _soft(language).split(hard or "")]
+    found: list[Part] = []
+    left, cut = MOST_WORDS, _count_cut(question)
+    for piece in pieces:
+        asked = read_words(piece, language)
+        if not any(word.worth > COMMON for word in asked):
+            if found and piece:
+                found[-1] = found[-1]._replace(text=f"{found[-1].text} {piece}")
+            elif asked:
+                found.append(Part(piece, tuple(asked)))
+            continue
+        cut += max(0, len(asked) - left)
+        asked = asked[: max(left, 0)]
+        left -= len(asked)
+        if not asked or len(found) >= MOST_PARTS:
+            continue
+        if found and not any(word.worth > COMMON for word in found[-1].words):
+            piece, asked = f"{found[-1].text} {piece}", [*found.pop().words, *asked]
+        context = tuple(word for word in (found[0].words if found else ()) if word.worth > COMMON and word not in asked)
+        found.append(Part(piece, tuple(asked), context, compared(piece, language)))
+    return Asked(tuple(found), cut)
+
+
+def _count_cut(question: str) -> int:
+    """Return about how many words lie behind what is read."""
+    return len(question[_LONGEST:].split()) if len(question) > _LONGEST else 0
+
+
+@cache
+def _soft(language: str) -> re.Pattern[str]:
+    """Return where a further question begins within a sentence (", and how …")."""
+    return re.compile(any_word("finding.joint_patterns", language), re.IGNORECASE)
+
+
+def compared(text: str, language: str) -> tuple[str, ...]:
+    """Return the things that a question compares, in order; fewer than two are none."""
+    line = text.strip(" ?？.。!！")
+    for code in dict.fromkeys((language, "en")):
+        for pattern in words("finding.compared_patterns", code):
+            if (match := re.search(pattern, line, re.IGNORECASE)) is None:
+                continue
+            listed = match.groupdict().get("list") or ""
+            both = [match["a"], match["b"]] if "a" in match.groupdict() and match["a"] else []
+            things = both or re.split(any_word("finding.and_patterns", code), listed, flags=re.IGNORECASE)
+            named = [thing for thing in (_stripped(thing, code) for thing in things) if read_words(thing, language)]
+            if 1 < len(named) <= 6 and all(len(thing) <= 60 for thing in named):
+                return tuple(dict.fromkeys(named))
+    return _named_together(line, language)
+
+
+def _named_together(line: str, language: str) -> tuple[str, ...]:
+    """Return the names that stand beside each other in a list ("work_mem and maintenance_work_mem")."""
+    pieces = re.split(any_word("finding.and_patterns", language), line, flags=re.IGNORECASE)
+    for first, second in itertools.pairwise(pieces):
+        names = [word for word in (*_last_word(first), *_first_word(second))]
+        read = [read_words(name, language) for name in names]
+        if len(names) == 2 and all(words and _CODED.search(name) for words, name in zip(read, names, strict=True)):
+            return tuple(names)
+    return ()
+
+
+_CODED = re.compile(r"\w[_.\-/:]\w|\d|[a-z][A-Z]|^--?\w")
+"""What a name has that no word of a language has."""
+
+
+def _last_word(text: str) -> list[str]:
+    return text.split()[-1:]
+
+
+def _first_word(text: str) -> list[str]:
+    return [word.strip("?？,.;:") for word in text.split()[:1]]
+
+
+def _stripped(thing: str, language: str) -> str:
+    return re.sub(
+        any_word("finding.article_patterns", language), "", thing.strip(" \"'“”‘’「」,，、:："), flags=re.IGNORECASE
+    ).strip()
+
+
+def analyze_question(question: str, language: str) -> QueryAnalysis:
+    """Return what kind of question it is by its wording (contract row B3), and its parts."""
+    parts = read_question(question, language).parts
+    if any(part.things for part in parts):
+        kind, form = "comparison", "table"
+    elif re.search(any_word("analysis.list_patterns"), question, re.IGNORECASE):
+        kind, form = "list", "list"
+    elif re.search(any_word("analysis.deep_patterns"), question, re.IGNORECASE):
+        kind, form = "deep_dive", "prose"
+    else:
+        kind, form = "general", "prose"
+    return QueryAnalysis(
+        query_type=kind,
+        output_format=form,
+        needs_discovery=kind == "list",
+        discovery_target=question if kind == "list" else "",
+        reasoning="Told by the wording of the question.",
+        parts=tuple(part.text for part in parts),
+    )
+
+
+def is_plain_topic(text: str, language: str) -> bool:
+    """Return whether a text only names a topic: it has no question mark, and no word that asks for something of it."""
+    kinds = ("analysis.list", "analysis.deep", "analysis.progress", "finding.number", "finding.steps", "question.word")
+    asks = "|".join(any_word(f"{name}_patterns") for name in kinds)
+    return "?" not in text and "？" not in text and not compared(text, language) and not re.search(asks, text, re.I)

@@ -1,0 +1,99 @@
+"""The way out of httpx clients, within bounds: what comes in is unpacked here, counted unpacked, and has a deadline.
+
+httpx unpacks each piece whole and counts nothing, and its timeouts are those of silence. Servers that are set up by
+the user (models, rankers, MCP, webhooks) may still be broken or somebody else's by now.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, NamedTuple
+
+from deep_research.errors import Unreadable
+from deep_research.protocol.content_decoding import ACCEPTED, MOST_OF_AN_ERROR, Decoder
+
+
+class AnswerLimits(NamedTuple):
+    """The largest body of an answer in bytes, unpacked; and the longest exchange, to the end of that body, in seconds.
+
+    Of the body of an error 64 kB are given, and the rest is not read. A GET has no deadline: over it MCP servers send
+    messages as long as the session lasts.
+    """
+
+    most_bytes: int
+    seconds: float
+
+
+class _Answer:
+    """The body of one answer while it comes in; raises the errors of `library`."""
+
+    def __init__(self, library: Any, request: Any, limits: AnswerLimits) -> None:
+        self._library, self._request, self._limits = library, request, limits
+        loop = asyncio.get_running_loop()
+        self._deadline = None if request.method == "GET" else loop.time() + limits.seconds
+
+    async def in_time(self, work: Any) -> Any:
+        """Return what `work` gives. Raises ReadTimeout at the deadline."""
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                return await work
+        except TimeoutError as error:
+            message = f"the answer was not complete after {self._limits.seconds:g} seconds"
+            raise self._library.ReadTimeout(message, request=self._request) from error
+
+    async def read(self, packed: Any, encoding: str, *, is_error: bool) -> AsyncIterator[bytes]:
+        """Yield the body of an answer, unpacked. Raises StreamError for one that is too long or damaged."""
+        try:
+            decoder = Decoder(encoding, str(self._request.url.copy_with(query=None)))
+        except Unreadable as error:
+            if not is_error:
+                raise self._library.StreamError(error.message) from error
+            decoder = Decoder("", "")
+        left = MOST_OF_AN_ERROR if is_error else self._limits.most_bytes
+        parts = aiter(packed)
+        while (part := await self.in_time(anext(parts, None))) is not None:
+            try:
+                for piece in decoder.feed(part):
+                    if len(piece) > left and not is_error:
+                        message = f"the answer is longer than {self._limits.most_bytes:,} bytes"
+                        raise self._library.StreamError(message)
+                    yield piece[:left]
+                    left -= len(piece)
+                    if left <= 0 and is_error:
+                        return
+            except Unreadable as error:
+                if is_error:
+                    return
+                raise self._library.StreamError(error.message) from error
+        try:
+            decoder.finish()
+        except Unreadable as error:
+            if not is_error:
+                raise self._library.RemoteProtocolError(error.message, request=self._request) from error
+
+
+def bounded_transport(library: Any, limits: AnswerLimits, /, **options: Any) -> Any:
+    """Return a transport of `library`, httpx or httpx2, that keeps `limits`; `options` are those of its own transport."""
+
+    class Stream(library.AsyncByteStream):
+        def __init__(self, inner: Any, pieces: AsyncIterator[bytes]) -> None:
+            self._inner, self._pieces = inner, pieces
+
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return self._pieces
+
+        async def aclose(self) -> None:
+            await self._inner.aclose()
+
+    class Transport(library.AsyncHTTPTransport):
+        async def handle_async_request(self, request: Any) -> Any:
+            request.headers["accept-encoding"] = ACCEPTED
+            answer = _Answer(library, request, limits)
+            response = await answer.in_time(super().handle_async_request(request))
+            encoding = response.headers.pop("content-encoding", "")
+            if encoding:
+                response.headers.pop("content-length", None)
+            pieces = answer.read(response.stream, encoding, is_error=response.status_code >= 300)
+            response.stream = Stream(response.stream, pieces)
+            return response
+
+    return Transport(**options)

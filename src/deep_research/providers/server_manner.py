@@ -1,0 +1,144 @@
+"""How a server wants to be asked for a model, learnt from what it refuses: each refusal costs one request, once.
+
+A manner only ever grows narrower, and what a refusal teaches is read from the request that was refused. So calls in
+flight side by side may learn the same thing twice, and never undo what a neighbour has learnt.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from deep_research.providers.http_wire import WireFailure
+from deep_research.providers.model_families import Family
+from deep_research.providers.provider_failures import BAD_REQUEST, DOWN, error_body, meaning_of, output_limit
+
+_LEAST_SHARE, _LEAST_ROOM = 8, 256
+"""An answer gets no less than this fraction of a window, and so many tokens: what leaves less room is too long."""
+
+_NEVER = frozenset({"model", "messages", "system", "options"})
+_KEPT = _NEVER | {"max_tokens", "max_completion_tokens"}
+"""What cannot be left out, and what even the plainest request has."""
+_JSON = r"json[_ ]?(?:schema|object|mode)|structured[_ ]outputs?|grammar"
+_HINTS: Mapping[str, str] = {
+    "response_format": _JSON,
+    "output_config": _JSON,
+    "tool_choice": r"tool choice|forced? (?:tool|function)",
+    "tools": r"\btools?\b|tool[_ ](?:use|call|choice)|function[_ ]call|--enable-auto-tool-choice|--jinja",
+    "role": r"(?:system|developer)\W{0,3}(?:role|message|prompt)|role\W.{0,40}(?:system|developer)|roles must alternate",
+    "stream": r"streaming",
+    "think": r"thinking",
+    "thinking": r"thinking",
+    "reasoning_effort": r"effort|reasoning",
+    "cache_control": r"prompt caching",
+    "max_tokens": r"max[_ ]?\w* ?tokens",
+    "max_completion_tokens": r"max[_ ]?\w* ?tokens",
+}
+"""Words that mean a parameter where its name does not occur."""
+_WHOLE = "whole"
+"""The refusal of an answer in one piece."""
+
+
+class Manner(NamedTuple):
+    """What has been learnt about a server and a model; `refused` are parameters that it does not take.
+
+    `most_output` and `window` are tokens (0: not known), `room` those that its thoughts need beside the answer,
+    `path` is the number of the beginning of paths that it answers at.
+    """
+
+    refused: frozenset[str] = frozenset()
+    most_output: int = 0
+    window: int = 0
+    room: int = 0
+    path: int = 0
+
+    def applied(self, family: Family) -> Family:
+        """Return the facts about a family as this server lets them be."""
+        structured = family.structured
+        if structured == "native" and self.refused & {"json_schema", "response_format", "output_config", "format"}:
+            structured = "json"
+        if structured == "tool" and self.refused & {"tool_choice", "tools"}:
+            structured = "json"
+        if structured == "json" and "response_format" in self.refused:
+            structured = "text"
+        change: dict[str, Any] = {"structured": structured}
+        if family.output_parameter in self.refused:
+            other = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+            change["output_parameter"] = other[family.output_parameter]
+        if self.most_output:
+            change["output_tokens"] = min(family.output_tokens, self.most_output)
+        if _WHOLE in self.refused:
+            change["stream_only"] = True
+        return family.model_copy(update=change)
+
+    def without_refused(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return a request without the parameters that the server does not take."""
+        return {name: value for name, value in body.items() if name not in self.refused}
+
+    def limit_within(self, limit: int, prompt: int) -> int:
+        """Return the output limit that a window leaves behind a prompt of so many tokens, where it leaves enough."""
+        left = self.window - prompt * 11 // 10
+        return min(limit, left) if left >= max(_LEAST_ROOM, self.window // _LEAST_SHARE) else limit
+
+    def refusing(self, names: frozenset[str]) -> "Manner":
+        """Return it with further parameters that are not taken."""
+        return self._replace(refused=self.refused | names)
+
+    def with_room(self, family: Family) -> "Manner":
+        """Return it with twice the room for thoughts."""
+        return self._replace(room=max(2 * self.room, family.thinking_tokens))
+
+
+def learnt_from(failure: WireFailure, body: Mapping[str, Any], manner: Manner, provider: str) -> Manner:
+    """Return the manner with what the refusal of `body` teaches; the same one where it teaches nothing."""
+    said = error_body(failure.body)
+    meaning, numbers = meaning_of(failure, said, provider)
+    if window := numbers.get("window", 0):
+        return manner._replace(window=min(manner.window or window, window))
+    if meaning not in (BAD_REQUEST, DOWN):
+        return _lacking_tools(failure, body, manner)
+    if failure.status in (400, 422) and (most := output_limit(said.message)) >= 16:
+        asked = max(body.get("max_tokens") or 0, body.get("max_completion_tokens") or 0)
+        if most < asked:
+            return manner._replace(most_output=min(manner.most_output or most, most))
+    if failure.status in (400, 422):
+        return manner.refusing(_refused(f"{said.param} {said.message}", body))
+    return _lacking_tools(failure, body, manner)
+
+
+def plainest(body: Mapping[str, Any], manner: Manner) -> Manner:
+    """Return the manner in which `body` would have words alone."""
+    return manner.refusing(frozenset(body) - _KEPT | ({"cache_control"} if _contains(body, "cache_control") else set()))
+
+
+def _lacking_tools(failure: WireFailure, body: Mapping[str, Any], manner: Manner) -> Manner:
+    """Learn from a failure of another status: llama.cpp says with 500 that it has no tools, OpenRouter with 404."""
+    hinted = failure.status in (404, 500, 501) and re.search(_HINTS["tools"], error_body(failure.body).message)
+    return manner.refusing(frozenset({"tools"})) if hinted and "tools" in body else manner
+
+
+def _refused(said: str, body: Mapping[str, Any]) -> frozenset[str]:
+    """Return the parameter of `body` that an error is about: the first that it names, else the first that it hints at."""
+    if "stream" not in body and re.search(r"\bstream(?:ing)?\b", said):
+        return frozenset({_WHOLE})
+    names = [name for name in (*body, "role", "cache_control") if name not in _NEVER and _contains(body, name)]
+    own = {name: rf"\b{name}\b" for name in names if name != "role"}  # each message has a role
+    for patterns in (own, _HINTS):
+        places = {name: re.search(patterns[name], said, re.IGNORECASE) for name in names if name in patterns}
+        found = [(match.start(), name) for name, match in places.items() if match]
+        if found:
+            name = min(found)[1]
+            # A server without schemas may still have its JSON mode.
+            is_kind = (
+                name == "response_format" and body[name]["type"] == "json_schema" and re.search(r"type|schema", said)
+            )
+            return frozenset({"json_schema" if is_kind else name})
+    return frozenset()
+
+
+def _contains(body: Mapping[str, Any], name: str) -> bool:
+    if name == "role":
+        return any(message.get("role") == "system" for message in body["messages"])
+    if name == "cache_control":
+        return '"cache_control"' in json.dumps(body)
+    return name in body

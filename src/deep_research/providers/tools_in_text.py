@@ -1,0 +1,110 @@
+"""Tools for servers that have none: described in words, called with JSON in the text, answered by messages of the user."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from deep_research.data import ModelMessage, ModelRequest, ToolCall, ToolSpec
+from deep_research.text.model_json import parse_object
+
+_ASKED = """You have these tools (name, purpose, JSON schema of the arguments):
+{tools}
+
+To use tools, answer with one JSON object and nothing else:
+{{"tool_calls":[{{"name":"…","arguments":{{…}}}}]}}
+It may hold several calls. Their results follow in the next message. To use none, answer in plain text."""
+_WRAPPED = re.compile(r"```(?:json|tool_call|tool_code)?\s*\Z|<(tool_call|function_call|tools?)>\s*\Z", re.IGNORECASE)
+_CLOSING = re.compile(r"\s*(?:```|</(?:tool_call|function_call|tools?)>)", re.IGNORECASE)
+_LISTS = ("tool_calls", "tools", "calls", "function_calls")
+
+
+def tools_in_text(request: ModelRequest) -> ModelRequest:
+    """Return a request whose tools, calls and results are words; roles alternate behind the system message."""
+    names = {call.id: call.name for message in request.messages for call in message.tool_calls}
+    asked = ModelMessage(role="system", text=_ASKED.format(tools="\n".join(map(_described, request.tools))))
+    messages: list[ModelMessage] = []
+    for message in [*request.messages[:1], asked, *request.messages[1:]]:
+        plain = _plain(message, names)
+        if messages and messages[-1].role == plain.role:
+            plain = plain.model_copy(update={"text": f"{messages.pop().text}\n\n{plain.text}"})
+        messages.append(plain)
+    if messages[0].role != "system":
+        messages = [messages[1], messages[0], *messages[2:]]
+    return request.model_copy(update={"messages": tuple(messages), "tools": ()})
+
+
+def calls_in(text: str, tools: Iterable[ToolSpec]) -> tuple[str, list[tuple[str, str]]]:
+    """Return what a text says beside the calls in it, and the calls as (name, arguments as JSON).
+
+    A call is an object {"tool_calls": [{"name", "arguments"}]}, or such a call alone where it names one of `tools`;
+    in fences, tags and lists as well.
+    """
+    names = {tool.name for tool in tools}
+    calls: list[tuple[str, str]] = []
+    rest, begun = "", 0
+    for start, end, value in _values(text):
+        if not (found := list(_calls_of(value, names))):
+            continue
+        calls += found
+        rest += _WRAPPED.sub("", text[begun:start])
+        closing = _CLOSING.match(text, end)
+        begun = closing.end() if closing else end
+    return (rest + text[begun:]).strip() if calls else text, calls
+
+
+def _values(text: str) -> Iterator[tuple[int, int, Any]]:
+    """Yield the outermost JSON objects and lists of objects in a text, with their places; a broken one that is all of it, too."""
+    decoder, at, found = json.JSONDecoder(strict=False), 0, False
+    while opened := re.compile(r"\{|\[(?=\s*\{)").search(text, at):
+        try:
+            value, at = decoder.raw_decode(text, opened.start())
+        except (ValueError, RecursionError):
+            at = opened.end()
+            continue
+        found = True
+        yield opened.start(), at, value
+    if not found and text.rstrip("` \n").endswith("}") and (value := parse_object(text)) is not None:
+        yield 0, len(text), value
+
+
+def _calls_of(value: Any, names: set[str]) -> Iterator[tuple[str, str]]:
+    for one in value if isinstance(value, list) else [value]:
+        if not isinstance(one, Mapping):
+            continue
+        listed = next((one[key] for key in _LISTS if isinstance(one.get(key), list)), None)
+        for call in [one] if listed is None else listed:
+            if read := _call(call, names, is_said=listed is not None):
+                yield read
+
+
+def _call(call: Any, names: set[str], *, is_said: bool) -> tuple[str, str] | None:
+    """Return a call as (name, arguments); `is_said`: it stands in a list of calls, so that its name may be any."""
+    for key in ("function", "tool_call"):
+        if isinstance(call, Mapping) and isinstance(call.get(key), Mapping):
+            call = call[key]
+    if not isinstance(call, Mapping):
+        return None
+    name = call.get("name") or call.get("tool") or call.get("function")
+    given = next((call[key] for key in ("arguments", "parameters", "args", "input") if key in call), None)
+    if not isinstance(name, str) or not (name in names or (is_said and name)) or (given is None and not is_said):
+        return None
+    return name, given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
+
+
+def _described(tool: ToolSpec) -> str:
+    return f"- {tool.name}: {tool.description} {json.dumps(tool.parameters, ensure_ascii=False)}"
+
+
+def _plain(message: ModelMessage, names: Mapping[str, str]) -> ModelMessage:
+    if message.role == "tool":
+        name = names.get(message.tool_call_id, "the tool")
+        return ModelMessage(role="user", text=f"Result of {name}:\n{message.text or '(nothing)'}")
+    if not message.tool_calls:
+        return message
+    said = json.dumps({"tool_calls": [_said(call) for call in message.tool_calls]}, ensure_ascii=False)
+    return ModelMessage(role=message.role, text=f"{message.text}\n{said}".strip())
+
+
+def _said(call: ToolCall) -> dict[str, Any]:
+    return {"name": call.name, "arguments": call.arguments if call.arguments is not None else call.raw}

@@ -1,0 +1,197 @@
+"""A conversation with tools: what was done and seen, as messages that only grow, so that providers' caches hold them.
+
+A researcher, the writer and the verifier have the same tools. Results are shown the same way each time; a passage is
+shown once. When a conversation grows longer than the model's window, its oldest results shrink to a line per source;
+every passage can be opened again by its id.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
+
+from deep_research.data import (
+    Action,
+    ModelAnswer,
+    ModelMessage,
+    Observation,
+    ToolCall,
+    ToolSpec,
+    Turn,
+)
+from deep_research.ports import Library
+from deep_research.reasoners.model.passage_views import passages_of, show_passages, source_line, within_tokens
+from deep_research.text.prompt_fencing import attribute, clean
+from deep_research.text.token_count import estimate_tokens
+
+_SEARCH_TOKENS, _MOST_SEARCH_TOKENS = 1_200, 4_000
+"""How much of what a query found is shown whole, and of all queries of a call; the rest is named by its source."""
+_NAMED_SOURCES = 10
+_MOST_QUERIES = 5
+_TOLD_CHARS = 6_000
+_LONGEST_ARGUMENTS = 20_000
+
+
+def lookup_tools(places: Sequence[str], *, opens_addresses: bool) -> tuple[ToolSpec, ...]:
+    """Return the tools that look things up; `places` are the names that `search` takes."""
+    text = {"type": "string"}
+    queries = {"type": "array", "items": text, "description": f"1 to {_MOST_QUERIES} short keyword queries"}
+    place = {"type": "string", "enum": ["", *places, "library"], "description": "source to search; empty: all that fit"}
+    named = "a source (s7), a passage to read on from (s7p3)" + (", or a web address" if opens_addresses else "")
+    find = {"type": "string", "description": "words: the places of the source where they stand; empty: read on"}
+    return (
+        _tool("search", "Search; passages come back with ids.", {"queries": queries, "source": place}),
+        _tool("open", "Read a source in large parts.", {"source": {**text, "description": named}, "find": find}),
+    )
+
+
+def research_tools(places: Sequence[str], *, opens_addresses: bool) -> tuple[ToolSpec, ...]:
+    """Return the tools of a researcher."""
+    return (
+        *lookup_tools(places, opens_addresses=opens_addresses),
+        _tool("think", "Write down a thought about what to do next.", {"thought": {"type": "string"}}),
+        _tool("research_complete", "End the research; you are asked for your notes next.", {}),
+    )
+
+
+def _tool(name: str, description: str, properties: dict[str, object]) -> ToolSpec:
+    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return ToolSpec(name=name, description=description, parameters=schema)
+
+
+def actions_of(answer: ModelAnswer, prefix: str, outside: Collection[str] = ()) -> tuple[Action, ...]:
+    """Return the tool calls of an answer as actions; a call that cannot be carried out is an `unknown` action.
+
+    `outside` are the names of the tools of others.
+    """
+    return tuple(_action(call, f"{prefix}c{i}", outside) for i, call in enumerate(answer.tool_calls, 1))
+
+
+def _action(call: ToolCall, key: str, outside: Collection[str]) -> Action:
+    if call.arguments is None:
+        return Action(id=key, name="unknown", query=f"the arguments of {call.name} were no JSON object")
+    if call.name in outside:
+        return _outside_action(call, key)
+    match call.name:
+        case "research_complete":
+            return Action(id=key, name="research_complete")
+        case "think":
+            return Action(id=key, name="think", query=_line(call.arguments.get("thought")))
+        case "search" | "open":
+            return _lookup(call.name, call.arguments, key)
+        case _:
+            return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
+
+
+def _outside_action(call: ToolCall, key: str) -> Action:
+    written = json.dumps(call.arguments, ensure_ascii=False)
+    if len(written) > _LONGEST_ARGUMENTS:
+        return Action(id=key, name="unknown", query=f"the arguments of {call.name} were too long")
+    return Action(id=key, name="call_tool", source=call.name, query=written)
+
+
+def _lookup(name: Literal["search", "open"], said: Mapping[str, Any], key: str) -> Action:
+    source = _line(said.get("source")).strip("[]<>()\"'` ")
+    if name == "open":
+        if source:
+            return Action(id=key, name="open", source=source, query=_line(said.get("find")))
+        return Action(id=key, name="unknown", query="open needs its argument source")
+    asked = said.get("queries") or said.get("query") or ""
+    queries = [line for q in (asked if isinstance(asked, list) else [asked]) if (line := _line(q))]
+    if not queries:
+        return Action(id=key, name="unknown", query="search needs its argument queries")
+    return Action(id=key, name="search", query="\n".join(dict.fromkeys(queries[:_MOST_QUERIES])), source=source)
+
+
+def _line(value: object) -> str:
+    return " ".join(str(value or "").split())
+
+
+def messages_of(turns: Sequence[Turn], library: Library, *, budget: int) -> list[ModelMessage]:
+    """Return turns as messages within about `budget` tokens; the oldest results shrink first."""
+    shown: set[str] = set()
+    full = [_turn(turn, library, shown) for turn in turns]
+    sizes = [sum(estimate_tokens(m.text) for m in group) for group in full]
+    excess = sum(sizes) - budget
+    for index, turn in enumerate(turns[:-1]):
+        if excess <= 0:
+            break
+        full[index] = _turn(turn, library, None)
+        excess -= sizes[index] - sum(estimate_tokens(m.text) for m in full[index])
+    return [message for group in full for message in group]
+
+
+def _turn(turn: Turn, library: Library, shown: set[str] | None) -> list[ModelMessage]:
+    if turn.remarks:
+        return [ModelMessage(role="user", text="\n".join(turn.remarks))]
+    if turn.said:
+        return [ModelMessage(role="assistant", text=turn.said)]
+    calls = tuple(ToolCall(id=a.id, name=_name(a), arguments=_arguments(a)) for a in turn.actions)
+    seen = {o.action: o for o in turn.observations}
+    results = [
+        ModelMessage(role="tool", tool_call_id=a.id, text=_result(a, seen.get(a.id), library, shown))
+        for a in turn.actions
+    ]
+    return [ModelMessage(role="assistant", tool_calls=calls), *results]
+
+
+def _name(action: Action) -> str:
+    if action.name == "call_tool":
+        return action.source
+    return "think" if action.name == "unknown" else action.name
+
+
+def _arguments(action: Action) -> dict[str, object]:
+    match action.name:
+        case "search":
+            return {"queries": action.query.split("\n"), "source": action.source}
+        case "open":
+            return {"source": action.source, "find": action.query}
+        case "research_complete":
+            return {}
+        case "call_tool":
+            return json.loads(action.query)
+        case _:
+            return {"thought": action.query}
+
+
+def _result(action: Action, seen: Observation | None, library: Library, shown: set[str] | None) -> str:
+    if action.name == "unknown":
+        return f"Not done: {action.query}."
+    if action.name in ("think", "research_complete"):
+        return "Noted."
+    if seen is None:
+        return "Not done."
+    if not seen.passages:
+        failed = f"Failed, which says nothing about what there is: {attribute(seen.failure)}" if seen.failure else ""
+        return "\n".join(part for part in (failed, clean(seen.text)[:_TOLD_CHARS]) if part) or "Nothing found."
+    if shown is None:
+        return _lines_by_source(seen.passages, library)
+    return "\n".join(part for part in (_shown(action, seen, library, shown), clean(seen.text)[:_TOLD_CHARS]) if part)
+
+
+def _shown(action: Action, seen: Observation, library: Library, shown: set[str]) -> str:
+    """Return what was not shown before: the best of a search, or all of what was opened."""
+    passages = passages_of(seen.passages, library)
+    new = [p for p in passages if p.id not in shown]
+    most = min(_MOST_SEARCH_TOKENS, _SEARCH_TOKENS * len(action.query.split("\n")))
+    fitting = new if action.name == "open" else within_tokens(new, most) if new else []
+    parts = [show_passages(fitting, library)] if fitting else []
+    if left := new[len(fitting) :]:
+        counts = Counter(passage.source for passage in left)
+        named = (f"{source_line(key, library)} ({count})" for key, count in counts.most_common(_NAMED_SOURCES))
+        parts.append(f"More passages, to be opened: {'; '.join(named)}")
+    if before := [p.id for p in passages if p.id in shown]:
+        parts.append(f"Shown before: {', '.join(before)}")
+    if seen.failed:
+        parts.append(f"Not reached: {', '.join(map(attribute, seen.failed))}")
+    shown.update(p.id for p in fitting)
+    return "\n".join(parts)
+
+
+def _lines_by_source(ids: Sequence[str], library: Library) -> str:
+    groups: dict[str, list[str]] = {}
+    for key in ids:
+        groups.setdefault(key.partition("p")[0], []).append(key)
+    rows = (f"{source_line(source, library)}: {', '.join(keys)}" for source, keys in groups.items())
+    return "(shown before) " + "; ".join(rows)

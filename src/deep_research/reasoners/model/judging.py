@@ -1,0 +1,120 @@
+"""Model calls of verification: statements against their passages, and the report as a whole by one who looks things up."""
+
+from collections.abc import Mapping, Sequence
+
+from deep_research.data import AnsweredPart, Assignment, Claim, Findings, Move, Problem, Reckoning, Turn
+from deep_research.ports import Library
+from deep_research.reasoners.model.answers import ExamineAnswer, JudgeAnswer
+from deep_research.reasoners.model.asking import read_as
+from deep_research.reasoners.model.base import ModelReasonerBase, system, user
+from deep_research.reasoners.model.conversation import actions_of, messages_of
+from deep_research.reasoners.model.passage_views import show_passages, source_line, with_neighbours, within_tokens
+from deep_research.text.prompt_fencing import clean, clean_own
+
+LOOKUPS = 12
+"""Calls by which a verifier may look things up."""
+
+
+class Judging(ModelReasonerBase):
+    """The thoughts of the judge and of the verifier."""
+
+    async def judge(
+        self, claims: Sequence[Claim], flags: Mapping[str, Sequence[str]], library: Library, question: str
+    ) -> Findings:
+        """See `ports.Reasoner.judge`. Of an answer that says it judged fewer, only the named ones are judged."""
+
+        async def make(budget: int) -> Findings:
+            ids = [key for claim in claims for key in claim.passages]
+            shown = within_tokens(with_neighbours(ids, library), budget)
+            prompt = self._render(
+                "judge",
+                date=self._date,
+                question=clean(question),
+                passages=show_passages(shown, library),
+                claims=[_row(number, claim, flags) for number, claim in enumerate(claims, 1)],
+            )
+            answer = await self._ask.structured("judge", [user(prompt)], JudgeAnswer)
+            return _judged(answer, claims)
+
+        return await self._within_window(self._room("judge"), make)
+
+    async def examine(self, assignment: Assignment, text: str, turns: Sequence[Turn], library: Library) -> Move:
+        """See `ports.Reasoner.examine`; an answer without calls are the findings, as JSON."""
+        sources = dict.fromkeys(key.partition("p")[0] for key in assignment.passages)
+        prompt = self._render(
+            "examine",
+            date=self._date,
+            question=clean(assignment.question.text),
+            parts=assignment.analysis.parts,
+            report=clean_own(text),
+            sources=[source_line(key, library) for key in sources],
+            lookups=LOOKUPS,
+        )
+
+        async def make(budget: int) -> Move:
+            messages = [system(prompt), user("Begin."), *messages_of(turns, library, budget=budget)]
+            answer = await self._ask.act("judge", messages, self._lookups)
+            if actions := actions_of(answer, f"v{len(turns)}", self._outside):
+                return Move(actions=actions)
+            found, _ = read_as(ExamineAnswer, answer)
+            if found is None:  # asked for by schema, in the same conversation
+                again = [*messages, user("Give your findings now, as the JSON that was asked for.")]
+                found = await self._ask.structured("judge", again, ExamineAnswer)
+            return Move(findings=_examined(found))
+
+        return await self._within_window(self._room("judge"), make)
+
+
+def _row(number: int, claim: Claim, flags: Mapping[str, Sequence[str]]) -> dict[str, object]:
+    return {
+        "number": number,
+        "where": claim.where,
+        "text": clean(claim.text),
+        "cited": "".join(f"[{key}]" for key in claim.passages),
+        "flags": [clean(flag) for flag in flags.get(claim.id, ())],
+    }
+
+
+def _judged(answer: JudgeAnswer, claims: Sequence[Claim]) -> Findings:
+    by_number = dict(enumerate(claims, 1))
+    named = [p for p in answer.problems if p.number in by_number]
+    problems = tuple(
+        Problem(
+            quote=by_number[p.number].text,
+            kind=p.verdict,
+            problem=p.problem,
+            evidence=p.evidence,
+            passages=_ids(p.passages),
+            claim=by_number[p.number].id,
+        )
+        for p in named
+    )
+    whole = answer.checked >= len(claims)
+    judged = claims if whole else [by_number[p.number] for p in named]
+    reckonings = tuple(
+        Reckoning(quote=r.quote, expression=r.expression, claim=by_number[r.number].id)
+        for r in answer.reckonings
+        if r.number in by_number
+    )
+    return Findings(judged=tuple(c.id for c in judged), problems=problems, reckonings=reckonings)
+
+
+def _examined(answer: ExamineAnswer) -> Findings:
+    problems = tuple(
+        Problem(
+            quote=p.quote,
+            kind=p.verdict,
+            problem=p.problem,
+            evidence=p.evidence,
+            passages=_ids(p.passages),
+            by="verifier",
+        )
+        for p in answer.problems
+        if p.quote.strip() or p.problem.strip()
+    )
+    parts = tuple(AnsweredPart(text=p.text, answered=p.answered, where=tuple(p.where)) for p in answer.parts)
+    return Findings(problems=problems, parts=parts)
+
+
+def _ids(said: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key.strip("[] ") for key in said))

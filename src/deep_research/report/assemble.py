@@ -1,0 +1,319 @@
+"""The finished report: ids become numbers, a list of references, what was not found, and how it was checked.
+
+The writer's words stay as they are. Code adds a quiet mark behind the citations of statements that are not confirmed,
+and what stands behind the text.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from deep_research.data import (
+    Brief,
+    Changes,
+    Claim,
+    Decision,
+    Edit,
+    FoundIn,
+    Gap,
+    Part,
+    Passage,
+    QueryAnalysis,
+    Question,
+    Reference,
+    Report,
+    ReportPassage,
+    ReportReview,
+    ReportSection,
+    ReportSource,
+    Section,
+    Source,
+    Verification,
+)
+from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, phrase
+from deep_research.ports import Library
+from deep_research.report.counts import VerdictCounts, verdict_counts
+from deep_research.report.ledger import ledger_of, reasoner_of
+from deep_research.run_context.context import RunContext
+from deep_research.search.source_standing import dated_source
+from deep_research.text.inert_markdown import make_inert
+from deep_research.text.sentences import sentences
+from deep_research.text.tokens import content_terms
+from deep_research.verification.citations import number_citations
+from deep_research.verification.statements import plain_text
+
+UNCONFIRMED = "°"
+"""Behind the citations of a statement that nobody has confirmed."""
+_TITLE = re.compile(r"\A\s*# +(.+?) *#*\n")
+_QUOTED_CHARS = 240
+_MOST_GAPS = 24
+
+
+@dataclass(frozen=True)
+class Finished:
+    """All that a report is made of, written and verified. `text` cites passage ids; `original` is the question as asked.
+
+    `found_in` says where the answer of a follow-up was found.
+    """
+
+    question: Question
+    original: str
+    analysis: QueryAnalysis
+    decision: Decision
+    brief: Brief
+    sections: tuple[Section, ...]
+    text: str
+    verification: Verification
+    edits: tuple[Edit, ...] = ()
+    reviews: tuple[ReportReview, ...] = ()
+    found_in: FoundIn = ""
+    passages: tuple[str, ...] = field(default=())
+
+
+def assemble(ctx: RunContext, done: Finished) -> Report:
+    """Return the report with its references, gaps and method note, and everything that can be looked up in it."""
+    language = done.question.language
+    title, text, claims = _titled(done)
+    references = _References(ctx.library, claims)
+    judged = any(c.verdict.by_model for c in claims)
+    marks = {c.end: UNCONFIRMED for c in claims if judged and c.passages and not c.stands}
+    numbered = number_citations(text, references.number_of, marks)
+    body = make_inert(numbered.text)
+    is_same = len(body) == len(numbered.text)
+    head = f"# {title}\n\n" + _notices(ctx, done, language)
+    shift = len(head)
+    placed = [
+        c.model_copy(
+            update={"start": shift + numbered.to_new(c.start), "end": shift + numbered.to_new(c.end)}
+            if is_same
+            else {"start": 0, "end": 0}
+        )
+        for c in claims
+    ]
+    changes = ctx.steering.now.changes()
+    gaps = tuple(gap for gap in ctx.gaps if gap.what not in changes.dropped)
+    entries = references.entries()
+    counted = verdict_counts(Verification(claims=tuple(placed)))
+    blocks = [
+        (head + body).strip(),
+        *_changes(changes, language),
+        *_gaps(gaps, language),
+        _method_note(ctx, done, counted, judged=judged, days=references.days(), language=language),
+        *references.listed(language),
+    ]
+    sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
+    used = [key for c in placed for key in c.passages]
+    used += [key for p in done.verification.problems for key in p.passages]
+    passages = {key: _passage(p) for key in dict.fromkeys(used) if (p := ctx.library.passage(key)) is not None}
+    own = (s for section in done.sections for s in section.sources)
+    shown = dict.fromkeys([*(p.source for p in passages.values()), *own])
+    return Report(
+        run_id=ctx.run_id,
+        question=done.original,
+        language=language,
+        query_type=done.analysis.query_type,
+        output_format=done.analysis.output_format,
+        workflow=ctx.settings.workflow,
+        title=title,
+        report="\n\n".join(blocks) + "\n",
+        sections=tuple(
+            ReportSection(
+                title=s.title,
+                description=s.description,
+                status=s.status,
+                notes=s.content,
+                key_findings=s.key_findings,
+                sources=s.sources,
+                searched=s.searched,
+            )
+            for s in done.sections
+        ),
+        claims=tuple(placed),
+        references=entries,
+        sources={s: made for s in shown if (made := _source(ctx.library, s)) is not None},
+        passages=passages,
+        gaps=gaps,
+        assumptions=done.decision.assumptions,
+        ledger=ledger_of(ctx.journal, sources=sources, seconds=ctx.elapsed()),
+        reasoner=reasoner_of(ctx.reasoner.info, ctx.journal),
+        parts=_parts(done),
+        reviews=done.reviews,
+        problems=done.verification.problems,
+        edits=done.edits,
+    )
+
+
+def _titled(done: Finished) -> tuple[str, str, list[Claim]]:
+    """Return the title, the text behind it, and the claims at their places there."""
+    found = _TITLE.match(done.text)
+    if found is None:
+        return done.brief.title, done.text, list(done.verification.claims)
+    cut = found.end() + len(done.text[found.end() :]) - len(done.text[found.end() :].lstrip("\n"))
+    moved = [
+        c.model_copy(update={"start": c.start - cut, "end": c.end - cut})
+        for c in done.verification.claims
+        if c.start >= cut
+    ]
+    return plain_text(found[1]), done.text[cut:], moved
+
+
+def _notices(ctx: RunContext, done: Finished, language: str) -> str:
+    """Return what a reader must know before the text: what was assumed, and that a follow-up comes from the library."""
+    lines: list[str] = []
+    if done.decision.assumptions:
+        lines.append(
+            f"*{phrase('assumptions', language)}{colon_of(language)}{join_list(done.decision.assumptions, language)}*"
+        )
+    if done.found_in:
+        searches = ctx.journal.count("search")
+        lines.append(f"*{phrase(f'from_{done.found_in}', language, searches=searches)}*")
+    return "".join(f"{line}\n\n" for line in lines)
+
+
+class _References:
+    """Numbers sources in the order in which they are first cited, and quotes what carries the first citation."""
+
+    def __init__(self, library: Library, claims: Sequence[Claim]) -> None:
+        self._library = library
+        self._numbers: dict[str, int] = {}
+        self._passages: dict[str, dict[str, None]] = {}
+        self._first: dict[str, tuple[str, str]] = {}
+        for claim in claims:
+            for key in claim.passages:
+                self.number_of(key)
+                self._first.setdefault(key.partition("p")[0], (claim.text, key))
+
+    def number_of(self, key: str) -> int | None:
+        """Return the number of the source of a passage or source id; None where it does not exist."""
+        source = key.partition("p")[0]
+        exists = self._library.passage(key) if "p" in key else self._library.source(key)
+        if exists is None:
+            return None
+        number = self._numbers.setdefault(source, len(self._numbers) + 1)
+        if "p" in key:
+            self._passages.setdefault(source, {})[key] = None
+        return number
+
+    def entries(self) -> tuple[Reference, ...]:
+        """Return the numbered list."""
+        rows = ((number, self._library.source(key)) for key, number in self._numbers.items())
+        return tuple(self._entry(number, source) for number, source in rows if source is not None)
+
+    def _entry(self, number: int, source: Source) -> Reference:
+        return Reference(
+            number=number,
+            source=source.id,
+            title=source.title,
+            url=source.url,
+            location=source.location,
+            published=source.published,
+            passages=tuple(self._passages.get(source.id, ())),
+            quote=self._quote(source.id),
+        )
+
+    def _quote(self, source: str) -> str:
+        """Return the sentence of the source that shares most words with the statement that cites it first."""
+        said, key = self._first.get(source, ("", ""))
+        passage = self._library.passage(key)
+        if passage is None:
+            return ""
+        terms = set(content_terms(said))
+        best = max(
+            (passage.text[s.start : s.end] for s in sentences(passage.text)),
+            key=lambda text: len(terms & set(content_terms(text))),
+            default="",
+        )
+        line = " ".join(best.split())
+        return line if len(line) <= _QUOTED_CHARS else line[:_QUOTED_CHARS].rsplit(" ", 1)[0] + " …"
+
+    def days(self) -> tuple[str, ...]:
+        """Return the first and the last day on which a cited source was read, ISO 8601."""
+        read = [s.retrieved_at[:10] for key in self._numbers if (s := self._library.snapshot(key)) is not None]
+        return (min(read), max(read)) if read else ()
+
+    def listed(self, language: str) -> list[str]:
+        """Return the list of references as one block."""
+        entries = self.entries()
+        rows = [make_inert(self._row(entry, language)) for entry in entries]
+        return [f"## {phrase('references', language)}\n\n" + "\n".join(rows)] if rows else []
+
+    def _row(self, entry: Reference, language: str) -> str:
+        pages = sorted({p.page for key in entry.passages if (p := self._library.passage(key)) is not None and p.page})
+        told = dated_source(self._library, entry.source)
+        facts = [entry.url if entry.url.startswith("http") else entry.location]
+        facts += [phrase("page", language, page=", ".join(map(str, pages)))] * bool(pages)
+        date = told.date or entry.published or ""
+        facts += [phrase("published", language, date=date)] * bool(date)
+        place = " · ".join(fact for fact in facts if fact)
+        quote = f"\n   > {entry.quote}" if entry.quote else ""
+        return f"{entry.number}. **{plain_text(entry.title)}** — {place}{quote}"
+
+
+def _changes(changes: Changes, language: str) -> list[str]:
+    named = {"remarks": changes.remarks, "added_sections": changes.added, "dropped_sections": changes.dropped}
+    lines = [f"**{phrase(name, language)}:** {' · '.join(said)}" for name, said in named.items() if said]
+    return [*lines, *([phrase("finished_early", language)] if changes.finished_early else [])]
+
+
+def _gaps(gaps: Sequence[Gap], language: str) -> list[str]:
+    """Return what could not be found or done, each once."""
+    if not gaps:
+        return []
+    rows = dict.fromkeys(f"- {gap.what}{colon_of(language)}{explain(gap, language)}" for gap in gaps)
+    lines = list(rows)
+    more = [phrase("more_gaps", language, count=len(lines) - _MOST_GAPS)] * (len(lines) > _MOST_GAPS)
+    return [make_inert(f"## {phrase('gaps', language)}\n\n" + "\n".join([*lines[:_MOST_GAPS], *more]))]
+
+
+def _method_note(
+    ctx: RunContext, done: Finished, counted: VerdictCounts, *, judged: bool, days: Sequence[str], language: str
+) -> str:
+    """Return in four lines how the report was checked, what was not confirmed, what was searched, and when."""
+    reasoner = reasoner_of(ctx.reasoner.info, ctx.journal)
+    lines: list[str] = []
+    if judged:
+        lines.append(phrase("checked_statements", language, cited=counted.cited, **counted.model_dump()))
+        lines += [phrase("checked_mark", language, mark=UNCONFIRMED)] * bool(counted.unconfirmed)
+        found = len(done.verification.problems)
+        lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(found)
+    else:
+        lines.append(phrase("checked_nobody", language, cited=counted.cited))
+    searches = ctx.journal.count("search")
+    lines.append(phrase("cost", language, searches=searches, sources=len(ctx.library.sources())))
+    if days:
+        same = days[0] == days[1]
+        lines.append(phrase("all_retrieved", language, date=days[0] if same else f"{days[0]} – {days[1]}"))
+    models = ", ".join(dict.fromkeys(reasoner.models.values()))
+    lines += [phrase("written_by", language, model=models, provider=reasoner.provider)] * bool(models)
+    return f"## {phrase('checked', language)}\n\n" + join_sentences(lines, language)
+
+
+def _parts(done: Finished) -> tuple[Part, ...]:
+    """Return the parts of the question as the verifier found them answered."""
+    return tuple(Part(text=p.text, answered=p.answered, where=p.where) for p in done.verification.parts)
+
+
+def _passage(found: Passage) -> ReportPassage:
+    return ReportPassage(
+        source=found.source, text=found.text, start=found.start, end=found.end, page=found.page, heading=found.heading
+    )
+
+
+def _source(library: Library, key: str) -> ReportSource | None:
+    source, snapshot = library.source(key), library.snapshot(key)
+    if source is None or snapshot is None:
+        return None
+    return ReportSource(
+        title=source.title,
+        url=source.url,
+        origin=source.origin,
+        published=source.published,
+        retrieved_at=snapshot.retrieved_at,
+        sha256=snapshot.sha256,
+        media_type=snapshot.media_type,
+    )
+
+
+def open_reviews(reviews: Iterable[ReportReview]) -> list[ReportReview]:
+    """Return the reviews that found a section insufficient, with what it lacks."""
+    return [review for review in reviews if review.status != "sufficient" and review.missing]

@@ -1,0 +1,93 @@
+"""Refresh: the plan of an earlier run researched anew, from today's sources."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from deep_research.assembly.run_settings import check_usable, settle
+from deep_research.data import Brief, Decision, Discovery, QueryAnalysis, Question
+from deep_research.data.noun import Noun
+from deep_research.errors import ConfigError
+from deep_research.ports import Journal
+from deep_research.settings import Settings
+from deep_research.stores.open_stores import open_runs
+from deep_research.stores.run_store import RunRecord, RunStore
+
+_CARRIED = "carried"
+"""The kind of the note that holds what a refreshed run begins with."""
+
+
+class Carried(Noun):
+    """The plan that a run takes over from an earlier one."""
+
+    question: Question
+    asked: Question | None = None
+    decision: Decision
+    analysis: QueryAnalysis
+    discovery: Discovery | None = None
+    brief: Brief
+
+    def as_state(self) -> dict[str, Any]:
+        """Return it as keys of the graph's state."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return {
+            **{name: value for name, value in values.items() if value is not None},
+            "query_type": self.analysis.query_type,
+            "output_format": self.analysis.output_format,
+            "research_brief": self.brief.objective,
+        }
+
+
+async def refresh_run(parent: RunStore, home: Path) -> RunStore:
+    """Make a run that researches the plan of `parent` anew: nothing that it had read is taken over.
+
+    `report_changes` then says what changed. Raises ConfigError when the parent had no plan yet.
+    """
+    record = parent.load()
+    settings = Settings(**record.settings)
+    carried = await _carried(parent) if settings.workflow != "quick" else None  # a quick question has no plan
+    check_usable(record.docs, settings, home=home)
+    runs = open_runs(home)
+    new = RunRecord(
+        **record.model_dump(include={"question", "language", "docs", "history", "mcp_servers", "owner"}),
+        run_id=runs.new_id(),
+        status="running",
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        settings=settle(settings, record.docs, record.question).model_dump(
+            exclude_defaults=True, exclude={"mcp_servers"}
+        ),
+        parent=parent.run_id,
+        origin="refresh",
+    )
+    store = runs.create(new)
+    if carried is not None:
+        journal = store.open_journal()
+        journal.note(_CARRIED, "", carried.model_dump_json())
+        journal.close()
+    return store
+
+
+async def _carried(parent: RunStore) -> Carried:
+    state = await state_of(parent)
+    if "brief" not in state:
+        message = f"The run {parent.run_id} has no plan to go on from."
+        raise ConfigError(message, setting="run", value=parent.run_id)
+    return Carried.model_validate({name: state[name] for name in Carried.model_fields if name in state})
+
+
+async def state_of(store: RunStore) -> Mapping[str, Any]:
+    """Return the state of a run's graph at its last checkpoint; empty before the first one."""
+    from deep_research.graph.run_graph import open_checkpoints  # noqa: PLC0415 - the engine is slow to load
+    from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
+
+    at = store.checkpoints_at()
+    async with open_checkpoints(at.location, at.guard) as checkpoints:
+        graph = compile_workflow(Settings(**store.load().settings).workflow, checkpoints)
+        return (await graph.aget_state({"configurable": {"thread_id": at.thread}})).values
+
+
+def carried_state(journal: Journal) -> dict[str, Any]:
+    """Return what a run takes over, as keys of the graph's state; nothing for a run of its own."""
+    noted = journal.notes(_CARRIED).get("")
+    return Carried.model_validate_json(noted).as_state() if noted is not None else {}

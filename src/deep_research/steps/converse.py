@@ -1,0 +1,31 @@
+"""Let a writer or verifier look things up until it hands over its text or its findings."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from deep_research.data import Move, Turn, tool_calls_made
+from deep_research.run_context.context import RunContext
+from deep_research.steps import search
+
+NextMove = Callable[[Sequence[Turn]], Awaitable[Move]]
+_NO_MORE = "No more look-ups are left. Answer now."
+
+
+async def converse(ctx: RunContext, next_move: NextMove, *, most: int) -> tuple[Move, list[Turn]]:
+    """Return the last move and the turns before it: at most `most` look-ups are made.
+
+    One that goes on calling afterwards is told so once, and is then taken at its text.
+    """
+    turns: list[Turn] = []
+    while True:
+        move = await next_move(turns)
+        if not move.actions:
+            return move, turns
+        left = most - tool_calls_made(turns)
+        actions = [a for a in move.actions if a.name != "research_complete"][: max(0, left)]
+        if actions:
+            seen = await search.perform(ctx, actions)
+            turns.append(Turn(actions=tuple(actions), observations=tuple(seen)))
+        elif turns and turns[-1].remarks:
+            return move.model_copy(update={"actions": ()}), turns
+        else:
+            turns.append(Turn(remarks=(_NO_MORE,)))

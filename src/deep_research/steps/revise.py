@@ -1,0 +1,137 @@
+"""Let the writer put its own text right: it returns edits, code applies them, and what changed is verified again."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from deep_research.data import Assignment, Claim, Edit, Problem, Revision, Verification
+from deep_research.errors import LimitReached, ModelError
+from deep_research.events import Revised
+from deep_research.i18n.catalog import gap_from, gap_of
+from deep_research.run_context.context import RunContext
+from deep_research.steps.verify import verify_changes
+from deep_research.steps.write import Written, clean_report
+from deep_research.verification.statements import split_statements
+
+ROUNDS = 2
+"""Rounds of revision; what still fails then is shown as failing."""
+
+
+class Checked(NamedTuple):
+    """A text with its verification, and all edits that were made to it."""
+
+    text: str
+    verification: Verification
+    edits: tuple[Edit, ...] = ()
+
+
+async def revise(ctx: RunContext, assignment: Assignment, written: Written, found: Verification) -> Checked:
+    """Return the text as its writer has put it right, verified again where it changed.
+
+    A writer that fails leaves the text as it is, which is a gap.
+    """
+    text, edits, rounds = written.text, list[Edit](), list[Revision]()
+    for number in range(1, ROUNDS + 1):
+        problems = [p for p in found.problems if p.outcome == "open"]
+        if not problems:
+            break
+        try:
+            text, made = await _round(ctx, assignment, written, text, rounds, problems)
+        except (LimitReached, ModelError) as error:
+            ctx.report_gap(gap_from("revision", error))
+            break
+        rounds.append(Revision(problems=tuple(problems), edits=tuple(made)))
+        edits += [e for e in made if e.old]
+        found = found.model_copy(update={"problems": _with_outcomes(found.problems, problems, made)})
+        if not any(e.applied for e in made):
+            break
+        found = await verify_changes(ctx, assignment, text, found, number=number + 1)
+    lost = [e for e in edits if not e.applied]
+    ctx.emit(Revised(edits=len(edits) - len(lost), failed=len(lost)))
+    if lost:
+        ctx.report_gap(gap_of("report", "edits_not_made", count=str(len(lost))))
+    return _without_contradicted(ctx, Checked(text, found, tuple(e for e in edits if e.applied)))
+
+
+async def _round(
+    ctx: RunContext,
+    assignment: Assignment,
+    written: Written,
+    text: str,
+    rounds: Sequence[Revision],
+    problems: Sequence[Problem],
+) -> tuple[str, list[Edit]]:
+    """Return the text after one round and its edits; those that do not apply are asked for once more."""
+
+    async def ask(before: Sequence[Revision], asked: Sequence[Problem]) -> Sequence[Edit]:
+        return await ctx.reasoner.revise(assignment, written.turns, written.text, before, asked, ctx.library)
+
+    text, made = apply_edits(text, await ask(rounds, problems))
+    failed = [e for e in made if e.old and not e.applied]
+    if failed:
+        numbers = sorted({n for e in failed for n in e.problems if n < len(problems)}) or [0]
+        again = [
+            problems[n].model_copy(update={"failed_edits": tuple(failed) if n == numbers[0] else ()}) for n in numbers
+        ]
+        done = Revision(problems=tuple(problems), edits=tuple(e for e in made if e.applied))
+        text, second = apply_edits(text, await ask([*rounds, done], again))
+        renumbered = [
+            e.model_copy(update={"problems": tuple(numbers[n] for n in e.problems if n < len(numbers))}) for e in second
+        ]
+        made = [e for e in made if e not in failed] + renumbered
+    return text, made
+
+
+def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Edit]]:
+    """Return the text with the edits whose old words stand in it exactly once, and the edits, marked as applied."""
+    made: list[Edit] = []
+    for edit in edits:
+        fits = bool(edit.old) and text.count(edit.old) == 1
+        if fits:
+            text = text.replace(edit.old, clean_report(edit.new) if edit.new else "")
+        made.append(edit.model_copy(update={"applied": fits}))
+    return text, made
+
+
+def _with_outcomes(
+    all_problems: Sequence[Problem], asked: Sequence[Problem], edits: Sequence[Edit]
+) -> tuple[Problem, ...]:
+    """Return all problems with what came of those that the writer was asked about."""
+    revised = {n for e in edits if e.applied for n in e.problems}
+    rejected = {n: e.reply for e in edits if not e.old for n in e.problems}
+    outcome: dict[int, Problem] = {}
+    for number, problem in enumerate(asked):
+        if number in revised:
+            outcome[id(problem)] = problem.model_copy(update={"outcome": "revised"})
+        elif number in rejected:
+            outcome[id(problem)] = problem.model_copy(update={"outcome": "rejected", "reply": rejected[number]})
+    return tuple(outcome.get(id(problem), problem) for problem in all_problems)
+
+
+def _without_contradicted(ctx: RunContext, checked: Checked) -> Checked:
+    """Return the text without the whole blocks in which a source says the opposite still; each is listed as a gap."""
+    wrong = [c for c in checked.verification.claims if c.verdict.kind == "contradicted"]
+    if not wrong:
+        return checked
+    blocks = sorted({_block_of(checked.text, claim) for claim in wrong}, reverse=True)
+    text = checked.text
+    for start, end in blocks:
+        text = text[:start] + text[end:].lstrip("\n")
+    for claim in wrong:
+        ctx.report_gap(gap_of(claim.text, "block_removed", why=claim.verdict.reason))
+    kept = _moved(checked.verification.claims, text)
+    return checked._replace(text=text, verification=checked.verification.model_copy(update={"claims": kept}))
+
+
+def _block_of(text: str, claim: Claim) -> tuple[int, int]:
+    blocks = (s.block for s in split_statements(text) if s.start == claim.start)
+    return next(blocks, (claim.start, claim.end))
+
+
+def _moved(claims: Sequence[Claim], text: str) -> tuple[Claim, ...]:
+    """Return the claims that still stand in a text, at their places there."""
+    at = {(s.text, s.where): s for s in split_statements(text)}
+    return tuple(
+        c.model_copy(update={"start": at[c.text, c.where].start, "end": at[c.text, c.where].end})
+        for c in claims
+        if (c.text, c.where) in at
+    )

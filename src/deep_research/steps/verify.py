@@ -1,0 +1,237 @@
+"""Verify a text: split it into statements, flag what code is sure of, have judges say what fails, and why.
+
+Two halves run side by side: statements in batches against the passages they cite, and a verifier with the researcher's
+tools who reads the whole as the reader who will act on it. Nothing here changes the text.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+
+from deep_research.concurrency import side_by_side
+from deep_research.data import Assignment, Claim, Findings, Move, Problem, Turn, Verdict, Verification
+from deep_research.errors import LimitReached, ModelError
+from deep_research.events import Verified
+from deep_research.i18n.catalog import gap_from, verdict_of
+from deep_research.ports import Library
+from deep_research.run_context.context import RunContext
+from deep_research.search.source_standing import dated_source
+from deep_research.steps.converse import converse
+from deep_research.text.token_count import estimate_tokens
+from deep_research.verification.arithmetic import agrees, evaluate
+from deep_research.verification.charts import chart_problems, read_charts
+from deep_research.verification.flags import Flag, flags_of
+from deep_research.verification.statements import split_statements
+
+LOOKUPS = 12
+"""Calls by which the verifier may look things up."""
+_BATCH_CLAIMS, _BATCH_TOKENS = 40, 12_000
+"""How many statements one call judges, and how long their passages may be together."""
+_KIND_OF = {"contradicted": "contradicted", "misleading": "misleading"}
+
+
+def claims_of(text: str, library: Library) -> list[Claim]:
+    """Return the statements of a text, not judged yet; ids of passages that do not exist are left out."""
+    claims: list[Claim] = []
+    for number, statement in enumerate(split_statements(text), 1):
+        known = tuple(key for key in statement.passages if library.passage(key) is not None)
+        kind = "fact" if statement.passages else "own"
+        claims.append(
+            Claim(
+                id=f"c{number}",
+                text=statement.text,
+                passages=known,
+                kind=kind,
+                verdict=verdict_of("own", "own_reasoning") if kind == "own" else verdict_of("unverified", "not_judged"),
+                where=" › ".join(filter(None, (statement.where, " | ".join(statement.header)))),
+                start=statement.start,
+                end=statement.end,
+            )
+        )
+    return claims
+
+
+async def verify(ctx: RunContext, assignment: Assignment, text: str) -> Verification:
+    """Return all statements of a text with their verdicts, and what is wrong with it. A judge that fails is a gap."""
+    claims = await asyncio.to_thread(claims_of, text, ctx.library)
+    judging = judge_claims(ctx, assignment, claims, text)
+    if ctx.settings.depth == "brief" or not ctx.reasoner.info.is_language_model:
+        judged, seen = await judging, Findings()
+    else:
+        judged, seen = await side_by_side([judging, examine(ctx, assignment, text)])
+    problems = (*judged.problems, *_placed(seen.problems, claims, text, ctx.library))
+    found = Verification(
+        claims=tuple(_with_verdicts(claims, judged.judged, problems)), problems=problems, parts=seen.parts
+    )
+    ctx.emit(Verified(statements=len(claims), problems=len(problems), round=1))
+    return found
+
+
+async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], text: str) -> Findings:
+    """Return what code and a judge find wrong with statements, each against the passages it cites."""
+    question = assignment.question.text
+    flags = await asyncio.to_thread(_flags, claims, text, assignment, ctx.library)
+    sure = [p for claim in claims for p in _sure_problems(claim, flags.get(claim.id, ()))]
+    if text:
+        sure += await asyncio.to_thread(_chart_problems, text, ctx.library)
+    if not ctx.reasoner.info.is_language_model:
+        return Findings(problems=tuple(sure))
+    facts = [claim for claim in claims if claim.passages]
+    told = {key: [flag.said for flag in found] for key, found in flags.items()}
+    rows = await side_by_side(_judged(ctx, batch, told, question) for batch in _batches(facts, ctx.library))
+    problems = [p for row in rows for p in row.problems]
+    reckoned = [p for row in rows for p in _reckoned_wrong(row, claims)]
+    known = {p.claim for p in problems}
+    return Findings(
+        judged=tuple(key for row in rows for key in row.judged),
+        problems=(*problems, *(p for p in (*sure, *reckoned) if not p.claim or p.claim not in known)),
+    )
+
+
+async def _judged(
+    ctx: RunContext, claims: Sequence[Claim], flags: Mapping[str, Sequence[str]], question: str
+) -> Findings:
+    try:
+        return await ctx.reasoner.judge(claims, flags, ctx.library, question)
+    except (LimitReached, ModelError) as error:
+        ctx.report_gap(gap_from("judge", error))
+        return Findings()
+
+
+async def examine(ctx: RunContext, assignment: Assignment, text: str) -> Findings:
+    """Return what a verifier that looks things up finds wrong with a text as a whole."""
+
+    async def ask(turns: Sequence[Turn]) -> Move:
+        return await ctx.reasoner.examine(assignment, text, turns, ctx.library)
+
+    try:
+        move, _ = await converse(ctx, ask, most=LOOKUPS)
+    except (LimitReached, ModelError) as error:
+        ctx.report_gap(gap_from("verifier", error))
+        return Findings()
+    return move.findings or Findings()
+
+
+def _batches(claims: Sequence[Claim], library: Library) -> Iterator[list[Claim]]:
+    """Yield statements in their order, as many as one call may judge."""
+    batch: list[Claim] = []
+    ids: set[str] = set()
+    used = 0
+    for claim in claims:
+        new = [p for key in claim.passages if key not in ids and (p := library.passage(key)) is not None]
+        size = sum(estimate_tokens(p.text) for p in new)
+        if batch and (len(batch) >= _BATCH_CLAIMS or used + size > _BATCH_TOKENS):
+            yield batch
+            batch, ids, used = [], set(), 0
+            size = sum(estimate_tokens(p.text) for key in claim.passages if (p := library.passage(key)) is not None)
+        batch.append(claim)
+        ids.update(claim.passages)
+        used += size
+    if batch:
+        yield batch
+
+
+def _flags(claims: Sequence[Claim], text: str, assignment: Assignment, library: Library) -> dict[str, list[Flag]]:
+    """Return what code noticed of each statement that cites anything."""
+    cited = {s.start: s.passages for s in split_statements(text)}
+    known = [term.meaning for term in assignment.brief.terms]
+    found: dict[str, list[Flag]] = {}
+    for claim in claims:
+        ids = cited.get(claim.start, claim.passages)
+        if claim.kind == "fact":
+            texts = {key: _said_by(key, library) for key in ids}
+            if flags := flags_of(claim.text, texts, assignment.question.text, known):
+                found[claim.id] = flags
+    return found
+
+
+def _said_by(key: str, library: Library) -> str | None:
+    """Return what a passage says, with the title, place and date of its source; None where it does not exist."""
+    source = library.source(key.partition("p")[0])
+    if source is None:
+        return None
+    about = f"{source.title}\n{source.location}\n{dated_source(library, source.id).date}"
+    if "p" not in key:  # a whole source is cited
+        snapshot = library.snapshot(key)
+        return f"{about}\n{snapshot.text}" if snapshot is not None else None
+    passage = library.passage(key)
+    return f"{about}\n{passage.heading}\n{passage.text}" if passage is not None else None
+
+
+def _sure_problems(claim: Claim, flags: Sequence[Flag]) -> Iterator[Problem]:
+    """Yield what code cannot be wrong about: an id that does not exist, a quotation that is not verbatim."""
+    for flag in flags:
+        if flag.kind in ("id", "quotation"):
+            yield Problem(quote=claim.text, kind="unsupported", problem=flag.said, claim=claim.id, by="code")
+
+
+def _chart_problems(text: str, library: Library) -> list[Problem]:
+    problems: list[Problem] = []
+    for chart in read_charts(text):
+        passages = {key: _said_by(key, library) for point in chart.points for key in point.passages}
+        quote = text[chart.start : chart.end]
+        problems += [
+            Problem(quote=quote, kind="unsupported", problem=told, by="code")
+            for told in chart_problems(chart, passages)
+        ]
+    return problems
+
+
+def _reckoned_wrong(found: Findings, claims: Sequence[Claim]) -> Iterator[Problem]:
+    """Yield reckoned figures that arithmetic does not bear out."""
+    texts = {claim.id: claim.text for claim in claims}
+    for reckoning in found.reckonings:
+        value = evaluate(reckoning.expression)
+        if value is not None and not agrees(reckoning.quote, value):
+            told = f"{reckoning.expression} = {value:f}, not {reckoning.quote}"
+            quote = texts.get(reckoning.claim, reckoning.quote)
+            yield Problem(quote=quote, kind="inconsistent", problem=told, claim=reckoning.claim, by="code")
+
+
+def _placed(problems: Sequence[Problem], claims: Sequence[Claim], text: str, library: Library) -> Iterator[Problem]:
+    """Yield problems with the statement that their quotation stands in, and with ids that exist."""
+    for problem in problems:
+        at = text.find(problem.quote) if problem.quote else -1
+        home = next((c.id for c in claims if at >= 0 and c.start < at + len(problem.quote) and at < c.end), "")
+        known = tuple(key for key in problem.passages if library.passage(key) is not None)
+        yield problem.model_copy(update={"claim": home, "passages": known})
+
+
+def _with_verdicts(claims: Sequence[Claim], judged: Sequence[str], problems: Sequence[Problem]) -> Iterator[Claim]:
+    wrong = {p.claim: p for p in reversed(problems) if p.claim and p.kind != "missing"}
+    seen = set(judged)
+    for claim in claims:
+        yield claim.model_copy(update={"verdict": _verdict(claim, wrong.get(claim.id), is_judged=claim.id in seen)})
+
+
+def _verdict(claim: Claim, problem: Problem | None, *, is_judged: bool) -> Verdict:
+    if problem is not None:
+        kind = _KIND_OF.get(problem.kind, "unverified")
+        return Verdict(kind=kind, reason=problem.problem, by_model=problem.by != "code")  # pyright: ignore[reportArgumentType]
+    if claim.kind == "fact" and is_judged:
+        return Verdict(kind="supported", by_model=True)
+    return claim.verdict
+
+
+async def verify_changes(
+    ctx: RunContext, assignment: Assignment, text: str, before: Verification, *, number: int
+) -> Verification:
+    """Return the verification of a revised text: only statements that have changed are judged again."""
+    known = {(c.text, c.passages): c for c in before.claims}
+    claims = await asyncio.to_thread(claims_of, text, ctx.library)
+    ids = {old.id: c.id for c in claims if (old := known.get((c.text, c.passages))) is not None}
+    changed = [c for c in claims if (c.text, c.passages) not in known]
+    judged = await judge_claims(ctx, assignment, changed, text if changed else "")
+    kept = [_carried(p, ids, text) for p in before.problems]
+    new = [p for p in judged.problems if p.claim or not any(p.problem == old.problem for old in kept)]
+    verdicts = {c.id: known[c.text, c.passages].verdict for c in claims if (c.text, c.passages) in known}
+    fresh = {c.id: c for c in _with_verdicts(changed, judged.judged, new)}
+    final = [fresh.get(c.id) or c.model_copy(update={"verdict": verdicts[c.id]}) for c in claims]
+    ctx.emit(Verified(statements=len(changed), problems=len(new), round=number))
+    return Verification(claims=tuple(final), problems=(*kept, *new), parts=before.parts)
+
+
+def _carried(problem: Problem, ids: Mapping[str, str], text: str) -> Problem:
+    """Return a problem in a revised text: one whose statement, or whose words, are gone counts as revised."""
+    gone = problem.claim not in ids if problem.claim else bool(problem.quote) and problem.quote not in text
+    outcome = "revised" if gone and problem.outcome == "open" else problem.outcome
+    return problem.model_copy(update={"claim": ids.get(problem.claim, ""), "outcome": outcome})

@@ -1,0 +1,113 @@
+"""Charts that a writer put into a report: fenced `chart` blocks, read and held against the passages of their points.
+
+A block is a JSON object: `{"kind": "bar" | "line", "title": …, "unit": …, "points": [{"label": …, "value": 12.5,
+"id": "s3p4"}]}`.
+"""
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any, Literal, NamedTuple
+
+from deep_research.text.code_spans import fenced_blocks
+from deep_research.text.model_json import parse_object
+from deep_research.verification.citations import cited_ids
+from deep_research.verification.figures import missing_figures
+
+INFO = "chart"
+"""What stands behind the opening marks of such a block."""
+MOST_POINTS = 60
+_SHOWN = 60
+
+
+class ChartPoint(NamedTuple):
+    """One value with its label and the passages that have it."""
+
+    label: str
+    value: Decimal
+    passages: tuple[str, ...]
+
+
+class Chart(NamedTuple):
+    """A chart that stands at `text[start:end]`, fence included; `fault` says why it cannot be drawn ("" where it can)."""
+
+    start: int
+    end: int
+    kind: Literal["bar", "line"] = "bar"
+    title: str = ""
+    unit: str = ""
+    points: tuple[ChartPoint, ...] = ()
+    fault: str = ""
+
+
+def read_charts(text: str) -> list[Chart]:
+    """Return the charts of a report in order, those that cannot be drawn as well."""
+    return [_read(text, start, end) for start, end, info in fenced_blocks(text) if info.split()[:1] == [INFO]]
+
+
+def _read(text: str, start: int, end: int) -> Chart:
+    lines = text[start:end].strip().split("\n")
+    body = "\n".join(line for line in lines[1:] if not re.fullmatch(r"[ \t>]*(?:`{3,}|~{3,})[ \t]*", line))
+    given = parse_object(body)
+    if given is None:
+        return Chart(start, end, fault="the chart is no JSON object")
+    kind, listed = given.get("kind"), given.get("points")
+    if kind not in ("bar", "line"):
+        return Chart(start, end, fault='the kind of the chart is neither "bar" nor "line"')
+    if not isinstance(listed, list) or not 1 < len(listed) <= MOST_POINTS:
+        return Chart(start, end, fault=f"the chart has no list of 2 to {MOST_POINTS} points")
+    points = [_point(point) for point in listed]
+    if (wrong := next((number for number, point in enumerate(points, 1) if point is None), 0)) > 0:
+        return Chart(start, end, fault=f"point {wrong} of the chart has no label or no number as its value")
+    kept = tuple(point for point in points if point is not None)
+    return Chart(start, end, kind, _line(given.get("title")), _line(given.get("unit")), kept)
+
+
+def _line(value: object) -> str:
+    return " ".join(value.split())[:200] if isinstance(value, str) else ""
+
+
+def _point(given: Any) -> ChartPoint | None:
+    """Return a point, None where it has no label or no finite number."""
+    if not isinstance(given, dict):
+        return None
+    label, written = given.get("label"), given.get("value")
+    label = str(label) if isinstance(label, int | float) and not isinstance(label, bool) else _line(label)
+    if not label or isinstance(written, bool) or not isinstance(written, int | float | str):
+        return None
+    try:
+        value = Decimal(str(written).replace(",", "").strip())
+    except InvalidOperation:
+        return None
+    ids = given.get("id") or given.get("ids") or ""
+    said = " ".join(f"[{key}]" for key in ids if isinstance(key, str)) if isinstance(ids, list) else f"[{ids}]"
+    return ChartPoint(label, value, cited_ids(said)) if value.is_finite() else None
+
+
+def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str]:
+    """Return in words what is wrong with a chart: it cannot be drawn, or a value is not in the passage of its point.
+
+    `passages` holds the texts of the ids it cites, None for an id that does not exist.
+    """
+    if chart.fault:
+        return [chart.fault]
+    problems: list[str] = []
+    for point in chart.points:
+        name = f"the point “{point.label[:_SHOWN]}” of the chart"
+        texts = [text for key in point.passages if (text := passages.get(key)) is not None]
+        unknown = [key for key in point.passages if passages.get(key) is None]
+        problems += [f"{name} cites {key}, which does not exist" for key in unknown]
+        if not point.passages:
+            problems.append(f"{name} names no passage")
+        elif texts and not _has_value(point, chart.unit, texts):
+            problems.append(f"the value {_shown(point.value, chart.unit)} of {name} is not in its passage")
+    return problems
+
+
+def _has_value(point: ChartPoint, unit: str, texts: list[str]) -> bool:
+    """Tell whether a value stands in one of the texts, with the chart's unit or, where that is a word of its own, without."""
+    return any(not missing_figures(written, texts) for written in {_shown(point.value, unit), f"{unit}{point.value:f}"})
+
+
+def _shown(value: Decimal, unit: str) -> str:
+    return f"{value:f}{'' if unit == '%' else ' '}{unit}".strip()

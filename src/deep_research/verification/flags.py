@@ -1,0 +1,111 @@
+"""What code cannot be wrong about in a statement: ids that do not exist, quotations that are not verbatim, and numbers,
+dates and names that none of its passages has. A flag tells a judge where to look; it never changes a text."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from deep_research.i18n.language import CJK, HANGUL, detect, is_cjk
+from deep_research.text.code_spans import code_spans, is_within
+from deep_research.text.names import Name, begins_sentence, name_index, names
+from deep_research.text.quotations import quotations, stands_in
+from deep_research.verification.figures import missing_figures
+
+FlagKind = Literal["id", "quotation", "number", "date", "name"]
+_WORDS, _CHARACTERS = 3, 6
+"""From so many words, or characters of a script without spaces, a quotation is one of a source; less is a word that the
+author takes up."""
+_SINGLE_QUOTED = re.compile(r"‘((?:[^‘’\n]|’(?=\w)){8,400}?)’(?!\w)")
+_WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
+_SHOWN = 120
+
+
+class Flag(NamedTuple):
+    """One thing that was looked for and not found. `quote` is how it stands in the statement, `said` tells a judge."""
+
+    kind: FlagKind
+    quote: str
+    said: str
+
+
+def flags_of(
+    statement: str, cited: Mapping[str, str | None], question: str = "", known: Sequence[str] = ()
+) -> list[Flag]:
+    """Return what of `statement` stands in none of its texts.
+
+    `cited` holds the text of each passage that it cites, with title, heading and dates of its source; None for an id
+    that does not exist. `known` are other texts it may draw on (assumptions, names that were looked up). A statement
+    that cites nothing is held against `known` alone, and not at all without it.
+    """
+    passages = [text for text in cited.values() if text is not None]
+    flags = [Flag("id", key, f"the id {key} does not exist") for key, text in cited.items() if text is None]
+    texts = [*passages, *known]
+    if not texts:
+        return flags
+    where = "none of the cited passages" if passages else "none of the passages" if known else ""
+    texts = [text for text in (*texts, question) if text]
+    flags += (
+        Flag("quotation", quote, f"the quotation “{_shortened(quote)}” is not word for word in {where.replace('none', 'any', 1)}")
+        for quote in _changed_quotations(statement, texts)
+    )
+    for figure in missing_figures(statement, texts):
+        kind = "date" if figure.is_date else "number"
+        instead = f"; there it is “{figure.there}”" if figure.there else ""
+        flags.append(Flag(kind, figure.written, f"the {kind} {figure.written} is in {where}{instead}"))
+    flags += (
+        Flag("name", name.text, f"the name {name.text} is in {where}") for name in _missing_names(statement, texts)
+    )
+    return flags
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _changed_quotations(statement: str, texts: Sequence[str]) -> Iterator[str]:
+    """Yield the quotations of several words that stand in none of the texts, as far as these are in their language."""
+    code = code_spans(statement)
+    found = [(quoted.text, quoted.start) for quoted in quotations(statement)]
+    found += [(quoted[1], quoted.start(1)) for quoted in _SINGLE_QUOTED.finditer(statement)]
+    for quote, start in sorted(found, key=lambda one: one[1]):
+        if is_within(code, start) or not _is_of_several_words(quote):
+            continue
+        if any(_may_hold(text, quote) for text in texts) and not any(stands_in(quote, text) for text in texts):
+            yield quote
+
+
+def _is_of_several_words(quote: str) -> bool:
+    words = _WORD.findall(quote)
+    unspaced = len(re.findall(rf"[{CJK}]", quote))
+    spaced = len(quote.split())
+    return unspaced >= _CHARACTERS if unspaced else spaced >= _WORDS and len(words) >= _WORDS
+
+
+def _may_hold(text: str, quote: str) -> bool:
+    """Tell whether a text is in the script of a quotation: what was translated is not verbatim, and no fault."""
+    if not re.search(rf"[{CJK}]", quote):
+        return True
+    if re.search(rf"[{HANGUL}]", quote):
+        return re.search(rf"[{HANGUL}]", text) is not None
+    return detect(text) == detect(quote)
+
+
+def _missing_names(statement: str, texts: Sequence[str]) -> Iterator[Name]:
+    """Yield the names that stand in none of the texts; in another language than theirs, only identifiers."""
+    indexes = [name_index(text) for text in texts]
+    language = detect(statement)
+    own = any(is_cjk(detect(text)) == is_cjk(language) for text in texts)
+    for name in names(statement):
+        if not own and not (name.strict and name.text.isascii()):
+            continue
+        shorter = _without_first_word(name, statement)
+        if not any(index.has(one) for index in indexes for one in (name, *shorter)):
+            yield name
+
+
+def _without_first_word(name: Name, statement: str) -> tuple[Name, ...]:
+    """Return a name without the word that a sentence begins with, which has a capital whatever it is."""
+    first, _, rest = name.text.partition(" ")
+    if not rest or not begins_sentence(statement, name.start):
+        return ()
+    return (name._replace(text=rest, start=name.start + len(first) + 1),)

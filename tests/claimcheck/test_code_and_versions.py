@@ -1,0 +1,69 @@
+"""Versions and names of code are found as documentation writes them; other versions and names are not."""
+
+import pytest
+
+from deep_research.claimcheck.verify import Evidence, certain_disproof
+
+FOUND = [
+    ("`to_thread()` exists since 3.9.", Evidence("to_thread() runs a function.\n\nNew in version 3.9.", "Coroutines")),
+    (
+        "Since 3.8 it inherits from BaseException.",
+        Evidence("It inherits from BaseException.", "What's New In Python 3.8"),
+    ),
+    ("On macOS spawn is the default since 3.8.", Evidence("Changed in version 3.8: On macOS, spawn is the default.")),
+    ("3.10.9, 3.11 and 3.12 warn.", Evidence("In Python 3.10.9, 3.11.1 and 3.12 it warns.")),
+    (
+        "loop= was deprecated in 3.8, removed in 3.10.",
+        Evidence("Deprecated since version 3.8, removed in version 3.10: loop."),
+    ),
+    ("`asyncio.TaskGroup` holds tasks.", Evidence("Added the TaskGroup class, which holds tasks.", "What's New")),
+    ("`Runner.close()` closes the loop.", Evidence("close()\n\nClose the loop.", "Runners")),
+    ("By default it waits 60 seconds.", Evidence("Parameter retry, default 60: how long it waits.", "Parameters")),
+    (
+        '| Socket | `Handler "unix:/run/a.sock\\|fcgi://localhost"` |',
+        Evidence('Handler "unix:/run/a.sock|fcgi://localhost"'),
+    ),
+    ("`count -vH` shows the size.", Evidence("-v, --verbose\nShow the size.\n-H\nFor people.", "count")),
+]
+ABSENT = [
+    ("`to_thread()` exists since 3.7.", Evidence("to_thread() runs a function.\n\nNew in version 3.9.", "Coroutines")),
+    ("It waits 60 minutes.", Evidence("It waits 60 seconds.")),
+    ("It weighs 3.9 kg.", Evidence("New in version 3.9.")),
+    ("`asyncio.TaskFarm` holds tasks.", Evidence("Added the TaskGroup class, which holds tasks.", "What's New")),
+    ("`count -vX` shows the size.", Evidence("-v, --verbose\nShow the size.\n-H\nFor people.", "count")),
+    ("It exists since 3.1.", Evidence("New in version 3.11.")),
+]
+
+
+@pytest.mark.parametrize(("claim", "evidence"), FOUND)
+def test_found(claim: str, evidence: Evidence) -> None:
+    assert certain_disproof(claim, [evidence]) is None
+
+
+@pytest.mark.parametrize(("claim", "evidence"), ABSENT)
+def test_not_found(claim: str, evidence: Evidence) -> None:
+    assert certain_disproof(claim, [evidence]) is not None
+
+
+@pytest.mark.parametrize(
+    ("claim", "stands"),
+    [
+        ("asyncio.run() dates from Python 3.7.", True),
+        ("Since Python 3.8, on macOS, spawn is the default.", True),
+        ("asyncio.run() dates from Python 3.9.", False),
+        ("asyncio.run() dates from Ruby 3.7.", False),
+    ],
+)
+def test_a_page_on_something_names_its_versions_without_it(claim: str, stands: bool) -> None:
+    page = Evidence(
+        "asyncio.run()\n\nNew in version 3.7.\n\nChanged in version 3.8: On macOS, spawn is the default.", "Python"
+    )
+    assert (certain_disproof(claim, [page]) is None) is stands
+
+
+@pytest.mark.parametrize(
+    ("claim", "binds"), [("《开发者参考》建议使用 dh。", False), ("《Developer Guide》建议使用 dh。", True)]
+)
+def test_a_translated_title_is_for_a_judge(claim: str, binds: bool) -> None:
+    evidence = Evidence("The Developer's Reference advises to use dh.", "Policy")
+    assert (certain_disproof(claim, [evidence]) is not None) == binds

@@ -1,0 +1,201 @@
+"""Quotations must be there word for word; verbatim stretches are found with their offsets."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deep_research.text.quotations import find_verbatim, is_verbatim, quotations, quotations_occur, unquoted
+
+
+def test_quotation_marks_of_many_languages() -> None:
+    text = 'He said “one” and "two", 「三」『四』 «five», and a 5" pipe.'
+    assert [q.text for q in quotations(text)] == ["one", "two", "三", "四", "five"]
+    assert all(text[q.start : q.end] == q.text for q in quotations(text))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "It says “the quick brown fox”.",
+        'It says "the quick … fox."',
+        "It says “[T]he quick brown fox,” they say.",
+        "它说“敏捷的狐狸”。",
+    ],
+)
+def test_honest_quotations(claim: str) -> None:
+    assert quotations_occur(claim, "Here the  quick\nbrown fox runs. 这是敏捷的\n狐狸。").ok
+
+
+@pytest.mark.parametrize(
+    "claim", ["It says “the quick red fox”.", "It says “fox … quick”.", "It says “he quick”.", "它说“敏捷的熊”。"]
+)
+def test_misquotations(claim: str) -> None:
+    found = quotations_occur(claim, "Here the quick brown fox runs. 这是敏捷的狐狸。")
+    assert not found.ok
+    assert found.missing
+
+
+def test_a_near_miss_is_called_so() -> None:
+    found = quotations_occur("“the quick brown foxes jump”", "the quick brown fox jumped over")
+    assert found.near
+
+
+def test_offsets_are_those_of_the_text() -> None:
+    text = "a  The “quick”\n fox – ran. b"
+    span = find_verbatim('the "quick" fox - ran.', text)
+    assert span is not None
+    assert text[slice(*span)] == "The “quick”\n fox – ran."
+
+
+def test_half_a_word_is_not_verbatim() -> None:
+    assert not is_verbatim("he quick", "the quick")
+    assert not is_verbatim("", "the quick")
+
+
+@given(st.text(alphabet="ab 中文。.\n", min_size=1), st.data())
+def test_every_line_of_a_text_is_verbatim_in_it(text: str, data: st.DataObject) -> None:
+    lines = [line for line in text.split("\n") if line.strip()]
+    if lines:
+        assert is_verbatim(data.draw(st.sampled_from(lines)), text)
+
+
+PASSAGE = "Here the  quick\nbrown fox runs. He said: “I [really] like 2.5 kg of it – today”. 这是敏捷的\n狐狸，它跑。 Straße `code` and *bold* text."
+
+# Claim, the quotations that are not in the passage, and whether the first of them nearly is.
+QUOTED = [
+    ("It says “the quick brown fox”.", [], False),
+    ("“THE QUICK”", [], False),
+    ("“the quick brown fox!”", [], False),
+    ("“the quick … fox”", [], False),
+    ("“the quick [...] runs”", [], False),
+    ("“the quick (…) fox”", [], False),
+    ("“fox … quick”", ["fox … quick"], False),
+    ("“the ... the”", ["the ... the"], False),
+    ("“[T]he quick”", [], False),
+    ("“[This] quick”", ["[This] quick"], False),
+    ("“[abcd] quick”", ["[abcd] quick"], False),
+    ("“uick”", ["uick"], True),
+    ("“quic”", ["quic"], True),
+    ("“I [really] like”", [], False),
+    ("“2.5 kg of it - today”", [], False),
+    ("“2.5 kg of it”", [], False),
+    ("“5 kg”", ["5 kg"], True),
+    ("„the quick“", [], False),
+    ("«brown fox»", [], False),
+    ("「敏捷的狐狸」", [], False),
+    ("『狐狸，它跑』", [], False),
+    ("“敏捷”", [], False),
+    ("“捷的狐”", [], False),
+    ("‹brown fox›", [], False),
+    ('"brown fox"', [], False),
+    ('a "brown fox" b', [], False),
+    ('5" pipe and 6" pipe', [], False),
+    ('它说"敏捷的狐狸"。', [], False),
+    ("“Straße”", [], False),
+    ("“STRASSE”", ["STRASSE"], False),
+    ("“code and bold text”", ["code and bold text"], True),
+    ("“”", [], False),
+    ("“ ”", [], False),
+    ("“the quick” and “the slow”", ["the slow"], False),
+    ("“the quick” and “fox runs”", [], False),
+    ("“the quick brown foxes runs”", ["the quick brown foxes runs"], True),
+    ("“something else entirely different here”", ["something else entirely different here"], False),
+    ("“2” is", ["2"], True),
+    ("“2.5”", [], False),
+    ("“.5 kg”", [".5 kg"], True),
+    ("“it – today”", [], False),
+    ("“it” – “today.”", [], False),
+    ("“I like”", ["I like"], True),
+    ("‘single’ and it's", [], False),
+    ("“ab”c”", ["ab"], False),
+    ('a"b" c', [], False),
+    ('"a" b"c"', ["a"], True),
+    ("“brown fox, he”", ["brown fox, he"], False),
+]
+
+
+@pytest.mark.parametrize(("claim", "missing", "near"), QUOTED)
+def test_a_quotation_is_in_the_passage_word_for_word_or_is_missing(claim: str, missing: list[str], near: bool) -> None:
+    found = quotations_occur(claim, PASSAGE)
+    assert [q.text for q in found.missing] == missing
+    assert (found.ok, found.near) == (not missing, near)
+
+
+def test_a_quotation_may_stand_at_the_very_beginning() -> None:
+    assert quotations_occur("It is called “Here the quick”.", PASSAGE).ok
+    assert quotations_occur("称之为“它跑”。", "它跑。").ok
+
+
+@pytest.mark.parametrize("evidence", ["", "  \n"])
+def test_nothing_is_quoted_from_an_empty_text(evidence: str) -> None:
+    found = quotations_occur("“a b”", evidence)
+    assert (found.ok, found.near) == (False, False)
+
+
+# A sentence, a text, and the stretch of the text that is the sentence.
+STRETCHES = [
+    ("the quick", "Here the  quick\nfox", "the  quick"),
+    ("quick", "quicker", None),
+    ("quick", "a quick", "quick"),
+    ("2.5", "12.5", None),
+    ("2.5", "2.55", None),
+    ("2.5", "x 2.5 y", "2.5"),
+    ("A", "a", "a"),
+    ("敏捷的狐狸", "这是敏捷的\n狐狸。", "敏捷的\n狐狸"),
+    ("straße", "Die Straße", "Straße"),
+    ("a b", "a\u200bb", None),
+    ("a b", "a \u200b b", "a \u200b b"),
+    ("x", "  x", "x"),
+    ("b", "a *b* c", "b"),
+    ("The H100 has 80 GB.", "See: The **H100** has 80 GB. Yes.", "The **H100** has 80 GB."),
+    ("The max_size is 80 GB.", "The _max_size_ is 80 GB.", "The _max_size_ is 80 GB."),
+    ("敏捷的狐狸 ", "这是敏捷的狐狸。", "敏捷的狐狸"),
+    (" 敏捷的狐狸", "这是敏捷的狐狸。", "敏捷的狐狸"),
+    ("«b»", 'a "b" c', '"b"'),
+    ("b-c", "b–c", "b–c"),
+    ("ＡＢ", "ab", "ab"),
+    ("İx", "İx", "İx"),
+    ("b", "a b", "b"),
+    (" ", "a", None),
+    ("b `c'", "b 'c'", "b 'c'"),
+    ("的 狐", "这是敏捷的狐", "的狐"),
+    ("ab 的", "ab的 c", "ab的"),
+    ("word", "a\n\n word", "word"),
+    ("5", "2.5", None),
+    ("2", "2.5", None),
+    ("5", "x,5", "5"),
+    ("1", "1,5 x", None),
+    ("5", "a .5", "5"),
+    ("2.5", "2.5. x", "2.5"),
+    ("a", "b.a", "a"),
+    ("2", "2. x", "2"),
+    ("一", "一二", "一"),
+    ("a一", "a一b", "a一"),
+    ("1一", "11一", None),
+    ("", "x", None),
+    ("x y", "x\xa0y", "x\xa0y"),
+    ("x", "*x*", "x"),
+    ("x_y", "x_y", "x_y"),
+    ("ß", "ẞ", "ẞ"),
+    ("the end.", "The end.", "The end."),
+    ("a b", "a\tb", "a\tb"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "text", "found"), STRETCHES)
+def test_a_stretch_is_found_as_it_is_written(sentence: str, text: str, found: str | None) -> None:
+    span = find_verbatim(sentence, text)
+    assert (text[slice(*span)] if span else None) == found
+    assert is_verbatim(sentence, text) == (found is not None)
+
+
+def test_a_sentence_of_a_comment_in_code_is_quoted_without_its_signs() -> None:
+    code = "    # In general it is preferable to run them in a\n    # process pool.\n    result = await run(cpu_bound)  # slow"
+    assert quotations_occur("“in general it is preferable to run them in a process pool”", code).ok
+    assert not quotations_occur("“in general it is preferable to run them in a thread pool”", code).ok
+    assert quotations_occur("“run them in a # process pool”", code).ok
+
+
+def test_what_nobody_said_gets_single_marks_and_code_keeps_its_own() -> None:
+    text = 'As “nobody leaves” is mostly right, call `fit(method="new")`.'
+    assert unquoted(text) == 'As ‘nobody leaves’ is mostly right, call `fit(method="new")`.'

@@ -1,0 +1,351 @@
+"""Servers that lack something: what each refuses is learnt, once, and the calls go on; over real wires."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from deep_research.data import ModelAnswer, ModelMessage, ModelRequest
+from deep_research.errors import ContextTooLong, MalformedOutput, ModelSetupError, ProviderDown
+from deep_research.providers.model_client import ModelClient, OpenModel
+from deep_research.providers.provider_catalog import open_model
+from deep_research.providers.provider_limits import Gate
+from deep_research.providers.token_stream import streaming_to
+from tests.providers.served import SCHEMA, WEATHER, asking
+from tests.support import Call, Reply, ScriptedProvider
+from tests.support.clock import FakeClock
+from tests.support.closing_server import closing_server
+from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
+from tests.support.scripted_provider import RecordedCall
+from tests.support.scripted_replies import Request
+
+Refuse = Callable[[Request], HttpResponse | None]
+RAIN = {"word": "rain", "number": 3}
+
+
+class PickyProvider(ScriptedProvider):
+    """A scripted provider that refuses some requests with a body of its own."""
+
+    def __init__(self, refuse: Refuse, *about: Any, **named: Any) -> None:
+        super().__init__(*about, **named)
+        self.refuse = refuse
+
+    async def _answer(self, call: RecordedCall, wire: ModuleType, key: str) -> HttpResponse:
+        refused = self.refuse(call.request)
+        if refused is not None:
+            await asyncio.sleep(0.05)  # so that calls made side by side are refused side by side
+            call.status, call.fault = refused.status, "refused"
+            return refused
+        return await super()._answer(call, wire, key)
+
+
+def refusal(message: str, status: int = 400, **more: Any) -> HttpResponse:
+    error = {"message": message, "type": "invalid_request_error", "param": None, "code": None, **more}
+    return json_response(status, {"error": error})
+
+
+def has(name: str, refused: HttpResponse) -> Refuse:
+    return lambda request: refused if name in request["body"] else None
+
+
+@asynccontextmanager
+async def compatible(provider: ScriptedProvider, **options: Any) -> AsyncIterator[OpenModel]:
+    model = open_model("compatible", "m", base_url=f"{provider.base_url}/v1", **options)
+    try:
+        yield model
+    finally:
+        await model.close()
+
+
+async def side_by_side(model: OpenModel, *requests: ModelRequest) -> list[ModelAnswer]:
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(model.complete(request)) for request in requests]
+    return [task.result() for task in asked]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        refusal("This response_format type is unavailable now"),
+        refusal(
+            "Invalid parameter: 'response_format' of type 'json_schema' is not supported.", param="response_format"
+        ),
+        refusal("Something about this is wrong."),
+    ],
+    ids=["DeepSeek", "OpenAI", "no known word"],
+)
+async def test_no_response_format_with_calls_in_flight(refused: HttpResponse) -> None:
+    with PickyProvider(has("response_format", refused), lambda _: json.dumps(RAIN)) as provider:
+        async with compatible(provider) as model:
+            asked = [asking(f"{number}", schema_=SCHEMA) for number in range(3)]
+            answers = await side_by_side(model, *asked)
+            before = len(provider.calls)
+            answers.append(await model.complete(asked[0]))
+    assert [json.loads(answer.text) for answer in answers] == [RAIN] * 4
+    assert len(provider.calls) == before + 1
+
+
+async def test_a_server_without_schemas_is_asked_for_its_json_mode() -> None:
+    def refuse(request: Request) -> HttpResponse | None:
+        form = request["body"].get("response_format") or {}
+        return refusal("response_format type json_schema is unavailable") if form.get("type") == "json_schema" else None
+
+    with PickyProvider(refuse, lambda _: json.dumps(RAIN)) as provider:
+        async with compatible(provider) as model:
+            await model.complete(asking(schema_=SCHEMA))
+    assert provider.calls[-1].request["body"]["response_format"] == {"type": "json_object"}
+    assert '"minLength"' in provider.calls[-1].request["prompt"]
+
+
+async def test_all_that_may_be_refused_one_after_the_other() -> None:
+    messages = {
+        "max_tokens": "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.",
+        "temperature": "Unsupported value: 'temperature' does not support 0.2 with this model.",
+        "parallel_tool_calls": "Unrecognized request argument supplied: parallel_tool_calls",
+        "stream_options": "stream_options: extra fields not permitted",
+    }
+
+    def refuse(request: Request) -> HttpResponse | None:
+        if request["system"]:
+            return refusal("System role not supported")
+        return next((refusal(words) for name, words in messages.items() if name in request["body"]), None)
+
+    facts = {"parallel_tools": True, "stream_only": True}
+    with PickyProvider(refuse, lambda _: "Good.") as provider:
+        async with compatible(provider, facts=facts) as model:
+            request = asking(tools=(WEATHER,), temperature=0.2)
+            assert {answer.text for answer in await side_by_side(model, request, request)} == {"Good."}
+    body = provider.calls[-1].request["body"]
+    assert set(body) == {"model", "messages", "max_completion_tokens", "tools", "stream"}
+    assert [message["role"] for message in body["messages"]] == ["user"]
+    assert "Be brief." in body["messages"][0]["content"]
+
+
+async def test_what_stays_refused_is_told_in_its_first_words() -> None:
+    with PickyProvider(lambda _: refusal("It is Sunday."), None) as provider:
+        async with compatible(provider) as model:
+            with pytest.raises(ModelSetupError, match="It is Sunday") as caught:
+                await model.complete(asking(tools=(WEATHER,)))
+    assert caught.value.reason == "bad_request"
+    assert len(provider.calls) == 2
+
+
+NO_TOOLS: dict[str, tuple[str, HttpResponse]] = {
+    "vLLM": (
+        "compatible",
+        refusal('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
+    ),
+    "llama.cpp": ("compatible", refusal("tools param requires --jinja flag", 500)),
+    "OpenRouter": ("compatible", refusal("No endpoints found that support tool use.", 404)),
+    "Ollama": ("ollama", json_response(400, {"error": "registry.ollama.ai/library/x:7b does not support tools"})),
+    "Anthropic's wire": (
+        "anthropic",
+        json_response(400, {"type": "error", "error": {"type": "invalid_request_error", "message": "tools: not supported"}}),
+    ),
+}  # fmt: skip
+SAID = [
+    '{"tool_calls":[{"name":"get_weather","arguments":{"city":"Oslo"}},{"name":"get_weather","arguments":{"city":"Turin"}}]}',
+    'I look.\n```json\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n```\n'
+    '```json\n{"name": "get_weather", "parameters": {"city": "Turin"}}\n```',
+    '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>\n'
+    '<tool_call>{"name": "get_weather", "arguments": "{\\"city\\": \\"Turin\\"}"}</tool_call>',
+    '[{"function": {"name": "get_weather", "arguments": {"city": "Oslo"}}}, {"tool": "get_weather", "args": {"city": "Turin"}}]',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("server", NO_TOOLS)
+@pytest.mark.parametrize("said", SAID, ids=["as asked", "in fences", "in tags", "in a list"])
+async def test_tools_in_text(server: str, said: str) -> None:
+    name, refused = NO_TOOLS[server]
+    shown: list[str] = []
+
+    async def show(piece: str) -> None:
+        shown.append(piece)
+
+    def script(request: Request) -> str:
+        return 'Rain. {"a": 1}' if "Result of get_weather" in request["prompt"] else said
+
+    with PickyProvider(has("tools", refused), script) as provider:
+        path = "/v1" if name == "compatible" else ""
+        model = open_model(name, "m", base_url=f"{provider.base_url}{path}")
+        request = asking(tools=(WEATHER,))
+        first = await model.complete(request)
+        results = [ModelMessage(role="tool", text="rain", tool_call_id=call.id) for call in first.tool_calls]
+        turn = ModelMessage(role="assistant", text=first.text, tool_calls=first.tool_calls)
+        again = request.model_copy(update={"messages": (*request.messages, turn, *results)})
+        with streaming_to(show):
+            second = await model.complete(again)
+        await model.close()
+    assert [call.arguments for call in first.tool_calls] == [{"city": "Oslo"}, {"city": "Turin"}]
+    assert first.finish_reason == "tool_calls"
+    assert "{" not in first.text
+    assert (second.text, second.tool_calls, "".join(shown)) == ('Rain. {"a": 1}', (), 'Rain. {"a": 1}')
+    assert [call.status for call in provider.calls] == [refused.status, 200, 200]
+    heard = provider.calls[-1].request
+    assert "The weather of a city." in heard["system"]
+    roles = [message["role"] for message in heard["messages"] if message["role"] != "system"]
+    assert roles == ["user", "assistant", "user"]
+
+
+async def test_a_server_that_fails_at_tools_without_a_word_is_asked_in_text_the_second_time() -> None:
+    broken = has("tools", refusal("Internal Server Error", 500))
+    with PickyProvider(broken, lambda _: SAID[0]) as provider:
+        async with compatible(provider) as model:
+            with pytest.raises(ProviderDown):
+                await model.complete(asking(tools=(WEATHER,)))
+            answers = [await model.complete(asking(tools=(WEATHER,))) for _ in range(2)]
+    assert [len(answer.tool_calls) for answer in answers] == [2, 2]
+    assert [call.status for call in provider.calls] == [500, 500, 200, 200]
+
+
+async def test_a_server_that_knows_tools_keeps_them_when_it_fails() -> None:
+    replies = iter(["", "server_error", "server_error", "server_error", ""])
+    with ScriptedProvider(
+        lambda _: Reply(tool_calls=(Call("get_weather", {"city": "Oslo"}),), fault=next(replies))
+    ) as provider:
+        async with compatible(provider) as model:
+            client = ModelClient([model], clock=FakeClock(), gates={"compatible": Gate()})
+            for _ in range(2):
+                await client.complete(asking(tools=(WEATHER,)), role="research")
+    assert all(call.request["tools"] for call in provider.calls)
+
+
+async def test_an_answer_that_only_speaks_of_a_call_is_text() -> None:
+    said = 'The form is {"name": "other_tool", "arguments": {}} or {"name": "get_weather"}.'
+    with ScriptedProvider([said]) as provider:
+        async with compatible(provider) as model:
+            answer = await model.complete(asking(tools=(WEATHER,)))
+    assert (answer.text, answer.tool_calls) == (said, ())
+
+
+async def test_a_lower_output_limit_is_learnt() -> None:
+    def refuse(request: Request) -> HttpResponse | None:
+        asked = request["max_output_tokens"] or 0
+        words = f"max_tokens is too large: {asked}. This model supports at most 2048 completion tokens."
+        return refusal(words, param="max_tokens") if asked > 2048 else None
+
+    with PickyProvider(refuse, lambda _: "Good.") as provider:
+        async with compatible(provider) as model:
+            long = asking(max_output_tokens=8000)
+            await side_by_side(model, long, long)
+            await model.complete(long)
+            await model.complete(asking(max_output_tokens=1000))
+    limits = [call.request["max_output_tokens"] for call in provider.calls]
+    assert limits == [8000, 8000, 2048, 2048, 2048, 1000]
+
+
+def window_of(tokens: int) -> Refuse:
+    def refuse(request: Request) -> HttpResponse | None:
+        used = len(request["prompt"]) // 4
+        words = (
+            f"This model's maximum context length is {tokens} tokens. However, you requested "
+            f"{used + request['max_output_tokens']} tokens ({used} in the messages)."
+        )
+        return refusal(words) if used + request["max_output_tokens"] > tokens else None
+
+    return refuse
+
+
+async def test_a_window_of_8000_tokens() -> None:
+    with PickyProvider(window_of(8000), lambda _: "Good.") as provider:
+        async with compatible(provider) as model:
+            long = asking("word " * 3000, max_output_tokens=7000)
+            assert (await model.complete(long)).text == "Good."  # with a shorter answer
+            assert (await model.complete(long)).text == "Good."
+            assert [call.status for call in provider.calls] == [400, 200, 200]
+            with pytest.raises(ContextTooLong) as caught:
+                await model.complete(asking("word " * 8000))
+    assert caught.value.window == 8000
+
+
+async def test_a_request_beyond_the_tokens_of_a_minute_is_too_long_and_not_waited_for() -> None:
+    def refuse(request: Request) -> HttpResponse | None:
+        used = len(request["prompt"]) // 4
+        words = f"Request too large for gpt-4.1 on tokens per min (TPM): Limit 2200, Requested {used}. Reduce it."
+        return refusal(words, 429, type="tokens", code="rate_limit_exceeded") if used > 2200 else None
+
+    clock = FakeClock()
+    with PickyProvider(refuse, lambda _: "Good.") as provider:
+        async with compatible(provider) as model:
+            client = ModelClient([model], clock=clock, gates={"compatible": Gate(clock=clock)})
+            with pytest.raises(ContextTooLong) as caught:
+                await client.complete(asking("word " * 4000), role="report")
+            assert (await client.complete(asking("word " * 400), role="report")).text == "Good."
+    assert (caught.value.window, clock.slept, len(provider.calls)) == (2200, [], 2)
+
+
+async def test_an_answer_spent_on_thinking_is_told_apart_and_gets_more_room() -> None:
+    def script(request: Request) -> Reply:
+        enough = (request["max_output_tokens"] or 0) > 5000
+        return Reply(text="Good.") if enough else Reply(text="", reasoning="Hm. " * 50, finish_reason="length")
+
+    with ScriptedProvider(script) as provider:
+        async with compatible(provider) as model:
+            with pytest.raises(MalformedOutput, match=r"spent all .* on thinking") as caught:
+                await model.complete(asking(max_output_tokens=2000))
+            assert caught.value.reason == "thinking"
+            assert caught.value.usage
+            assert caught.value.usage.prompt_tokens > 0
+            assert (await model.complete(asking(max_output_tokens=2000))).text == "Good."
+
+
+@contextmanager
+def azure(provider: ScriptedProvider) -> Iterator[tuple[str, list[HttpRequest]]]:
+    """A front that answers at Azure's two kinds of paths only."""
+    seen: list[HttpRequest] = []
+
+    async def answer(request: HttpRequest) -> HttpResponse:
+        seen.append(request)
+        deployment = "/openai/deployments/gpt-4o/" in request.path and "api-version=" in request.query
+        if (deployment and "api-key" in request.headers) or "/openai/v1/" in request.path:
+            return await provider._handle(request)
+        return json_response(404, {"error": {"code": "404", "message": "Resource not found"}})
+
+    front = LoopbackServer(answer)
+    front.start()
+    try:
+        yield f"http://127.0.0.1:{front.port}", seen
+    finally:
+        front.close()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/openai/deployments/gpt-4o/chat/completions?api-version=2024-08-01-preview",
+        "/openai/deployments/gpt-4o?api-version=2024-08-01-preview",
+        "/",
+        "/openai/",
+        "/openai/v1/",
+    ],
+)
+async def test_addresses_of_azure_as_people_paste_them(path: str) -> None:
+    with ScriptedProvider(lambda _: "Yes.") as provider, azure(provider) as (url, seen):
+        model = open_model("openai", "gpt-4o", keys={"OPENAI_API_KEY": "k"}, base_url=url + path)
+        answers = [await model.complete(asking()) for _ in range(2)]
+        await model.close()
+    assert [answer.text for answer in answers] == ["Yes."] * 2
+    assert seen[-1].query == path.partition("?")[2]
+    assert len(seen) <= 4
+
+
+async def test_a_model_that_is_missing_is_not_looked_for_at_other_paths() -> None:
+    with ScriptedProvider(lambda _: Reply(fault="unknown_model")) as provider:
+        model = open_model("compatible", "m", base_url=provider.base_url)
+        with pytest.raises(ModelSetupError, match="has no model"):
+            await model.complete(asking())
+        await model.close()
+    assert len(provider.calls) == 1
+
+
+async def test_an_idle_connection_that_the_server_has_closed_costs_nothing() -> None:
+    body = json.dumps({"choices": [{"message": {"content": "Good."}, "finish_reason": "stop"}]}).encode()
+    async with closing_server(body) as seen:
+        model = open_model("compatible", "m", base_url=f"http://127.0.0.1:{seen.port}/v1")
+        assert [(await model.complete(asking(str(number)))).text for number in range(3)] == ["Good."] * 3
+        await model.close()
+    assert (seen.answered, seen.dropped) == (3, 2)

@@ -1,0 +1,117 @@
+"""What strangers do with connections: half heads, bodies that do not end, more of them than files may be open."""
+
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import pytest
+
+from deep_research.server import bounded_connection, request_guard
+from tests.server.serving import serving
+
+_HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-a: "
+_SLOW_BODY = (
+    b"POST /api/v1/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 900000\r\n\r\n{"token":"'
+)
+_FILES = 256
+
+
+class Served(NamedTuple):
+    """A server in a process of its own that may open few files; `log` is what it has written."""
+
+    port: int
+    log: Path
+
+
+@pytest.fixture
+def small_server(tmp_path: Path) -> Iterator[Served]:
+    """Give a server that may open 256 files."""
+    log = tmp_path / "log"
+    limited = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({_FILES}, {_FILES}));"
+        "from deep_research.cli.main import main; main(['serve', '--port', '0'])"
+    )
+    with log.open("wb") as written:
+        process = subprocess.Popen(
+            [sys.executable, "-c", limited],
+            stdout=written,
+            stderr=written,
+            env={**os.environ, "DEEP_RESEARCH_HOME": str(tmp_path / "home")},  # noqa: TID251 - what it inherits
+        )
+    try:
+        port = 0
+        deadline = time.monotonic() + 60
+        while not port and time.monotonic() < deadline and process.poll() is None:
+            found = re.search(r"http://127\.0\.0\.1:(\d+)/", log.read_text())
+            port = int(found[1]) if found else 0
+            threading.Event().wait(0.05)
+        assert port, log.read_text()
+        yield Served(port, log)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@contextlib.contextmanager
+def held(port: int, number: int, said: bytes) -> Iterator[list[socket.socket]]:
+    """Open connections that all say the same and go no further."""
+    with contextlib.ExitStack() as stack:
+        opened: list[socket.socket] = []
+        for _ in range(number):
+            one = stack.enter_context(socket.create_connection(("127.0.0.1", port), 20))
+            one.sendall(said)
+            opened.append(one)
+        yield opened
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of open files")
+@pytest.mark.parametrize("said", [_HALF_HEAD, _SLOW_BODY], ids=["half heads", "slow bodies"])
+def test_more_connections_than_files_leave_the_server_alive(small_server: Served, said: bytes) -> None:
+    health = f"http://127.0.0.1:{small_server.port}/healthz"
+    with held(small_server.port, _FILES + 100, said):
+        for _ in range(3):
+            assert httpx.get(health, timeout=20).json() == {"status": "ok"}
+    assert httpx.get(health, timeout=20).status_code == 200
+    assert len(small_server.log.read_bytes()) < 2_000
+
+
+def test_half_a_head_ends_at_its_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_connection, "HEAD_SECONDS", 0.3)
+    with serving(tmp_path) as address:
+        port = int(address.rsplit(":", 1)[1])
+        with held(port, 1, _HALF_HEAD) as (one,), contextlib.suppress(ConnectionResetError):
+            assert one.recv(1) == b""
+
+
+def test_the_rest_of_a_refused_body_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_connection, "HEAD_SECONDS", 0.5)
+    with serving(tmp_path) as address:
+        port = int(address.rsplit(":", 1)[1])
+        head = b"POST /api/v1/runs HTTP/1.1\r\nHost: elsewhere.example\r\nContent-Length: 900000\r\n\r\n{"
+        with held(port, 1, head) as (one,), contextlib.suppress(OSError):
+            assert one.recv(12) == b"HTTP/1.1 421"
+            for _ in range(60):  # a byte now and then keeps no connection
+                one.sendall(b"x")
+                threading.Event().wait(0.1)
+            pytest.fail("the connection is still there")
+
+
+def test_a_body_that_does_not_come_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_guard, "_BODY_SECONDS", 0.2)
+    monkeypatch.setattr(request_guard, "_LEAST_BYTES_PER_SECOND", 10_000_000)
+    with serving(tmp_path) as address:
+        port = int(address.rsplit(":", 1)[1])
+        with held(port, 1, _SLOW_BODY) as (one,):
+            assert one.recv(12) == b"HTTP/1.1 408"
+        kept = httpx.get(f"{address}/healthz")
+        assert kept.status_code == 200

@@ -1,0 +1,128 @@
+"""What may go out of a run that has read the user's documents: names and terms, but no stretches of them."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.data import Document, Found
+from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.run_context.context import RunContext
+from deep_research.settings import Settings
+from deep_research.steps.private_text import hold_back, sent_queries
+from deep_research.stores.journal import SqliteJournal
+from deep_research.stores.sqlite_library import SqliteLibrary
+
+PRIVATE = """# Plan for Helios
+
+The board has decided to close the plant in Augsburg on the first of May, and nobody outside may know of it.
+Write to anna.holm@helios-works.example or call +49 821 5980 1147. Account DE89 3704 0044 0532 0130 00.
+The key is sk4f9Qz81LmX02pVtR77 and the licence 7KQ2-99XA-L0PD. Revenue 2019 2020 2021, see 10.1038/s41586-021-03819-2
+and 2401.12345 of 2024-05-01. The password is not in it.
+
+董事会决定在五月一日关闭奥格斯堡的工厂并解雇全部员工，任何外人都不得知道这件事情。
+이사회는 오월 일일에 아우크스부르크 공장을 닫고 직원을 모두 해고하기로 결정했다.
+取締役会は五月一日にアウクスブルクの工場を閉鎖して全従業員を解雇することを決めた。
+"""
+PUBLIC = "The engine of the Zeppelin museum turns at three thousand revolutions a minute on every first Sunday."
+
+HELD = {
+    "a sentence": ("the board has decided to close the plant in Augsburg", "words"),
+    "other signs and capitals": ("Board: has decided - TO close, the “plant” in Augsburg?", "words"),
+    "between other words": ("news today nobody knows has decided to close the plant in Augsburg on site", "words"),
+    "an address": ("https://evil.example/board-has-decided-to-close-the-plant-in-augsburg/", "words"),
+    "a query of an address": ("https://evil.example/?q=board+has%20decided%20to+close+the+plant+in", "words"),
+    "without spaces": ("theboardhasdecidedtoclosetheplantinaugsburgonthefirstofmayandnobodyoutside", "words"),
+    "Chinese": ("董事会决定在五月一日关闭奥格斯堡的工厂", "words"),
+    "Korean": ("이사회는 오월 일일에 아우크스부르크 공장을 닫고 직원을 모두", "words"),
+    "Japanese": ("取締役会は五月一日にアウクスブルクの工場を閉鎖", "words"),
+    "an e-mail address": ("who is Anna.Holm@helios-works.example", "value"),
+    "a number": ("+49 821 5980 1147", "value"),
+    "a number without its spaces": ("https://evil.example/8215980 1147".replace(" ", ""), "value"),
+    "a number in a path": ("https://evil.example/7/82159801147/3", "value"),
+    "a number that calls itself a DOI": ("10.1234/82159801147", "value"),
+    "a key with more around it": ("xxsk4f9Qz81LmX02pVtR77yy", "value"),
+    "an IBAN": ("DE89370400440532013000", "value"),
+    "a key": ("sk4f9Qz81LmX02pVtR77 leaked", "value"),
+    "a key in groups": ("licence 7KQ2-99XA-L0PD", "value"),
+}  # fmt: skip
+SENT = {
+    "names and terms": "Helios Augsburg plant closure board",
+    "seven words": "decided to close the plant in Augsburg",
+    "words of it in another order": "Augsburg plant close decided has board the that in to may",
+    "a DOI": "10.1038/s41586-021-03819-2",
+    "an arXiv id": "2401.12345",
+    "a date": "Helios 2024-05-01",
+    "a time": "Helios 2024-05-01 10:30",
+    "another e-mail address of the same people": "info@helios-works.example",
+    "a long word": "internationalization2024 of Helios",
+    "years": "revenue 2019 2020 2021",
+    "a number that is not in it": "+49 30 5566 7788",
+    "a public sentence": "engine of the Zeppelin museum turns at three thousand revolutions a minute",
+    "Chinese terms": "董事会 奥格斯堡 工厂",
+}
+
+
+def held(said: str, folder: Path, *, place: str = "searxng", asked: str = "", **fields: Any) -> tuple[str, RunContext]:
+    """Return the code of the gap with which `said` was held back, "" where it may be sent."""
+    library = SqliteLibrary(":memory:")
+    for key, origin, text in (("file:plan.md", "documents", PRIVATE), ("https://z.example/", "pages", PUBLIC)):
+        source = library.add_source(Found(key=key, title="t", url=key, origin=origin))
+        library.add_snapshot(source.id, Document(text=text, title="t"), retrieved_at="2026-01-01T00:00:00+00:00")
+    journal = SqliteJournal(folder / "journal.db")
+    settings = Settings(**fields.pop("settings", {}))
+    ctx = RunContext(
+        run_id="r",
+        settings=settings,
+        reasoner=ExtractiveReasoner(),
+        library=library,
+        journal=journal,
+        places=(),
+        asked=asked,
+        **{"docs": ("plans",), **fields},
+    )
+    gap = asyncio.run(hold_back(ctx, place, said))
+    assert (gap is not None) == bool(ctx.gaps)
+    return (gap.codes[0].removeprefix("held_back_") if gap else ""), ctx
+
+
+@pytest.mark.parametrize(("said", "why"), HELD.values(), ids=HELD)
+def test_what_repeats_a_document_is_held_back(said: str, why: str, tmp_path: Path) -> None:
+    code, ctx = held(said, tmp_path)
+    assert code == why
+    assert [(q.place, q.query, q.held_back) for q in sent_queries(ctx)] == [("searxng", said, why)]
+
+
+@pytest.mark.parametrize("said", SENT.values(), ids=SENT)
+def test_names_and_terms_are_sent(said: str, tmp_path: Path) -> None:
+    code, ctx = held(said, tmp_path)
+    assert code == ""
+    assert [(q.query, q.held_back) for q in sent_queries(ctx)] == [(said, "")]
+
+
+SENTENCE = HELD["a sentence"][0]
+
+
+def test_what_the_user_has_asked_is_sent(tmp_path: Path) -> None:
+    assert held(SENTENCE, tmp_path, asked=f"Is it true that {SENTENCE}?")[0] == ""
+
+
+def test_a_setting_lifts_it(tmp_path: Path) -> None:
+    assert held(SENTENCE, tmp_path, settings={"send_private_text": True})[0] == ""
+
+
+def test_the_notes_that_come_with_the_program_are_not_private(tmp_path: Path) -> None:
+    assert held(SENTENCE, tmp_path, docs=())[0] == ""
+
+
+@pytest.mark.parametrize("place", ["documents", "opensearch"])
+def test_what_is_the_users_own_may_be_asked_anything(place: str, tmp_path: Path) -> None:
+    code, ctx = held(SENTENCE, tmp_path, place=place)
+    assert (code, sent_queries(ctx)) == ("", ())
+
+
+@pytest.mark.parametrize("said", ["a", "a ", "1 ", "1", "a@", "A1-", "水", "10.1234/", "a.", "ABCD-", "%41"])
+def test_a_long_query_takes_no_longer_than_a_moment(said: str, tmp_path: Path) -> None:
+    assert held((said * 4_000)[:4_000], tmp_path)[0] == ""
+    assert held(said * 100_000, tmp_path)[0] == "words"

@@ -1,0 +1,67 @@
+"""Each point of a writer's chart is held against its passage."""
+
+import json
+
+import pytest
+
+from deep_research.verification.charts import chart_figure, chart_problems, read_charts
+
+PASSAGES = {"s1p1": "Coal fell to 12.5 % in 2024; 1,200 GWh.", "s1p2": "In 2025 it was 9 percent.", "s9p9": None}
+
+
+def _chart(**changed: object) -> str:
+    points = [{"label": "2024", "value": 12.5, "id": "s1p1"}, {"label": 2025, "value": "9", "id": "[s1p2]"}]
+    given = {"kind": "line", "title": "Coal", "unit": "%", "points": points} | changed
+    return f"Text [s1p1].\n\n```chart\n{json.dumps(given)}\n```\n\nMore.\n"
+
+
+def test_a_right_chart_is_read_and_drawn() -> None:
+    text = _chart()
+    (chart,) = read_charts(text)
+    assert text[chart.start : chart.end].startswith("```chart")
+    assert text[chart.end :] == "\n\nMore.\n"
+    assert chart_problems(chart, PASSAGES) == []
+    figure = chart_figure(chart)
+    assert figure is not None
+    assert [(p.label, p.value, p.display, p.passages) for p in figure.points] == [
+        ("2024", 12.5, "12.5%", ("s1p1",)),
+        ("2025", 9.0, "9%", ("s1p2",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("points", "problem"),
+    [
+        ([{"label": "a", "value": 13.5, "id": "s1p1"}], "the value 13.5% of the point “a” of the chart is not in its passage"),
+        ([{"label": "a", "value": 12.5, "id": "s1p2"}], "the value 12.5% of the point “a” of the chart is not in its passage"),
+        ([{"label": "a", "value": 12.5, "id": "s9p9"}], "the point “a” of the chart cites s9p9, which does not exist"),
+        ([{"label": "a", "value": 12.5}], "the point “a” of the chart names no passage"),
+        ([{"label": "a", "value": "many", "id": "s1p1"}], "point 2 of the chart has no label or no number as its value"),
+        ([{"label": "a", "value": "NaN", "id": "s1p1"}], "point 2 of the chart has no label or no number as its value"),
+        ([7], "point 2 of the chart has no label or no number as its value"),
+    ],
+)
+def test_a_wrong_point_is_told(points: list[object], problem: str) -> None:
+    right = {"label": "2024", "value": 12.5, "id": "s1p1"}
+    (chart,) = read_charts(_chart(points=[right, *points]))
+    assert chart_problems(chart, PASSAGES) == [problem]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"kind": "pie"}, {"points": []}, {"points": "x"}, {"points": [{"label": "a", "value": 1}] * 61}]
+)
+def test_what_cannot_be_drawn_says_why(changed: dict[str, object]) -> None:
+    (chart,) = read_charts(_chart(**changed))
+    assert len(chart_problems(chart, PASSAGES)) == 1
+    assert chart_figure(chart) is None
+
+
+def test_a_block_that_is_no_json_is_told_and_other_code_is_none() -> None:
+    text = "```chart\nnot json\n```\n```json\n{}\n```\n"
+    assert [chart.fault for chart in read_charts(text)] == ["the chart is no JSON object"]
+
+
+def test_a_value_in_another_unit_is_told() -> None:
+    (chart,) = read_charts(_chart(unit="dollars", points=[{"label": "a", "value": 1200, "id": "s1p1"}] * 2))
+    assert chart_problems(chart, {"s1p1": "It costs €1,200."})
+    assert not chart_problems(chart, {"s1p1": "It costs $1,200."})

@@ -1,0 +1,135 @@
+"""A report becomes statements: sentences, list items and rows, each with what it cites and where it stands."""
+
+import time
+
+import pytest
+
+from deep_research.verification.statements import Statement, is_reference_heading, plain_text, split_statements
+
+REPORT = """# Title [s8p8]
+
+Opening is **Final** [s4p1][s57p3]. It writes e.g. *code*. [s4p2] vLLM is fast. No id here.
+Goes on in a [new line](https://example.org/a_(b)).[s5p1]
+
+- **Redis.** It is fast [s1p1]. Second sentence.
+- item two
+  goes on [s1p2]
+  - nested (s2p2)
+1. **Step.** Do `a.b c` and 2 * 3.
+
+> quoted text that
+> goes on. [s3p1]
+
+| Mech | Status [s9p9] |
+|---|---|
+| A \\| b [s1p1] | **Final** |
+| empty | |
+
+```chart
+{"id": "s1p1"}
+```
+
+<div>
+html [s1p1]
+</div>
+
+## 甲乙
+
+两版都允许“记忆秘密”[s1p1]。但短信属于受限[s1p2][s1p3]；其中最硬。[s2p2]再看。
+
+세 번째 문장입니다 [s6p1]. 네 번째입니다. これは文です。[s6p2]
+
+## 参考来源
+
+- [s1p1] x
+"""
+
+
+def _texts(statements: list[Statement]) -> list[tuple[str, str, tuple[str, ...], str]]:
+    return [(s.kind, s.text, s.passages, s.where) for s in statements]
+
+
+def test_statements_of_a_report() -> None:
+    assert _texts(split_statements(REPORT)) == [
+        ("sentence", "Opening is Final.", ("s4p1", "s57p3"), "Title"),
+        ("sentence", "It writes e.g. code.", ("s4p2",), "Title"),
+        ("sentence", "vLLM is fast.", (), "Title"),
+        ("sentence", "No id here.", (), "Title"),
+        ("sentence", "Goes on in a new line.", ("s5p1",), "Title"),
+        ("item", "Redis. It is fast.", ("s1p1",), "Title"),
+        ("item", "Second sentence.", (), "Title"),
+        ("item", "item two goes on", ("s1p2",), "Title"),
+        ("item", "nested", ("s2p2",), "Title"),
+        ("item", "Step. Do `a.b c` and 2 * 3.", (), "Title"),
+        ("sentence", "quoted text that goes on.", ("s3p1",), "Title"),
+        ("row", "A | b | Final", ("s1p1", "s9p9"), "Title"),
+        ("sentence", "两版都允许“记忆秘密”。", ("s1p1",), "甲乙"),
+        ("sentence", "但短信属于受限；其中最硬。", ("s1p2", "s1p3", "s2p2"), "甲乙"),
+        ("sentence", "再看。", (), "甲乙"),
+        ("sentence", "세 번째 문장입니다.", ("s6p1",), "甲乙"),
+        ("sentence", "네 번째입니다.", (), "甲乙"),
+        ("sentence", "これは文です。", ("s6p2",), "甲乙"),
+    ]
+
+
+def test_a_statement_stands_where_it_says() -> None:
+    found = split_statements(REPORT)
+    assert REPORT[found[1].start : found[1].end] == "It writes e.g. *code*. [s4p2]"
+    row = next(s for s in found if s.kind == "row")
+    assert REPORT[row.start : row.end] == "| A \\| b [s1p1] | **Final** |"
+    assert row.header == ("Mech", "Status")
+    nested = next(s for s in found if s.text == "nested")
+    assert REPORT[nested.block[0] : nested.block[1]] == "  - nested (s2p2)"
+    for statement in found:
+        assert statement.block[0] <= statement.start < statement.end <= statement.block[1]
+    starts = [s.start for s in found]
+    assert starts == sorted(starts)
+
+
+@pytest.mark.parametrize(
+    ("title", "is_one"),
+    [
+        ("References", True),
+        ("7. Sources", True),
+        ("参考文献", True),
+        ("참고 자료：", True),
+        ("Sources of power", False),
+    ],
+)
+def test_headings_of_reference_lists(title: str, is_one: bool) -> None:
+    assert is_reference_heading(title) is is_one
+
+
+def test_a_part_after_the_references_is_read_again() -> None:
+    text = "## References\n\n1. a book\n\n### Web\n\nSite.\n\n## Outlook\n\nIt goes on.\n"
+    assert [s.text for s in split_statements(text)] == ["It goes on."]
+
+
+def test_names_keep_their_signs() -> None:
+    assert plain_text("set `__init__` and **max_age** to __2__ * 3, _never_ [x](y)") == (
+        "set `__init__` and max_age to 2 * 3, never x"
+    )
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "a. ",
+        "A. [s1p1] ",
+        "- a [s1p1]\n",
+        "*",
+        "[",
+        ">",
+        "a [s1p1] ",
+        "| a ",
+        "# h\n",
+        "甲。",
+        "`a. ` ",
+        "**a",
+        "> a\n",
+    ],
+)
+def test_a_megabyte_takes_seconds(part: str) -> None:
+    begun = time.process_time()
+    split_statements(part * (1_000_000 // len(part)))
+    assert time.process_time() - begun < 30
