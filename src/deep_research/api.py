@@ -242,7 +242,6 @@ class Run:
         return runs.run_evidence.export_report(self._store, report, to, font_folder=font_folder)
 
 
-
 def start_run(
     question: str,
     settings: Settings,

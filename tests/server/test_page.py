@@ -173,24 +173,6 @@ def test_a_lost_connection_is_said_and_the_run_is_seen_to_its_end(tab: Tab, own_
     tab.faults[:] = [fault for fault in tab.faults if "ERR_FAILED" not in fault]
 
 
-def test_another_version_is_begun_from_a_report(tab: Tab, own_state: Path, tmp_path: Path) -> None:
-    page = tab.page
-    with serving(own_state) as address, client(address) as http:
-        run = begin(http, engines(tmp_path / "docs"), QUESTION)
-        page.goto(f"{address}/#/runs/{run}")
-        expect(page.locator(".trust")).to_be_visible(timeout=60_000)
-        page.get_by_role("button", name="More", exact=True).click()
-        page.get_by_role("menuitem", name="Another version").click()
-        page.get_by_label("Length of the report").select_option("brief")
-        page.get_by_role("button", name="Start the research").click()
-        expect(page.get_by_role("link", name="another version")).to_be_visible(timeout=60_000)
-        page.get_by_role("button", name="More", exact=True).click()
-        page.get_by_role("menuitem", name="Compare").click()
-        page.locator(".chooser li a").first.click()
-        expect(page.locator(".compare .two").nth(1)).to_be_visible()
-        page.goto("about:blank")
-
-
 def test_nothing_serious_stands_in_the_way_of_assistive_technology(
     browser: Browser, finished: Finished, own_state: Path
 ) -> None:

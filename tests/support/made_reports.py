@@ -4,8 +4,6 @@
 whose library holds the sources.
 """
 
-import asyncio
-import json
 import re
 from contextlib import closing
 from pathlib import Path
@@ -22,7 +20,6 @@ from deep_research.data import (
     Problem,
     Reference,
     Report,
-    SearchRecord,
     Verdict,
 )
 from deep_research.data.evidence import PageStart
@@ -195,7 +192,10 @@ def _problems(extra: str) -> tuple[Problem, ...]:
             quote="The Beta engine turns at 2,800 rpm.", kind="unsupported", passages=("s2p1",), by="verifier",
             problem="That is its speed at half load.", evidence="4,500 rpm at full load [2].", outcome="revised",
         ),
-        Problem(quote="", kind="missing", problem=f"What the engines cost is not told. {extra}".strip(), by="verifier"),
+        Problem(
+            quote="", kind="missing", problem=f"What the engines cost is not told. {extra}".strip(), by="verifier",
+            outcome="rejected", reply="No source tells it.",
+        ),
     )  # fmt: skip
 
 
@@ -249,6 +249,7 @@ def make_report(extra: str = "", *, language: str = "en", title: str = "Engines 
             applied=True,
         ),
         Edit(old=f"any weather {extra}".strip(), new="weather above 5 °C", applied=False),
+        Edit(old="", new="", problems=(2,), reply="No source tells it."),
     )
     return Report(
         run_id=RUN_ID, question=f"Which engine? {extra}".strip(), language=language, query_type="comparison",
@@ -290,18 +291,12 @@ def save_run(home: Path, report: Report | None = None, *, run_id: str = RUN_ID, 
                 if passage.id in passages:
                     values = passage.model_dump(include={"source", "text", "start", "end", "page", "heading"})
                     passages[passage.id] = ReportPassage(**values)
-    with closing(store.open_journal()) as journal:
-        asyncio.run(journal.call("search", json.dumps({"place": "documents", "query": "alpha engine"}), _found_nothing))
     store.save_result(made.model_copy(update={"passages": passages}))
     log = store.open_log(lambda _event: None)
     for event in _events(made):
         log.emit(event)
     log.close()
     return store
-
-
-async def _found_nothing() -> str:
-    return SearchRecord().model_dump_json()
 
 
 def _add_source(library: object, name: str, report: Report) -> str:

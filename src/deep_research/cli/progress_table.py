@@ -28,7 +28,7 @@ from deep_research.events import (
     Verified,
 )
 
-_STAGES = ("prepare", "clarify", "analyze", "discover", "plan", "research", "review", "report")
+_STAGES = ("prepare", "clarify", "analyze", "discover", "plan", "research", "review", "report", "verify")
 _FOLLOW_UP = ("recall", "research", "report")
 """The stages of a question about a finished report."""
 _PLAIN = Console(width=200)
@@ -45,9 +45,7 @@ class _Row:
     searches: int = 0
     last: str = ""
     sources: int = 0
-    supported: int = 0
-    claims: int = 0
-    pending: int = 0
+    passages: int = 0
 
 
 @dataclass
@@ -79,7 +77,8 @@ class Board:
                 self.run, self.question = event.run_id, event.question
                 self.notice = "No documents named: searching the bundled library." if event.notice else ""
             case StageStarted():
-                self.stage, self.progress, self.written = event.stage, "", ""
+                self.stage, self.progress = event.stage, ""
+                self.written = "" if event.stage == "report" else self.written
                 self.seen.append(event.stage)
             case Progress():
                 self.progress = f"{event.what} {event.done}" + (f"/{event.total}" if event.total else "")
@@ -179,21 +178,20 @@ class Board:
         table.add_column("state", width=11)
         table.add_column("searches", justify="right", width=8)
         table.add_column("sources", justify="right", width=7)
-        table.add_column("statements", justify="right", width=10)
+        table.add_column("passages", justify="right", width=8)
         if wide:
             table.add_column("last search", ratio=4, no_wrap=True, overflow="ellipsis", style="dim")
         numbers = count(1)  # as /drop takes them: without what was dropped
         for title, row in self.rows.items():
             number = "–" if row.state == "dropped" else str(next(numbers))
             style = {"completed": "green", "failed": "red", "waiting": "dim"}.get(row.state, "cyan")
-            judged = f"{row.supported}/{row.claims}" if not row.pending else str(row.claims)
             cells = [
                 number,
                 title,
                 Text(row.state, style=style),
                 str(row.searches or ""),
                 str(row.sources or ""),
-                judged if row.claims else "",
+                str(row.passages or ""),
             ]
             table.add_row(*cells, *([row.last] if wide else []))
         return table

@@ -30,9 +30,10 @@ from deep_research.report.blocks import (
     Text,
     plain_text,
 )
-from deep_research.report.charts import INFO, read_chart
+from deep_research.report.charts import read_chart
 from deep_research.report.claim_marks import CLOSE, OPEN, mark_claims, without_marks
 from deep_research.report.counts import verdict_counts
+from deep_research.verification.charts import INFO
 
 _LONGEST_HEADING, _SUBHEADING = 100, 3
 _PIECE = re.compile(rf"\[(?P<number>\d{{1,4}})\]|(?P<mark>[{OPEN}{CLOSE}{DOUBT_SIGN}])")
@@ -164,7 +165,7 @@ class _Parser:
         """Return lines of code; those of a chart that can be drawn as a chart."""
         self._follow_marks(token.content)
         text = without_marks(token.content).rstrip("\n")
-        figure = read_chart(text) if token.info.strip() == INFO else None
+        figure = read_chart(text) if token.info.split()[:1] == [INFO] else None
         return _chart(figure, self._report) if figure is not None else Code(text)
 
     def _paragraph(self, content: tuple[Inline, ...]) -> Block:

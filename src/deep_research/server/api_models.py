@@ -54,28 +54,6 @@ class NewRun(_Input):
         return {name: value for name, value in given.items() if name in _SETTINGS}
 
 
-class ForkInput(_Input):
-    """Another run from a point of a finished one: its plan researched again, or its report written anew.
-
-    `plan` takes the place of the plan; the other fields change settings.
-    """
-
-    at: Literal["question", "plan", "report"] = "plan"
-    plan: "PlanInput | None" = None
-    depth: Literal["brief", "standard", "deep"] | None = None
-    model_provider: str | None = Field(None, max_length=40)
-    model_name: str | None = Field(None, max_length=120)
-    strategy: str | None = Field(None, max_length=40)
-    budget_usd: float | None = Field(None, gt=0, le=10_000)
-
-
-class RerunInput(_Input):
-    """A section, by title or number, to be researched again in its report, and what to mind."""
-
-    section: str = Field(min_length=1, max_length=200)
-    remark: str = Field("", max_length=2_000)
-
-
 class AnswerInput(_Input):
     """What the user answers to what the run asks: an option's text or number, yes, no, or any words."""
 

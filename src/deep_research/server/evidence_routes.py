@@ -64,16 +64,6 @@ async def export_report(
     return Response(made.data, media_type=made.media_type, headers={"content-disposition": named})
 
 
-@router.get(
-    "/timeline",
-    response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **problems(404)},
-)
-async def show_timeline(run: OwnRun) -> Response:
-    """Show what the run did when: a call a line, with tokens and money."""
-    return Response(await asyncio.to_thread(run.timeline), media_type="text/plain; charset=utf-8")
-
-
 @router.get("/sources", responses=problems(404))
 async def list_sources(
     run: OwnRun,

@@ -34,7 +34,7 @@ _SAID = {
     "planned": "Plan: {title}",
     "section_started": "Researching “{section}”",
     "searched": "Searched {source}: {query} ({found} found)",
-    "section_written": "Wrote “{section}”: {claims} statements",
+    "section_written": "Researched “{section}”: {passages} passages of {sources} sources",
     "reviewed": "Review: {score} of 10",
     "verified": "Verified: {statements} statements, {problems} problems",
     "revised": "Revised: {edits} edits",

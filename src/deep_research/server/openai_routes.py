@@ -430,7 +430,7 @@ def _said(event: Event) -> str:  # noqa: PLR0911 - one line per kind of event
         case "searched":
             return f"Searched {event.source}: {event.query} ({event.found} found)\n"
         case "section_written":
-            return f"Written: {event.section} ({event.statements})\n"
+            return f"Researched: {event.section} ({event.passages} passages of {event.sources} sources)\n"
         case "report_piece":
             return event.text
         case "verified":

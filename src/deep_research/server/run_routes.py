@@ -11,7 +11,7 @@ from starlette.responses import StreamingResponse
 
 from deep_research import api
 from deep_research.api import EventTail, Run, RunRecord
-from deep_research.data import Asked, Brief, FollowUp, Gap, Message
+from deep_research.data import Asked, FollowUp, Gap, Message
 from deep_research.errors import ConfigError, RunBusy
 from deep_research.events import PASSING, GapFound
 from deep_research.i18n.catalog import explain, name_subject
@@ -20,10 +20,8 @@ from deep_research.server.api_models import (
     ChangesView,
     FollowUpInput,
     FollowUpView,
-    ForkInput,
     NewRun,
     PlanInput,
-    RerunInput,
     RunDetails,
     RunPage,
     RunState,
@@ -57,7 +55,6 @@ Language = Annotated[
     Query(pattern="^[a-z]{2}$", description="Say in this language what the program says about its own work."),
 ]
 _LISTED_CHARS = 300
-EMPTY_PLAN = Brief(title="", objective="", sections=())
 _SSE: dict[int | str, dict[str, Any]] = {
     200: {"description": "Server-sent events", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
 }
@@ -258,16 +255,6 @@ async def resume_run(context: Context, owner: Owner, run: OwnRun) -> RunView:
     return await _view(context, home, run)
 
 
-@router.post("/runs/{run_id}/fork", status_code=201, responses=problems(404, 409, 429))
-async def fork_run(given: ForkInput, response: Response, context: Context, owner: Owner, run: OwnRun) -> RunView:
-    """Begin another run from a point of a finished one, with another plan or other settings."""
-    if not run.has_report:
-        raise RunBusy("The run has no report yet.", run_id=run.id)
-    plan = api.format_plan(given.plan.brief(EMPTY_PLAN)) if given.plan is not None else ""
-    changes = given.model_dump(exclude={"at", "plan"}, exclude_none=True)
-    return await _carry_on(context, owner, response, await run.fork(at=given.at, plan=plan, settings=changes))
-
-
 @router.post("/runs/{run_id}/refresh", status_code=201, responses=problems(404, 409, 429))
 async def refresh_run(response: Response, context: Context, owner: Owner, run: OwnRun) -> RunView:
     """Begin to research the plan of a finished run anew, from today's sources."""
@@ -281,17 +268,6 @@ async def _carry_on(context: Context, owner: str, response: Response, made: Run)
     await context.service.carry_out(home, made)
     response.headers["location"] = f"/api/v1/runs/{made.id}"
     return await _view(context, home, made)
-
-
-@router.post("/runs/{run_id}/rerun", status_code=202, responses=problems(404, 409, 429))
-async def rerun_section(given: RerunInput, context: Context, owner: Owner, run: OwnRun) -> RunView:
-    """Have one section of a finished report researched again; the report then has the new one in its place."""
-    home = context.service.home_of(owner)
-    if await asyncio.to_thread(context.service.is_active, home, run):
-        raise RunBusy("The run is going on already.", run_id=run.id)
-    await asyncio.to_thread(run.rerun_section, given.section, given.remark)
-    await context.service.carry_out(home, run)
-    return await _view(context, home, run)
 
 
 @router.get("/runs/{run_id}/changes", responses=problems(404))

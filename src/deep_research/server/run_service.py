@@ -66,9 +66,9 @@ class EventFeeds:
         self._changed = asyncio.Event()
 
     def take(self, place: str, event: Event) -> None:
-        """Take an event of the log at `place` in; one that only passes is there until the next stage begins."""
+        """Take an event of the log at `place` in; one that only passes is there until a report is begun anew."""
         if event.kind not in PASSING:
-            if event.kind == "stage_started":
+            if event.kind == "stage_started" and event.stage == "report":
                 self.forget(place)
             return self.notify()
         self._passing.setdefault(place, []).append(event)

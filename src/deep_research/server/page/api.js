@@ -53,9 +53,7 @@ export const api = {
   steer: (id, kind, text = "") => call("POST", `${at(id)}/steer`, { body: { kind, text } }),
   cancel: (id) => call("POST", `${at(id)}/cancel`),
   resume: (id) => call("POST", `${at(id)}/resume`),
-  fork: (id, body) => call("POST", `${at(id)}/fork`, { body }),
   refresh: (id) => call("POST", `${at(id)}/refresh`),
-  rerun: (id, section, remark) => call("POST", `${at(id)}/rerun`, { body: { section, remark } }),
   changes: (id) => call("GET", `${at(id)}/changes`),
   report: (id, language) => call("GET", `${at(id)}/report?language=${language}`),
   sources: (id, all = false) => call("GET", `${at(id)}/sources${all ? "?all=true" : ""}`),
@@ -82,7 +80,7 @@ export async function whenBack(work) {
 }
 
 const KINDS = ["run_started", "stage_started", "progress", "clarification_asked", "understood", "analyzed", "discovered",
-  "planned", "section_started", "searched", "section_written", "section_reviewed", "section_closed", "reviewed", "gap_found",
+  "planned", "section_started", "searched", "section_written", "section_reviewed", "reviewed", "gap_found",
   "steered", "report_piece", "verified", "revised", "report_ready", "run_failed", "run_declined"];
 
 // Follow events; the browser connects again by itself and names the last event it has seen. Returns what ends it.

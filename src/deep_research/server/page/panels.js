@@ -26,11 +26,12 @@ export async function statements(view) {
 export function verification({ problems, edits }, cite) {
   if (!problems.length && !edits.length) return "";
   const said = (text) => inline(text, cite);
+  const changes = edits.filter((one) => one.old); // without, it is a reply to a problem, which has it too
   return h("details", { class: "verification" }, h("summary", {}, icon("chevron", 14), t("verification"), h("small", {}, number(problems.length))),
     h("ol", { class: "problems" }, problems.map((one) => h("li", {}, one.quote && h("blockquote", {}, said(one.quote)),
       h("p", {}, h("span", { class: `badge problem-${one.kind}` }, t(`problem_${one.kind}`)), " ", said(one.problem)), one.evidence && h("p", {}, said(one.evidence)),
-      h("p", { class: "hint" }, t(`outcome_${one.outcome}`), one.passages.map((key) => cite(key)))))),
-    edits.length > 0 && [h("h3", {}, t("changes_made")), h("ol", { class: "edits" }, edits.map((one) => h("li", {}, h("del", {}, said(one.old)), h("ins", {}, said(one.new)), !one.applied && h("p", { class: "hint" }, t("edit_failed")))))]);
+      h("p", { class: "hint" }, t(`outcome_${one.outcome}`), one.passages.map((key) => cite(key))), one.reply && h("p", {}, said(one.reply))))),
+    changes.length > 0 && [h("h3", {}, t("changes_made")), h("ol", { class: "edits" }, changes.map((one) => h("li", {}, h("del", {}, said(one.old)), h("ins", {}, said(one.new)), !one.applied && h("p", { class: "hint" }, t("edit_failed")))))]);
 }
 
 export async function sources(view) {

@@ -18,9 +18,8 @@ function sentence(event) {
     case "planned": return t("event_planned", { n: event.sections.length });
     case "section_started": return t("event_section_started", { section: event.section });
     case "searched": return t("event_searched", { source: named("source", event.source), query: event.query, found: event.found });
-    case "section_written": return t(event.pending ? "event_section_noted" : "event_section_written", { section: event.section, supported: event.supported, claims: event.claims });
+    case "section_written": return t("event_section_written", { section: event.section, passages: event.passages, sources: event.sources });
     case "section_reviewed": return t("event_section_reviewed", { section: event.section, score: event.score });
-    case "section_closed": return t("event_section_closed", { section: event.section });
     case "reviewed": return t("event_reviewed", { score: event.score });
     case "gap_found": return `${event.what}: ${event.why}`;
     case "steered": return t("event_steered", { text: event.text || event.section || event.what });

@@ -20,14 +20,6 @@ function isOwn(paragraph) {
   return said.length > 0 && said.every((span) => span.classList.contains("verdict-own"));
 }
 
-function dialogForm(title, fields, onSubmit) {
-  const back = document.activeElement;
-  const dialog = h("dialog", { class: "chooser", "aria-label": title, onclose: () => { dialog.remove(); back?.focus?.(); } }, h("header", {}, h("h2", {}, title), h("button", { type: "button", class: "ghost", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"))),
-    h("form", { class: "dialog-form", onsubmit: (event) => { event.preventDefault(); dialog.close(); onSubmit(); } }, fields.map(([id, label, input]) => h("div", { class: "field" }, h("label", { for: id }, label), input)), h("button", { type: "submit", class: "button" }, t("start"))));
-  document.body.append(dialog);
-  dialog.showModal();
-}
-
 const TABS = ["report", "statements", "sources", "process"];
 const DATA_HEADINGS = 2;
 // To read, to calculate with, to cite with.
@@ -63,8 +55,6 @@ export class ReportView {
     const again = menu(h("button", { type: "button", class: "ghost", "aria-label": t("more") }, "⋯"), () => [
       { text: t("compare_with"), icon: "columns", run: () => this.chooseComparison() },
       { text: t("refresh"), icon: "clock", run: () => this.begin(() => api.refresh(this.run.id)) },
-      { text: t("fork"), icon: "edit", run: () => this.askFork() },
-      { text: t("rerun"), icon: "search", run: () => this.askRerun() },
       { text: t("delete"), icon: "trash", danger: true, run: () => this.remove() }], t("more"));
     const offered = new Map(this.options.exports.map((one) => [one.name, one]));
     const known = FORMATS.map((group) => group.filter(([name]) => offered.has(name)).map(([name, text]) => ({ text, note: t(`export_${name}`), run: () => this.download(name) })));
@@ -271,19 +261,6 @@ export class ReportView {
       if (location.hash === `#/runs/${made.id}`) location.reload();
       else location.hash = `#/runs/${made.id}`;
     } catch (error) { this.fail(error); }
-  }
-
-  askFork() {
-    const depth = h("select", { id: "fork-depth" }, ["", "brief", "standard", "deep"].map((name) => h("option", { value: name }, name ? t(`depth_${name}`) : t("as_before"))));
-    const provider = h("select", { id: "fork-provider" }, h("option", { value: "" }, t("as_before")), this.options.providers.map((one) => h("option", { value: one.name }, one.name)), h("option", { value: "extractive" }, t("without_model")));
-    const at = h("select", { id: "fork-at" }, ["plan", "question", "report"].map((name) => h("option", { value: name }, t(`fork_${name}`))));
-    dialogForm(t("fork"), [["fork-at", t("fork_at"), at], ["fork-depth", t("depth"), depth], ["fork-provider", t("provider"), provider]], () => this.begin(() => api.fork(this.run.id, { at: at.value, ...(depth.value && { depth: depth.value }), ...(provider.value && { model_provider: provider.value }) })));
-  }
-
-  askRerun() {
-    const section = h("select", { id: "rerun-section" }, this.report.sections.map((one) => h("option", { value: one.title }, one.title)));
-    const remark = h("input", { id: "rerun-remark", type: "text", maxLength: 2000, placeholder: t("steer_placeholder") });
-    dialogForm(t("rerun"), [["rerun-section", t("named_section"), section], ["rerun-remark", t("steer_remark"), remark]], () => this.begin(() => api.rerun(this.run.id, section.value, remark.value.trim())));
   }
 
   async showChanges() {
