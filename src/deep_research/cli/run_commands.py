@@ -10,7 +10,6 @@ import click
 from deep_research.cli.completion_command import complete_run_ids
 from deep_research.cli.lazy_modules import api, json
 from deep_research.cli.wrapped_text import echo_wrapped
-from deep_research.safe_text import safe_text
 
 if TYPE_CHECKING:
     from deep_research.api import Run, RunRecord
