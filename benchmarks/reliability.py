@@ -32,7 +32,7 @@ from deep_research.errors import ConfigError, ResearchError, Unreachable
 from deep_research.ports import Progress
 from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
-from deep_research.claimcheck.verify import is_error_text
+from deep_research.text.error_text import is_error_text
 
 QUESTION = "How do the ferries of the island differ, and what are they used for?"
 FERRIES = ("Ferry Arden", "Ferry Brisa", "Ferry Calder", "Ferry Dunmore")

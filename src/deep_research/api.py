@@ -12,11 +12,14 @@ from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
 from deep_research.concurrency import run_now
-from deep_research.conversation.coreference import read_history
+from deep_research.conversation.history import read_history
 from deep_research.data import Export, FollowUp, Message, Passage, Report, Source, Steer
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.events import Event
+from deep_research.report.charts import charts_of as charts_of
+from deep_research.report.counts import VerdictCounts as VerdictCounts
+from deep_research.report.counts import verdict_counts as verdict_counts
 from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail
@@ -238,7 +241,6 @@ class Run:
         if report is None:
             raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)
         return runs.run_evidence.export_report(self._store, report, to, font_folder=font_folder)
-
 
 
 def start_run(
@@ -636,10 +638,30 @@ def list_templates() -> "tuple[Sequence[TemplateFile], Sequence[Path]]":
 
 
 def check_claim(claim: str, evidence: str) -> "Verdict":
-    """Return the verdict on a claim held against a text, without a model."""
-    from deep_research.steps import check_claims  # noqa: PLC0415
+    """Return the verdict on a claim held against a text, without a model. Raises ConfigError where that takes too long."""
+    from deep_research.data import Verdict  # noqa: PLC0415
+    from deep_research.errors import WorkTooLarge  # noqa: PLC0415
+    from deep_research.worker_child import Limits  # noqa: PLC0415 - only where it is asked for
+    from deep_research.worker_pool import call_in_worker  # noqa: PLC0415
 
-    return check_claims.check_claim(claim, evidence)
+    size = len(claim) + len(evidence)
+    limits = Limits(memory=500_000_000 + 100 * size, cpu_seconds=3.0 + 8.0 * size / 1e6)
+    judging = "deep_research.claimcheck.verify:verify_against_document"
+    try:
+        return call_in_worker(judging, claim.strip(), evidence, returns=Verdict, limits=limits)
+    except WorkTooLarge as error:
+        message = (
+            f"The claim was not judged: comparing it took more than {limits.cpu_seconds:.0f} s of computing, or too "
+            "much memory. Give a shorter claim, or only the part of the text that it is about."
+        )
+        raise ConfigError(message, setting="evidence", value=size) from error
+
+
+async def acheck_claim(claim: str, evidence: str) -> "Verdict":
+    """Do what `check_claim` does, without holding up the event loop; ended when it is cancelled."""
+    from deep_research.worker_pool import in_worker_thread  # noqa: PLC0415 - only where it is asked for
+
+    return await in_worker_thread(check_claim, claim, evidence)
 
 
 def read_text(data: bytes, name: str) -> str:

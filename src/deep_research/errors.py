@@ -19,6 +19,7 @@ ResearchError
 │   └── ProviderDown       try later or elsewhere
 ├── StoreError             the disk or database failed
 │   └── RunTakenOver       another process carries the run out now; this one stops
+├── WorkTooLarge           a text takes more time or memory to work on than it may
 ├── RunNotFound            no such run
 ├── RunBusy                another process carries the run out
 ├── ReplayDiffers          a replay asks for something that the recorded run did not
@@ -175,6 +176,10 @@ class StoreError(ResearchError):
 
 class RunTakenOver(StoreError):
     """Another process has taken the run over, because this one did not renew its lease; nothing more is written."""
+
+
+class WorkTooLarge(ResearchError):
+    """Work on a text took more time or memory than it may."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.steps.check_claims import check_claim
+from deep_research.api import check_claim
 
 # Of each passage: its claims with what the check must say of them.
 CLAIMS = {

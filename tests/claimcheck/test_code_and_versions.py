@@ -2,7 +2,8 @@
 
 import pytest
 
-from deep_research.claimcheck.verify import Evidence, certain_disproof
+from deep_research.claimcheck.verify import Evidence
+from tests.verification.kit import flagged
 
 FOUND = [
     ("`to_thread()` exists since 3.9.", Evidence("to_thread() runs a function.\n\nNew in version 3.9.", "Coroutines")),
@@ -37,12 +38,12 @@ ABSENT = [
 
 @pytest.mark.parametrize(("claim", "evidence"), FOUND)
 def test_found(claim: str, evidence: Evidence) -> None:
-    assert certain_disproof(claim, [evidence]) is None
+    assert flagged(claim, [evidence]) is None
 
 
 @pytest.mark.parametrize(("claim", "evidence"), ABSENT)
 def test_not_found(claim: str, evidence: Evidence) -> None:
-    assert certain_disproof(claim, [evidence]) is not None
+    assert flagged(claim, [evidence]) is not None
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_a_page_on_something_names_its_versions_without_it(claim: str, stands: b
     page = Evidence(
         "asyncio.run()\n\nNew in version 3.7.\n\nChanged in version 3.8: On macOS, spawn is the default.", "Python"
     )
-    assert (certain_disproof(claim, [page]) is None) is stands
+    assert (flagged(claim, [page]) is None) is stands
 
 
 @pytest.mark.parametrize(
@@ -66,4 +67,4 @@ def test_a_page_on_something_names_its_versions_without_it(claim: str, stands: b
 )
 def test_a_translated_title_is_for_a_judge(claim: str, binds: bool) -> None:
     evidence = Evidence("The Developer's Reference advises to use dh.", "Policy")
-    assert (certain_disproof(claim, [evidence]) is not None) == binds
+    assert (flagged(claim, [evidence]) is not None) == binds

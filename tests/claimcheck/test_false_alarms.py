@@ -2,7 +2,9 @@
 
 import pytest
 
-from deep_research.claimcheck.verify import Evidence, certain_disproof, disproof, is_error_text, verify
+from deep_research.claimcheck.verify import Evidence, disproof, verify
+from deep_research.text.error_text import is_error_text
+from tests.verification.kit import flagged
 
 CREATED = "PEP: 751\nCreated: 16-Jul-2020\nStatus: Final"
 
@@ -86,7 +88,7 @@ SAME_VALUE = [
 
 @pytest.mark.parametrize(("claim", "passage"), SAME_VALUE)
 def test_dates_numbers_and_units_are_compared_by_value(claim: str, passage: str) -> None:
-    assert certain_disproof(claim, [Evidence(passage)]) is None
+    assert flagged(claim, [Evidence(passage)]) is None
     assert disproof(claim, [Evidence(passage)]) is None
 
 
@@ -104,7 +106,7 @@ OTHER_VALUE = [
 
 @pytest.mark.parametrize(("claim", "passage"), OTHER_VALUE)
 def test_another_value_is_still_refused(claim: str, passage: str) -> None:
-    assert certain_disproof(claim, [Evidence(passage)]) is not None
+    assert flagged(claim, [Evidence(passage)]) is not None
 
 
 ERRORS = "A connection from another address is refused with an error. Passing `loop=` to the function raises an error since 3.10."
@@ -160,13 +162,13 @@ def test_a_wait_for_the_next_request_or_a_timeout_is_no_failed_request() -> None
 def test_a_pointer_to_another_section_and_the_title_of_the_source_are_no_figure_and_no_quotation(
     claim: str, passage: str
 ) -> None:
-    assert certain_disproof(claim, [Evidence(passage, "Porting to the new server")]) is None
+    assert flagged(claim, [Evidence(passage, "Porting to the new server")]) is None
 
 
 def test_a_title_in_its_marks_that_a_source_goes_by_is_for_a_judge() -> None:
     evidence = Evidence("本教程已被重写为另外的 Debian 维护者指导文档，请使用新的教程。", "附录 A")
-    assert certain_disproof("本教程已重写为《Debian 维护者指南》。", [evidence]) is None
-    assert certain_disproof("本教程已重写为 Fedora 的指导文档。", [evidence]) is not None
+    assert flagged("本教程已重写为《Debian 维护者指南》。", [evidence]) is None
+    assert flagged("本教程已重写为 Fedora 的指导文档。", [evidence]) is not None
 
 
 @pytest.mark.parametrize(
@@ -185,4 +187,4 @@ def test_a_title_in_its_marks_that_a_source_goes_by_is_for_a_judge() -> None:
 def test_a_number_of_a_version_and_a_name_with_markup_inside_are_found(
     claim: str, passage: str, *, is_refused: bool
 ) -> None:
-    assert (certain_disproof(claim, [Evidence(passage)]) is not None) is is_refused
+    assert (flagged(claim, [Evidence(passage)]) is not None) is is_refused

@@ -17,9 +17,3 @@ def test_a_text_is_read_as_it_was(name: str, text: str, recorded: str) -> None:
 def test_a_claim_is_judged_as_it_was(language: str, passage: str, claims: list[str]) -> None:
     recorded = readings.verdicts()
     assert {claim: readings.read_verdict(claim, passage) for claim in claims} == {c: recorded[c] for c in claims}
-
-
-@pytest.mark.parametrize("text", readings.CHECKS)
-def test_what_is_checked_as_a_whole_comes_out_as_it_did(text: str) -> None:
-    row, reader = readings.CHECKS[text]
-    assert reader(row) == readings.recorded_checks()[text]

@@ -5,15 +5,14 @@ import pytest
 from deep_research.claimcheck.verify import (
     VERBATIM,
     Evidence,
-    certain_disproof,
     disproof,
     evidence_sentences,
-    is_error_text,
-    is_plainly_said,
     is_sentence_of,
     verify,
     verify_against_document,
 )
+from deep_research.text.error_text import is_error_text
+from tests.verification.kit import flagged
 
 DRUG = Evidence(
     "Sotorasib is a covalent inhibitor of KRAS G12C. In the CodeBreaK 100 trial the objective response rate was 37.1% "
@@ -142,11 +141,10 @@ def test_joined_clauses_may_not_change_places(claim: str) -> None:
         "Median overall survival was 12.5 weeks.",
         "Divarasib achieved a response rate of 37.1% in GO42144.",
         "Skoulidis called it “a turning point”.",
-        "Error: the page could not be read.",
     ],
 )
-def test_what_stands_nowhere_binds_a_judge(claim: str) -> None:
-    assert certain_disproof(claim, [SOTORASIB]) is not None
+def test_what_stands_nowhere_is_flagged(claim: str) -> None:
+    assert flagged(claim, [SOTORASIB]) is not None
 
 
 @pytest.mark.parametrize(
@@ -154,13 +152,12 @@ def test_what_stands_nowhere_binds_a_judge(claim: str) -> None:
     [
         "Sotorasib did not achieve a response rate of 37.1%.",
         "Two rates are given for CodeBreaK 100.",
-        "Phase 2 results: the response rate was 37.1%.",
         "The disease control rate was 37.1%.",
         "Survival was 12.5 at the median.",
     ],
 )
-def test_a_judge_decides_on_what_code_cannot_be_sure_of(claim: str) -> None:
-    assert certain_disproof(claim, [SOTORASIB]) is None
+def test_what_code_cannot_be_sure_of_is_not_flagged(claim: str) -> None:
+    assert flagged(claim, [SOTORASIB]) is None
 
 
 @pytest.mark.parametrize(
@@ -281,7 +278,6 @@ VERDICTS = [
         "quotation_missing",
         {"quotation": "a cure"},
         "quotation_missing",
-        "quotation_missing",
     ),
     (
         "Sotorasib “achieved an objective response ratio”.",
@@ -289,7 +285,6 @@ VERDICTS = [
         "unverified",
         "quotation_changed",
         {"quotation": "achieved an objective response ratio"},
-        "quotation_changed",
         "quotation_changed",
     ),
     (
@@ -299,7 +294,6 @@ VERDICTS = [
         "number_rival",
         {"number": "960 g", "sentence": "The recommended dose is 960 mg once daily."},
         "number_rival",
-        "number_rival",
     ),
     (
         "The dose is 960 g.",
@@ -307,7 +301,6 @@ VERDICTS = [
         "unverified",
         "number_unit",
         {"number": "960 g", "there": "960 mg"},
-        "number_unit",
         "number_unit",
     ),
     (
@@ -317,7 +310,6 @@ VERDICTS = [
         "number_missing",
         {"number": "12 g, 999"},
         "number_missing",
-        "number_missing",
     ),
     (
         "The dose was 960 kg for dogs.",
@@ -325,7 +317,6 @@ VERDICTS = [
         "unverified",
         "number_unit",
         {"number": "960 kg", "there": "960 mg"},
-        "number_unit",
         "number_unit",
     ),
     (
@@ -335,7 +326,6 @@ VERDICTS = [
         "name_rival",
         {"name": "G12D", "sentence": "Sotorasib is a covalent inhibitor of KRAS G12C."},
         "name_rival",
-        "name_rival",
     ),
     (
         "Sotorasib is a covalent inhibitor of KRAS G12D and KRAS G12V, HRAS, NRAS, MRAS.",
@@ -343,7 +333,6 @@ VERDICTS = [
         "contradicted",
         "name_rival",
         {"name": "G12D, G12V, HRAS, NRAS", "sentence": "Sotorasib is a covalent inhibitor of KRAS G12C."},
-        "name_rival",
         "name_rival",
     ),
     (
@@ -353,7 +342,6 @@ VERDICTS = [
         "name_missing",
         {"name": "Adagrasib"},
         "name_missing",
-        "",
     ),
     (
         "We think Adagrasib and Divarasib cure.",
@@ -361,7 +349,6 @@ VERDICTS = [
         "unverified",
         "name_missing",
         {"name": "Adagrasib, Divarasib"},
-        "name_missing",
         "name_missing",
     ),
     (
@@ -371,7 +358,6 @@ VERDICTS = [
         "number_elsewhere",
         {"number": "80 GB", "sentence": "The A100 was released in May 2020 with 40 GB of memory."},
         "number_elsewhere",
-        "",
     ),
     (
         "The H100 has 40 GB of memory.",
@@ -380,7 +366,6 @@ VERDICTS = [
         "number_elsewhere",
         {"number": "40 GB", "sentence": "The NVIDIA H100 has 80 GB of HBM3 memory."},
         "number_elsewhere",
-        "",
     ),
     (
         "Sotorasib improved overall survival compared with docetaxel.",
@@ -389,14 +374,13 @@ VERDICTS = [
         "opposite",
         {"sentence": "It did not improve overall survival compared with docetaxel."},
         "",
-        "",
     ),
-    ("Sotorasib cures all patients.", DRUG, "unverified", "low_support", {"share": "100%"}, "", ""),
-    ("Patients feel well.", DRUG, "unverified", "low_support", {"share": "28%"}, "", ""),
-    ("NVIDIA H100 拥有 80 GB 的 HBM3 显存。", GPU, "supported", "foreign_agrees", {"count": "4"}, "", ""),
-    ("NVIDIA H100 拥有 40 GB 的 HBM3 显存。", GPU, "unverified", "foreign_few", {}, "", ""),
-    ("NVIDIA H100 不支持 80 GB 的 HBM3 显存。", GPU, "unverified", "foreign_sign", {}, "", ""),
-    ("H100 80 GB", ZH, "unverified", "number_missing", {"number": "80 GB"}, "number_missing", "number_missing"),
+    ("Sotorasib cures all patients.", DRUG, "unverified", "low_support", {"share": "100%"}, ""),
+    ("Patients feel well.", DRUG, "unverified", "low_support", {"share": "28%"}, ""),
+    ("NVIDIA H100 拥有 80 GB 的 HBM3 显存。", GPU, "supported", "foreign_agrees", {"count": "4"}, ""),
+    ("NVIDIA H100 拥有 40 GB 的 HBM3 显存。", GPU, "unverified", "foreign_few", {}, ""),
+    ("NVIDIA H100 不支持 80 GB 的 HBM3 显存。", GPU, "unverified", "foreign_sign", {}, ""),
+    ("H100 80 GB", ZH, "unverified", "number_missing", {"number": "80 GB"}, "number_missing"),
     (
         "这是很长很长的一个句子，它说了很多很多关于显存的事情，而且还说了别的许多事情，最后才提到 NVIDIA H100 拥有 80 GB 的 HBM3 显存。",
         GPU,
@@ -404,22 +388,20 @@ VERDICTS = [
         "foreign_agrees",
         {"count": "4"},
         "",
-        "",
     ),
-    ("这种药物可以治愈所有患者。", DRUG, "unverified", "foreign_few", {}, "", ""),
-    ("소토라십의 용량은 960 mg이다.", DRUG, "unverified", "foreign_few", {}, "", ""),
-    ("A100은 2020년 5월에 40 GB 메모리로 출시되었다.", GPU, "supported", "foreign_agrees", {"count": "3"}, "", ""),
-    ("A100は2020年5月に40 GBのメモリで発売された。", GPU, "supported", "foreign_agrees", {"count": "3"}, "", ""),
-    ("The method increased accuracy by 15%.", KO, "unverified", "foreign_few", {}, "", ""),
-    ("该方法支持稀疏矩阵。", ZH, "contradicted", "opposite", {"sentence": "该方法不支持稀疏矩阵。"}, "", ""),
-    ("FlashAttention 将显存占用降低了20%。", ZH, "supported", "words_together", {"share": "86%"}, "", ""),
+    ("这种药物可以治愈所有患者。", DRUG, "unverified", "foreign_few", {}, ""),
+    ("소토라십의 용량은 960 mg이다.", DRUG, "unverified", "foreign_few", {}, ""),
+    ("A100은 2020년 5월에 40 GB 메모리로 출시되었다.", GPU, "supported", "foreign_agrees", {"count": "3"}, ""),
+    ("A100は2020年5月に40 GBのメモリで発売された。", GPU, "supported", "foreign_agrees", {"count": "3"}, ""),
+    ("The method increased accuracy by 15%.", KO, "unverified", "foreign_few", {}, ""),
+    ("该方法支持稀疏矩阵。", ZH, "contradicted", "opposite", {"sentence": "该方法不支持稀疏矩阵。"}, ""),
+    ("FlashAttention 将显存占用降低了20%。", ZH, "supported", "words_together", {"share": "86%"}, ""),
     (
         "FlashAttention 将显存占用提高了20%。",
         ZH,
         "unverified",
         "opposite",
         {"sentence": "FlashAttention 将显存占用降低了百分之二十，并使训练速度提高3倍。"},
-        "",
         "",
     ),
     (
@@ -429,12 +411,11 @@ VERDICTS = [
         "opposite",
         {"sentence": "이 모델은 이미지를 지원하지 않는다."},
         "",
-        "",
     ),
-    ("이 방법은 1000개의 문서를 사용하였다.", KO, "supported", "words_together", {"share": "86%"}, "", ""),
-    ("Error: the page could not be read.", DRUG, "unverified", "error_text", {}, "error_text", "error_text"),
-    ("", DRUG, "unverified", "low_support", {"share": "0%"}, "", ""),
-    ("12", DRUG, "unverified", "number_missing", {"number": "12"}, "number_missing", "number_missing"),
+    ("이 방법은 1000개의 문서를 사용하였다.", KO, "supported", "words_together", {"share": "86%"}, ""),
+    ("Error: the page could not be read.", DRUG, "unverified", "error_text", {}, "error_text"),
+    ("", DRUG, "unverified", "low_support", {"share": "0%"}, ""),
+    ("12", DRUG, "unverified", "number_missing", {"number": "12"}, "number_missing"),
     (
         "Phase 2 showed a response rate of 37.1% among 124 patients in CodeBreaK 100.",
         DRUG,
@@ -442,7 +423,6 @@ VERDICTS = [
         "number_missing",
         {"number": "2"},
         "number_missing",
-        "",
     ),
     (
         "Three patients in CodeBreaK 100 had a response rate of 37.1%.",
@@ -454,20 +434,19 @@ VERDICTS = [
             "sentence": "In the CodeBreaK 100 trial the objective response rate was 37.1% among 124 patients.",
         },
         "number_rival",
-        "",
     ),
 ]
 
 
-@pytest.mark.parametrize(("claim", "evidence", "kind", "code", "values", "disproved", "certain"), VERDICTS)
-def test_a_verdict_says_what_is_wrong_and_whether_a_judge_may_speak(
-    claim: str, evidence: Evidence, kind: str, code: str, values: dict[str, str], disproved: str, certain: str
+@pytest.mark.parametrize(("claim", "evidence", "kind", "code", "values", "disproved"), VERDICTS)
+def test_a_verdict_says_what_is_wrong(
+    claim: str, evidence: Evidence, kind: str, code: str, values: dict[str, str], disproved: str
 ) -> None:
     verdict = verify(claim, [evidence])
     assert (verdict.kind, "".join(verdict.codes)) == (kind, code)
     assert {**verdict.values} == values
-    for judged, expected in ((disproof(claim, [evidence]), disproved), (certain_disproof(claim, [evidence]), certain)):
-        assert "".join(judged.codes if judged else ()) == expected
+    judged = disproof(claim, [evidence])
+    assert "".join(judged.codes if judged else ()) == disproved
 
 
 ERRORS = [
@@ -601,21 +580,6 @@ def test_the_sentences_of_evidence_are_those_of_prose_and_the_lines_of_tables_co
     assert evidence_sentences("| a |\n|---|\n| b |\n\n```\nx = 1\ny = 2\n```\n\n# H\n\n…") == [
         "| a |", "| b |", "x = 1", "y = 2", "# H",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("claim", "evidence", "plainly"),
-    [
-        ("Sotorasib covalently inhibits KRAS G12C.", DRUG, True),
-        ("The recommended dose is 960 mg once daily.", DRUG, True),
-        ("NVIDIA H100 拥有 80 GB 的 HBM3 显存。", GPU, True),
-        ("NVIDIA H100 拥有 40 GB 的 HBM3 显存。", GPU, False),
-        ("In CodeBreaK 100 the covalent inhibitor sotorasib had a response rate of 37.1%.", DRUG, False),
-        ("Sotorasib cures all patients.", DRUG, False),
-    ],
-)
-def test_what_is_plainly_said_stands_in_one_sentence(claim: str, evidence: Evidence, plainly: bool) -> None:
-    assert is_plainly_said(claim, evidence) == plainly
 
 
 def test_a_long_sentence_is_shown_shortened() -> None:

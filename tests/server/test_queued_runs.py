@@ -77,10 +77,6 @@ def test_the_whole_life_of_a_run_in_two_processes(url: str, own_state: Path, tmp
             report = until_report(http, run)
             assert "The Alpha engine" in [one["title"] for one in report["sections"]]
             assert http.get("/readyz").json()["workers"] == 1
-            # Another version, and its end.
-            fork = http.post(f"{at}/fork", json={"at": "report", "depth": "brief"}).json()["id"]
-            until_report(http, fork)
-            assert http.delete(f"/api/v1/runs/{fork}").status_code == 204
         # A question about the report waits for a worker too, is stopped while it waits, and asked again.
         question = {"question": "How fast is the Gamma engine?"}
         for _ in range(2):

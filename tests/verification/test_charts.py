@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from deep_research.verification.charts import chart_figure, chart_problems, read_charts
+from deep_research.verification.charts import chart_problems, read_charts
 
-PASSAGES = {"s1p1": "Coal fell to 12.5 % in 2024; 1,200 GWh.", "s1p2": "In 2025 it was 9 percent.", "s9p9": None}
+PASSAGES = {"s1p1": "Coal fell to 12.5 % in 2024; 1,200 GWh.", "s1p2": "In 2025 it was 9 percent."}
 
 
 def _chart(**changed: object) -> str:
@@ -21,22 +21,30 @@ def test_a_right_chart_is_read_and_drawn() -> None:
     assert text[chart.start : chart.end].startswith("```chart")
     assert text[chart.end :] == "\n\nMore.\n"
     assert chart_problems(chart, PASSAGES) == []
-    figure = chart_figure(chart)
-    assert figure is not None
-    assert [(p.label, p.value, p.display, p.passages) for p in figure.points] == [
-        ("2024", 12.5, "12.5%", ("s1p1",)),
-        ("2025", 9.0, "9%", ("s1p2",)),
+    assert (chart.kind, chart.title, chart.unit) == ("line", "Coal", "%")
+    assert [(point.label, float(point.value), point.passages) for point in chart.points] == [
+        ("2024", 12.5, ("s1p1",)),
+        ("2025", 9.0, ("s1p2",)),
     ]
 
 
 @pytest.mark.parametrize(
     ("points", "problem"),
     [
-        ([{"label": "a", "value": 13.5, "id": "s1p1"}], "the value 13.5% of the point “a” of the chart is not in its passage"),
-        ([{"label": "a", "value": 12.5, "id": "s1p2"}], "the value 12.5% of the point “a” of the chart is not in its passage"),
+        (
+            [{"label": "a", "value": 13.5, "id": "s1p1"}],
+            "the value 13.5% of the point “a” of the chart is not in its passage",
+        ),
+        (
+            [{"label": "a", "value": 12.5, "id": "s1p2"}],
+            "the value 12.5% of the point “a” of the chart is not in its passage",
+        ),
         ([{"label": "a", "value": 12.5, "id": "s9p9"}], "the point “a” of the chart cites s9p9, which does not exist"),
         ([{"label": "a", "value": 12.5}], "the point “a” of the chart names no passage"),
-        ([{"label": "a", "value": "many", "id": "s1p1"}], "point 2 of the chart has no label or no number as its value"),
+        (
+            [{"label": "a", "value": "many", "id": "s1p1"}],
+            "point 2 of the chart has no label or no number as its value",
+        ),
         ([{"label": "a", "value": "NaN", "id": "s1p1"}], "point 2 of the chart has no label or no number as its value"),
         ([7], "point 2 of the chart has no label or no number as its value"),
     ],
@@ -52,8 +60,8 @@ def test_a_wrong_point_is_told(points: list[object], problem: str) -> None:
 )
 def test_what_cannot_be_drawn_says_why(changed: dict[str, object]) -> None:
     (chart,) = read_charts(_chart(**changed))
-    assert len(chart_problems(chart, PASSAGES)) == 1
-    assert chart_figure(chart) is None
+    assert chart_problems(chart, PASSAGES) == [chart.fault] != [""]
+    assert chart.points == ()
 
 
 def test_a_block_that_is_no_json_is_told_and_other_code_is_none() -> None:

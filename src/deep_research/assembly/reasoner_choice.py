@@ -11,6 +11,7 @@ from deep_research.errors import ConfigError
 from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.i18n.catalog import outage_gap
 from deep_research.ports import Journal, Ranker, Reasoner, SearchPlace
+from deep_research.reasoners.bounded_reasoner import bounded_reasoner
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.open_stores import shared_limits
 
@@ -133,7 +134,7 @@ def open_reasoner(
     Raises ConfigError for an unknown provider, a missing key, and a model that was handed over and is missing now.
     """
     if settings.model_provider == "extractive" and not settings.ranker:
-        return OpenReasoner(FinderReasoner())
+        return OpenReasoner(bounded_reasoner())
     if settings.model_provider == "extractive":
         return _open_ranked(settings, keys, journal, on_gap, watch)
     from deep_research.assembly.budget import PaidCalls, note_attempt  # noqa: PLC0415 - only with a model
@@ -204,12 +205,12 @@ def _open_ranked(
             return await paid.complete(request, role)
 
         ranker = RunRanker(ModelRanker(complete, f"{model.model} ({model.provider})"), None, on_gap)
-        return OpenReasoner(FinderReasoner(ranker), client)
+        return OpenReasoner(bounded_reasoner(ranker), client)
     from deep_research.providers.rankers import open_ranker  # noqa: PLC0415
 
     over_http = open_ranker(settings.ranker, keys, base_url=settings.ranker_base_url, proxy=settings.proxy)
     ranker = RunRanker(over_http, journal, on_gap)
-    return OpenReasoner(FinderReasoner(ranker), ranker)
+    return OpenReasoner(bounded_reasoner(ranker), ranker)
 
 
 def model_reasoner(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from deep_research.i18n.lexicon import any_of, any_word, groups
 from deep_research.text.quantities import find_others, quantities
-from deep_research.text.units import CALENDAR, Quantity, in_base, is_same_size, same_date, unit_at
+from deep_research.text.units import CALENDAR, KINDS, Quantity, in_base, is_same_size, same_date, unit_at
 
 
 class Agreement(NamedTuple):
@@ -122,6 +122,8 @@ def _falls(there: Quantity, evidence: str) -> bool:
 
 
 def _is_compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
+    if not claim.unit and there.unit not in KINDS:
+        return True  # a claim may leave out of what it speaks: 36,000 of 36,000 euros
     pair = {claim.unit, there.unit}
     of, _, per = claim.unit.rpartition("/")
     if of == there.unit and per in _OFTEN and _OFTEN[per].match(evidence, there.end):
@@ -160,3 +162,24 @@ def _close(claim: Decimal, there: Decimal, bound: str, there_bound: str) -> bool
     if bound == "<":
         return claim / REACH <= there <= claim
     return False
+
+
+def as_written_in(evidence: str, claim: str) -> str:
+    """Return a claim with its amounts and dates as the evidence writes them: 256 megabytes for 256 MB, 2026-11-12 for 12
+    November 2026. What is compared by words then differs in nothing but words."""
+    there = [q for q in quantities(evidence) if q.unit and (q.unit not in KINDS or q.unit == "date")]
+    for quantity in reversed(quantities(claim)):
+        written = claim[quantity.start : quantity.end]
+        if not quantity.unit or written in evidence:
+            continue
+        twin = next((q for q in there if _is_twin(quantity, q)), None)
+        if twin is not None:
+            claim = claim[: quantity.start] + evidence[twin.start : twin.end] + claim[quantity.end :]
+    return claim
+
+
+def _is_twin(quantity: Quantity, other: Quantity) -> bool:
+    """Tell whether two quantities are one amount or day, written in two ways."""
+    if "date" in (quantity.unit, other.unit):
+        return quantity.unit == other.unit and quantity.value == other.value
+    return is_same_size(quantity, other) or in_base(quantity) == in_base(other)

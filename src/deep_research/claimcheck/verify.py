@@ -16,29 +16,26 @@ from deep_research.claimcheck.near_misses import (
     amounts,
     has_other_name,
     has_other_value,
-    labels,
     misattributed,
     same_statement,
     unknown_subject,
     without,
 )
 from deep_research.claimcheck.negation import conflict, negated
-from deep_research.claimcheck.numbers import numbers_agree
-from deep_research.claimcheck.own_figures import is_step
+from deep_research.claimcheck.numbers import as_written_in, numbers_agree
 from deep_research.claimcheck.restatements import is_restated
 from deep_research.claimcheck.support import Match, support
 from deep_research.data import Document, Verdict
 from deep_research.i18n.catalog import verdict_of
 from deep_research.i18n.language import CJK, detect, is_cjk
-from deep_research.i18n.lexicon import any_word
 from deep_research.text.cleaning import shorten
+from deep_research.text.error_text import is_error_text
 from deep_research.text.names import name_index, names, names_occur
 from deep_research.text.passages import cut_passages
 from deep_research.text.quantities import quantities
 from deep_research.text.quotations import find_verbatim, quotations_occur
 from deep_research.text.sentences import blocks, sentences
 from deep_research.text.tokens import content_terms, normalise
-from deep_research.text.units import Quantity
 
 
 class Evidence(NamedTuple):
@@ -50,18 +47,6 @@ class Evidence(NamedTuple):
 
 VERBATIM = verdict_of("supported", "verbatim")
 """The verdict on a whole sentence of the evidence."""
-TELLING = frozenset(
-    {
-        "number_missing",
-        "number_unit",
-        "number_rival",
-        "name_missing",
-        "name_rival",
-        "quotation_missing",
-        "quotation_changed",
-    }
-)
-"""Codes of verdicts that tell a judge what to look for in a statement that code refused."""
 _LONGEST_CLAIM = 4000
 """Characters of a claim; what is longer is no statement, and would take long to compare."""
 TOO_LONG = verdict_of("unverified", "claim_too_long")
@@ -78,29 +63,6 @@ _ANCHORS, _CHARS_PER_ANCHOR = 3, 22
 
 _SHOWN = 160
 """Characters of a sentence of the evidence that a verdict repeats."""
-_ERROR = re.compile(any_word("failure.patterns"), re.IGNORECASE)
-_FAILING = re.compile(any_word("failure.subject_patterns"), re.IGNORECASE)
-"""How a text speaks of something that fails."""
-
-
-def is_error_text(text: str, evidence: Sequence[str] = ()) -> bool:
-    """Return whether `text` tells of a failure of the research itself (ours or a model's), not of its subject: `evidence`
-    that has the words of the failure, and half of all its words, speaks of a connection refused or an error raised."""
-    failures = _failures(text)
-    if not failures:
-        return False
-    if evidence and detect(text) != detect("\n".join(evidence)):
-        # There are no words to compare: the evidence must speak of failing itself.
-        return not any(_FAILING.search(part) for part in evidence)
-    there, own = {term for part in evidence for term in content_terms(part)}, content_terms(text)
-    is_subject = there.issuperset(content_terms(failures)) and 2 * sum(term in there for term in own) >= len(own)
-    return not (there and is_subject)
-
-
-@lru_cache(maxsize=1024)
-def _failures(text: str) -> str:
-    """Return the words of a statement that tell of a failure; it is asked about in several steps of its check."""
-    return " ".join(match[0] for match in _ERROR.finditer(text))
 
 
 def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
@@ -110,79 +72,19 @@ def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
         return verdict_of("unverified", "no_evidence")
     if any(is_sentence_of(claim, e.text) for e in texts):
         return VERBATIM
+    claim = as_written_in("\n".join(e.text for e in texts), claim)
     return disproof(claim, texts) or _measured(claim, texts)
-
-
-def may_be_supported(claim: str, evidence: Evidence) -> bool:
-    """Return False where a cheap test shows that `verify` would not support `claim`: a name or number is not there."""
-    whole = f"{evidence.about}\n{evidence.text}"
-    return names_occur(claim, whole).ok and numbers_agree(claim, whole, amounts(claim)).ok
-
-
-def terms_shared(claim: str, evidence: Evidence) -> tuple[int, int]:
-    """Return how many terms of a claim the evidence has, and how many it could have: in another language names and code."""
-    terms = set(content_terms(claim))
-    if detect(claim) != detect(evidence.text):
-        terms = {term for term in terms if term.isascii()}
-    return len(terms & set(content_terms(f"{evidence.about} {evidence.text}"))), len(terms)
-
-
-def is_plainly_said(claim: str, evidence: Evidence) -> bool:
-    """Return whether one sentence of the evidence carries the claim: what a citation nobody gave must show."""
-    lines = evidence_sentences(evidence.text)
-    return verify(claim, [evidence]).kind == "supported" and (
-        is_sentence_of(claim, evidence.text) or bool(same_statement(claim, [], lines)) or _foreign(claim, evidence.text)
-    )
-
-
-def is_nearly_said(claim: str, evidence: Evidence) -> bool:
-    """Return whether one sentence of the evidence has most of the claim's terms."""
-    return bool(same_statement(claim, [], evidence_sentences(evidence.text)))
 
 
 def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
     """Return the verdict where code alone settles that the evidence does not support `claim`, else None.
 
-    That is: an error text, a quotation, number, unit, date or name that is not there, or is said of something
-    else. Where a judge speaks as well, only `certain_disproof` binds it.
+    That is: an error text, a quotation, number, unit, date or name that is not there, or is said of something else.
     """
     whole, about, lines = _laid_out(evidence)
     if refused := _refused_as_a_whole(claim, whole, about):
         return refused
     return _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
-
-
-def certain_disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
-    """Return the verdict where code is certain that the evidence does not support `claim`, else None.
-
-    That is: an error text, a quotation, number, unit, date or name that stands nowhere in the evidence. No
-    judge may overrule it; whether a value that is there belongs to the claim's subject is for a judge to say.
-    """
-    whole, about, lines = _laid_out(evidence)
-    if refused := _refused_as_a_whole(claim, whole, about):
-        return refused
-    there = list(quantities(f"{whole}\n{about}"))
-    values, bare = {q.value for q in there}, {q.value for q in there if not q.unit}
-    kinds = labels(claim)
-    counted = [q for q in amounts(claim) if q not in kinds and _is_written(claim, q) and not is_step(claim, q)]
-    missing = numbers_agree(claim, f"{whole}\n{about}", counted).missing
-    # Without its unit a number may be written in short, here ("5.6 (months)") or there ("wait: 60").
-    if any(q.value not in (bare if q.unit else values) for q in missing):
-        return _number_missing(claim, whole, about, lines)
-    absent = names_occur(claim, f"{about}\n{whole}").missing
-    foreign = detect(claim) != detect(whole)
-    # A title that was translated or named freely cannot be compared; an identifier is the same in all languages.
-    titled = (n for n in absent if n.text.isascii() or claim[n.start] not in _OPENS_TITLE)
-    binding = [n for n in titled if not foreign or (n.strict and n.text.isascii())]
-    return _name_missing(claim, whole, about, lines) if binding else None
-
-
-_OPENS_TITLE = ("《", "〈", "『")
-
-
-def _is_written(claim: str, quantity: Quantity) -> bool:
-    """Whether a quantity has digits or a unit: "three" and "first" are as often language as numbers."""
-    return bool(quantity.unit or re.search(r"\d", claim[quantity.start : quantity.end]))
 
 
 def _laid_out(evidence: Sequence[Evidence]) -> tuple[str, str, list[str]]:

@@ -75,8 +75,7 @@ def check_command(claim: str, evidence: str, as_json: bool) -> int:
     if as_json:
         click.echo(verdict.model_dump_json())
     else:
-        score = "" if verdict.score is None else f" (score {verdict.score:.2f})"
-        echo_wrapped(f"{verdict.kind}{score}: {verdict.reason}")
+        echo_wrapped(f"{verdict.kind}: {verdict.reason}")
     return _VERDICT_CODES[verdict.kind]
 
 

@@ -127,12 +127,12 @@ class XlsxExporter:
         _fill(book.create_sheet("Evidence"), COLUMNS, rows_of(given))
         _colour(book["Evidence"])
         problems = [
-            (p.kind, p.quote, p.problem, p.evidence, ", ".join(p.passages), p.claim, p.by, p.outcome)
+            (p.kind, p.quote, p.problem, p.evidence, ", ".join(p.passages), p.claim, p.by, p.outcome, p.reply)
             for p in given.report.problems
         ]
-        columns = ("kind", "quote", "problem", "evidence", "passages", "claim_id", "by", "outcome")
+        columns = ("kind", "quote", "problem", "evidence", "passages", "claim_id", "by", "outcome", "reply")
         _fill(book.create_sheet("Problems"), columns, problems)
-        edits = [(edit.old, edit.new, "yes" if edit.applied else "no") for edit in given.report.edits]
+        edits = [(e.old, e.new, "yes" if e.applied else "no") for e in given.report.edits if e.old]
         _fill(book.create_sheet("Edits"), ("old", "new", "applied"), edits)
         references = [
             (e.number, e.title, "; ".join(p.sorted_name for p in e.authors), e.published,

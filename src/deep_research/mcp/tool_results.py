@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from deep_research.claimcheck.verify import is_error_text
 from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.data.outside_tools import ToolAnswer, ToolContent
 from deep_research.registry import reader_of
 from deep_research.text.cleaning import fold
+from deep_research.text.error_text import is_error_text
 from deep_research.text.page_noise import unreadable_because
 
 _MOST_SOURCES = 50

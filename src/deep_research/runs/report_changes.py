@@ -28,10 +28,13 @@ _PORTS = {"smtp": 587, "smtps": 465}
 
 
 class StatementChange(Noun):
-    """A statement of the later report, and what the earlier one said in its place ("" where one of them has none)."""
+    """A statement of the later report, and what the earlier one said in its place.
+
+    `where` is the heading that it stands under; "" stands for the text that one of them has not.
+    """
 
     kind: ChangeKind
-    section: str
+    where: str
     text: str = ""
     before: str = ""
     passages: tuple[str, ...] = ()
@@ -103,8 +106,8 @@ def compare_reports(earlier: Report, later: Report, *, before: str, after: str) 
 def _compare_claims(earlier: Sequence[Claim], later: Sequence[Claim]) -> tuple[list[StatementChange], int]:
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - only where reports are compared
 
-    old = {claim.text: claim for claim in earlier if claim.stands}
-    new = {claim.text: claim for claim in later if claim.stands}
+    old = {claim.text: claim for claim in earlier if _is_told(claim)}
+    new = {claim.text: claim for claim in later if _is_told(claim)}
     left = {text: claim for text, claim in old.items() if text not in new}
     found: list[StatementChange] = []
     unchanged = len(new.keys() & old.keys())
@@ -118,9 +121,14 @@ def _compare_claims(earlier: Sequence[Claim], later: Sequence[Claim]) -> tuple[l
             unchanged += 1
             continue
         kind: ChangeKind = "changed" if before else "new"
-        found.append(StatementChange(kind=kind, section=claim.where, text=text, before=before, passages=claim.passages))
-    gone = [StatementChange(kind="gone", section=claim.where, before=text) for text, claim in left.items()]
+        found.append(StatementChange(kind=kind, where=claim.where, text=text, before=before, passages=claim.passages))
+    gone = [StatementChange(kind="gone", where=claim.where, before=text) for text, claim in left.items()]
     return [*found, *gone], unchanged
+
+
+def _is_told(claim: Claim) -> bool:
+    """Return whether a statement is what sources say, as far as anybody could tell; without a model nobody judges it."""
+    return bool(claim.passages) and claim.verdict.kind in ("supported", "unverified")
 
 
 def _figures(text: str) -> list[str]:

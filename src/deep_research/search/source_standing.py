@@ -1,9 +1,9 @@
 """Date and standing of the sources of a library, read once from the head of what was stored."""
 
 import re
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from deep_research.claimcheck.currency import Dated
 from deep_research.ports import Library
 from deep_research.text.standing import Standing, read_footer, read_standing
 
@@ -14,6 +14,15 @@ _VERSION = re.compile(
     re.IGNORECASE,
 )
 """A version in the title of a documentation ("Python 3.11.2 documentation"); not the number of a chapter."""
+
+
+class Dated(NamedTuple):
+    """One cited source: the ISO date it speaks of ("" unknown), and its standing."""
+
+    date: str
+    standing: Standing
+
+
 _read: "WeakKeyDictionary[Library, dict[str, Dated]]" = WeakKeyDictionary()
 
 

@@ -11,7 +11,16 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from deep_research.api import Run
-from deep_research.errors import ConfigError, Declined, LimitReached, ResearchError, RunBusy, RunNotFound, StoreError
+from deep_research.errors import (
+    ConfigError,
+    Declined,
+    LimitReached,
+    ResearchError,
+    RunBusy,
+    RunNotFound,
+    StoreError,
+    WorkTooLarge,
+)
 from deep_research.server.access_tokens import AccessTokens
 from deep_research.server.api_models import Problem
 from deep_research.server.request_guard import Refusal, problem
@@ -83,7 +92,7 @@ def status_of(error: ResearchError) -> int:
             return 409
         case LimitReached():
             return 429
-        case ConfigError(reason="reused"):
+        case ConfigError(reason="reused") | WorkTooLarge():
             return 422
         case ConfigError():
             return 400

@@ -24,6 +24,7 @@ class RunRecord(Noun):
     Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
     `origin` says how the run came from another one, `parent`: the same question asked again later.
     `recorded` are the settings that an imported run was made with: a replay alone uses them, which reaches nothing outside.
+    `is_answered` is False where the finished report answers nothing.
     """
 
     run_id: str
@@ -45,6 +46,7 @@ class RunRecord(Noun):
     parent: str = ""
     origin: Origin = ""
     recorded: dict[str, Any] | None = None
+    is_answered: bool = True
 
 
 class StoredCall(NamedTuple):

@@ -124,7 +124,7 @@ def _scales(*powers: int) -> str:
 
 
 _COMPOSITE = rf"{_scales(8, 12)}(?: ?\d[\d,.]* ?{_scales(8)})?(?: ?\d[\d,.]* ?{_scales(4, 7)})"
-_THOUSANDS = rf"{_scales(4)} ?(?:\d ?{_scales(3)}|\d{{4}}(?! ?\d| ?{any_of(words('dates.year_marks'))}))"
+_THOUSANDS = rf"{_scales(4)} ?(?:\d ?{_scales(3)}|\d,?\d{{3}}(?! ?\d| ?{any_of(words('dates.year_marks'))}))"
 _WORD_SCALE = "hundred|thousand|million|billion|trillion|quadrillion|mln|mn|bn|tn"
 _SIGN = r"US\$|NT\$|HK\$|A\$|C\$|[$€£¥₩]|\b(?:USD|EUR|GBP|RMB|CNY|JPY|KRW) ?"
 _AMOUNT = re.compile(
@@ -140,7 +140,9 @@ _BEFORE = re.compile(
     rf"|(?P<less>{any_word('numbers.less_patterns')}))[ ]?(?:the |a )?[$€£¥₩]?$",
     re.IGNORECASE | re.ASCII,
 )
-_AROUND = re.compile(rf"(?:{any_word('numbers.about_patterns')}|{any_word('numbers.more_patterns')}|{any_word('numbers.less_patterns')})[ ]")
+_AROUND = re.compile(
+    rf"(?:{any_word('numbers.about_patterns')}|{any_word('numbers.more_patterns')}|{any_word('numbers.less_patterns')})[ ]"
+)
 _RANGE = re.compile(rf"\s?{any_word('numbers.range_patterns')}\s?")
 _JOIN = re.compile(rf"\s?(?:{any_word('numbers.range_patterns')}|{any_word('numbers.series_patterns')})\s?")
 _NO_UNIT = re.compile(any_word("numbers.no_unit_patterns"))
@@ -364,5 +366,8 @@ def is_step(text: str, number: Quantity) -> bool:
     """Return whether a number names a step or point of the text itself ("step 3", "points 1 to 3", "3단계")."""
     if number.unit not in ("", "ordinal") or number.value > _MOST_STEPS:
         return False
-    before, behind = text[max(0, number.start - 40) : number.start].rstrip(), text[number.end : number.end + 20].lstrip()
+    before, behind = (
+        text[max(0, number.start - 40) : number.start].rstrip(),
+        text[number.end : number.end + 20].lstrip(),
+    )
     return bool(_STEP_BEFORE.search(before) or _STEP_BEHIND.match(behind))

@@ -84,8 +84,12 @@ def quotations_occur(claim: str, evidence: str) -> QuotationAgreement:
     missing = tuple(q for q in quotations(claim) if not any(stands_in(q.text, text) for text in texts))
     if not missing:
         return QuotationAgreement(True)
-    near = fuzz.partial_ratio(_squeeze(missing[0].text), _squeeze(evidence)) if evidence.strip() else 0.0
-    return QuotationAgreement(False, missing, near >= _NEAR)
+    return QuotationAgreement(False, missing, stands_nearly_in(missing[0].text, evidence))
+
+
+def stands_nearly_in(quoted: str, evidence: str) -> bool:
+    """Return whether a quotation stands in `evidence` with few changes."""
+    return bool(evidence.strip()) and fuzz.partial_ratio(_squeeze(quoted), _squeeze(evidence)) >= _NEAR
 
 
 def stands_in(quoted: str, evidence: str) -> bool:

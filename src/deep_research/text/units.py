@@ -105,8 +105,10 @@ def unit_at(text: str, end: int) -> tuple[str, int]:
         return "", end
     written = match["unit"]
     unit = EXACT.get(written) or ALIASES.get(written.lower(), "")
-    if len(written) == 1 and text[end] == "-":
-        return "", end  # 5-m
+    if len(written) == 1 and (
+        text[end] == "-" or (unit == "times" and text[match.end() : match.end() + 2].lstrip()[:1].isdigit())
+    ):
+        return "", end  # 5-m, 3 × 200
     end = match.end()
     while per := _PER.match(text, end):
         divisor = ALIASES.get(per["of"].lower()) or ("" if "/" in unit or "/" not in per[0] else per["of"])
@@ -131,6 +133,7 @@ DATES = re.compile(
     r"|(?<!\d)(?P<y6>[12]\d{3})-(?P<m6>0[1-9]|1[0-2])(?![\d-])"
     rf"|(?<!\d)(?P<m7>\d{{1,2}}) ?{_MONTH_MARK} ?(?P<d7>\d{{1,2}}) ?{_DAY_MARK}"
     r"|(?<![\d.])(?P<d8>\d{1,2})\. ?(?P<m8>\d{1,2})\. ?(?P<y8>[12]\d{3})(?![\d.])"
+    r"|(?<![\d.])(?P<y7>[12]\d{3})\. ?(?P<m10>1[0-2]|0?[1-9])\.(?! ?\d)"
     r"|(?<![\d/])(?P<m9>\d{1,2})/(?P<d9>\d{1,2})/(?P<y9>[12]\d{3})(?![\d/])",
     re.IGNORECASE | re.ASCII,
 )

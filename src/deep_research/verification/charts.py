@@ -5,7 +5,7 @@ A block is a JSON object: `{"kind": "bar" | "line", "title": …, "unit": …, "
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal, NamedTuple
 
@@ -87,29 +87,24 @@ def _point(given: Any) -> ChartPoint | None:
 def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str]:
     """Return in words what is wrong with a chart: it cannot be drawn, or a value is not in the passage of its point.
 
-    `passages` holds the texts of the ids it cites, None for an id that does not exist.
+    `passages` holds what the passages of its points tell, None for an id that does not exist.
     """
-    if chart.fault:
-        return [chart.fault]
-    problems: list[str] = []
-    for point in chart.points:
-        name = f"the point “{point.label[:_SHOWN]}” of the chart"
-        texts = [text for key in point.passages if (text := passages.get(key)) is not None]
-        unknown = [key for key in point.passages if passages.get(key) is None]
-        problems += [f"{name} cites {key}, which does not exist" for key in unknown]
-        if not point.passages:
-            problems.append(f"{name} names no passage")
-        elif texts and not _has_value(point, chart.unit, texts):
-            problems.append(f"the value {_shown(point.value, chart.unit)} of {name} is not in its passage")
-    return problems
+    return [chart.fault] if chart.fault else [p for point in chart.points for p in _problems(point, chart, passages)]
+
+
+def _problems(point: ChartPoint, chart: Chart, passages: Mapping[str, str | None]) -> Iterator[str]:
+    name = f"the point “{point.label[:_SHOWN]}” of the chart"
+    texts = [text for key in point.passages if (text := passages.get(key)) is not None]
+    yield from (f"{name} cites {key}, which does not exist" for key in point.passages if passages.get(key) is None)
+    if not point.passages:
+        yield f"{name} names no passage"
+    elif texts and not _has_value(point, chart.unit, texts):
+        yield f"the value {_shown(point.value, chart.unit)} of {name} is not in its passage"
 
 
 def _has_value(point: ChartPoint, unit: str, texts: list[str]) -> bool:
-    """Tell whether a value stands in one of the texts, with the chart's unit behind it or, for a sign, before it."""
-    written = [_shown(point.value, unit)]
-    if unit and not unit[-1].isalnum():  # "rpm4000" would be a name, which no number is looked for in
-        written.append(f"{unit}{point.value:f}")
-    return any(not missing_figures(one, texts) for one in written)
+    """Tell whether a value stands in one of the texts with the chart's unit."""
+    return not missing_figures(_shown(point.value, unit), texts)
 
 
 def _shown(value: Decimal, unit: str) -> str:

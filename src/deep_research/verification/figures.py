@@ -16,8 +16,10 @@ _TOLERANCE, _REACH = Decimal("0.05"), Decimal("1.1")
 _COUNTED = 2
 """Up to so many things an author counts in words: "three ways" is no figure of a source."""
 _DIGITS = re.compile(r"\d[\d,.]*\d|\d")
-_SUM = re.compile(r"(?P<terms>[\d,.]+\s?\S{0,3}(?:\s?[-+−×*÷/]\s?[\d,.]+\s?[%\w]{0,3}){1,6})\s?[=≈]\s?(?P<result>[\d,.]+)")
-_ORDINAL_DAY = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/([12]\d{3})(?![\d/])")
+_SUM = re.compile(
+    r"(?P<terms>[\d,.]+\s?\S{0,3}(?:\s?[-+−×*÷/]\s?[\d,.]+\s?[%\w]{0,3}){1,6})\s?[=≈]\s?(?P<result>[\d,.]+)"
+)
+_SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/([12]\d{3})(?![\d/])")
 
 
 class MissingFigure(NamedTuple):
@@ -38,11 +40,7 @@ class _Figures:
         found = quantities(text)
         self.text = text
         self.dates = [q for q in found if q.unit in CALENDAR]
-        self.dates += [
-            q._replace(value=Decimal(int(y) * 10000 + int(m) * 100 + int(d)), unit="date")
-            for d, m, y in _ORDINAL_DAY.findall(text)
-            for q in found[:1]
-        ]  # 12/11/2026 is the 12th of November as well
+        self.dates += _day_first(text)
         self.amounts = [q for q in found if q.unit not in CALENDAR]
         self.values = {q.value for q in found}
         self.bare = {q.value for q in found if q.unit in ("", "ordinal", "year")}
@@ -50,6 +48,14 @@ class _Figures:
         self.digits = {written.replace(",", "") for written in _DIGITS.findall(plain)}
         self.words = set(re.findall(r"[a-z]{3,9}", plain))
         self.runs = set(re.findall(r"\d+", plain))
+
+
+def _day_first(text: str) -> list[Quantity]:
+    """Return the dates of a text that may be read day first: 12/11/2026 is the 12th of November as well."""
+    return [
+        Quantity(Decimal(int(year) * 10000 + int(month) * 100 + int(day)), "date", 0, 0)
+        for day, month, year in _SLASHED.findall(text)
+    ]
 
 
 @lru_cache(maxsize=1024)
@@ -72,7 +78,8 @@ def missing_figures(statement: str, texts: Sequence[str]) -> list[MissingFigure]
         written = statement[figure.start : figure.end].strip()
         if _is_own(statement, figure, written) or any(start <= figure.start < end for start, end in sums):
             continue
-        if not any(_has(one, figure, written) for one in known) and not _is_dated(figure, known):
+        readings = [figure, *(_day_first(written) if figure.unit == "date" else ())]
+        if not any(_has(one, read, written) for one in known for read in readings) and not _is_dated(figure, known):
             is_date = figure.unit in CALENDAR
             missing.setdefault(written, MissingFigure(written, is_date, "" if is_date else _elsewhere(figure, known)))
     return list(missing.values())

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from deep_research.i18n.language import CJK, HANGUL, detect, is_cjk
 from deep_research.text.code_spans import code_spans, is_within
 from deep_research.text.names import Name, begins_sentence, name_index, names
-from deep_research.text.quotations import quotations, stands_in
+from deep_research.text.quotations import quotations, stands_in, stands_nearly_in
 from deep_research.verification.figures import missing_figures
 
 FlagKind = Literal["id", "quotation", "number", "date", "name"]
@@ -21,49 +21,52 @@ _SHOWN = 120
 
 
 class Flag(NamedTuple):
-    """One thing that was looked for and not found. `quote` is how it stands in the statement, `said` tells a judge."""
+    """One thing that was looked for and not found: `quote` is how it stands in the statement, `said` tells a judge.
+
+    `is_sure` where nobody need look: an id that does not exist, a quotation that was changed.
+    """
 
     kind: FlagKind
     quote: str
     said: str
+    is_sure: bool = False
 
 
 def flags_of(
-    statement: str, cited: Mapping[str, str | None], question: str = "", known: Sequence[str] = ()
+    statement: str, passages: Mapping[str, str | None], question: str = "", known: Sequence[str] = ()
 ) -> list[Flag]:
     """Return what of `statement` stands in none of its texts.
 
-    `cited` holds the text of each passage that it cites, with title, heading and dates of its source; None for an id
-    that does not exist. `known` are other texts it may draw on (assumptions, names that were looked up). A statement
-    that cites nothing is held against `known` alone, and not at all without it.
+    `passages` holds what each passage it cites tells, with title, heading and date of its source; None for an id that
+    does not exist. `known` are other texts it may draw on (names that were looked up). A statement that cites nothing
+    is held against `known` alone, and not at all without it.
     """
-    passages = [text for text in cited.values() if text is not None]
-    flags = [Flag("id", key, f"the id {key} does not exist") for key, text in cited.items() if text is None]
-    texts = [*passages, *known]
-    if not texts:
+    flags = [
+        Flag("id", key, f"the passage {key} does not exist", True) for key, text in passages.items() if text is None
+    ]
+    cited = [text for text in passages.values() if text is not None]
+    if not cited and not known:
         return flags
-    where = "none of the cited passages" if passages else "none of the passages" if known else ""
-    texts = [text for text in (*texts, question) if text]
-    flags += (
-        Flag("quotation", quote, f"the quotation “{_shortened(quote)}” is not word for word in {where.replace('none', 'any', 1)}")
-        for quote in _changed_quotations(statement, texts)
-    )
+    texts = [text for text in (*cited, *known, question) if text]
+    where = "the cited passages" if cited else "the passages"
+    for quote, is_near in _changed_quotations(statement, texts):
+        shown = quote if len(quote) <= _SHOWN else f"{quote[:_SHOWN]}…"
+        said = f"the quotation “{shown}” is not word for word in any of {where}"
+        flags.append(Flag("quotation", quote, said, is_near))
     for figure in missing_figures(statement, texts):
         kind = "date" if figure.is_date else "number"
         instead = f"; there it is “{figure.there}”" if figure.there else ""
-        flags.append(Flag(kind, figure.written, f"the {kind} {figure.written} is in {where}{instead}"))
+        flags.append(Flag(kind, figure.written, f"the {kind} {figure.written} is in none of {where}{instead}"))
     flags += (
-        Flag("name", name.text, f"the name {name.text} is in {where}") for name in _missing_names(statement, texts)
+        Flag("name", name.text, f"the name {name.text} is in none of {where}")
+        for name in _missing_names(statement, texts)
     )
     return flags
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-
-
-def _changed_quotations(statement: str, texts: Sequence[str]) -> Iterator[str]:
-    """Yield the quotations of several words that stand in none of the texts, as far as these are in their language."""
+def _changed_quotations(statement: str, texts: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the quotations of several words that stand in none of the texts, as far as these are in their language, and
+    whether one stands there nearly so."""
     code = code_spans(statement)
     found = [(quoted.text, quoted.start) for quoted in quotations(statement)]
     found += [(quoted[1], quoted.start(1)) for quoted in _SINGLE_QUOTED.finditer(statement)]
@@ -71,7 +74,7 @@ def _changed_quotations(statement: str, texts: Sequence[str]) -> Iterator[str]:
         if is_within(code, start) or not _is_of_several_words(quote):
             continue
         if any(_may_hold(text, quote) for text in texts) and not any(stands_in(quote, text) for text in texts):
-            yield quote
+            yield quote, any(stands_nearly_in(quote, text) for text in texts)
 
 
 def _is_of_several_words(quote: str) -> bool:

@@ -33,6 +33,9 @@ _EMPHASIS = re.compile(
 )
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\((?:[^()\s]|\([^()\s]{0,200}\)){0,1000}(?:\s\"[^\"\n]{0,200}\")?\)")
 _STOPS_BEFORE = re.compile(r"[.!?…。！？][\"'”’」』）)\]*_]{0,4}$")
+_HEADING_MARKS = re.compile(
+    r"^[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?#{1,6}[ \t]*|[ \t]+#{1,6}[ \t]*$|\n[ \t>]*(?:=+|-+)[ \t]*$"
+)
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 _BOLD_LABEL = re.compile(r"(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__)[.:。：]?\Z")
 
@@ -105,7 +108,7 @@ class _Splitter:
         tokens = _parser().parse(self.text.replace("\r", " ").replace("\x00", " "))
         for number, token in enumerate(tokens):
             if token.type == "heading_open":
-                heading = plain_text(self._without_citations(tokens[number + 1].content))
+                heading = plain_text(_HEADING_MARKS.sub("", self._clean(*self._span(token))[0]))
                 level = int(token.tag[1:])
                 if not skipped or level <= skipped:
                     skipped = level if is_reference_heading(heading) else 0
@@ -118,7 +121,7 @@ class _Splitter:
             elif token.type == "tr_open":
                 start, end = self._span(token)
                 if tokens[number + 1].type == "th_open":
-                    cells = tuple(plain_text(self._without_citations(cell)) for cell in self._cells(start, end))
+                    cells = tuple(plain_text(cell) for cell in self._cells(start, end))
                     header = cells, self._ids(start, end)
                 else:
                     yield from self._row(start, end, heading, header)
@@ -133,9 +136,6 @@ class _Splitter:
 
     def _ids(self, start: int, end: int) -> tuple[str, ...]:
         return tuple(dict.fromkeys(key for citation in self._between(start, end) for key in citation.ids))
-
-    def _without_citations(self, text: str) -> str:
-        return RewrittenText(text, [(c.start, c.end, c.kept) for c in citations(text)]).text
 
     def _cells(self, start: int, end: int) -> list[str]:
         """Return the cells of a row of a table, citations left out."""
@@ -158,7 +158,7 @@ class _Splitter:
         gone = [(mark.start() + 1, mark.end(), "") for mark in _QUOTE_MARK.finditer(block)]
         for citation in self._between(start, end):
             first = citation.start
-            while first > start and self.text[first - 1] in " \t":
+            while first > start and not citation.kept and self.text[first - 1] in " \t":
                 first -= 1
             gone.append((first - start, citation.end - start, citation.kept))
         rewritten = RewrittenText(block, sorted(gone))

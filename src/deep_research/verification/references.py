@@ -1,0 +1,184 @@
+"""Lists of references in reports that somebody else wrote: where they stand, and which number names which page."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from deep_research.text.code_spans import is_within
+from deep_research.verification.statements import is_reference_heading, plain_text
+
+_URL = re.compile(r"(?:https?://|(?<![\w.@/])www\.)[^\s<>\[\]{}\"“”「」『』【】（）《》，。；、！？|`]+", re.IGNORECASE)
+_SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_ENTRY = re.compile(
+    r"[ \t>]*(?:[-*+•][ \t]+)?(?:\*\*|__)?"
+    r"(?:\\?\[\^?(?P<square>[\w.-]{1,40})\\?\](?P<defines>:)?|【(?P<lens>\d{1,3})】|［(?P<wide>\d{1,3})］|(?P<dotted>\d{1,3})(?:[.)、．）:：]|(?=\s+https?://))"
+    r"|[(（](?P<round>\d{1,3})[)）]|(?P<sup>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})|<sup>\[?(?P<raised>\d{1,3})\]?</sup>|\|[ \t]*\[?(?P<cell>\d{1,3})\]?[ \t]*\|)"
+    r"(?:\*\*|__)?[.:：]?(?:\*\*|__)?[ \t]*(?P<said>[^\n]*)"
+)
+_HEADING = re.compile(r"[ \t]{0,3}(?P<marks>#{1,6})[ \t]+(?P<title>[^\n]+)")
+_BARE_HEADING = re.compile(
+    r"[ \t]*(?:\*\*|__)?(?P<title>[^\n*_|\[\]]{2,60}?)(?:\*\*|__)?[ \t]*[:：]?(?:\*\*|__)?[ \t]*$"
+)
+_UNDERLINED = re.compile(r"[ \t]{0,3}(?:={2,}|-{2,})[ \t]*$")
+_RULE = re.compile(r"[ \t]*(?:[-*_][ \t]*){3,}$|[ \t]*\|?[ \t:|-]+\|?[ \t]*$")
+_LEAST_ENTRIES = 2
+
+
+class ListedReference(NamedTuple):
+    """An entry of a list: the name or number it has ("" for none), its addresses, and what it says besides them."""
+
+    name: str
+    urls: tuple[str, ...]
+    title: str
+    start: int
+
+
+class ReferenceLists(NamedTuple):
+    """All entries of a report in order, and the stretches of text that they fill."""
+
+    entries: tuple[ListedReference, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether any entry has a number."""
+        return any(entry.name.isdigit() for entry in self.entries)
+
+    def find(self, name: str, offset: int) -> ListedReference | None:
+        """Return the entry of a name: of several lists that of the next one, else the last before."""
+        named = [entry for entry in self.entries if entry.name == name.strip().casefold()]
+        after = next((entry for entry in named if entry.start > offset), None)
+        return after or (named[-1] if named else None)
+
+
+def addresses(text: str) -> tuple[str, ...]:
+    """Return the web addresses in a text, without the punctuation of the sentence around them."""
+    found: list[str] = []
+    for match in _URL.finditer(text):
+        url = match[0].rstrip(".,;:!?*_'’")
+        while url.endswith(")") and url.count(")") > url.count("("):
+            url = url[:-1].rstrip(".,;:!?*_'’")
+        url = url.split(")](")[0]
+        found.append(url if "//" in url else f"https://{url}")
+    return tuple(dict.fromkeys(found))
+
+
+class _Line(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+def read_lists(text: str, code: Sequence[tuple[int, int]]) -> ReferenceLists:
+    """Return the lists of references of a report: under a heading that says so, at its end, or by definitions.
+
+    `code` are the stretches of code, which hold none.
+    """
+    lines = [
+        _Line(m.start(), m.end(), m[0])
+        for m in re.finditer(r"[^\n]*(?:\n|\Z)", text)
+        if m[0] and not is_within(code, m.start())
+    ]
+    regions = list(_headed_regions(lines)) or list(_last_region(lines))
+    entries = [entry for first, last in regions for entry in _entries(lines[first:last])]
+    covered = {number for first, last in regions for number in range(first, last)}
+    spans = [(lines[first].start, lines[last - 1].end) for first, last in regions]
+    for number, line in enumerate(lines):
+        defined = _ENTRY.match(line.text) if number not in covered else None
+        if defined and defined["square"] and defined["defines"]:
+            entries += _entries([line])
+            spans.append((line.start, line.end))
+    return ReferenceLists(tuple(sorted(entries, key=lambda e: e.start)), tuple(sorted(spans)))
+
+
+def _headed_regions(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
+    """Yield the lines from the heading of a list of references to the next heading that is no part of it."""
+    begin, level = -1, 0
+    for number, line in enumerate(lines):
+        depth, title = _heading(lines, number)
+        if not depth:
+            continue
+        if (
+            begin >= 0
+            and (depth <= level or level == _BARE)
+            and not (depth == _BARE and not is_reference_heading(title))
+        ):
+            yield begin, number
+            begin = -1
+        if begin < 0 and is_reference_heading(title) and _has_entries(lines, number):
+            begin, level = number, depth
+        del line
+    if begin >= 0:
+        yield begin, len(lines)
+
+
+_BARE = 7
+"""The level of a heading that is only a line by itself."""
+
+
+def _heading(lines: Sequence[_Line], number: int) -> tuple[int, str]:
+    """Return the level and title of a line that is a heading, or looks like that of a list; 0 for all else."""
+    line = lines[number].text
+    if (marked := _HEADING.match(line)) is not None:
+        return len(marked["marks"]), plain_text(marked["title"].rstrip(" #\n"))
+    bare = _BARE_HEADING.match(line.rstrip("\n"))
+    if bare is None or not is_reference_heading(bare["title"]):
+        return 0, ""
+    following = lines[number + 1].text if number + 1 < len(lines) else ""
+    return (2 if _UNDERLINED.match(following) else _BARE), bare["title"]
+
+
+def _has_entries(lines: Sequence[_Line], number: int) -> bool:
+    """Tell whether a list follows a heading: an entry or an address among its first lines."""
+    following = [line.text for line in lines[number + 1 : number + 8] if line.text.strip()]
+    return any(_ENTRY.match(line) or _URL.search(line) or re.match(r"\s*[-*+•] ", line) for line in following[:4])
+
+
+def _last_region(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
+    """Yield the entries that a report without a heading for them ends with: numbered lines that have addresses."""
+    first = len(lines)
+    count = 0
+    for number in range(len(lines) - 1, -1, -1):
+        line = lines[number].text
+        if not line.strip() or _RULE.match(line.rstrip("\n")):
+            continue
+        entry = _ENTRY.match(line)
+        if entry is None or not (_URL.search(line) or (entry["square"] and count)):
+            if not (_URL.match(line.strip()) and number):
+                break
+            continue
+        first, count = number, count + 1
+    if count >= _LEAST_ENTRIES:
+        yield first, len(lines)
+
+
+def _entries(lines: Sequence[_Line]) -> Iterator[ListedReference]:
+    """Yield the entries of a list; what follows an entry without a mark of its own belongs to it."""
+    name, said, start = "", "", -1
+    for line in lines:
+        entry = _ENTRY.match(line.text)
+        is_item = re.match(r"[ \t]*(?:[-*+•][ \t]|\[[^\]\n]{2,300}\]\()", line.text) is not None
+        if entry is None and not is_item and said and line.text.strip() and not _HEADING.match(line.text):
+            said += " " + line.text.strip()
+            continue
+        yield from _entry(name, said, start)
+        name, said, start = "", "", line.start
+        if entry is not None:
+            name = next(value for key, value in entry.groupdict().items() if value and key not in ("said", "defines"))
+            # A link may be the number itself: [1](https://…).
+            said = entry["said"].strip()
+        elif is_item or (_URL.search(line.text) and not _HEADING.match(line.text)):
+            said = line.text.strip()
+    yield from _entry(name, said, start)
+
+
+_RAISED = str.maketrans(_SUPERSCRIPT, "0123456789")
+
+
+def _entry(name: str, said: str, start: int) -> Iterator[ListedReference]:
+    if not said:
+        return
+    urls = addresses(said)
+    title = plain_text(re.sub(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)", "]", said))
+    title = " ".join(_URL.sub(" ", title).split()).strip(" -–—:：,.;|*[]()<>")
+    yield ListedReference(name.translate(_RAISED).casefold(), urls, title, start)

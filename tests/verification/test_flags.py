@@ -1,0 +1,85 @@
+"""What code tells of a statement: what none of its passages has, in whatever way it is written there."""
+
+import pytest
+
+from deep_research.verification.flags import flags_of
+
+EVIDENCE = """The travel budget is 36,000 euros. Wait 14 days. It needs 256 megabytes. Published 2026-11-12 by NIST in SP
+800-63-4. Verifiers SHALL NOT permit the subscriber to store a hint. At least 8 characters. A 12.5% rise to 1,234,567."""
+PASSAGES = {"s1p1": f"The Harbour Guideline, 2025-03-01\n{EVIDENCE}"}
+
+
+def _flags(statement: str, question: str = "") -> list[str]:
+    return [flag.quote for flag in flags_of(statement, PASSAGES, question)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "The travel budget is 36,000.",
+        "The budget is 36,000 EUR, €36,000, 36.000 €, 36 000 € or EUR 36,000.00.",
+        "预算为36,000欧元，即3.6万欧元。",
+        "예산은 36,000유로이다.",
+        "予算は3万6000ユーロ。",
+        "Wait two weeks, that is fourteen days or 336 hours.",
+        "It needs 256 MB or 0.25 GB; 需 256 兆字节; 256 メガバイト; 256 메가바이트.",
+        "On 12 November 2026, November 12th, 2026, 2026年11月12日, 2026년 11월 12일, 12.11.2026, 12/11/2026, 11/12/2026.",
+        "In November 2026, and on 12 November.",
+        "NIST SP 800-63-4 says “SHALL NOT permit the subscriber to store a hint”.",
+        "12.5 percent, or 0.125, to 1.2 million, about 1.25 million, more than 1.2 million.",
+        "The Harbour Guideline of March 2025 has at least 8 characters.",
+        "There are two ways; step 3 and point 4 follow, 第2步, 5단계.",
+        "100 × 8% = 8.",
+    ],
+)
+def test_what_the_passage_has_is_not_flagged(statement: str) -> None:
+    assert _flags(statement, "100 and 8%?") == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "flagged"),
+    [
+        ("It is 36,500 euros.", ["36,500 euros"]),
+        ("It is 36,000 dollars.", ["36,000 dollars"]),
+        ("Wait 14 weeks.", ["14 weeks"]),
+        ("Wait fifteen days.", ["fifteen days"]),
+        ("It needs 0.5 GB.", ["0.5 GB"]),
+        ("On 13 November 2026.", ["13 November 2026"]),
+        ("2026年11月13日发布。", ["2026年11月13日"]),
+        ("In 2024.", ["2024"]),
+        ("“SHALL permit the subscriber to store a hint”", ["SHALL permit the subscriber to store a hint"]),
+        ("‘SHALL NOT allow the subscriber to store a hint’", ["SHALL NOT allow the subscriber to store a hint"]),
+        ("The rise was made by Microsoft Research.", ["Microsoft Research"]),
+        ("100 × 9% = 8.", ["100", "9%"]),
+        ("1.3 million.", ["1.3 million"]),
+    ],
+)
+def test_what_the_passage_has_not_is_flagged(statement: str, flagged: list[str]) -> None:
+    assert _flags(statement) == flagged
+
+
+def test_a_flag_says_what_was_looked_for() -> None:
+    told = [(f.kind, f.said, f.is_sure) for f in flags_of("It is $36,000 in 15 days.", {**PASSAGES, "s1p9": None})]
+    assert told == [
+        ("id", "the passage s1p9 does not exist", True),
+        ("number", "the number $36,000 is in none of the cited passages; there it is “36,000 euros”", False),
+        ("number", "the number 15 days is in none of the cited passages", False),
+    ]
+
+
+def test_code_is_sure_of_a_changed_quotation_and_not_of_a_name_in_marks() -> None:
+    changed, name = (
+        "“SHALL NOT permit the subscriber to store any hint”",
+        "It was told in “A Tale of Harbours and Lighthouses”.",
+    )
+    assert [(f.kind, f.is_sure) for f in flags_of(changed, PASSAGES)] == [("quotation", True)]
+    assert ("quotation", False) in [(f.kind, f.is_sure) for f in flags_of(name, PASSAGES)]
+
+
+def test_what_was_translated_is_no_changed_quotation() -> None:
+    assert _flags("规定写明“不得允许用户存储密码提示信息”。") == []
+
+
+def test_a_statement_without_ids_is_held_against_known_texts_alone() -> None:
+    assert flags_of("It takes 15 days.", {}) == []
+    assert [f.quote for f in flags_of("It takes 15 days.", {}, known=["It takes 14 days."])] == ["15 days"]

@@ -1,0 +1,104 @@
+"""Reports of others: statements and what they cite, in the styles people meet."""
+
+import time
+
+import pytest
+
+from deep_research.verification.foreign import ForeignReport, read_report
+
+A, B = "https://a.org/one_(x)", "https://b.org/two?q=1&r=2"
+
+STYLES = {
+    "links in the text": f"Coal [fell]({A}) in 2024. Wind grew ([Agency, 2025]({B})).",
+    "links behind full stops": f"Coal fell in 2024. [Agency]({A})\nWind grew. ([The Paper]({B}))",
+    "numbered links": f"Coal fell in 2024 [[1]]({A}). Wind grew [2]({B}).",
+    "numbers with a list": f"Coal fell in 2024[1]. Wind grew [2].\n\n## Sources\n\n[1] First: {A}\n[2] {B} - Second",
+    "numbers with a plain list": f"Coal fell in 2024 [1]. Wind grew [2].\n\nReferences:\n1. First. {A}.\n2. Second, {B}",
+    "numbers with a list of links": f"Coal fell in 2024 [1]. Wind grew [2].\n\n**Sources**\n\n1. [First]({A})\n2. [Second]({B})",
+    "numbers with a list of items": f"Coal fell in 2024 [1]. Wind grew [2].\n\n### References\n- [1] First\n  {A}\n- [2] Second\n  {B}",
+    "numbers with a table": f"Coal fell in 2024 [1]. Wind grew [2].\n\n## Sources\n\n| No | Page |\n|---|---|\n| 1 | {A} |\n| [2] | {B} |",
+    "numbers with a list without a heading": f"Coal fell in 2024 [1]. Wind grew [2].\n\n---\n[1] First {A}\n[2] Second {B}",
+    "underlined heading": f"Coal fell in 2024 [1]. Wind grew [2].\n\nSources\n-------\n1) {A}\n2) {B}",
+    "footnotes": f"Coal fell in 2024.[^1] Wind grew.[^b]\n\n[^1]: First, {A}\n[^b]: {B}",
+    "superscripts": f"Coal fell in 2024.¹ Wind grew² fast.\n\nReferences\n\n¹ First {A}\n² Second {B}",
+    "raised numbers": f"Coal fell in 2024.<sup>1</sup> Wind grew<sup>[2]</sup>.\n\n## References\n<sup>1</sup> {A}\n<sup>2</sup> {B}",
+    "lenses": f"Coal fell in 2024【1†source】. Wind grew【2†L3-L9】.\n\n参考文献\n【1】{A}\n【2】{B}",
+    "source lines": f"Coal fell in 2024.\nSource: {A}\n\nWind grew.\n\nSource: [Agency]({B})",
+    "sources in brackets": f"Coal fell in 2024 (Source: {A}). Wind grew (source: [Agency]({B})).",
+    "bare addresses": f"Coal fell in 2024 {A} . Wind grew ({B}).",
+    "angle brackets": f"Coal fell in 2024 <{A}>. Wind grew <{B}>.",
+    "links by reference": f'Coal [fell][1] in 2024. Wind [grew][b].\n\n[1]: {A} "First"\n[b]: <{B}>',
+    "html links": f'Coal fell in 2024 <a href="{A}">1</a>. Wind grew <a href="{B}">(Agency)</a>.',
+    "neighbours": f"Coal fell in 2024 [1]. Wind grew [2].\n\n## 参考来源\n[1] 一 {A}\n\n[2]：{B}\n\n## Outlook\n",
+}
+
+
+def _cited(report: ForeignReport) -> list[tuple[str, tuple[str, ...]]]:
+    urls = {reference.key: reference.url for reference in report.references}
+    return [(s.text, tuple(urls[key] for key in s.passages)) for s in report.statements()]
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_statements_cite_what_they_cite(style: str) -> None:
+    found = _cited(read_report(STYLES[style]))
+    assert [urls for _text, urls in found] == [(A,), (B,)]
+    assert [text.split()[0] for text, _urls in found] == ["Coal", "Wind"]
+    assert not any(mark in text for text, _urls in found for mark in ("http", "[", "¹", "²", "†", "sup>"))
+
+
+def test_chinese_and_ranges() -> None:
+    text = "煤炭下降【1-3，5】。风电增长[2、4]。\n（参考：[1][2]）\n\n## 参考资料\n" + "\n".join(
+        f"{number}. 标题{number}：https://c.cn/{number}" for number in range(1, 6)
+    )
+    assert _cited(read_report(text)) == [
+        ("煤炭下降。", tuple(f"https://c.cn/{number}" for number in (1, 2, 3, 5))),
+        ("风电增长。", tuple(f"https://c.cn/{number}" for number in (2, 4, 1))),
+    ]
+
+
+def test_a_source_below_a_table_belongs_to_all_of_its_rows() -> None:
+    text = f"| Fuel | Share |\n|---|---|\n| Coal | 30 % |\n| Wind | 20 % [x]({B}) |\n\n*Source: {A}*\n"
+    assert [urls for _text, urls in _cited(read_report(text))] == [(A,), (B,)]
+
+
+def test_titles_of_references_are_kept() -> None:
+    report = read_report(f"Coal fell [1][2][3].\n\n## Sources\n[1] *Power* in 2024 — {A}\n[2] A book, 1999.\n")
+    assert [(reference.url, reference.title) for reference in report.references] == [
+        (A, "Power in 2024"),
+        ("", "A book, 1999"),
+        ("", "[3]"),
+    ]
+    (statement,) = report.statements()
+    assert statement.passages == ("r1", "r2", "r3")
+    assert report.urls(report.citations[0]) == (A,)
+
+
+def test_lists_of_several_parts_have_their_own_numbers() -> None:
+    text = f"# One\nCoal fell [1].\n\n## Sources\n[1] {A}\n\n# Two\nWind grew [1].\n\n## Sources\n[1] {B}\n"
+    assert [urls for _text, urls in _cited(read_report(text))] == [(A,), (B,)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "An area of 5 m², 3 km² and 10⁶ cells.",
+        "Take `a[0]` and x[1].",
+        "It is 2025 [sic] and [see below].",
+        "```\nhttps://example.org [1]\n```\nText.",
+        "1. First step.\n2. Second step.\n",
+        f"![picture]({A}) Text.",
+    ],
+)
+def test_what_cites_nothing(text: str) -> None:
+    report = read_report(text)
+    assert report.citations == ()
+    assert not any(statement.passages for statement in report.statements())
+
+
+@pytest.mark.parametrize(
+    "part", ["[", "[1] ", "(", "https://a.org/(", "[a](", "¹", "1. ", "Source: x\n", "[x][y]", "【1"]
+)
+def test_a_megabyte_takes_seconds(part: str) -> None:
+    begun = time.process_time()
+    read_report(part * (1_000_000 // len(part))).statements()
+    assert time.process_time() - begun < 60
