@@ -135,7 +135,7 @@ def test_the_block_of_a_contradicted_statement_goes_and_is_a_gap(
     ("said", "told"),
     [
         ("The Alpha engine turns at 3,000 rpm. [s99p1]", "s99p1"),
-        ('A source says that "it runs without any oil at all", always. [{Alpha}]', "without any oil"),
+        ('A source says: "Its advantage is that it runs without any oil". [{Alpha}]', "without any oil"),
     ],
 )
 def test_code_is_sure_of_ids_and_quotations(
@@ -228,9 +228,13 @@ def test_the_verifier_of_the_whole_looks_up_twelve_times_at_most_and_its_problem
     with served(
         monkeypatch, playing(write=writing(TEXT), examine=examine, judge=_judging("none", "nothing"), revise=_rejecting)
     ) as provider:
-        report = quickly(tmp_path).report
+        ran = quickly(tmp_path)
+    report = ran.report
     last = of_step(provider, "examine")[-1].request["messages"]
-    assert sum(m["role"] == "tool" for m in last) == 12
+    answered = [m["text"] for m in last if m["role"] == "tool"]
+    assert sum(not text.startswith("Not done: no calls are left") for text in answered) == 12
+    assert len(answered) == 15
+    assert ran.report.ledger.searches == 13
     found = report.problems[-1]
     assert (found.by, found.kind, found.passages, found.outcome) == ("verifier", "misleading", (), "rejected")
     assert _claim(report, "3,000 rpm").verdict.kind == "misleading"
