@@ -72,8 +72,12 @@ def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
         return verdict_of("unverified", "no_evidence")
     if any(is_sentence_of(claim, e.text) for e in texts):
         return VERBATIM
-    claim = as_written_in("\n".join(e.text for e in texts), claim)
-    return disproof(claim, texts) or _measured(claim, texts)
+    found = disproof(claim, texts) or _measured(claim, texts)
+    rewritten = as_written_in("\n".join(e.text for e in texts), claim)
+    if found.kind == "supported" or rewritten == claim:
+        return found
+    again = disproof(rewritten, texts) or _measured(rewritten, texts)
+    return again if again.kind == "supported" else found
 
 
 def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
