@@ -18,7 +18,6 @@ SAME_STATEMENT = 0.75
 """Share of a claim's terms, its differing value left out, that makes a sentence the same statement."""
 _HALF = 0.5
 _SUBJECT = re.compile(r"[\s*_“\"]*(?:The |A |An )?([A-Z][a-zA-Z-]{2,})\b")
-_KIND = re.compile(any_word("statement.numbered_kind_patterns"), re.IGNORECASE)
 _OTHER_SECTION = re.compile(any_word("statement.other_section_patterns"), re.IGNORECASE)
 _PART = re.compile(any_word("statement.part_patterns"), re.IGNORECASE)
 RESPECTIVELY = re.compile(any_word("statement.respectively_patterns"), re.IGNORECASE)
@@ -66,11 +65,6 @@ def amounts(text: str) -> tuple[Quantity, ...]:
     starts = [start for start, _ in named]
     found = ((q, bisect_right(starts, q.start) - 1) for q in quantities(text))
     return tuple(q for q, last in found if last < 0 or q.start >= named[last][1])
-
-
-def labels(text: str) -> list[Quantity]:
-    """Return the quantities of `text` that number a kind: the 2 of "phase 2"."""
-    return [q for q in quantities(text) if _KIND.search(text[: q.start])]
 
 
 class Misattributed(NamedTuple):
