@@ -629,7 +629,7 @@ def list_templates() -> "tuple[Sequence[TemplateFile], Sequence[Path]]":
 
 def check_claim(claim: str, evidence: str) -> "Verdict":
     """Return the verdict on a claim held against a text, without a model."""
-    from deep_research.claimcheck.verify import verify_against_document  # noqa: PLC0415 - only where it is asked for
+    from deep_research.claimcheck.claim_verdicts import verify_against_document  # noqa: PLC0415 - only where it is asked for
 
     return verify_against_document(claim.strip(), evidence)
 

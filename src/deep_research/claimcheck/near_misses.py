@@ -9,10 +9,10 @@ from typing import NamedTuple
 from deep_research.claimcheck.numbers import same
 from deep_research.claimcheck.support import Match
 from deep_research.i18n.lexicon import any_word
+from deep_research.text.measures import Quantity, unit_base
 from deep_research.text.names import Name, NameIndex, is_ordinary, name_index, names
 from deep_research.text.quantities import quantities
 from deep_research.text.tokens import content_terms, normalise
-from deep_research.text.units import Quantity, unit_base
 
 SAME_STATEMENT = 0.75
 """Share of a claim's terms, its differing value left out, that makes a sentence the same statement."""
@@ -105,7 +105,7 @@ def misattributed(claim: str, lines: Sequence[str]) -> Misattributed | None:
 
 
 def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> list[Name]:
-    """The names that a value of `claim` is said of: those of its own part, where each part has a value of its own."""
+    """Return the names that a value of `claim` is said of: those of its own part, where each part has a value of its own."""
     if RESPECTIVELY.search(claim):
         return []  # which of them it is cannot be told by place
     found = names(claim)
@@ -118,7 +118,7 @@ def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> list[
 def _says_otherwise(
     quantity: Quantity, found: Sequence[tuple[str, NameIndex, Sequence[Quantity]]], holds: Sequence[bool], match: Match
 ) -> str:
-    """The sentence that makes the claim's statement with another value, where the value stands in unlike sentences only."""
+    """Return the sentence that makes the claim's statement with another value, where the value stands in unlike sentences only."""
     if any(holding and match.coverage((number,)) >= _HALF for number, holding in enumerate(holds)):
         return ""
     for number, (line, _index, there) in enumerate(found):

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.i18n.lexicon import any_of, any_word, groups
+from deep_research.text.measures import CALENDAR, KINDS, Quantity, in_base, is_same_size, same_date, unit_at
 from deep_research.text.quantities import find_others, quantities
-from deep_research.text.units import CALENDAR, KINDS, Quantity, in_base, is_same_size, same_date, unit_at
 
 
 class Agreement(NamedTuple):

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from deep_research.i18n.language import CJK, detect
 from deep_research.i18n.lexicon import any_word, words
+from deep_research.text.measures import EXACT, MONTHS, WORDS
 from deep_research.text.tokens import STOP_WORDS, normalise
-from deep_research.text.units import EXACT, MONTHS, WORDS
 
 
 class Name(NamedTuple):

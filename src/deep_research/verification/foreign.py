@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from deep_research.i18n.lexicon import any_word
 from deep_research.text.code_spans import code_spans, is_within
-from deep_research.text.units import ALIASES
+from deep_research.text.measures import ALIASES
 from deep_research.verification.citations import Citation
 from deep_research.verification.references import ListedReference, ReferenceLists, addresses, read_lists
 from deep_research.verification.statements import Statement, split_statements
