@@ -71,8 +71,11 @@ picture: setup  ## draw docs/run.svg and docs/page-*.png from real runs
 	$(BIN)/python docs/picture.py
 	$(BIN)/python docs/page_pictures.py
 
-lock: setup  ## write requirements.lock anew from pyproject.toml (needs uv)
-	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 --output-file requirements.lock
+LOCK = uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11
+lock: setup  ## write requirements.lock, and those of the container, anew from pyproject.toml (needs uv)
+	$(LOCK) pyproject.toml --group dev --output-file requirements.lock
+	$(LOCK) pyproject.toml --extra pdf --extra mcp --extra worker --extra otel --constraint requirements.lock --output-file deploy/requirements.lock
+	echo hatchling | $(LOCK) - --constraint requirements.lock --output-file deploy/build.lock
 
 clean:  ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache build dist

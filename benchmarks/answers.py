@@ -8,7 +8,7 @@ shows the best three of BM25 over paragraphs instead. Packages to install first:
 is left out and named. Of the half `held` nothing but the figures is shown, for nobody may tune on it.
 
 answered: every part of the answer stands within the first 1,200 characters of the answer's own text (`answered_500`:
-500). cited: within the answer or the passages that it cites. partial: share of the parts. handled (unanswerable, vague):
+500). among_five: they stand in the best stretch and the next four places of each part. cited: within the answer or the passages that it cites. partial: share of the parts. handled (unanswerable, vague):
 exit code 3 or 4, said in words, or the premise corrected. wrongly_refused: exit code 3 or 4 although there is an answer.
 misleading: it opens with the value of something else. `cpu` is processor time, which other work on the machine
 disturbs less. The last line is one JSON object.
@@ -38,6 +38,7 @@ from corpora import find_folder, join_space, list_files, load_corpora, read_para
 
 WINDOW = 1200  # characters of an answer that are read
 GLANCE = 500  # characters that are read at a glance
+PLACES = 5  # of each part, that are looked at
 OPENING = 300  # where a wrong value misleads most
 REFUSALS = frozenset({3, 4})  # exit codes: nothing found, asked back
 TIMED_OUT = 124
@@ -49,13 +50,26 @@ DECLINES = re.compile("|".join(REPORT["declines"]))
 
 
 class Reply(NamedTuple):
-    """What came back: exit code, the answer's own text, the report with all passages, seconds of time and of processor."""
+    """What came back: exit code, the answer's own text, the report with all passages, seconds of time and of processor;
+    `first` is the text of the first five places of each part."""
 
     code: int
     answer: str
     cited: str
     seconds: float
     cpu: float
+    first: str = ""
+
+
+def first_places(result: dict) -> str:
+    """Return the text of the best stretch and of the next four places of each section, from its notes."""
+    passages = result.get("passages", {})
+    found: list[str] = []
+    for section in result.get("sections", ()):
+        stretch, *listed = re.split(r"^(?=1\. )", section.get("notes", ""), maxsplit=1, flags=re.M)
+        ids = re.findall(r"\[(s\d+p\d+)\]$", "".join(listed), re.M)[: PLACES - 1]
+        found += [stretch, *(passages.get(key, {}).get("text", "") for key in ids)]
+    return "\n".join(found)
 
 
 def cut_answer(report: str) -> str:
@@ -93,7 +107,7 @@ class Program:
         began, used = time.monotonic(), read_cpu()
         try:
             done = subprocess.run(
-                [*command, "--provider", "extractive"],
+                [*command, "--provider", "finder"],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
@@ -110,7 +124,8 @@ class Program:
         report = result.get("report", "")
         passages = (passage.get("text", "") for passage in result.get("passages", {}).values())
         shown = join_space("\n".join([report, *passages]))
-        return Reply(done.returncode, join_space(cut_answer(report)), shown, seconds, cpu)
+        first = join_space(first_places(result))
+        return Reply(done.returncode, join_space(cut_answer(report)), shown, seconds, cpu, first)
 
 
 def split_words(text: str) -> list[str]:
@@ -192,6 +207,7 @@ def judge_reply(row: dict, reply: Reply) -> dict:
         "answered": len(near) == len(places),
         "glance": len([place for place in near if place < GLANCE]) == len(places),
         "cited": all(find_first(group, f"{reply.answer} {reply.cited}") is not None for group in row["expect"]),
+        "five": all(find_first(group, reply.first) is not None for group in row["expect"]),
         "partial": len(near) / len(places),
         "refused": reply.code in REFUSALS,
         "answer": reply.answer,
@@ -203,7 +219,13 @@ def count_figures(rows: list[dict]) -> dict:
     answerable = [row for row in rows if "answered" in row]
     others = [row for row in rows if "handled" in row]
     figures: dict[str, float | int] = {"questions": len(rows)}
-    names = {"answered": "answered", "answered_500": "glance", "cited": "cited", "partial": "partial"}
+    names = {
+        "answered": "answered",
+        "answered_500": "glance",
+        "among_five": "five",
+        "cited": "cited",
+        "partial": "partial",
+    }
     for name, mark in {**names, "wrongly_refused": "refused"}.items():
         if answerable:
             figures[name] = round(statistics.fmean(row[mark] for row in answerable), 3)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -12,11 +12,14 @@ from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
 from deep_research.concurrency import run_now
-from deep_research.conversation.coreference import read_history
+from deep_research.conversation.history import read_history
 from deep_research.data import Export, FollowUp, Message, Passage, Report, Source, Steer
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.events import Event
+from deep_research.report.charts import charts_of as charts_of
+from deep_research.report.counts import VerdictCounts as VerdictCounts
+from deep_research.report.counts import verdict_counts as verdict_counts
 from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail
@@ -240,7 +243,6 @@ class Run:
         return runs.run_evidence.export_report(self._store, report, to, font_folder=font_folder)
 
 
-
 def start_run(
     question: str,
     settings: Settings,
@@ -304,15 +306,23 @@ def queue_state(*, home: Path | None = None) -> "QueueState":
     return runs.run_queue.queue_state(owner_of(home or settings_module.home()))
 
 
-def read_bundle(path: Path, *, home: Path | None = None) -> Run:
+def read_bundle(
+    path: Path, *, home: Path | None = None, on_left_out: Callable[[str], object] = lambda _told: None
+) -> Run:
     """Take the run of a bundle into the state folder, and return it; an id that is taken is replaced.
 
-    Raises ConfigError for a file that is no bundle, is damaged or was changed.
+    Nothing in it decides where anything is written, read, sent, started or paid; `on_left_out` is told what was left
+    out for that. Raises ConfigError for a file that is no bundle, is damaged or was changed, StoreError.
     """
+    from deep_research.assembly.reasoner_choice import key_variables, resolve_provider  # noqa: PLC0415 - as below
     from deep_research.stores.run_bundle import read_bundle as read  # noqa: PLC0415 - only where it is asked for
 
     home = home or settings_module.home()
-    return Run(read(path, open_runs(home)), home)
+    settings = settings_module.load_settings()
+    own = settings.model_dump(exclude_defaults=True, exclude={"mcp_servers"})
+    with suppress(ConfigError):  # to look at a run needs no key
+        own["model_provider"] = resolve_provider(settings, settings_module.load_keys(key_variables()))
+    return Run(read(path, open_runs(home), own=own, on_left_out=on_left_out), home)
 
 
 def list_runs(*, home: Path | None = None) -> Sequence[RunRecord]:
@@ -589,7 +599,7 @@ def send_notices(run: Run, *, webhook: str | None = None, mail_to: str | None = 
     """Tell what a refresh changed: POST it to `webhook`, mail it to `mail_to`. Raises SourceError, ConfigError."""
     changes = run.changes_since_parent()
     if webhook:
-        runs.report_changes.post_changes(changes, run.record, webhook)
+        runs.report_changes.post_changes(changes, run.record, webhook, proxy=settings_module.load_settings().proxy)
     if mail_to:
         runs.report_changes.mail_changes(changes, run.record, mail_to, _mail_server())
 
@@ -628,10 +638,30 @@ def list_templates() -> "tuple[Sequence[TemplateFile], Sequence[Path]]":
 
 
 def check_claim(claim: str, evidence: str) -> "Verdict":
-    """Return the verdict on a claim held against a text, without a model."""
-    from deep_research.claimcheck.claim_verdicts import verify_against_document  # noqa: PLC0415 - only where it is asked for
+    """Return the verdict on a claim held against a text, without a model. Raises ConfigError where that takes too long."""
+    from deep_research.data import Verdict  # noqa: PLC0415
+    from deep_research.errors import WorkTooLarge  # noqa: PLC0415
+    from deep_research.worker_child import Limits  # noqa: PLC0415 - only where it is asked for
+    from deep_research.worker_pool import call_in_worker  # noqa: PLC0415
 
-    return verify_against_document(claim.strip(), evidence)
+    size = len(claim) + len(evidence)
+    limits = Limits(memory=500_000_000 + 100 * size, cpu_seconds=3.0 + 8.0 * size / 1e6)
+    judging = "deep_research.claimcheck.claim_verdicts:verify_against_document"
+    try:
+        return call_in_worker(judging, claim.strip(), evidence, returns=Verdict, limits=limits)
+    except WorkTooLarge as error:
+        message = (
+            f"The claim was not judged: comparing it took more than {limits.cpu_seconds:.0f} s of computing, or too "
+            "much memory. Give a shorter claim, or only the part of the text that it is about."
+        )
+        raise ConfigError(message, setting="evidence", value=size) from error
+
+
+async def acheck_claim(claim: str, evidence: str) -> "Verdict":
+    """Do what `check_claim` does, without holding up the event loop; ended when it is cancelled."""
+    from deep_research.worker_pool import in_worker_thread  # noqa: PLC0415 - only where it is asked for
+
+    return await in_worker_thread(check_claim, claim, evidence)
 
 
 def read_text(data: bytes, name: str) -> str:

@@ -19,6 +19,7 @@ ResearchError
 │   └── ProviderDown       try later or elsewhere
 ├── StoreError             the disk or database failed
 │   └── RunTakenOver       another process carries the run out now; this one stops
+├── WorkTooLarge           a text takes more time or memory to work on than it may
 ├── RunNotFound            no such run
 ├── RunBusy                another process carries the run out
 ├── ReplayDiffers          a replay asks for something that the recorded run did not
@@ -31,7 +32,7 @@ ResearchError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from deep_research.safe_text import safe_text
+from deep_research.safe_text import safe_message
 
 if TYPE_CHECKING:
     from deep_research.data import Asked, Usage
@@ -45,7 +46,7 @@ class ResearchError(Exception):
 
     def __post_init__(self) -> None:
         """Make the message safe to keep and to show, and let Exception know it."""
-        self.message = safe_text(self.message)
+        self.message = safe_message(self.message)
         super().__init__(self.message)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -175,6 +176,10 @@ class StoreError(ResearchError):
 
 class RunTakenOver(StoreError):
     """Another process has taken the run over, because this one did not renew its lease; nothing more is written."""
+
+
+class WorkTooLarge(ResearchError):
+    """Work on a text took more time or memory than it may."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

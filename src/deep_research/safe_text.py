@@ -24,6 +24,8 @@ _TERMINAL_CODE = re.compile(
     "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]{0,2000}(?:\x07|\x1b\\\\|\x9c)?"
 )
 """Control sequences and strings of ECMA-48 (colours; titles, links and clipboards of OSC), with what they carry."""
+_CREDENTIALS = re.compile(r"(?<=://)[^\s/?#@:]{0,200}:[^\s/?#]{0,500}@")
+"""User and password in an address."""
 _SHORTEST_SECRET = 8
 _MASK = "…"
 _MOST_NUMBER = 2**53
@@ -60,6 +62,11 @@ def safe_text(text: str) -> str:
     if not _PLAIN.fullmatch(text):
         text = _CONTROL.sub("", _LINE_END.sub("\n", _TERMINAL_CODE.sub("", text)))
     return mask_known(text) if _secrets else text
+
+
+def safe_message(text: str) -> str:
+    """Return a message of the program safe, also of credentials in addresses that it has not read from its settings."""
+    return safe_text(_CREDENTIALS.sub(f"{_MASK}@", text))
 
 
 def safe_values(value: Any, depth: int = 0) -> Any:

@@ -1,11 +1,12 @@
 """All settings in one frozen object, and the only reader of the environment.
 
-Order: argument or flag over environment (`DEEP_RESEARCH_…`) over file (`deep-research.toml` in the
-current folder, else `settings.toml` in the state folder) over default. Unknown names are refused,
-every number is bounded.
+Order: argument or flag over environment (`DEEP_RESEARCH_…`) over file (`settings.toml` in the state
+folder, and over it what `deep-research.toml` in the current folder may say) over default. Unknown names
+are refused, every number is bounded.
 """
 
 import difflib
+import logging
 import os
 import sys
 import tomllib
@@ -15,18 +16,26 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from deep_research.address_credentials import hide_credentials, without_credentials
 from deep_research.data import Workflow
 from deep_research.data.outside_tools import SERVER_NAME, McpServer
 from deep_research.errors import ConfigError
+from deep_research.foreign_settings import name_all, take_over
 from deep_research.safe_text import register_secrets
+from deep_research.setting_aliases import SETTING_ALIASES, own_names
 
 PREFIX = "DEEP_RESEARCH_"
 _NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG", "DEEP_RESEARCH_DATABASE_URL"}
 _MOST_SERVERS = 32
-
+FOLDER_FILE = "deep-research.toml"
+_told: set[str] = set()
+"""What was said to be left out, so that it is said once."""
+_log = logging.getLogger(__name__)
 
 GROUPS = ("models", "search", "research", "review", "report", "limits")
 """The groups of settings, in the order of the page; advanced settings are listed after all others."""
+ADDRESSES = ("model_base_url", "ranker_base_url", "proxy", "contact", "source_options")
+"""Settings that are addresses, or hold some."""
 
 
 def _setting(default: Any, group: str, description: str, *, advanced: bool = False, **bounds: Any) -> Any:
@@ -45,7 +54,7 @@ class Settings(BaseModel):
     model_provider: str = _setting(
         "auto",
         "models",
-        "Model provider, `auto` (the first whose key is set, else `extractive`), or `extractive` (no model).",
+        "Model provider, `auto` (the first whose key is set, else `finder`), or `finder` (no model).",
     )
     model_name: str | None = _setting(None, "models", "Model. Empty: the provider's default.")
     model_base_url: str = _setting("", "models", "Base address of the model server. Empty: the provider's own.")
@@ -140,7 +149,9 @@ class Settings(BaseModel):
     )
     search_results: int = _setting(8, "search", "Maximum number of documents taken from one search.", ge=1, le=50)
     contact: str = _setting("", "search", "E-mail or web address to give to the APIs that ask for one.")
-    proxy: str = _setting("", "search", "Address of an HTTP proxy for all outgoing requests.")
+    proxy: str = _setting(
+        "", "search", "Address of an HTTP proxy for all outgoing requests; none is taken from the environment."
+    )
     mcp_servers: dict[str, McpServer] = _setting(
         dict, "search", "MCP servers by name (in the file: [mcp_servers.NAME]); see docs/mcp.md."
     )
@@ -260,6 +271,12 @@ class Settings(BaseModel):
         """Split a list in one string, as flags and the environment give it."""
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
+    @field_validator(*ADDRESSES, mode="before")
+    @classmethod
+    def _keep_apart(cls, value: object) -> object:
+        """Take user and password out of addresses: what stands in a setting is kept with runs and shown."""
+        return without_credentials(value)
+
     @field_validator("mcp_servers")
     @classmethod
     def _named(cls, value: dict[str, McpServer]) -> dict[str, McpServer]:
@@ -280,8 +297,8 @@ def settings_of(group: str, *, advanced: bool = False) -> list[str]:
 def load_keys(variables: Iterable[str]) -> dict[str, str]:
     """Return those of `variables` (keys and addresses of services) that are set; they are never stored or shown."""
     found = {name: value for name in variables if (value := os.environ.get(name, "").strip())}  # noqa: TID251
-    register_secrets(found.values())
-    return found
+    register_secrets(hide_credentials(value) for value in found.values())
+    return {name: without_credentials(value) if value.startswith("http") else value for name, value in found.items()}
 
 
 def editor_command() -> str:
@@ -313,18 +330,6 @@ def home() -> Path:
     return user_data_path("deep-research", appauthor=False)
 
 
-SETTING_ALIASES = {
-    "research_model_max_tokens": "research_max_tokens",
-    "summarization_model": "read_model",
-    "summarization_model_max_tokens": "read_max_tokens",
-    "compression_model": "write_model",
-    "compression_model_max_tokens": "write_max_tokens",
-    "final_report_model": "report_model",
-    "final_report_model_max_tokens": "report_max_tokens",
-    "search_api": "sources",
-}
-"""Names of settings in Open Deep Research (`Configuration`), with ours."""
-_SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search", "none": ""}
 _ROUNDS = {"loop": "max_iterations", "supervisor": "max_researcher_iterations"}
 """The setting that limits the rounds of a workflow; that of the others is `max_review_iterations`."""
 
@@ -341,30 +346,19 @@ def is_setting(name: str) -> bool:
     return SETTING_ALIASES.get(name, name).partition(".")[0] in Settings.model_fields
 
 
-def _own_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings under our names; where one is given under both names, ours counts."""
-    named: dict[str, Any] = {}
-    for name, value in values.items():
-        if name not in SETTING_ALIASES:
-            continue
-        is_search = name == "search_api" and isinstance(value, str)
-        named[SETTING_ALIASES[name]] = _SEARCH_APIS.get(value.lower(), value.lower()) if is_search else value
-    return named | {name: value for name, value in values.items() if name not in SETTING_ALIASES}
-
-
 def database_url() -> str:
     """Return the address of the PostgreSQL database that keeps the runs (`DEEP_RESEARCH_DATABASE_URL`); "" for none."""
-    return os.environ.get("DEEP_RESEARCH_DATABASE_URL", "").strip()  # noqa: TID251 - the one place
+    return hide_credentials(os.environ.get("DEEP_RESEARCH_DATABASE_URL", "").strip())  # noqa: TID251 - the one place
 
 
 def snapshots_url() -> str:
     """Return where the texts of runs in a database lie (`DEEP_RESEARCH_SNAPSHOTS_URL`); "" for the database itself."""
-    return os.environ.get("DEEP_RESEARCH_SNAPSHOTS_URL", "").strip()  # noqa: TID251 - the one place
+    return hide_credentials(os.environ.get("DEEP_RESEARCH_SNAPSHOTS_URL", "").strip())  # noqa: TID251 - the one place
 
 
 def telemetry_endpoint() -> str:
     """Return where traces are sent (`OTEL_EXPORTER_OTLP_ENDPOINT`); "" for nowhere."""
-    return os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").strip()  # noqa: TID251 - the one place
+    return hide_credentials(os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").strip())  # noqa: TID251 - the one place
 
 
 def load_settings(**arguments: Any) -> Settings:
@@ -376,9 +370,9 @@ def load_settings(**arguments: Any) -> Settings:
     values: dict[str, Any] = {}
     came_from: dict[str, str] = {}
     given = {name: value for name, value in arguments.items() if value is not None}
-    layers = [_from_file(), _from_environment(), ("argument", given)]
+    layers = [*_from_files(), _from_environment(), ("argument", given)]
     for origin, layer in layers:
-        for path, value in _own_names(layer).items():
+        for path, value in own_names(layer).items():
             name, _, inside = path.partition(".")
             _refuse_unknown(name, value, origin)
             values[name] = _set_inside(values.get(name), path, inside.split("."), value) if inside else value
@@ -389,20 +383,45 @@ def load_settings(**arguments: Any) -> Settings:
         raise _explain(error, came_from) from None
 
 
-def _from_file() -> tuple[str, dict[str, Any]]:
+def _from_files() -> list[tuple[str, dict[str, Any]]]:
+    """Return the files that hold, each with its origin, the one that wins last.
+
+    That is the one that was named, or that of the state folder with what the current folder's own may add to it.
+    """
     named = os.environ.get("DEEP_RESEARCH_CONFIG")  # noqa: TID251 - the one place
-    candidates = [Path(named)] if named else [Path("deep-research.toml"), home() / "settings.toml"]
-    for path in candidates:
-        try:
-            return str(path), _trusted(tomllib.loads(path.read_text("utf-8")), path, named)
-        except (FileNotFoundError, NotADirectoryError):
-            if named:
-                message = f"The settings file {named!r} of DEEP_RESEARCH_CONFIG does not exist."
-                raise ConfigError(message, setting="DEEP_RESEARCH_CONFIG", value=named) from None
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            message = f"The settings file {str(path)!r} cannot be read: {error}."
-            raise ConfigError(message, setting="file", value=str(path)) from error
-    return "", {}
+    if named:
+        found = _from_file(Path(named))
+        if found is None:
+            message = f"The settings file {named!r} of DEEP_RESEARCH_CONFIG does not exist."
+            raise ConfigError(message, setting="DEEP_RESEARCH_CONFIG", value=named)
+        return [(named, found)]
+    own = home() / "settings.toml"
+    return [(str(own), _from_file(own) or {}), (FOLDER_FILE, _of_stranger(_from_file(Path(FOLDER_FILE)) or {}))]
+
+
+def _from_file(path: Path) -> dict[str, Any] | None:
+    """Return what a file says, None where there is none. Raises ConfigError for one that cannot be read."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        message = f"The settings file {str(path)!r} cannot be read: {error}."
+        raise ConfigError(message, setting="file", value=str(path)) from error
+
+
+def _of_stranger(values: dict[str, Any]) -> dict[str, Any]:
+    """Return what the current folder's own file may say, which a download can bring; say once what is left out."""
+    known = {name: value for name, value in values.items() if is_setting(name)}
+    kept, left_out = take_over(own_names(known))
+    if left_out and (told := name_all(left_out)) not in _told:
+        _told.add(told)
+        _log.warning(
+            "Left out of %s in this folder, because a folder may come from somebody else: %s. Put it into %s, or name "
+            "the file with DEEP_RESEARCH_CONFIG if you trust it.",
+            FOLDER_FILE, told, home() / "settings.toml",
+        )  # fmt: skip
+    return kept | {name: value for name, value in values.items() if name not in known}
 
 
 def _set_inside(table: object, path: str, keys: Sequence[str], value: object) -> dict[str, Any]:
@@ -412,33 +431,6 @@ def _set_inside(table: object, path: str, keys: Sequence[str], value: object) ->
         raise ConfigError(message, setting=path, value=value)
     options = dict(table) if isinstance(table, dict) else {}
     return {**options, keys[0]: {**options.get(keys[0], {}), keys[1]: value}}
-
-
-_LEADS_OUT = ("mcp_servers", "model_base_url", "proxy", "allowed_internal_hosts", "keep_runs_days")
-"""Settings that start programs, say where keys and requests go, or delete."""
-
-
-def _trusted(values: dict[str, Any], path: Path, named: str | None) -> dict[str, Any]:
-    """Return the values of a file. Raises ConfigError for what a folder's own file may not say unless it was named.
-
-    A folder that was downloaded must not bring along a program that is started, or an address that gets keys.
-    """
-    if named or path.is_absolute():
-        return values
-    options = values.get("source_options")
-    bases = [
-        f"source_options.{source}.base_url"
-        for source, given in (options.items() if isinstance(options, dict) else ())
-        if isinstance(given, dict) and "base_url" in given
-    ]
-    for name in [*(name for name in _LEADS_OUT if name in values), *bases]:
-        message = (
-            f"The setting {name} is not taken from {str(path)!r} of the current folder, because it starts programs or "
-            f"says where keys and requests go. Put it into {str(home() / 'settings.toml')!r}, or name the file with "
-            "DEEP_RESEARCH_CONFIG if you trust it."
-        )
-        raise ConfigError(message, setting=name, came_from=str(path))
-    return values
 
 
 def _from_environment() -> tuple[str, dict[str, Any]]:

@@ -57,14 +57,24 @@ def test_an_empty_report_is_exported(name: str) -> None:
 
 
 def test_the_table_of_evidence_calculates_nothing() -> None:
-    for extra in HOSTILE:
+    formulas = (
+        "＝1+1",
+        "\u00a0=1+1",
+        'text;=1+1;"@SUM(1)"',
+        "one\ttwo\t-3+cmd",
+        "a line\n+1+1\n ＠SUM(1)",
+        'quoted;""=1+1',
+    )
+    for extra in (*HOSTILE, *formulas):
         report = make_input(extra).report
         claims = tuple(claim.model_copy(update={"text": extra, "where": extra}) for claim in report.claims)
         given = safe_noun(make_input(extra).model_copy(update={"report": report.model_copy(update={"claims": claims})}))
         text = registry.component("exporters", "csv")().export(given).decode("utf-8-sig")
         rows = list(csv.reader(io.StringIO(text)))
         assert {len(row) for row in rows} == {20}
-        assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+        for separator in (",", ";", "\t", "|"):
+            cells = [cell for row in csv.reader(io.StringIO(text), delimiter=separator) for cell in row]
+            assert not [cell for cell in cells if cell.lstrip(' \u00a0\ufeff"').startswith(tuple("=+-@＝＋－＠\t\r"))]
 
 
 def test_the_table_of_evidence_has_a_row_for_each_statement_and_passage() -> None:

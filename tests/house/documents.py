@@ -21,6 +21,7 @@ import deep_research
 from deep_research import build_deep_research_graph, prompts
 from deep_research.cli.main import _Commands, cli
 from deep_research.data import Report
+from deep_research.foreign_settings import SHAPES_REPORT
 from deep_research.settings import GROUPS, PREFIX, Settings, settings_of
 from deep_research.sources import api_sources, strategies
 from tests.house.arguments import setting_arguments
@@ -32,14 +33,14 @@ _SETTINGS = """# Settings
 Written by `make docs` from `src/deep_research/settings.py`; do not edit by hand.
 
 A flag or argument wins over the environment (`{prefix}` and the name in capitals), the environment over
-a file (`deep-research.toml` in the current folder, else `settings.toml` in the state folder; another one can be
-named by `{prefix}CONFIG`), the file over the default. On the command line any setting is `--set NAME=VALUE`; in a
+a file (`settings.toml` in the state folder and, over it, `deep-research.toml` in the current folder; or the one that
+`{prefix}CONFIG` names), the file over the default. On the command line any setting is `--set NAME=VALUE`; in a
 program it is an argument of `research()` or a key of `RunnableConfig["configurable"]`. Unknown names and values
 out of range are refused. `deep-research settings` shows the values in force.
 
-What starts programs or says where keys and requests go (`mcp_servers`, `model_base_url`, `proxy`,
-`allowed_internal_hosts`, `base_url` of a source) is not taken from `deep-research.toml` of the current folder unless
-`{prefix}CONFIG` names that file. One option of a source: `--set source_options.arxiv.since=2024-01-01`.
+A folder may come from somebody else, so `deep-research.toml` of the current folder can only say what a report is like:
+{shaping}. Anything else in it is left out, and a line says so,
+unless `{prefix}CONFIG` names that file. One option of a source: `--set source_options.arxiv.since=2024-01-01`.
 
 `{prefix}HOME` names the folder that holds all state.
 
@@ -69,7 +70,8 @@ def settings_page() -> str:
         _TABLE.format(title=title, rows="\n".join(_row(name, Settings.model_fields[name]) for name in names))
         for title, names in [*groups, ("Advanced", advanced)]
     ]
-    return _SETTINGS.format(prefix=PREFIX, tables="\n".join(tables).rstrip())
+    shaping = ", ".join(f"`{name}`" for name in Settings.model_fields if name in SHAPES_REPORT)
+    return _SETTINGS.format(prefix=PREFIX, shaping=shaping, tables="\n".join(tables).rstrip())
 
 
 def _row(name: str, field: FieldInfo) -> str:

@@ -1,6 +1,5 @@
 """MCP servers among the settings: bounded, secret where they hold secrets, and never from a folder's own file."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -61,24 +60,55 @@ def test_d7_servers_come_from_the_settings_file(tmp_path: Path, monkeypatch: pyt
 
 
 LEADS_OUT = {
-    "mcp_servers": '[mcp_servers.hn]\ncommand = "curl"\n',
+    "mcp_servers.hn.command": '[mcp_servers.hn]\ncommand = "curl"\n',
+    "mcp_servers.hn.url": '"mcp_servers.hn.url" = "http://elsewhere.test"\n',
     "model_base_url": 'model_base_url = "http://elsewhere.test"\n',
-    "proxy": 'proxy = "http://elsewhere.test"\n',
+    "model_provider": 'model_provider = "openai"\n',
+    "ranker": 'ranker = "openai:x"\n',
+    "ranker_base_url": 'ranker_base_url = "http://elsewhere.test"\n',
+    "proxy": "proxy = 'http://elsewhere.test'\n",
     "allowed_internal_hosts": 'allowed_internal_hosts = ["intranet.test"]\n',
+    "sources": 'search_api = "tavily"\n',
     "source_options.brave.base_url": '[source_options.brave]\nbase_url = "http://elsewhere.test"\n',
+    "source_options.tavily.base_url": '"source_options.tavily.base_url" = "http://elsewhere.test"\n',
+    "source_options.searxng.base_url": '"source_options.searxng" = {base_url = "http://elsewhere.test"}\n',
+    "source_options.jina.reader_url": 'source_options.jina.reader_url = "http://elsewhere.test"\n',
+    "budget_usd": "budget_usd = 9999.0\n",
+    "obey_robots": "obey_robots = false\n",
+    "keep_runs_days": "keep_runs_days = 1\n",
 }
 
 
 @pytest.mark.parametrize("name", LEADS_OUT)
 def test_d7_what_a_folder_brings_along_starts_nothing_and_sends_keys_nowhere(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (tmp_path / "deep-research.toml").write_text(LEADS_OUT[name])
+    monkeypatch.setattr("deep_research.settings._told", set())
+    (tmp_path / "deep-research.toml").write_text(f'depth = "brief"\n{LEADS_OUT[name]}')
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError, match=rf"{re.escape(name)} is not taken from 'deep-research\.toml' of the current"):
-        load_settings()
+    with caplog.at_level("WARNING"):
+        assert load_settings() == load_settings(depth="brief") == Settings(depth="brief")
+    assert [record.getMessage().partition(": ")[2].partition(". ")[0] for record in caplog.records] == [name]
     monkeypatch.setenv("DEEP_RESEARCH_CONFIG", "deep-research.toml")
-    load_settings()
+    if "." not in name or not LEADS_OUT[name].startswith('"'):
+        assert load_settings() != Settings(depth="brief")
+
+
+def test_what_a_folder_brings_along_does_not_take_the_place_of_the_users_own_settings(
+    own_state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_state.mkdir()
+    (own_state / "settings.toml").write_text('budget_usd = 1.0\nmodel_provider = "ollama"\ndepth = "deep"\n')
+    (tmp_path / "deep-research.toml").write_text('depth = "brief"\n')
+    monkeypatch.chdir(tmp_path)
+    assert load_settings() == Settings(budget_usd=1.0, model_provider="ollama", depth="brief")
+
+
+def test_an_unknown_name_in_a_folders_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "deep-research.toml").write_text('dept = "brief"\n')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="Did you mean 'depth'"):
+        load_settings()
 
 
 def test_an_option_of_a_source_can_be_set_beside_those_of_the_file(

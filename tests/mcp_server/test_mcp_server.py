@@ -182,3 +182,22 @@ async def test_over_http_a_page_of_another_site_is_refused(tmp_path: Path) -> No
             assert (await http.post(url, json={}, headers={"origin": "https://evil.example"})).status_code == 403
             assert (await http.post(url, json={}, headers={"host": "evil.example"})).status_code == 421
             assert (await http.post(url, content=b"x" * 1_100_000)).status_code == 413
+
+
+@pytest.mark.process
+async def test_claims_that_take_long_to_judge_hold_up_no_other_request(tmp_path: Path) -> None:
+    unit = "The unit 7 has 7 kg. "
+    hostile = {"claim": (unit * 190)[:4000], "evidence": (unit * 9523)[:200_000]}
+    with served(tmp_path / "home") as url:
+        async with over_http(url) as client, over_http(url) as other:
+            judging = [asyncio.create_task(client.call_tool("check_claim", hostile)) for _ in range(8)]
+            for _ in range(20):
+                await asyncio.wait_for(other.list_tools(), 5)
+            assert not all(task.done() for task in judging)
+            first = next(asyncio.as_completed(judging))
+            refused: Any = await first
+            assert refused.is_error
+            assert "was not judged" in refused.content[0].text
+            for task in judging:
+                task.cancel()
+            await asyncio.wait(judging)

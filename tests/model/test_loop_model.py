@@ -167,7 +167,7 @@ def test_c4_the_flag_limits_the_loop_wherever_the_workflow_is_named(
         "--max-iterations",
         "2",
         "-p",
-        "extractive",
+        "finder",
         "--docs",
         shelf,
         "--quiet",
@@ -185,7 +185,7 @@ def test_c4_out_of_range_is_a_clear_error_and_nothing_is_begun(
     flags = ["--max-iterations", value] if where == "flag" else []
     if where == "environment":
         monkeypatch.setenv("DEEP_RESEARCH_MAX_ITERATIONS", value)
-    assert command([QUESTION, "--workflow", "loop", *flags, "-p", "extractive", "--quiet"]) == 2
+    assert command([QUESTION, "--workflow", "loop", *flags, "-p", "finder", "--quiet"]) == 2
     shown = capsys.readouterr().err
     assert value in shown
     assert "iterations" in shown

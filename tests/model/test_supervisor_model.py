@@ -27,7 +27,7 @@ from deep_research.data import (
     Turn,
 )
 from deep_research.errors import ContextTooLong
-from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.reasoners.model.model_reasoner import ModelReasoner
 from deep_research.reasoners.model.structured_calls import fitted, trimmed
 from deep_research.text.token_count import estimate_tokens
@@ -67,7 +67,7 @@ def reasoner(model: Model, *, gaps: list[Gap] | None = None, window: int = 100_0
     return ModelReasoner(
         model.complete,
         info=ReasonerInfo(kind="model"),
-        fallback=ExtractiveReasoner(),
+        fallback=FinderReasoner(),
         places=[("documents", "Notes.")],
         date="2026-01-02",
         max_context_tokens=window,

@@ -128,11 +128,8 @@ def test_the_files_for_deployment_name_what_is_there() -> None:
         for name in line.split():
             assert (ROOT / name).exists(), name
             assert f"!{name}" in ignored, name
-    extras = re.search(r'"\.\[(.+)\]"', docker)
-    assert extras is not None
-    assert set(extras[1].split(",")) <= set(PROJECT["project"]["optional-dependencies"])
     compose = (ROOT / "deploy" / "compose.yaml").read_text("utf-8")
-    commands = [["serve"], *(re.findall(r'"([^"]+)"', line) for line in re.findall(r"command: \[(.+)\]", compose))]
+    commands = [re.findall(r'"([^"]+)"', line) for line in re.findall(r"command: \[(.+)\]", compose)]
     assert [name for name, *_ in commands] == ["serve", "worker", "mcp"]
     unit = configparser.ConfigParser(strict=False, interpolation=None)
     unit.read_string((ROOT / "deploy" / "deep-research.service").read_text("utf-8"))
@@ -144,3 +141,44 @@ def test_the_files_for_deployment_name_what_is_there() -> None:
         assert command is not None
         known = {option for parameter in command.params for option in parameter.opts}
         assert {flag for flag in flags if flag.startswith("--")} <= known
+
+
+def _pins(name: str) -> dict[str, list[str]]:
+    """Return the hashes of what a lock names, by name and version."""
+    found: dict[str, list[str]] = {}
+    for line in (ROOT / name).read_text("utf-8").splitlines():
+        if pinned := re.match(r"[\w.\[\]-]+==[^\s;]+", line):
+            found[pinned[0]] = []
+        elif hashed := re.search(r"--hash=\S+", line):
+            found[list(found)[-1]].append(hashed[0])
+    return found
+
+
+def test_what_the_container_installs_is_what_was_tested_by_its_hash() -> None:
+    docker = (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
+    installs = re.findall(r"pip install (.+)", docker)
+    assert installs
+    assert all("--require-hashes" in line or "--no-index" in line for line in installs)
+    assert set(re.findall(r"(?m)^FROM (\S+)", docker)) == {"${PYTHON_IMAGE}"}
+    tested = _pins("requirements.lock")
+    for name in ("deploy/requirements.lock", "deploy/build.lock"):
+        assert {pin: tested.get(pin) for pin in _pins(name)} == _pins(name)
+        assert all(_pins(name).values())
+    named = {re.split(r"[=\[]", pin)[0] for pin in _pins("deploy/requirements.lock")}
+    extras = PROJECT["project"]["optional-dependencies"]
+    wanted = [*PROJECT["project"]["dependencies"], *extras["pdf"], *extras["mcp"], *extras["worker"], *extras["otel"]]
+    assert {re.sub(r"[-_.]+", "-", Requirement(one).name).lower() for one in wanted} <= named
+
+
+def test_servers_that_are_deployed_ask_for_tokens_and_have_limits() -> None:
+    compose = (ROOT / "deploy" / "compose.yaml").read_text("utf-8")
+    unit = (ROOT / "deploy" / "deep-research.service").read_text("utf-8")
+    served = [*re.findall(r'command: \["(?:serve|mcp)".+', compose), *re.findall(r"ExecStart=.+", unit)]
+    assert len(served) == 3
+    assert all("--require-tokens" in line for line in served)
+    program, database = compose.split("services:")[0], compose.split("  db:")[1]
+    for part in (program, database):
+        for limit in ("mem_limit", "pids_limit", "no-new-privileges:true", "cap_drop: [ALL]"):
+            assert limit in part
+    for limit in ("SystemCallFilter=", "MemoryMax=", "TasksMax=", "NoNewPrivileges=yes"):
+        assert limit in unit

@@ -3,6 +3,7 @@ import gzip
 import io
 import json
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,25 @@ def test_small_sheet_is_a_table():
     assert document.text.startswith(
         "## Sales\n\n| Country | Total |\n| --- | --- |\n| Country 0 | 0 |\n| Country 1 | 1.5 |"
     )
+
+
+def test_figures_of_a_sheet_keep_the_separators_that_its_format_shows():
+    file = openpyxl.Workbook()
+    sheet = file.worksheets[0]
+    sheet.append(["Budget", "Year"])
+    sheet.append([36000, 2027])
+    sheet.append([61250.5, 2026])
+    for row in (2, 3):
+        sheet.cell(row, 1).number_format = "#,##0.00"
+    assert "| 36,000 | 2027 |\n| 61,250.5 | 2026 |" in read(saved(file), "a.xlsx").text
+
+
+@pytest.mark.parametrize(("make", "name"), [(docx.Document, "a.docx"), (pptx.Presentation, "a.pptx")])
+def test_the_date_that_a_template_left_is_no_date_of_the_file(make: Any, name: str):
+    assert read(saved(make()), name).published is None
+    dated = make()
+    dated.core_properties.modified = datetime(2026, 11, 12, tzinfo=UTC)
+    assert read(saved(dated), name).published == "2026-11-12"
 
 
 def test_rows_of_a_large_sheet_name_their_columns():

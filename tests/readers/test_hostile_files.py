@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from deep_research import isolated_reading
+from deep_research import worker_pool
 from deep_research.errors import Unreadable
-from deep_research.isolated_reading import CRASHED, ReadingProcess, RejectedDocuments, read_bytes
+from deep_research.isolated_reading import CRASHED, RejectedDocuments, read_bytes
 from deep_research.registry import component
 from tests.readers.hostile_files import corpus, read
 
@@ -69,18 +69,15 @@ def test_a_file_of_rejected_documents_that_is_damaged_counts_as_empty(tmp_path: 
 def test_one_process_reads_one_document_after_another() -> None:
     html = component("readers", "html")()
     read_bytes(html, b"<p>First.</p>", name="a.html")
-    (kept,) = isolated_reading._idle[-1:]
+    (kept,) = worker_pool._pools[-1].idle[-1:]
     read_bytes(html, b"<p>Second.</p>", name="b.html")
-    assert isolated_reading._idle[-1] is kept
+    assert worker_pool._pools[-1].idle[-1] is kept
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_no_key_is_in_the_environment_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TAVILY_API_KEY", "canary-of-the-environment")
-    process = ReadingProcess()
-    try:
-        environment = Path(f"/proc/{process._process.pid}/environ").read_bytes()
-    finally:
-        process.close()
+    with worker_pool.own_worker() as worker:
+        environment = Path(f"/proc/{worker._process.pid}/environ").read_bytes()
     assert b"PYTHONPATH=" in environment
     assert b"canary" not in environment

@@ -296,3 +296,14 @@ def test_a_sentence_and_a_list_with_links_to_other_things_stay():
     assert "Option 2" in body(
         "<ul>" + "".join(f'<li><a href="#o{n}">Option {n}</a></li>' for n in range(1, 5)) + f"</ul>{parts}"
     )
+
+
+def test_a_box_within_a_section_is_text_and_a_side_bar_of_the_page_is_not() -> None:
+    text = body(
+        "<div class='section'><h2>Clocks</h2>"
+        + FILLER * 3
+        + "<div class='sidebar'><p class='title'>GOING FURTHER GPS modules</p><p>A server may have a GPS receiver.</p></div>"
+        + "</div><div class='sidebar'><ul><li>Home</li><li>Contact us</li></ul></div>"
+    )
+    assert "A server may have a GPS receiver." in text
+    assert "Contact us" not in text

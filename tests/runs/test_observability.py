@@ -1,36 +1,17 @@
-"""What a run did when, as text and drawing; spans that are sent only where a collector is named; metrics of a worker."""
+"""Spans that are sent only where a collector is named; metrics of a worker."""
 
 import json
 import subprocess
 import sys
 import urllib.request
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
-from deep_research.api import Run
 from deep_research.runs.worker_metrics import WorkerMetrics
 from tests.model.harness import research, served
 from tests.support.fake_web import FakeWeb
 from tests.support.web_answers import json_answer
-
-
-def test_a_timeline_shows_every_call_with_its_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with served(monkeypatch):
-        ran = research(tmp_path)
-    run = Run(ran.folder, ran.home)
-    lines = run.timeline().splitlines()
-    assert sum(" model " in line and "tokens" in line for line in lines[:-1]) == ran.report.ledger.model_calls
-    assert sum(" search " in line for line in lines[:-1]) == ran.report.ledger.searches
-    tokens = ran.report.ledger.prompt_tokens + ran.report.ledger.completion_tokens
-    assert f"{tokens:,} tokens" in lines[-1]
-    begins = [float(line.split()[0]) for line in lines[:-1]]
-    assert begins == sorted(begins)
-    drawing = ElementTree.fromstring(run.timeline(as_svg=True))
-    bars = [part for part in drawing if part.tag.endswith("rect")]
-    assert len(bars) == len(lines) - 1
-
 
 _TRACED = """
 import sys

@@ -8,13 +8,14 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import uvicorn
 
 from deep_research.server.http_app import ServerOptions, make_app
 from deep_research.server.listening import server_config
+from deep_research.server.run_service import RunService
 from tests.model.harness import PLAN
 from tests.support.scripted_replies import Request
 from tests.support.scripted_researcher import ScriptedResearcher, passages_in, step_of
@@ -66,23 +67,42 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.ready = threading.Event()
+        self.loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        self.loop = asyncio.get_running_loop()
         self.ready.set()
+
+
+class Served(NamedTuple):
+    """A server: its address, what carries out its runs, and the loop in which it does."""
+
+    address: str
+    service: RunService
+    loop: asyncio.AbstractEventLoop
 
 
 @contextlib.contextmanager
 def serving(home: Path, **options: Any) -> Iterator[str]:
     """Give the address of a server for the state folder `home`."""
+    with serving_runs(home, **options) as served:
+        yield served.address
+
+
+@contextlib.contextmanager
+def serving_runs(home: Path, **options: Any) -> Iterator[Served]:
+    """Give a server for the state folder `home`."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config = server_config(make_app(ServerOptions(home, **options)), log_level="critical", timeout_graceful_shutdown=2)
-    server = _Server(config)
+    app = make_app(ServerOptions(home, **options))
+    server = _Server(server_config(app, log_level="critical", timeout_graceful_shutdown=2))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()
     try:
         assert server.ready.wait(TIMEOUT)
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        assert server.loop is not None
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        yield Served(address, app.state.context.service, server.loop)
     finally:
         server.should_exit = True
         thread.join(TIMEOUT)
@@ -147,7 +167,7 @@ def begin(http: httpx.Client, docs: Path, question: str, **settings: object) -> 
         http.post("/api/v1/documents", files={"file": (path.name, path.read_bytes())}).json()["id"]
         for path in sorted(docs.iterdir())
     ]
-    new = {"question": question, "documents": ids, "model_provider": "extractive", **settings}
+    new = {"question": question, "documents": ids, "model_provider": "finder", **settings}
     made = http.post("/api/v1/runs", json=new)
     assert made.status_code == 201, made.text
     return made.json()["id"]

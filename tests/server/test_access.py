@@ -12,13 +12,15 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
+from deep_research import api
 from deep_research.cli.main import cli
 from deep_research.errors import ConfigError
 from deep_research.server.access_tokens import AccessTokens
-from deep_research.server.http_app import ServerOptions, serve
+from deep_research.server.http_app import ServerOptions, make_app, serve
+from deep_research.server.http_context import OwnRun
 from tests.server.serving import client, events_of, serving, until_report
 
-QUESTION = {"question": "How does speculative decoding work?", "model_provider": "extractive", "workflow": "quick"}
+QUESTION = {"question": "How does speculative decoding work?", "model_provider": "finder", "workflow": "quick"}
 
 
 class Owners:
@@ -112,6 +114,12 @@ def test_an_address_that_others_reach_is_not_served_without_tokens(own_state: Pa
     ("headers", "status"),
     [
         ({"Host": "evil.example"}, 421),
+        ({"Host": "testserver"}, 421),
+        ({"X-Forwarded-For": "203.0.113.9"}, 403),
+        ({"X-Forwarded-Host": "research.example.org"}, 403),
+        ({"Forwarded": "for=203.0.113.9"}, 403),
+        ({"X-Real-IP": "203.0.113.9"}, 403),
+        ({"Via": "1.1 proxy"}, 403),
         ({"Origin": "http://evil.example"}, 403),
         ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Origin": "null"}, 403),
@@ -120,6 +128,17 @@ def test_an_address_that_others_reach_is_not_served_without_tokens(own_state: Pa
 )
 def test_other_sites_cannot_use_the_server(http: httpx.Client, headers: dict[str, str], status: int) -> None:
     assert http.post("/api/v1/runs", json=QUESTION, headers=headers).status_code == status
+
+
+def test_what_comes_through_a_proxy_without_tokens_is_told_what_to_do(http: httpx.Client) -> None:
+    answer = http.get("/api/v1/runs", headers={"X-Forwarded-For": "203.0.113.9"})
+    assert answer.status_code == 403
+    assert "deep-research token create" in answer.json()["detail"]
+    assert "--require-tokens" in answer.json()["detail"]
+
+
+def test_with_tokens_a_proxy_is_welcome(owners: Owners) -> None:
+    assert owners.anna.get("/api/v1/runs", headers={"X-Forwarded-For": "203.0.113.9"}).status_code == 200
 
 
 def test_a_form_of_another_kind_is_no_request(http: httpx.Client) -> None:
@@ -161,6 +180,36 @@ def test_an_upload_over_the_limit_leaves_nothing(own_state: Path) -> None:
         assert not [path for path in (own_state / "uploads").rglob("*") if path.is_file()]
         for status in (201, 201, 429):
             assert http.post("/api/v1/documents", files={"file": ("a.txt", b"text")}).status_code == status
+
+
+def test_the_documents_of_an_owner_have_a_limit_in_all(own_state: Path) -> None:
+    from deep_research.server.uploads import UploadLimit  # noqa: PLC0415
+
+    with serving(own_state, uploads=UploadLimit(2, 100, total_megabytes=3)) as address, client(address) as http:
+        statuses = [
+            http.post("/api/v1/documents", files={"file": (f"{n}.txt", b"word " * 250_000)}).status_code
+            for n in range(4)
+        ]
+        assert statuses == [201, 201, 429, 429]
+        assert len(http.get("/api/v1/documents").json()["documents"]) == 2
+
+
+def test_a_run_that_is_deleted_while_it_is_read_is_not_there(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_slow_reader(options: ServerOptions) -> Any:
+        app = make_app(options)
+
+        @app.get("/api/v1/runs/{run_id}/read-slowly")
+        def read_slowly(run: OwnRun) -> str:
+            api.delete_runs([run.id], home=own_state)
+            return run.passage("s1p1")[0].text
+
+        return app
+
+    monkeypatch.setattr("tests.server.serving.make_app", with_slow_reader)
+    with serving(own_state) as address, client(address) as http:
+        run = http.post("/api/v1/runs", json=QUESTION).json()["id"]
+        until_report(http, run)
+        assert http.get(f"/api/v1/runs/{run}/read-slowly").status_code == 404
 
 
 def test_more_runs_than_the_server_takes_wait_or_are_refused(own_state: Path) -> None:

@@ -2,10 +2,11 @@
 
 import re
 from importlib.resources import files
+from typing import get_args
 
 import pytest
 
-from deep_research.data.evidence import ClaimKind, VerdictKind
+from deep_research.data import Problem, ProblemKind, VerdictKind
 from deep_research.server.http_app import page_files, page_texts
 
 TEXTS = page_texts()
@@ -41,9 +42,10 @@ def test_every_text_that_the_page_uses_exists() -> None:
     assert len(used) > 100
 
 
-def test_kinds_and_verdicts_have_their_words() -> None:
-    wanted = {f"kind_{kind}" for kind in ClaimKind.__args__} | {f"verdict_{kind}" for kind in VerdictKind.__args__}
-    assert wanted <= set(TEXTS["en"])
+def test_verdicts_problems_and_their_outcomes_have_their_words() -> None:
+    kinds = {"verdict": VerdictKind, "problem": ProblemKind, "outcome": Problem.model_fields["outcome"].annotation}
+    wanted = {f"{name}_{kind}" for name, values in kinds.items() for kind in get_args(values)}
+    assert {"verdict_own", "problem_missing", "outcome_open"} <= wanted <= set(TEXTS["en"])
 
 
 def test_the_page_holds_no_way_to_turn_text_into_markup() -> None:

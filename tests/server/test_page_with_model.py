@@ -1,4 +1,4 @@
-"""The page while a language model researches: sections advance, the run is steered, kinds of claims are told apart."""
+"""The page while a language model researches: sections advance, and the run is steered."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -32,24 +32,6 @@ def lose_connection(page: Page, wire: Wire, say: Callable[[], object]) -> None:
     expect(page.locator(".activity")).to_contain_text("You: Said meanwhile", timeout=30_000)
     expect(page.locator(".activity .event")).to_have_count(lines + 1)
     expect(page.locator(".connection")).to_be_hidden()
-
-
-def check_kinds(page: Page) -> None:
-    """Check that what the writer calculated, concluded and did not find is told apart from what the sources say."""
-    for kind, badge in (("computed", "Computed"), ("inference", "Conclusion"), ("limit", "Limit")):
-        expect(page.locator(f".report-text .claim.kind-{kind} .kind-sign").first).to_be_visible()
-        page.locator(f".report-text .claim.kind-{kind}").first.click()
-        expect(page.locator(".evidence .badges")).to_contain_text(badge)
-        page.keyboard.press("Escape")
-    page.locator(".report-text .claim.kind-inference").first.click()
-    page.locator(".evidence .premises button").first.click()
-    expect(page.locator(".evidence .badges")).to_contain_text("Fact")
-    page.keyboard.press("Escape")
-    # The kinds can be taken out of focus, by themselves.
-    page.locator(".filter-inference").click()
-    faded = "e => Number(getComputedStyle(e).opacity) < 0.5"
-    assert page.locator(".report-text .claim.kind-inference").first.evaluate(faded)
-    assert not page.locator(".report-text .claim.kind-computed").first.evaluate(faded)
 
 
 def test_a_run_with_a_model_is_watched_and_steered(
@@ -94,7 +76,9 @@ def test_a_run_with_a_model_is_watched_and_steered(
         assert provider.calls
         report = http.get(f"/api/v1/runs/{run}/report").json()
         assert "Mind the weight" in report["report"]
-        check_kinds(page)
+        page.locator(".report-text .claim").first.click()
+        expect(page.locator(".evidence .badges")).to_be_visible()
+        page.keyboard.press("Escape")
         page.get_by_role("tab", name=re.compile("Process")).click()
         expect(page.locator(".ledger")).to_contain_text(str(report["ledger"]["model_calls"]))
         page.goto("about:blank")

@@ -173,7 +173,7 @@ def _claims(markdown: str, places: dict[str, tuple[int, int]]) -> tuple[Claim, .
                 text=said,
                 passages=passages,
                 kind="own" if verdict == "own" else "fact",
-                verdict=Verdict(kind=verdict, reason=_REASONS.get(key, ""), by_model=verdict != "own"),  # type: ignore[arg-type]
+                verdict=Verdict(kind=verdict, reason=_REASONS.get(key, ""), by_model=verdict != "own"),
                 where=headings[-1].strip() if len(headings) > 1 else "",
                 start=start,
                 end=end,
@@ -192,7 +192,10 @@ def _problems(extra: str) -> tuple[Problem, ...]:
             quote="The Beta engine turns at 2,800 rpm.", kind="unsupported", passages=("s2p1",), by="verifier",
             problem="That is its speed at half load.", evidence="4,500 rpm at full load [2].", outcome="revised",
         ),
-        Problem(quote="", kind="missing", problem=f"What the engines cost is not told. {extra}".strip(), by="verifier"),
+        Problem(
+            quote="", kind="missing", problem=f"What the engines cost is not told. {extra}".strip(), by="verifier",
+            outcome="rejected", reply="No source tells it.",
+        ),
     )  # fmt: skip
 
 
@@ -246,6 +249,7 @@ def make_report(extra: str = "", *, language: str = "en", title: str = "Engines 
             applied=True,
         ),
         Edit(old=f"any weather {extra}".strip(), new="weather above 5 °C", applied=False),
+        Edit(old="", new="", problems=(2,), reply="No source tells it."),
     )
     return Report(
         run_id=RUN_ID, question=f"Which engine? {extra}".strip(), language=language, query_type="comparison",
@@ -298,7 +302,10 @@ def save_run(home: Path, report: Report | None = None, *, run_id: str = RUN_ID, 
 def _add_source(library: object, name: str, report: Report) -> str:
     told = report.sources[name]
     text = _TEXTS[name]
-    document = Document(text=text, title=told.title, media_type=told.media_type, pages=(PageStart(start=0, number=1),))
+    # Each of its passages stands on a page of its own.
+    starts = [text.index(said) for source, said, _, _ in _PASSAGES.values() if source == name]
+    pages = tuple(PageStart(start=start, number=n) for n, start in enumerate([0, *starts[1:]], 2))
+    document = Document(text=text, title=told.title, media_type=told.media_type, pages=pages)
     found = Found(key=told.url, title=told.title, url=told.url, origin=told.origin, published=told.published)
     source = library.add_source(found)  # type: ignore[attr-defined]
     library.add_snapshot(source.id, document, retrieved_at=told.retrieved_at)  # type: ignore[attr-defined]

@@ -65,8 +65,8 @@ def _is_of_tests(value: Any) -> bool:
     return str(getattr(value, "__module__", "")).startswith("tests.")
 
 
-_READER = "deep_research.reading_child"
-"""The program's own process that reads documents: it may run in any test."""
+_WORKER = "deep_research.worker_child"
+"""The program's own process that works on texts: it may run in any test."""
 
 
 _SERVER = "pg_ctl"
@@ -85,7 +85,7 @@ class Watch:
             return
         given = arguments[1] if len(arguments) > 1 else ()
         program = [str(part) for part in given] if isinstance(given, list | tuple) else []
-        if _READER in program or "".join(program[:1]).endswith(_SERVER):
+        if _WORKER in program or "".join(program[:1]).endswith(_SERVER):
             return
         if self._item.get_closest_marker("process") is None:
             item, self._item = self._item, None

@@ -32,7 +32,7 @@ from deep_research.events import Event
 from deep_research.ports import Journal, Library, OutsideTool, Pages, Progress, SearchPlace
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.steering import Steering
-from deep_research.settings import Settings, load_keys
+from deep_research.settings import ADDRESSES, Settings, load_keys, load_settings
 from deep_research.sources.documents import DocumentsSource
 from deep_research.state_files import DOCUMENTS, is_damage, make_private, make_private_folder, set_aside
 from deep_research.stores.event_log import EventLog
@@ -165,6 +165,8 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
         library, journal = await asyncio.to_thread(_open_stores, job)
         stack.push_async_callback(asyncio.to_thread, _close_stores, library, journal)
         keys = load_keys(key_variables())
+        if any(getattr(job.settings, name) for name in ADDRESSES):
+            load_settings()  # a run keeps no passwords of its addresses: those of the settings in force are used
 
         def on_gap(gap: Gap) -> None:
             ctx.report_gap(gap)
@@ -226,7 +228,7 @@ async def _open_outside(
     if web is not None:
         stack.push_async_callback(web.close)
         tools.share(web.known)
-    places = _places(job, environment, tools, web, journal)
+    places = _places(job, environment, tools, web, journal, stack)
     for place in places:
         stack.push_async_callback(place.close)
     opens = web is not None and bool(job.settings.sources)
@@ -293,14 +295,24 @@ def _open_web(
 
 
 def _places(
-    job: Job, environment: RunEnvironment, tools: OpenTools, web: "WebPlaces | None", journal: Journal
+    job: Job,
+    environment: RunEnvironment,
+    tools: OpenTools,
+    web: "WebPlaces | None",
+    journal: Journal,
+    stack: AsyncExitStack,
 ) -> tuple[SearchPlace, ...]:
-    """Return all places to search; the bundled library stands in only where nothing else is searched."""
+    """Return all places to search; the bundled library stands in only where nothing else is searched.
+
+    The index of the documents is closed with `stack`.
+    """
     if environment.places is not None:
         return (*tools.places, *(JournaledPlace(place, journal) for place in environment.places))
     found = (*tools.places, *(web.places if web is not None else ()))
     if job.record.docs or not found:
-        return (*open_documents(job.record.docs, environment.home, job.settings), *found)
+        documents, index = open_documents(job.record.docs, environment.home, job.settings)
+        stack.push_async_callback(asyncio.to_thread, _close_stores, index)
+        return (documents, *found)
     return found
 
 
@@ -344,8 +356,10 @@ def index_name(docs: Sequence[str]) -> str:
     return hashlib.sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-def open_documents(docs: Sequence[str], home: Path, settings: Settings) -> tuple[SearchPlace, ...]:
-    """Return the source of the user's documents, not yet prepared; without `docs` that of the bundled library.
+def open_documents(docs: Sequence[str], home: Path, settings: Settings) -> tuple[SearchPlace, Library]:
+    """Return the source of the user's documents, not yet prepared, and its index, which the caller closes.
+
+    Without `docs` it is that of the bundled library.
 
     Each set of paths has an index of its own in the state folder, kept from run to run. One that another
     version of the readers has made would be emptied file by file, so it is replaced as a whole.
@@ -361,7 +375,8 @@ def open_documents(docs: Sequence[str], home: Path, settings: Settings) -> tuple
             with suppress(OSError):  # another process may hold it open
                 old.unlink()
     limit = settings.max_file_megabytes * 1024 * 1024
-    return (DocumentsSource(paths, _open_index(index), max_file_bytes=limit),)
+    library = _open_index(index)
+    return DocumentsSource(paths, library, max_file_bytes=limit), library
 
 
 def _open_index(path: Path) -> SqliteLibrary:

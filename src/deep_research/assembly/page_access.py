@@ -1,6 +1,5 @@
 """Single pages of a run, by address: those that the user, a source or a page already read has named."""
 
-import asyncio
 import codecs
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +16,7 @@ from deep_research.registry import reader_for, reader_of
 from deep_research.run_context.context import RunContext
 from deep_research.steps.open_source import PLACE, read_addresses
 from deep_research.text.page_noise import unreadable_because
+from deep_research.worker_pool import in_worker_thread
 
 if TYPE_CHECKING:
     from deep_research.fetch.addresses import KnownAddresses
@@ -86,7 +86,7 @@ class RunPages:
         else:
             page = await page_or_copy(self._fetcher, url, title=url, origin=PLACE, on_gap=self._on_gap)
         found = Found(key=self.key(page.archived_url or page.final_url), title="", url=url, origin=PLACE)
-        document = await asyncio.to_thread(document_of, page, found, self._rejected)
+        document = await in_worker_thread(document_of, page, found, self._rejected)
         await in_background(self._fetcher.known.add_page_text, document.text)
         told = {"title": document.title or url, "published": document.published, "authors": document.authors}
         return found.model_copy(update={**told, "document": document})

@@ -1,6 +1,5 @@
 """Places on the web for a run: sources by name or strategy, and the pages behind their results."""
 
-import asyncio
 import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from deep_research.ports import Journal, Progress, SearchPlace
 from deep_research.settings import Settings, load_keys
 from deep_research.state_files import PAGES, REJECTED, make_private_folder
 from deep_research.stores.open_stores import shared_limits
+from deep_research.worker_pool import in_worker_thread
 
 if TYPE_CHECKING:
     from deep_research.assembly.environment import RunEnvironment
@@ -228,7 +228,7 @@ class WebPlace:
         page = await page_or_copy(
             self._fetcher, found.url, title=found.title or found.url, origin=self.name, on_gap=self._on_gap
         )
-        return await asyncio.to_thread(document_of, page, found, self._rejected)
+        return await in_worker_thread(document_of, page, found, self._rejected)
 
     async def close(self) -> None:
         """See `ports.SearchPlace.close`; the connections are the run's."""

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 from itertools import count
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -14,8 +14,10 @@ from deep_research.events import (
     GapFound,
     Planned,
     Progress,
+    ReportPiece,
     ReportReady,
     Reviewed,
+    Revised,
     RunStarted,
     Searched,
     SectionReviewed,
@@ -23,11 +25,14 @@ from deep_research.events import (
     SectionWritten,
     StageStarted,
     Steered,
+    Verified,
 )
 
-_STAGES = ("prepare", "clarify", "analyze", "discover", "plan", "research", "review", "report")
+_STAGES = ("prepare", "clarify", "analyze", "discover", "plan", "research", "review", "report", "verify")
 _FOLLOW_UP = ("recall", "research", "report")
 """The stages of a question about a finished report."""
+_PLAIN = Console(width=200)
+_LEAST_LINES, _LINES_AROUND = 4, 12
 _WIDE = 100
 """Columns from which the last search of each section has room."""
 
@@ -40,9 +45,7 @@ class _Row:
     searches: int = 0
     last: str = ""
     sources: int = 0
-    supported: int = 0
-    claims: int = 0
-    pending: int = 0
+    passages: int = 0
 
 
 @dataclass
@@ -64,6 +67,7 @@ class Board:
     done: str = ""
     typed: str | None = None
     told: str = ""
+    written: str = ""
 
     def take(self, event: Event) -> None:  # noqa: C901, PLR0912 - one case per kind of event
         """Follow one event; the clock is that of the run, which stands while the user is asked."""
@@ -74,6 +78,7 @@ class Board:
                 self.notice = "No documents named: searching the bundled library." if event.notice else ""
             case StageStarted():
                 self.stage, self.progress = event.stage, ""
+                self.written = "" if event.stage == "report" else self.written
                 self.seen.append(event.stage)
             case Progress():
                 self.progress = f"{event.what} {event.done}" + (f"/{event.total}" if event.total else "")
@@ -103,6 +108,12 @@ class Board:
                 self._row(event.section).state = "added"
             case GapFound():
                 self.gaps.append(f"{event.what}: {event.why}")
+            case ReportPiece():
+                self.written += event.text
+            case Verified():
+                self.progress = f"verified: {event.statements} statements, {event.problems} problems"
+            case Revised():
+                self.progress = f"revised: {event.edits} edits"
             case ReportReady():
                 self.done = f"{event.claims} statements · {event.references} references · {event.gaps} gaps"
             case _:
@@ -111,13 +122,15 @@ class Board:
     def _row(self, title: str) -> _Row:
         return self.rows.setdefault(title, _Row())
 
-    def render(self, width: int = 120) -> RenderableType:
-        """Draw the board for a terminal of `width` columns."""
+    def render(self, width: int = 120, height: int = 40) -> RenderableType:
+        """Draw the board for a terminal of `width` columns and `height` lines."""
         parts: list[RenderableType] = [Text(self.question, style="bold", overflow="ellipsis", no_wrap=True)]
         if self.notice:
             parts.append(Text(self.notice, style="yellow"))
         parts += [self._stages(), self._figures()]
-        if self.rows and "recall" not in self.seen:
+        if self.written and not self.done:
+            parts.append(self._end_of_text(width, max(_LEAST_LINES, height - _LINES_AROUND)))
+        elif self.rows and "recall" not in self.seen:
             parts.append(self._sections(wide=width >= _WIDE))
         parts.extend(Text(f"gap  {gap}", style="yellow", overflow="ellipsis", no_wrap=True) for gap in self.gaps[-4:])
         if len(self.gaps) > 4:
@@ -133,6 +146,11 @@ class Board:
             typed = Text(self.typed[-60:]) if self.typed else Text(HINT, style="dim")
             lines.append(Text("say> ", no_wrap=True, overflow="ellipsis").append_text(typed))
         return lines
+
+    def _end_of_text(self, width: int, most: int) -> Text:
+        """Draw the last lines of the report that is being written."""
+        lines = Text(self.written[-most * width :]).wrap(_PLAIN, width)
+        return Text("\n").join(lines[-most:])
 
     def _stages(self) -> Text:
         line = Text(no_wrap=True, overflow="ellipsis")
@@ -160,21 +178,20 @@ class Board:
         table.add_column("state", width=11)
         table.add_column("searches", justify="right", width=8)
         table.add_column("sources", justify="right", width=7)
-        table.add_column("statements", justify="right", width=10)
+        table.add_column("passages", justify="right", width=8)
         if wide:
             table.add_column("last search", ratio=4, no_wrap=True, overflow="ellipsis", style="dim")
         numbers = count(1)  # as /drop takes them: without what was dropped
         for title, row in self.rows.items():
             number = "–" if row.state == "dropped" else str(next(numbers))
             style = {"completed": "green", "failed": "red", "waiting": "dim"}.get(row.state, "cyan")
-            judged = f"{row.supported}/{row.claims}" if not row.pending else str(row.claims)
             cells = [
                 number,
                 title,
                 Text(row.state, style=style),
                 str(row.searches or ""),
                 str(row.sources or ""),
-                judged if row.claims else "",
+                str(row.passages or ""),
             ]
             table.add_row(*cells, *([row.last] if wide else []))
         return table

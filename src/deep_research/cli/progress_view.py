@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.errors import NeedsAnswer
-from deep_research.events import Event, Steered
+from deep_research.events import PASSING, Event, Steered
 from deep_research.i18n.catalog import phrase
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ class Lines(AbstractContextManager["Lines"]):
         """Leave the lines where they are."""
 
     def show(self, event: Event) -> None:
-        """Print the event's line, if it has one worth a line."""
+        """Print the event's line, if it has one worth a line; of a report that is being written there is none."""
+        if event.kind in PASSING:
+            return
         if self._verbose:
             text: str | None = describe(event) or event.model_dump_json(exclude={"number", "seconds"})
         else:
@@ -128,6 +130,12 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             return _said(event)
         case "gap_found":
             return f"gap: {event.what}: {event.why}"
+        case "report_piece":
+            return ""
+        case "verified":
+            return f"verified: {event.statements} statements, {event.problems} problems"
+        case "revised":
+            return f"revised: {event.edits} edits" + (f", {event.failed} did not fit" if event.failed else "")
         case "report_ready":
             return f"report ready: {event.claims} statements, {event.references} references, {event.gaps} gaps"
         case "run_failed":
@@ -142,7 +150,7 @@ def _said(event: Steered) -> str:
 
 
 class LiveView:
-    """A table that follows the run: stages, sections side by side, searches, evidence, gaps."""
+    """A table that follows the run: stages, sections side by side, searches, gaps; then the report as it is written."""
 
     draws_input = True
 
@@ -171,7 +179,7 @@ class LiveView:
             self._live.stop()
 
     def _render(self) -> "RenderableType":
-        return self._board.render(self._console.width)
+        return self._board.render(self._console.width, self._console.height)
 
     def show(self, event: Event) -> None:
         """Take the event into the table."""

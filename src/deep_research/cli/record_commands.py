@@ -57,7 +57,12 @@ def bundle_command(run_id: str, out: str | None) -> int:
 @click.argument("file", metavar="FILE")
 def import_command(file: str) -> int:
     """Take the run of a bundle in: it is listed, shown, asked about and replayed like one's own."""
-    run = api.read_bundle(Path(file))
+    run = api.read_bundle(
+        Path(file),
+        on_left_out=lambda told: echo_wrapped(
+            f"Left out, because a bundle may come from somebody else: {told}. Your own settings hold instead.", err=True
+        ),
+    )
     echo_wrapped(f"Imported: {run.id}. Show it with: deep-research show {run.id}")
     return 0
 

@@ -1,5 +1,6 @@
 """Reports, answers and their sources as a terminal shows them."""
 
+import re
 import sys
 
 import click
@@ -7,9 +8,11 @@ import click
 from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.data import FollowUp, Reference, Report
 from deep_research.i18n.catalog import phrase
+from deep_research.safe_text import safe_text
 from deep_research.settings import is_paging_wanted
 
 _WIDTH = 110
+_SECTION = re.compile(r"(?m)^## (.+)$")
 
 
 def print_report(report: Report, *, plain: bool = False, short: bool = False, paged: bool = False) -> None:
@@ -18,15 +21,13 @@ def print_report(report: Report, *, plain: bool = False, short: bool = False, pa
 
 
 def short_text(report: Report) -> str:
-    """Return what of a report stands before its first section: title, notices, answer, table."""
-    text = report.report
-    ends = [text.find(f"\n## {section.title}\n") for section in report.sections]
-    ends.append(text.find(f"\n## {phrase('gaps', report.language)}\n"))
-    return text[: min((end for end in ends if end > 0), default=len(text))].rstrip() + "\n"
+    """Return what of a report stands before its first section: title, notices, answer."""
+    return report.report[: found.start() if (found := _SECTION.search(report.report)) else None].rstrip() + "\n"
 
 
 def print_markdown(text: str, *, plain: bool = False, paged: bool = False) -> None:
     """Print Markdown: rendered on a terminal, as it is elsewhere; `paged` shows a long one in the pager."""
+    text = safe_text(text)
     if plain or not sys.stdout.isatty():
         click.echo(text)
         return
@@ -50,14 +51,21 @@ def print_answer(made: FollowUp) -> None:
     if report is None:
         return
     if not sys.stdout.isatty():
-        click.echo(report.report)
+        print_markdown(report.report)
         return
-    content = "\n\n".join(section.content for section in report.sections if section.content)
-    lines = [*(f"*{told}*" for told in report.assumptions), content or phrase("nothing_found", report.language)]
+    lines = [*(f"*{told}*" for told in report.assumptions), _answer_text(report)]
     print_markdown("\n\n".join(lines))
     if report.references:
         echo_wrapped("\n" + "\n".join(reference_line(reference) for reference in report.references))
     echo_wrapped(f"\n{came_from(made)}")
+
+
+def _answer_text(report: Report) -> str:
+    """Return a report without its title, and without what stands behind its text: references, gaps, how it was checked."""
+    behind = {phrase(name, report.language) for name in ("references", "gaps", "checked")}
+    text = report.report.partition("\n")[2] if report.report.startswith("# ") else report.report
+    ends = [found.start() for found in _SECTION.finditer(text) if found[1].strip() in behind]
+    return text[: min(ends, default=len(text))].strip()
 
 
 def came_from(made: FollowUp) -> str:

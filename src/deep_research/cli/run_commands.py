@@ -69,13 +69,6 @@ def _short(text: str) -> str:
 @click.option("--short", is_flag=True, help="Show the answer only: what stands before the sections.")
 @click.option("--no-pager", is_flag=True, help="Print a long report at once, without the pager.")
 @click.option("--followup", "number", type=int, metavar="N", help="Show the answer to the Nth follow-up question.")
-@click.option(
-    "--timeline",
-    type=click.Choice(["text", "svg"]),
-    is_flag=False,
-    flag_value="text",
-    help="Show what the run did when, with tokens and money; as a drawing: --timeline svg.",
-)
 def show_command(
     run_id: str,
     as_json: bool,
@@ -83,7 +76,6 @@ def show_command(
     short: bool,
     no_pager: bool,
     number: int | None,
-    timeline: str | None,
 ) -> int:
     """Show the report of RUN (its id, or an unambiguous part of it), one of its passages, or an answer about it.
 
@@ -94,9 +86,6 @@ def show_command(
     run = api.open_run(run_id)
     if passage:
         echo_wrapped(passage_text(run, passage))
-        return 0
-    if timeline:
-        click.echo(run.timeline(as_svg=timeline == "svg"))
         return 0
     if not run.has_report:
         record = as_it_is(run.record)

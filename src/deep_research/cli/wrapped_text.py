@@ -8,13 +8,18 @@ from typing import TextIO
 
 import click
 
+from deep_research.safe_text import safe_text
+
 _NARROWEST = 20
 
 
 def echo_wrapped(text: str | Iterable[str], *, err: bool = False) -> None:
-    """Print a text, or its lines; at a terminal what is longer than a row goes on below, as far in as the line began."""
+    """Print a text, or its lines, without terminal codes; what is longer than a terminal's row goes on below.
+
+    There it begins as far in as the line did.
+    """
     stream = sys.stderr if err else sys.stdout
-    for line in text.split("\n") if isinstance(text, str) else text:
+    for line in safe_text(text).split("\n") if isinstance(text, str) else map(safe_text, text):
         for row in rows_of(line, stream):
             click.echo(row, err=err)
 

@@ -69,6 +69,7 @@ from deep_research.data.result import ReportPassage as ReportPassage
 from deep_research.data.result import ReportReview as ReportReview
 from deep_research.data.result import ReportSection as ReportSection
 from deep_research.data.result import ReportSource as ReportSource
+from deep_research.data.result import SentQuery as SentQuery
 from deep_research.data.verification import Assignment as Assignment
 from deep_research.data.verification import Edit as Edit
 from deep_research.data.verification import Findings as Findings
@@ -78,4 +79,3 @@ from deep_research.data.verification import ProblemKind as ProblemKind
 from deep_research.data.verification import Reckoning as Reckoning
 from deep_research.data.verification import Revision as Revision
 from deep_research.data.verification import Verification as Verification
-from deep_research.data.result import SentQuery as SentQuery

@@ -13,7 +13,8 @@ ProblemKind = Literal["unsupported", "contradicted", "misleading", "inconsistent
 class Assignment(Noun):
     """All that the writer of a report is given: the question, the notes of the sections and passages (ids, best first).
 
-    `not_found` says what was looked for and not found, or could not be reached.
+    `not_found` says what was looked for and not found, or could not be reached. `draft` is the writer's own text, where
+    it is asked to revise it.
     """
 
     question: Question
@@ -22,6 +23,7 @@ class Assignment(Noun):
     sections: tuple[Section, ...]
     passages: tuple[str, ...] = ()
     not_found: tuple[str, ...] = ()
+    draft: str = ""
 
 
 class Edit(Noun):

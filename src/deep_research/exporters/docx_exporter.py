@@ -6,7 +6,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from deep_research.data import ExportInput
-from deep_research.exporters._blocks import (
+from deep_research.exporters.reference_formats import web_address
+from deep_research.i18n.catalog import phrase
+from deep_research.report.blocks import (
     COLUMN_EDGES,
     DOUBT_SIGN,
     Block,
@@ -27,9 +29,7 @@ from deep_research.exporters._blocks import (
     column_widths,
     quote_passage,
 )
-from deep_research.exporters._document import read_document
-from deep_research.exporters.reference_formats import web_address
-from deep_research.i18n.catalog import phrase
+from deep_research.report.document import read_document
 
 if TYPE_CHECKING:
     from deep_research.exporters._footnotes import Footnotes

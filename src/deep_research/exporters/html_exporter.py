@@ -13,7 +13,9 @@ from html import escape
 from importlib.resources import files
 
 from deep_research.data import Claim, Edit, ExportInput, PassageContext, Problem, Reference
-from deep_research.exporters._blocks import (
+from deep_research.exporters.reference_formats import web_address
+from deep_research.i18n.catalog import explain, phrase
+from deep_research.report.blocks import (
     DOUBT_SIGN,
     Block,
     Break,
@@ -29,9 +31,7 @@ from deep_research.exporters._blocks import (
     Table,
     plain_text,
 )
-from deep_research.exporters._document import passages_of, read_document
-from deep_research.exporters.reference_formats import web_address
-from deep_research.i18n.catalog import explain, phrase
+from deep_research.report.document import passages_of, read_document
 
 _CITED = re.compile(r"\[(?:(?P<number>\d{1,4})|(?P<passage>s\d{1,7}p\d{1,7}))\]")
 _LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'
@@ -271,7 +271,7 @@ class _Page:
     def _verification(self) -> str:
         """Return, folded, what the verifier found, and what the writer changed; "" where it found nothing."""
         problems = "".join(map(self._problem, self._report.problems))
-        edits = "".join(map(self._edit, self._report.edits))
+        edits = "".join(self._edit(edit) for edit in self._report.edits if edit.old)  # else it is a reply to a problem
         if not problems and not edits:
             return ""
         changes = f'<h3>{self._say("changes_made")}</h3><ol class="edits">{edits}</ol>' if edits else ""
@@ -282,10 +282,11 @@ class _Page:
 
     def _problem(self, problem: Problem) -> str:
         evidence = f"<p>{self._linked(problem.evidence)}</p>" if problem.evidence else ""
+        reply = f"<p>{self._linked(problem.reply)}</p>" if problem.reply else ""
         return (
             f"<li><blockquote>{self._linked(problem.quote)}</blockquote>"
             f'<p><span class="badge {problem.kind}">{self._say(f"problem_{problem.kind}")}</span> {self._linked(problem.problem)}</p>'
-            f'{evidence}<p class="why">{self._say(f"outcome_{problem.outcome}")}{self._cites_of(problem.passages)}</p></li>'
+            f'{evidence}<p class="why">{self._say(f"outcome_{problem.outcome}")}{self._cites_of(problem.passages)}</p>{reply}</li>'
         )
 
     def _edit(self, edit: Edit) -> str:

@@ -12,7 +12,10 @@ from typing import Any
 
 from deep_research.data import ExportInput
 from deep_research.errors import ConfigError
-from deep_research.exporters._blocks import (
+from deep_research.exporters.reference_formats import web_address
+from deep_research.i18n.catalog import phrase
+from deep_research.i18n.language import CJK
+from deep_research.report.blocks import (
     COLUMN_EDGES,
     DOUBT_SIGN,
     Block,
@@ -33,10 +36,7 @@ from deep_research.exporters._blocks import (
     plain_text,
     text_width,
 )
-from deep_research.exporters._document import read_document
-from deep_research.exporters.reference_formats import web_address
-from deep_research.i18n.catalog import phrase
-from deep_research.i18n.language import CJK
+from deep_research.report.document import read_document
 
 _CJK_REGIONS = {"zh": ("SC", "cn"), "ja": ("JP", "jp"), "ko": ("KR", "kr")}
 _CJK_FAMILY = re.compile(

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deep_research.data import ExportInput
-from deep_research.exporters._blocks import (
+from deep_research.exporters.reference_formats import web_address
+from deep_research.i18n.catalog import phrase
+from deep_research.report.blocks import (
     Block,
     Chart,
     Document,
@@ -21,9 +23,7 @@ from deep_research.exporters._blocks import (
     quote_passage,
     text_width,
 )
-from deep_research.exporters._document import read_document
-from deep_research.exporters.reference_formats import web_address
-from deep_research.i18n.catalog import phrase
+from deep_research.report.document import read_document
 from deep_research.text.sentences import sentences
 
 _EAST_ASIAN = {"zh": "Microsoft YaHei", "ja": "Yu Gothic", "ko": "Malgun Gothic"}

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,10 @@ COLUMNS = (
 )  # fmt: skip
 
 Cell = str | int
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA = re.compile(
+    r"(^|[;|\t\r\n])(?=[\"'\u200b\ufeff]*+(?:[^\S\t\r\n][\"'\u200b\ufeff]*+)*+[=+\-@＝＋－＠])|^(?=[\t\r\n])"
+)
+"""Where a cell begins that a spreadsheet would calculate, also where it separates cells by other signs than a comma."""
 _WIDTHS = {
     "statement": 60,
     "passage": 80,
@@ -82,7 +86,8 @@ def _statement(claim: Claim, report: Report) -> tuple[Cell, ...]:
 class CsvExporter:
     """Writes UTF-8 with a byte order mark, by which spreadsheets know it.
 
-    A text that a spreadsheet would calculate is preceded by an apostrophe, as OWASP advises for CSV.
+    What a spreadsheet would calculate is preceded by an apostrophe, as OWASP advises for CSV; within a text too, where
+    one that separates by semicolons or tabs would begin a cell or, at a line end, a row.
     """
 
     name = "csv"
@@ -100,7 +105,7 @@ class CsvExporter:
 
 
 def _harmless(cell: Cell) -> Cell:
-    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA_STARTS) else cell
+    return _FORMULA.sub(r"\1'", cell) if isinstance(cell, str) else cell
 
 
 class XlsxExporter:
@@ -122,12 +127,12 @@ class XlsxExporter:
         _fill(book.create_sheet("Evidence"), COLUMNS, rows_of(given))
         _colour(book["Evidence"])
         problems = [
-            (p.kind, p.quote, p.problem, p.evidence, ", ".join(p.passages), p.claim, p.by, p.outcome)
+            (p.kind, p.quote, p.problem, p.evidence, ", ".join(p.passages), p.claim, p.by, p.outcome, p.reply)
             for p in given.report.problems
         ]
-        columns = ("kind", "quote", "problem", "evidence", "passages", "claim_id", "by", "outcome")
+        columns = ("kind", "quote", "problem", "evidence", "passages", "claim_id", "by", "outcome", "reply")
         _fill(book.create_sheet("Problems"), columns, problems)
-        edits = [(edit.old, edit.new, "yes" if edit.applied else "no") for edit in given.report.edits]
+        edits = [(e.old, e.new, "yes" if e.applied else "no") for e in given.report.edits if e.old]
         _fill(book.create_sheet("Edits"), ("old", "new", "applied"), edits)
         references = [
             (e.number, e.title, "; ".join(p.sorted_name for p in e.authors), e.published,

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import httpcore
 
+from deep_research.address_credentials import credentials_for
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, in_background, note_answer, on_wires
 from deep_research.errors import ConfigError, NotFound, Unreachable, Unreadable
 from deep_research.fetch.address_guard import Guard
@@ -197,7 +198,9 @@ class Transport:
             trusted = frozenset({(self._proxy.host, self._proxy.port)}) if self._proxy else frozenset()
             pool = self._open_pool = httpcore.AsyncConnectionPool(
                 ssl_context=_ssl_context(self._ca_file),
-                proxy=httpcore.Proxy(self._proxy.origin) if self._proxy else None,
+                proxy=httpcore.Proxy(self._proxy.origin, auth=credentials_for(self._proxy.origin))
+                if self._proxy
+                else None,
                 max_connections=_MAX_CONNECTIONS,
                 keepalive_expiry=_KEEPALIVE_SECONDS,
                 network_backend=GuardedNetwork(self._guard, self._resolver, self._dial, trusted=trusted),

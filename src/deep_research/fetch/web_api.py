@@ -14,6 +14,7 @@ from hashlib import sha256
 from types import MappingProxyType
 from urllib.parse import urlencode
 
+from deep_research.address_credentials import basic_authorization
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate, noting_answers
 from deep_research.errors import RateLimited, SourceError, Unreachable
 from deep_research.fetch.addresses import Address, join_address, parse_address
@@ -72,6 +73,7 @@ class WebApiClient:
         """
         sent = {
             "accept": "application/json, */*;q=0.5",
+            **basic_authorization(url),
             **{name.lower(): value for name, value in (headers or {}).items()},
         }
         content = b""

@@ -1,6 +1,6 @@
 """Find the places of a library where a question may be answered. Nothing is claimed: places are ranked and shown.
 
-The work is bounded: `MOST_WORDS` words of a question, `CANDIDATES` passages for each of at most `MOST_PARTS` parts.
+The work is bounded: `MOST_TERMS` terms of a question, `CANDIDATES` passages for each of at most `MOST_PARTS` parts.
 """
 
 from collections import Counter
@@ -8,35 +8,49 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from deep_research.data import PassageHit
-from deep_research.finding.places import PartPlaces, Place, QuestionPlaces
+from deep_research.finding.places import PartPlaces, Place, QuestionPlaces, Stretch
 from deep_research.finding.question import Part, read_question
 from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.units import Texts
 from deep_research.finding.words import COMMON, Word, has_all, read_words, weigh
-from deep_research.i18n.language import detect
+from deep_research.i18n.language import detect, is_cjk
 from deep_research.ports import Library
 from deep_research.text.tokens import content_terms
 
-CANDIDATES, LOOKED_AT = 60, 24
+CANDIDATES, LOOKED_AT = 60, 40
 """Passages that a search brings for a part, and how many of the best have their text cut into units."""
 PLACES = 10
 _OF_ONE = 4
 """Places of one source among them."""
+_BOTH = 1.5
+"""What a place gains that has all the things compared."""
 _OTHER_LANGUAGE = 0.6
 """What a place is worth in another language where the reader's own is there too."""
-_SCANNED = 8_000_000
+_UNSTRUCTURED = 0.8
+"""What a place is worth in a format without headings, lists and tables where others are there too."""
+_PLAIN = frozenset(("application/pdf", "text/plain"))
+_SAMPLE = 6_000
+"""Characters of a document by which its language is told."""
+_SCANNED = 4_000_000
 """Characters that are looked through for a passage that has all words."""
 
 
+class Thing(NamedTuple):
+    """One of the things that a part compares: its words, and the places in order of what they have of it."""
+
+    words: tuple[Word, ...]
+    places: tuple[Best, ...]
+
+
 class Ranked(NamedTuple):
-    """A part of a question with its places in order, and the words of the part and of each thing compared, weighed."""
+    """A part of a question with its places in order, its words, weighed, and the things that it compares."""
 
     part: Part
     places: tuple[Best, ...]
     words: tuple[Word, ...]
-    things: tuple[tuple[Word, ...], ...] = ()
+    things: tuple[Thing, ...] = ()
 
     @property
     def texts(self) -> list[str]:
@@ -57,19 +71,21 @@ def find(question: str, language: str, library: Library, sources: Sequence[str] 
     spoken = detect(question, default=language)
     ranked = [rank_places(part, spoken, library, sources) for part in asked.parts]
     parts = tuple(show_places(one, library, sources) for one in ranked)
-    return QuestionPlaces(parts=parts, cut=asked.cut, language=foreign_language(parts, spoken))
+    return QuestionPlaces(parts=parts, cut=asked.cut, language=foreign_language(parts, spoken, library))
 
 
 def rank_places(part: Part, language: str, library: Library, sources: Sequence[str] = ()) -> Ranked:
     """Return the places for one part of a question, best first."""
     hits = _search(part, library, sources)
     words, context = _weighed(part, hits)
-    ranked = _rank(part.text, hits, words, context, Texts(library))
-    ranked = _in_reader_language(ranked, language)
-    things = [_weighed_like(read_words(thing, language), words) for thing in part.things]
+    texts = Texts(library)
+    ranked = _in_reader_language(_rank(part.text, hits, words, context, texts), language)
+    named = [tuple(_weighed_like(read_words(thing, language), words)) for thing in part.things]
+    rest = [word for word in words if all(word.whole != other.whole for thing in named for other in thing)]
+    things = [Thing(own, tuple(_rank(part.text, hits, [*own, *rest], context, texts))) for own in named]
     if things:
-        ranked = _both_first(ranked, things)
-    return Ranked(part, tuple(ranked), tuple(words), tuple(map(tuple, things)))
+        ranked = _both_first(ranked, named)
+    return Ranked(part, tuple(ranked), tuple(words), tuple(things))
 
 
 def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -> PartPlaces:
@@ -77,7 +93,7 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
     part, words = ranked.part, ranked.words
     named = [word for word in part.words if word.worth > COMMON] or list(part.words)
     shown = Shown()
-    heads = [best for best in _heads(ranked.places, ranked.things) if shown.add(best)]
+    stretches = _stretches(ranked, shown, library)
     together, missing, closest, complete = _together(named, ranked.places, library, sources)
     return PartPlaces(
         text=part.text,
@@ -87,7 +103,7 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
         closest=closest,
         is_complete=complete,
         things=part.things,
-        stretches=tuple(make_stretch(best, words, _location(library, best)) for best in heads),
+        stretches=tuple(stretches),
         places=_places(ranked.places, words, shown, library),
     )
 
@@ -125,8 +141,13 @@ def _rank(
     judged = [judge_passage(hit.passage, hit.title, hit.score / top, words, context) for hit in hits]
     best: list[Candidate] = sorted(judged, key=lambda candidate: -candidate.worth)[:LOOKED_AT]
     wanted = kind_wanted(text, words)
-    found = (best_unit(candidate, texts, words, context, wanted) for candidate in best)
-    return sorted((one for one in found if one is not None), key=lambda one: -one.worth)
+    found = [one for candidate in best if (one := best_unit(candidate, texts, words, context, wanted)) is not None]
+    plain = {one.section.source for one in found if texts.media_type(one.section.source) in _PLAIN}
+    if len(plain) < len({one.section.source for one in found}):
+        found = [
+            one._replace(worth=one.worth * (_UNSTRUCTURED if one.section.source in plain else 1.0)) for one in found
+        ]
+    return sorted(found, key=lambda one: -one.worth)
 
 
 def _in_reader_language(ranked: Sequence[Best], language: str) -> list[Best]:
@@ -147,22 +168,20 @@ def _both_first(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> lis
         id(one): sum(has_all(words, one.candidate.terms | one.candidate.above) for words in things) for one in ranked
     }
     most = len(things)
-    return sorted(ranked, key=lambda one: -one.worth - (0.8 if count[id(one)] == most else 0.0))
+    return sorted(ranked, key=lambda one: -one.worth - (_BOTH if count[id(one)] == most else 0.0))
 
 
-def _heads(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> list[Best]:
-    """Return the places shown whole: the best one; of things compared that it does not have all, the best of each."""
-    heads = list(ranked[:1])
-    if not heads:
-        return []
-    held = heads[0].candidate.terms | heads[0].candidate.above
-    if all(has_all(words, held) for words in things):
-        return heads
-    for words in things:
-        if not any(has_all(words, one.candidate.terms | one.candidate.above) for one in heads):
-            own = [one for one in ranked if has_all(words, one.candidate.terms | one.candidate.above)]
-            heads += own[:1]
-    return heads
+def _stretches(ranked: Ranked, shown: Shown, library: Library) -> list[Stretch]:
+    """Return the best place whole, and the best place of each thing compared."""
+    stretches: list[Stretch] = []
+    for best in ranked.places[:1]:
+        shown.add(best)
+        stretches.append(make_stretch(best, ranked.words, _location(library, best)))
+    for thing in ranked.things:
+        best = next((one for one in thing.places if has_all(thing.words, one.terms)), None)
+        if best is not None and shown.add(best):
+            stretches.append(make_stretch(best, thing.words, _location(library, best)))
+    return stretches
 
 
 def _places(ranked: Iterable[Best], words: Sequence[Word], shown: Shown, library: Library) -> tuple[Place, ...]:
@@ -210,10 +229,12 @@ def _together(
     return False, missing, tuple(word.text for word in best), complete
 
 
-def foreign_language(parts: Sequence[PartPlaces], language: str) -> str:
-    """Return the language of the documents where it is not that of the question, else ""."""
-    shown = [piece.text for part in parts for stretch in part.stretches for piece in stretch.pieces]
-    shown += [place.line for part in parts for place in part.places]
-    spoken = Counter(detect(text, default=language) for text in shown)
+def foreign_language(parts: Sequence[PartPlaces], language: str, library: Library) -> str:
+    """Return the language of the documents shown where none is in that of the question, else ""."""
+    shown = {stretch.source for part in parts for stretch in part.stretches}
+    shown |= {place.source for part in parts for place in part.places}
+    default = "en" if is_cjk(language) else language  # a text without a sign of its script is not in it
+    read = (snapshot for key in shown if (snapshot := library.snapshot(key)) is not None)
+    spoken = Counter(detect(snapshot.text[:_SAMPLE], default=default) for snapshot in read)
     most = spoken.most_common(1)
-    return most[0][0] if most and most[0][0] != language and spoken[language] == 0 else ""
+    return most[0][0] if most and not spoken[language] else ""

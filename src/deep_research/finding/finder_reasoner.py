@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from deep_research.data import (
+    LIBRARY,
     Action,
     Assignment,
     Brief,
@@ -32,6 +33,7 @@ from deep_research.finding.finder import foreign_language, rank_places, show_pla
 from deep_research.finding.notes import write_notes, write_report
 from deep_research.finding.places import PartPlaces
 from deep_research.finding.question import Part, analyze_question, read_question
+from deep_research.finding.words import COMMON
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from deep_research.ports import Library, Ranker
@@ -108,10 +110,17 @@ class FinderReasoner:
         return ()
 
     async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
-        """Search once, and again for what the user has remarked since; then hand over the notes."""
-        made = {action.query for turn in turns for action in turn.actions}
+        """Search once, and again for what the user has remarked since; then hand over the notes.
+
+        Where what the run has read was looked through before, new searches are made only if no passage has all words.
+        """
+        made = {action.query for turn in turns for action in turn.actions if action.source != LIBRARY}
         wanted = [_lines(section.queries or (section.title,)), *(said for turn in turns for said in turn.remarks)]
         new = [query for query in dict.fromkeys(wanted) if query.strip() and query not in made]
+        seen = _seen(turns)
+        if new and not made and seen:
+            found = await self._find(section, brief, library, seen)
+            new = [] if all(part.together for part in found) else new
         if new:
             prefix = f"a{section.attempts}t{len(turns)}"
             return Move(actions=tuple(Action(id=f"{prefix}q{n}", name="search", query=q) for n, q in enumerate(new, 1)))
@@ -119,9 +128,8 @@ class FinderReasoner:
 
     async def take_notes(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> str:
         """Return the places for a section among the sources that its searches have brought."""
-        seen = [key for turn in turns for observation in turn.observations for key in observation.passages]
-        found = await self._find(part_of(section, brief), brief.language, library, _sources_of(seen))
-        return write_notes(found, brief.language, library)
+        found = await self._find(section, brief, library, _seen(turns))
+        return "\n\n".join(write_notes(part, brief.language, library) for part in found)
 
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
@@ -147,30 +155,32 @@ class FinderReasoner:
     async def write(self, assignment: Assignment, turns: Sequence[Turn], library: Library) -> Move:
         """Return the places of all sections as a report, by parts and by document."""
         brief = assignment.brief
-        found = [
-            await self._find(part_of(section, brief), brief.language, library, _sources_of(section.passages))
-            for section in assignment.sections
-        ]
+        each = [await self._find(section, brief, library, section.passages) for section in assignment.sections]
+        found = [part for parts in each for part in parts]
         spoken = detect(brief.question or brief.title, default=brief.language)
         text = write_report(
             brief.title,
             found,
             brief.language,
             library,
-            cut=read_question(brief.question, brief.language).cut,
-            foreign=foreign_language(found, spoken),
+            cut=read_question(assignment.question.text, brief.language).cut,
+            foreign=foreign_language(found, spoken, library),
         )
         return Move(text=text)
 
-    async def _find(self, part: Part, language: str, library: Library, sources: Sequence[str] | None) -> PartPlaces:
-        """Return the places for a part among `sources`; none where the searches have brought nothing (None)."""
-        if sources is None:
-            return PartPlaces(text=part.text, words=tuple(word.text for word in part.words), is_complete=False)
+    async def _find(self, section: Section, brief: Brief, library: Library, seen: Sequence[str]) -> list[PartPlaces]:
+        """Return the places for each part of a section among the sources of the passages `seen`; none without any."""
+        return [
+            await self._find_part(part, brief.language, library, seen) if seen else _unfound(part)
+            for part in parts_of(section, brief)
+        ]
+
+    async def _find_part(self, part: Part, language: str, library: Library, seen: Sequence[str]) -> PartPlaces:
+        sources = tuple(dict.fromkeys(key.partition("p")[0] for key in seen))
         spoken = detect(part.text, default=language)
         ranked = await asyncio.to_thread(rank_places, part, spoken, library, sources)
         if self._ranker is not None and ranked.places:
-            scores = (await self._ranker.rank(part.text, ranked.texts)).scores
-            ranked = ranked.reordered(scores)
+            ranked = ranked.reordered((await self._ranker.rank(part.text, ranked.texts)).scores)
         return await asyncio.to_thread(show_places, ranked, library, sources)
 
     async def judge(
@@ -196,19 +206,29 @@ class FinderReasoner:
         return ()
 
 
-def part_of(section: Section, brief: Brief) -> Part:
-    """Return the part of the question that a section is about; one that the user added is read by itself."""
+def parts_of(section: Section, brief: Brief) -> tuple[Part, ...]:
+    """Return the parts of the question that a section is about; one that the user added is read by itself."""
     own = section.description or section.title
     for part in read_question(brief.question, brief.language).parts:
         if part.text == own:
-            return part
-    read = read_question(f"{section.title} {own}" if own != section.title else own, brief.language).parts
-    return read[0]._replace(text=own) if read else Part(own, ())
+            return (part,)
+    return read_question(own, brief.language).parts or (Part(own, ()),)
+
+
+def _unfound(part: Part) -> PartPlaces:
+    return PartPlaces(text=part.text, words=tuple(word.text for word in part.words), is_complete=False)
+
+
+def _seen(turns: Sequence[Turn]) -> list[str]:
+    return [key for turn in turns for observation in turn.observations for key in observation.passages]
 
 
 def _queries(part: Part) -> tuple[str, ...]:
-    context = " ".join(word.text for word in part.context)
-    return tuple(dict.fromkeys([_query(f"{part.text} {context}".strip()), *part.things]))
+    """Return the searches for a part: as it was put, by its words alone, and for each thing that it compares."""
+    context = [word.text for word in part.context]
+    words = [word.text for word in part.words if word.worth > COMMON]
+    wanted = [" ".join([part.text, *context]), " ".join([*words, *context]), *part.things]
+    return tuple(dict.fromkeys(_query(query) for query in wanted if query))
 
 
 def _query(text: str) -> str:
@@ -218,8 +238,3 @@ def _query(text: str) -> str:
 
 def _lines(queries: Sequence[str]) -> str:
     return "\n".join(_query(query) for query in queries)
-
-
-def _sources_of(passages: Sequence[str]) -> Sequence[str] | None:
-    """Return the ids of the sources of passages, in order; None for no passages."""
-    return tuple(dict.fromkeys(key.partition("p")[0] for key in passages)) or None

@@ -17,16 +17,18 @@ from deep_research.finding.words import COMMON, NAME, Word, read_words
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from deep_research.i18n.lexicon import any_word
+from deep_research.text.question_terms import codes
 
 _KINDS = ("kind_technology", "kind_medicine", "kind_product", "kind_event")
 _ASPECTS = ("opt_progress", "opt_how", "opt_compare", "opt_overview")
-_ALONE, _TOGETHER = 3.6, 4.0
-"""Zipf frequency (base-10 logarithm per billion words) from which a word alone, or each of two, says too little."""
-_CODE = re.compile(r"(?<![A-Za-z0-9_.\-/])[A-Z]{3,16}\d{1,6}[A-Z]?(?![A-Za-z0-9_/-])")
+_ALONE, _TOGETHER, _HALVES = 3.6, 4.0, 3.8
+"""Zipf frequency (base-10 logarithm per billion words) from which a word alone, each of two, or each half of one says too little."""
+_LONGEST = 2_000
+"""Characters of a message that are read."""
 _SHORT = 12
 """Words of a question up to which its codes are looked up."""
 _ERRAND = re.compile(
-    f"(?:{any_word('asking.errand_opening_patterns')})*{any_word('asking.errand_patterns')}", re.IGNORECASE
+    f"(?:{any_word('finding.errand_opening_patterns')})*{any_word('finding.errand_patterns')}", re.IGNORECASE
 )
 _QUESTION_MARK = re.compile(r"[?？]")
 _POINTER = re.compile(any_word("finding.pointer_patterns"), re.IGNORECASE)
@@ -65,24 +67,23 @@ def decide(question: Question, *, rounds: int, terms: Sequence[Term], template: 
 
 def understand(question: Question, rounds: int = 0) -> Understood:
     """Return the question with what was answered to the last `rounds` clarifications, and what it points at."""
-    history = list(question.history)
+    history, own = list(question.history), question.text[:_LONGEST]
     before = history[: len(history) - 2 * rounds] if rounds else history
     answers = [m.text for m in history[len(before) :] if m.role == "user" and not wants_to_skip(m.text)]
     answers = [answer for answer in answers if answer != phrase("opt_mistyped", question.language)]
-    topic = _topic_before(question, before)
-    text = " ".join([question.text, *answers])
+    topic = _topic_before(own, question.language, before)
+    text = " ".join([own, *(answer[:_LONGEST] for answer in answers)])
     if topic:
         return Understood(f"{text} ({topic})", tuple(answers), topic)
-    if answers and _POINTER.search(question.text):
-        text = " ".join([_POINTER.sub(" ", question.text, count=1).strip(), *answers])
+    if answers and _POINTER.search(own):
+        text = " ".join([_POINTER.sub(" ", own, count=1).strip(), *answers])
     return Understood(text, tuple(answers))
 
 
-def _topic_before(question: Question, history: Sequence[Message]) -> str:
+def _topic_before(text: str, language: str, history: Sequence[Message]) -> str:
     """Return what the last question of the conversation was about, where this one points at it or names nothing."""
-    language = question.language
-    named = any(word.worth > COMMON for word in read_words(_REQUEST.sub(" ", question.text), language))
-    if named and not _POINTER.search(question.text):
+    named = any(word.worth > COMMON for word in read_words(_REQUEST.sub(" ", text), language))
+    if named and not _POINTER.search(text):
         return ""
     for message in reversed(history):
         if message.role == "user" and not (confirms(message.text) or rejects(message.text)):
@@ -97,18 +98,19 @@ def is_broad(named: Sequence[Word], language: str) -> bool:
     """Return whether one or two words are all, and are said everywhere: no name, no code, no rarer word."""
     if not 0 < len(named) <= 2 or any(word.worth >= NAME for word in named):
         return False
-    least = _ALONE if len(named) == 1 else _TOGETHER
-    return all(_zipf(word.text, language) >= least for word in named)
+    if len(named) == 2:
+        return all(_zipf(word.text, language) >= _TOGETHER for word in named)
+    word = named[0].text
+    if language not in ("zh", "ja", "ko"):
+        return _zipf(word, language) >= _ALONE
+    halves = [min(_zipf(word[:at], language), _zipf(word[at:], language)) for at in range(1, len(word))]
+    return _zipf(word, language) >= _ALONE or max(halves, default=0.0) >= _HALVES
 
 
 def _zipf(word: str, language: str) -> float:
-    """Return how often a word is said; of one that is no word of the list the rarest of two halves that are."""
-    known = _frequencies(language)
-    if share := known.get(word.casefold(), 0.0):
-        return log10(share) + 9
-    halves = [(known.get(word[:at], 0.0), known.get(word[at:], 0.0)) for at in range(1, len(word))]
-    shares = [min(pair) for pair in halves if min(pair) > 0] if language in ("zh", "ja", "ko") else []
-    return log10(max(shares)) + 9 if shares else 0.0
+    """Return how often a word is said; 0 of one that is not in the list of its language."""
+    share = _frequencies(language).get(word.casefold(), 0.0)
+    return log10(share) + 9 if share else 0.0
 
 
 @lru_cache(maxsize=4)
@@ -121,7 +123,7 @@ def _frequencies(language: str) -> dict[str, float]:
 
 def _start(question: Question, said: Understood, terms: Sequence[Term], named: Sequence[Word]) -> Decision:
     language = question.language
-    unknown = tuple(dict.fromkeys(_CODE.findall(said.text))) if len(named) <= _SHORT else ()
+    unknown = codes(said.text) if len(named) <= _SHORT else ()
     missing = [term.term for term in terms if term.searched and not term.found]
     others = [word for word in named if word.text not in missing]
     stuck = tuple(missing) if missing and not others else ()  # a code that is all there is leaves nothing to go by

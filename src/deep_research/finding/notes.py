@@ -9,6 +9,9 @@ from deep_research.i18n.language import language_name
 from deep_research.ports import Library
 from deep_research.text.sentences import blocks
 
+_MOST_NAMED = 12
+"""Words that are named where they do not stand together."""
+
 
 def write_notes(part: PartPlaces, language: str, library: Library) -> str:
     """Return the places of one part: what stands nowhere together, the best stretch, then other places."""
@@ -43,8 +46,9 @@ def write_report(
 
 
 def _stretches(part: PartPlaces, language: str, library: Library) -> Iterator[str]:
-    """Yield the blocks that tell which words stand nowhere together, and the best stretches."""
-    if said := _not_together(part, language):
+    """Yield the blocks of the best stretches; before them which words stand nowhere, behind them which not together."""
+    said = _not_together(part, language)
+    if said and part.missing:
         yield said
     for stretch in part.stretches:
         yield f"**{_named(stretch, language)}**"
@@ -54,18 +58,23 @@ def _stretches(part: PartPlaces, language: str, library: Library) -> Iterator[st
             yield from _cited(piece, library)
     if not part.stretches:
         yield phrase("finder_nothing", language)
+    if said and not part.missing:
+        yield said
 
 
 def _not_together(part: PartPlaces, language: str) -> str:
     """Return in words that no passage has all words; it is said only of what was looked through whole."""
     if part.together or not part.is_complete or (len(part.words) < 2 and not part.missing):
         return ""
-    comma = phrase("finder_comma", language)
-    said = [phrase("finder_not_together", language, words=comma.join(f"“{word}”" for word in part.words))]
-    if part.missing:
-        said.append(phrase("finder_missing", language, words=comma.join(f"“{word}”" for word in part.missing)))
-    if part.closest:
-        said.append(phrase("finder_closest", language, words=comma.join(f"“{word}”" for word in part.closest)))
+
+    def named(words: Sequence[str]) -> str:
+        return phrase("finder_comma", language).join(f"“{word}”" for word in words[:_MOST_NAMED])
+
+    said = [phrase("finder_missing", language, words=named(part.missing))] if part.missing else []
+    if len(part.words) > 1:
+        said.append(phrase("finder_not_together", language, words=named(part.words)))
+    if part.closest and len(part.words) > len(part.closest) > 1:
+        said.append(phrase("finder_closest", language, words=named(part.closest)))
     return phrase("sentence_space", language).join(said)
 
 

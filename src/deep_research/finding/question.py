@@ -2,19 +2,23 @@
 
 import itertools
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
 from deep_research.data import QueryAnalysis
-from deep_research.finding.words import COMMON, Word, read_words
+from deep_research.finding.words import COMMON, RUN, Word, read_words
 from deep_research.i18n.language import detect
 from deep_research.i18n.lexicon import any_word, words
+from deep_research.text.tokens import content_terms
 
-MOST_WORDS = 60
-"""Words of a question that are looked for; the rest is left out, and this is said."""
+MOST_TERMS = 60
+"""Different terms of a question that are looked for; what stands behind them is left out, and this is said."""
 MOST_PARTS = 7
-_LONGEST = 4_000
+_LONGEST = 2_000
 """Characters of a question that are read."""
+_COMPARED = 300
+"""Characters of the longest part in which things compared are looked for."""
 _HARD = re.compile(r"[?？;；\n]+|(?<=[.!。！])\s+(?=\S)|(?:^|\s)\(?\d{1,2}[.)）、]\s+")
 
 
@@ -35,35 +39,39 @@ class Asked(NamedTuple):
 
 
 def read_question(question: str, language: str = "") -> Asked:
-    """Return what a question asks; parts without a word of their own belong to the part before them."""
-    text = question[:_LONGEST]
+    """Return what a question asks; pieces without a word of their own belong to the piece before them."""
+    text, cut = _cut(question)
     language = detect(text, default=language or "en")
     pieces = [piece.strip(" \t,，、") for hard in _HARD.split(text) for piece in _soft(language).split(hard or "")]
     found: list[Part] = []
-    left, cut = MOST_WORDS, _count_cut(question)
-    for piece in pieces:
-        asked = read_words(piece, language)
-        if not any(word.worth > COMMON for word in asked):
-            if found and piece:
-                found[-1] = found[-1]._replace(text=f"{found[-1].text} {piece}")
-            elif asked:
-                found.append(Part(piece, tuple(asked)))
-            continue
-        cut += max(0, len(asked) - left)
-        asked = asked[: max(left, 0)]
-        left -= len(asked)
-        if not asked or len(found) >= MOST_PARTS:
-            continue
-        if found and not any(word.worth > COMMON for word in found[-1].words):
-            piece, asked = f"{found[-1].text} {piece}", [*found.pop().words, *asked]
+    for more in filter(None, pieces):
+        piece, asked = more, read_words(more, language)
+        has_own = any(word.worth > COMMON for word in asked)
+        waits = bool(found) and not any(word.worth > COMMON for word in found[-1].words)
+        if found and (waits or not has_own or len(found) >= MOST_PARTS):
+            before = found.pop()
+            piece, asked = f"{before.text} {piece}", _once([*before.words, *asked])
         context = tuple(word for word in (found[0].words if found else ()) if word.worth > COMMON and word not in asked)
         found.append(Part(piece, tuple(asked), context, compared(piece, language)))
-    return Asked(tuple(found), cut)
+    return Asked(tuple(part for part in found if part.words), cut)
 
 
-def _count_cut(question: str) -> int:
-    """Return about how many words lie behind what is read."""
-    return len(question[_LONGEST:].split()) if len(question) > _LONGEST else 0
+def _once(words: Iterable[Word]) -> list[Word]:
+    return list({word.whole: word for word in words}.values())
+
+
+def _cut(question: str) -> tuple[str, int]:
+    """Return the beginning of a question up to so many different terms, and about how many words lie behind it."""
+    text = question[:_LONGEST]
+    terms: set[str] = set()
+    for run in RUN.finditer(text):
+        new = dict.fromkeys(term for term in content_terms(run[0][:_LONGEST]) if term not in terms)
+        if len(terms) + len(new) > MOST_TERMS:
+            # A run without spaces is cut where the terms end, which are pairs of its signs.
+            end = run.start() + (MOST_TERMS - len(terms) if len(new) > 2 else 0)
+            return text[:end], max(1, len(question[end:].split()))
+        terms |= new.keys()
+    return text, len(question[len(text) :].split())
 
 
 @cache
@@ -75,6 +83,8 @@ def _soft(language: str) -> re.Pattern[str]:
 def compared(text: str, language: str) -> tuple[str, ...]:
     """Return the things that a question compares, in order; fewer than two are none."""
     line = text.strip(" ?？.。!！")
+    if len(line) > _COMPARED:
+        return ()
     for code in dict.fromkeys((language, "en")):
         for pattern in words("finding.compared_patterns", code):
             if (match := re.search(pattern, line, re.IGNORECASE)) is None:
@@ -92,7 +102,7 @@ def _named_together(line: str, language: str) -> tuple[str, ...]:
     """Return the names that stand beside each other in a list ("work_mem and maintenance_work_mem")."""
     pieces = re.split(any_word("finding.and_patterns", language), line, flags=re.IGNORECASE)
     for first, second in itertools.pairwise(pieces):
-        names = [word for word in (*_last_word(first), *_first_word(second))]
+        names = [*_last_word(first), *_first_word(second)]
         read = [read_words(name, language) for name in names]
         if len(names) == 2 and all(words and _CODED.search(name) for words, name in zip(read, names, strict=True)):
             return tuple(names)
@@ -122,9 +132,9 @@ def analyze_question(question: str, language: str) -> QueryAnalysis:
     parts = read_question(question, language).parts
     if any(part.things for part in parts):
         kind, form = "comparison", "table"
-    elif re.search(any_word("analysis.list_patterns"), question, re.IGNORECASE):
+    elif re.search(any_word("finding.list_patterns"), question, re.IGNORECASE):
         kind, form = "list", "list"
-    elif re.search(any_word("analysis.deep_patterns"), question, re.IGNORECASE):
+    elif re.search(any_word("finding.deep_patterns"), question, re.IGNORECASE):
         kind, form = "deep_dive", "prose"
     else:
         kind, form = "general", "prose"
@@ -140,6 +150,14 @@ def analyze_question(question: str, language: str) -> QueryAnalysis:
 
 def is_plain_topic(text: str, language: str) -> bool:
     """Return whether a text only names a topic: it has no question mark, and no word that asks for something of it."""
-    kinds = ("analysis.list", "analysis.deep", "analysis.progress", "finding.number", "finding.steps", "question.word")
+    kinds = (
+        "finding.list",
+        "finding.deep",
+        "finding.progress",
+        "finding.number",
+        "finding.steps",
+        "finding.asking",
+        "question.word",
+    )
     asks = "|".join(any_word(f"{name}_patterns") for name in kinds)
     return "?" not in text and "？" not in text and not compared(text, language) and not re.search(asks, text, re.I)

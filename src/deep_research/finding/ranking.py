@@ -15,9 +15,9 @@ from deep_research.i18n.lexicon import any_word
 from deep_research.text.contents_lists import is_contents_line, is_contents_list
 from deep_research.text.tokens import content_terms
 
-SCORE, COVERED, HEADED = 1.0, 1.0, 0.6
+SCORE, COVERED, HEADED = 2.0, 1.5, 0.6
 """Weights of a passage: its score in the search (as a share of the best), words that it has, words in its heading."""
-IN_UNIT, IN_PART, FITS, OPENS = 1.0, 1.0, 0.25, 0.4
+IN_UNIT, IN_PART, FITS, OPENS = 1.0, 1.0, 0.25, 1.0
 """Weights of a unit: words that it has, words that one sentence or row of it has, being of the kind that is asked for,
 being the first under a heading that the question names where it asks what something is."""
 LONG = 300
@@ -52,6 +52,11 @@ class Best(NamedTuple):
     unit: Unit
     part: Span | None
     worth: float
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Return the terms of the unit with those above it."""
+        return self.candidate.above.union(*(span.terms for span in (*self.unit.lead, *self.unit.parts)))
 
 
 @cache

@@ -4,6 +4,8 @@ from deep_research.finding.ranking import Best
 from deep_research.text.tokens import tokenize
 
 _SHINGLE = 4
+_LONG = 1_400
+"""Characters of a list or table beyond which only a part of it is shown."""
 _SAME = 0.7
 """Share of the runs of four terms from which a text was shown before."""
 
@@ -16,16 +18,16 @@ class Shown:
         self._units: set[tuple[str, int]] = set()
 
     def add(self, best: Best) -> bool:
-        """Return True and remember the text of a place when it is new."""
-        here = best.part if best.part is not None else best.unit
-        key = (best.section.source, best.unit.start)
-        if key in self._units:
-            return False
-        new = _shingles(best.section.text[here.start : here.end])
-        if new and len(new & self._seen) >= _SAME * len(new):
+        """Return True and remember the text of a place when it is new; of a long list each item is a place."""
+        unit = best.unit
+        part = best.part if best.part is not None else unit
+        whole = unit if unit.end - unit.start <= _LONG else part
+        key = (best.section.source, whole.start)
+        new = _shingles(best.section.text[part.start : part.end])
+        if key in self._units or (new and len(new & self._seen) >= _SAME * len(new)):
             return False
         self._units.add(key)
-        self._seen |= _shingles(best.section.text[best.unit.start : best.unit.end])
+        self._seen |= _shingles(best.section.text[whole.start : whole.end])
         return True
 
 

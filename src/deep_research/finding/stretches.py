@@ -9,13 +9,14 @@ from deep_research.finding.units import Section, Span, Unit
 from deep_research.finding.words import Word, coverage
 from deep_research.i18n.language import columns
 
-ENOUGH, MOST = 700, 1_400
+ENOUGH, MOST = 500, 1_400
 """Columns up to which what follows under the same heading is shown too, and beyond which only a part is shown."""
-STEPS = 4_000
+STEPS = 3_000
 """Columns up to which steps and code are shown whole."""
 LINE = 220
 _NUMBERED = re.compile(r"\s*\(?\d{1,3}[.)]")
 _SPACE = re.compile(r"\s+")
+_FENCE = re.compile(r"\s*(?:```+|~~~+)\s*")
 _MARK = re.compile(r"^(?:#{1,6}|[-*+•]|>)\s+|^\|\s*|\s*\|$")
 
 
@@ -108,7 +109,7 @@ def make_place(best: Best, words: Sequence[Word], location: str = "") -> Place:
 
 def _line(text: str, unit: Unit, part: Span | None, words: Sequence[Word]) -> str:
     span = part or (unit.parts[0] if unit.parts else Span(unit.start, unit.end, frozenset()))
-    line = _MARK.sub("", _SPACE.sub(" ", text[span.start : span.end]).strip())
+    line = _MARK.sub("", _SPACE.sub(" ", _FENCE.sub(" ", text[span.start : span.end])).strip())
     lead = _SPACE.sub(" ", " ".join(text[one.start : one.end] for one in unit.lead[-1:])).strip() if unit.lead else ""
     if unit.kind != "table" and lead and columns(line) + columns(lead) < LINE:
         line = f"{_MARK.sub('', lead)} {line}"

@@ -14,9 +14,9 @@ NAME, PLAIN, COMMON = 2.0, 1.0, 0.3
 """What a word is worth that is written like a name, any other, and one that is said in every conversation."""
 _ENOUGH = 0.5
 """Share of the pairs of signs of a word without spaces from which a text has it."""
-_BASE, _RARE = 0.25, 0.3
+_BASE, _RARE = 0.5, 0.3
 """What a word weighs that all texts have, and the share of its rarity that counts of a common word."""
-_RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&/][^\W{CJK}]+)*[+#]*")
+RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&/][^\W{CJK}]+)*[+#]*")
 _CJK_SIGN = re.compile(f"[{CJK}]")
 _HANGUL_SIGN = re.compile(f"[{HANGUL}]")
 _JOINT = re.compile(r"[.'’\-_+#&/]")
@@ -42,12 +42,12 @@ class Word(NamedTuple):
 
 @cache
 def _common() -> frozenset[str]:
-    return frozenset(content_terms(" ".join(words("asking.common"))))
+    return frozenset(content_terms(" ".join((*words("finding.common"), *words("question.furniture")))))
 
 
 @cache
 def _furniture(language: str) -> re.Pattern[str]:
-    listed = [word for word in words("asking.common", language) if len(word) > 1] if language == "zh" else []
+    listed = [word for word in words("finding.common", language) if len(word) > 1] if language == "zh" else []
     return re.compile(f"{any_word('question.furniture_patterns', language)}|{any_of(listed)}")
 
 
@@ -72,11 +72,10 @@ def _runs(text: str, language: str) -> Iterator[str]:
     """Yield the words of a text; those of scripts without spaces are what stands between words of every question."""
     has_cjk = _CJK_SIGN.search(text) is not None
     plain = _furniture(language if has_cjk else "en").sub(" ", text) if has_cjk else text
-    for run in _RUN.findall(plain):
-        if _HANGUL_SIGN.match(run):
-            run = without_particle(run)
-        if run.casefold() not in STOP_WORDS and (len(run) > 1 or not _CJK_SIGN.match(run)):
-            yield run
+    for run in RUN.findall(plain):
+        word = without_particle(run) if _HANGUL_SIGN.match(run) else run
+        if word.casefold() not in STOP_WORDS and (len(word) > 1 or not _CJK_SIGN.match(word)):
+            yield word
 
 
 def _worth(run: str, terms: Sequence[str], *, first: bool) -> float:
@@ -111,5 +110,5 @@ def coverage(
 
 
 def has_all(asked: Iterable[Word], terms: frozenset[str]) -> bool:
-    """Return whether a text with these terms has every word whole."""
-    return all(word.share(terms) >= 1.0 for word in asked)
+    """Return whether a text with these terms has every word whole; the parts of "work_mem" stand in other names too."""
+    return all(word.whole <= terms if "_" in word.text else word.share(terms) >= 1.0 for word in asked)

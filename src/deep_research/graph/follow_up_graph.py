@@ -28,7 +28,7 @@ async def understand(state: AgentState, runtime: Runtime[RunContext]) -> Command
     text = decision.refined_question
     section = follow_up.section_of(text, asked.language)
     update = {
-        "decision": decision.model_copy(update={"assumptions": tuple(state["assumptions"])}),
+        "decision": decision.model_copy(update={"assumptions": (*state["assumptions"], *decision.assumptions)}),
         "brief": Brief(title=text, objective=text, question=text, language=asked.language, sections=(section,)),
         "sections": [section],
         **analysis_update(QueryAnalysis(query_type="general", output_format="prose")),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
+from deep_research.address_credentials import basic_authorization, with_credentials, without_credentials
 from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
 from deep_research.errors import SourceError, Unreachable, Unreadable
 from deep_research.mcp.tool_answers import answer_of, failure, tool_error
@@ -63,9 +64,10 @@ def open_http(
     server: McpServer, stack: AsyncExitStack, *, proxy: str, on_status: Callable[[int], object]
 ) -> "Transport":
     """Return the transport to `server`; `on_status` is told the status of every answer. Closed with `stack`."""
+    address = without_credentials(server.url)
     timeout = httpx2.Timeout(server.timeout_seconds, connect=min(server.timeout_seconds, 10.0))
     limits = AnswerLimits(_MOST_BYTES, 2 * server.timeout_seconds)
-    transport = bounded_transport(httpx2, limits, proxy=proxy or None, trust_env=False)
+    transport = bounded_transport(httpx2, limits, proxy=with_credentials(proxy) or None, trust_env=False)
 
     async def note(response: httpx2.Response) -> None:
         # Streams for messages of the server, and the end of a session, may be refused.
@@ -73,14 +75,14 @@ def open_http(
             on_status(response.status_code)
 
     client = httpx2.AsyncClient(
-        headers=server.headers,
+        headers={**basic_authorization(address), **server.headers},
         timeout=timeout,
         transport=transport,
         trust_env=False,
         event_hooks={"response": [note]},
     )
     stack.push_async_callback(client.aclose)
-    return streamable_http_client(server.url, http_client=client, max_sse_event_size=_MOST_EVENT_BYTES)
+    return streamable_http_client(address, http_client=client, max_sse_event_size=_MOST_EVENT_BYTES)
 
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from deep_research.address_credentials import basic_authorization, proxy_for
 from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
 
 if TYPE_CHECKING:
@@ -68,12 +69,13 @@ def load_httpx() -> None:
 class HttpWire:
     """A wire over one httpx client, made when it is first used."""
 
-    def __init__(self, base_url: str, headers: Mapping[str, str], *, timeout_seconds: float) -> None:
-        """`timeout_seconds` is the longest silence, not the longest answer."""
+    def __init__(self, base_url: str, headers: Mapping[str, str], *, timeout_seconds: float, proxy: str = "") -> None:
+        """`timeout_seconds` is the longest silence, not the longest answer; a server of this machine needs no `proxy`."""
         address, _, self._query = base_url.partition("?")  # Azure's addresses carry their api-version
         self.base_url = re.sub(r"/(?:chat/completions|v1/messages)/*\Z", "", address.rstrip("/")).rstrip("/")
         self.paths = _beginnings(self.base_url)
-        self._headers = {"content-type": "application/json", **headers}
+        self._headers = {"content-type": "application/json", **headers, **basic_authorization(self.base_url)}
+        self._proxy = proxy_for(self.base_url, proxy)
         self._timeout = timeout_seconds
         self._client: httpx.AsyncClient | None = None
         self._opening = asyncio.Lock()
@@ -94,7 +96,7 @@ class HttpWire:
         pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)
         verify = _tls() if self.base_url.startswith("https:") else False
         limits = AnswerLimits(MAX_BYTES, max(_LEAST_SECONDS, _SILENCES * self._timeout))
-        transport = bounded_transport(httpx, limits, limits=pool, verify=verify, trust_env=False)
+        transport = bounded_transport(httpx, limits, limits=pool, verify=verify, proxy=self._proxy, trust_env=False)
         return httpx.AsyncClient(headers=self._headers, timeout=silence, transport=transport)
 
     async def post(self, path: str, body: dict[str, Any]) -> WireAnswer:

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from deep_research.address_credentials import with_credentials
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Role, Usage
 from deep_research.errors import ConfigError, ModelError
 from deep_research.providers.answer_parsing import Heard, RawCall, in_words, understood, word
@@ -43,7 +44,7 @@ def init_model(name: str, *, max_tokens: int, timeout_seconds: float, base_url: 
     except ImportError as error:
         message = "Models of LangChain need the package: pip install 'deep-research[langchain]'."
         raise ConfigError(message, setting="model_provider", value="langchain") from error
-    options: dict[str, Any] = {"base_url": base_url} if base_url else {}
+    options: dict[str, Any] = {"base_url": with_credentials(base_url)} if base_url else {}
     try:
         return init_chat_model(name, max_tokens=max_tokens, timeout=timeout_seconds, max_retries=0, **options)
     except (ImportError, ValueError) as error:

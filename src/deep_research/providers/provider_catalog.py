@@ -179,6 +179,7 @@ def open_model(
     facts: Mapping[str, Any] | None = None,
     context_tokens: int = 0,
     timeout_seconds: float = _TIMEOUT_SECONDS,
+    proxy: str = "",
     chat_model: Any = None,
 ) -> "OpenModel":
     """Return a chat model of a provider; nothing is sent yet.
@@ -208,7 +209,7 @@ def open_model(
     family = _family(name or "", known, {**(_FREE if is_free else {}), **(facts or {})}, context_tokens)
     if known.wire == "langchain":
         return _langchain(about, family, base_url, timeout_seconds, chat_model)
-    return _adapter(known.wire)(_wire(known, about, keys, timeout_seconds), about, family, thinking=thinking)
+    return _adapter(known.wire)(_wire(known, about, keys, timeout_seconds, proxy), about, family, thinking=thinking)
 
 
 def _is_near(address: str) -> bool:
@@ -253,7 +254,7 @@ def _family(name: str, known: Provider, facts: Mapping[str, Any], context_tokens
     return family_of(name, overrides)
 
 
-def _wire(known: Provider, about: "About", keys: Mapping[str, str], timeout_seconds: float) -> "HttpWire":
+def _wire(known: Provider, about: "About", keys: Mapping[str, str], timeout_seconds: float, proxy: str) -> "HttpWire":
     from deep_research.providers.http_wire import HttpWire  # noqa: PLC0415
 
     key = keys.get(known.key, "").strip()
@@ -273,7 +274,7 @@ def _wire(known: Provider, about: "About", keys: Mapping[str, str], timeout_seco
         headers["api-key"] = key
     elif key:
         headers["authorization"] = f"Bearer {key}"
-    return HttpWire(about.base_url, headers, timeout_seconds=timeout_seconds)
+    return HttpWire(about.base_url, headers, timeout_seconds=timeout_seconds, proxy=proxy)
 
 
 def _adapter(wire: str) -> "type[WiredModel]":

@@ -86,7 +86,7 @@ def _usage(answer: Mapping[str, Any]) -> Usage:
     return Usage(prompt_tokens=int(tokens))
 
 
-def open_ranker(named: str, keys: Mapping[str, str], *, base_url: str = "") -> WireRanker:
+def open_ranker(named: str, keys: Mapping[str, str], *, base_url: str = "", proxy: str = "") -> WireRanker:
     """Return the ranker `NAME` or `NAME:MODEL`; nothing is sent yet.
 
     `keys` are the values of RANKER_VARIABLES that are set. Raises ConfigError for an unknown name and a missing key.
@@ -109,5 +109,5 @@ def open_ranker(named: str, keys: Mapping[str, str], *, base_url: str = "") -> W
     if known.key and not key and address == known.base_url:
         raise ModelSetupError(f"The ranker {name!r} needs a key: set {known.key}.", setting=known.key, reason="no_key")
     headers = {"user-agent": "deep-research"} | ({"authorization": f"Bearer {key}"} if key else {})
-    wire = HttpWire(address, headers, timeout_seconds=_TIMEOUT_SECONDS)
+    wire = HttpWire(address, headers, timeout_seconds=_TIMEOUT_SECONDS, proxy=proxy)
     return WireRanker(wire, About(name, model, known.key, address), known.form)

@@ -268,7 +268,14 @@ def _is_furniture(element: Element) -> bool:
     # What is around a dialog is hidden from screen readers too: `prune` keeps it, being most of the page.
     if element.get("aria-hidden") == "true":
         return True
-    return _has_furniture_name(element)
+    return _has_furniture_name(element) and not _is_box_in_text(element)
+
+
+def _is_box_in_text(element: Element) -> bool:
+    """Return whether a "sidebar" stands within a section, as the boxes of books made with DocBook do."""
+    if (element.get("class") or "").lower() != "sidebar":
+        return False
+    return any(_SECTIONS.intersection(names_of(around)) for around in element.iterancestors("div", "section"))
 
 
 def _is_page_furniture(element: Element) -> bool:

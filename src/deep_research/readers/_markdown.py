@@ -100,7 +100,7 @@ def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # noqa: PLC0415 - only with Markdown
 
     # Blocks of HTML are read as the Markdown that is between their tags.
-    options = {"html": True, "maxNesting": 100}
+    options = {"html": True, "maxNesting": 40}
     return MarkdownIt("commonmark", options).enable(["table", "strikethrough"]).disable("html_block")
 
 

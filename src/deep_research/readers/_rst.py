@@ -9,15 +9,16 @@ from deep_research.text.document_builder import DocumentBuilder
 _ADORNMENT = re.compile(r"^([!-/:-@\[-`{-~])\1+\s*$")
 _ITEM = re.compile(r"^(\s*)([-*+•]|\(?(?:\d{1,3}|#|[a-zA-Z])[.)])\s+(.*)$")
 _DIRECTIVE = re.compile(r"^\.\.\s+(?:\|[^|]+\|\s+)?([\w:+.-]+)::\s*(.*)$")
-_FIELD = re.compile(r"^:([^:`]+(?:`[^`]*`)?[^:`]*):\s+(.*)$")
+_FIELD = re.compile(r"^:([^:`]{1,200}(?:`[^`]*`)?[^:`]{0,200}):\s+(.*)$")
 _SIMPLE_TABLE = re.compile(r"^=+(?:\s+=+)+\s*$")
 _GRID_TABLE = re.compile(r"^\+(?:[-=]+\+)+\s*$")
 
 _LITERAL = re.compile(r"``(.{1,2000}?)``", re.DOTALL)
-_ROLE = re.compile(r":[\w:+.-]+:`([^`]*)`", re.DOTALL)
-_NAMED_LINK = re.compile(r"`([^`<]+?)\s*(?:<[^>]*>)?`__?")
+# Each is bounded, or begins where the one before it cannot: a long line is read once.
+_ROLE = re.compile(r":[\w:+.-]{1,80}:`([^`]*)`", re.DOTALL)
+_NAMED_LINK = re.compile(r"`([^`<]+)(?:<[^>`]*>)?`__?")
 _INTERPRETED = re.compile(r"`([^`]+)`")
-_WORD_LINK = re.compile(r"(?<![\w`])(\w[\w.-]*\w)__?(?!\w)")
+_WORD_LINK = re.compile(r"(?<![\w`])(\w[\w.-]{0,80}\w)__?(?!\w)")
 _NOTE_MARK = re.compile(r"\s?\[(?:#\w*|\d+|\*)\]_")
 _STRONG = re.compile(r"(?<!\*)(\*\*|\*)(?=\S)(.{1,400}?)(?<=\S)\1(?!\*)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(\S)|\\\s")
@@ -57,7 +58,7 @@ def inline(text: str) -> str:
 
 def _unmarked(text: str) -> str:
     text = _ROLE.sub(lambda match: _shown(match.group(1)), text)
-    text = _NAMED_LINK.sub(r"\1", text)
+    text = _NAMED_LINK.sub(lambda match: match.group(1).rstrip(), text)
     text = _INTERPRETED.sub(r"\1", _NOTE_MARK.sub("", text))
     text = _WORD_LINK.sub(r"\1", _STRONG.sub(r"\2", text))
     return _ESCAPE.sub(lambda match: match.group(1) or "", text)
@@ -65,8 +66,9 @@ def _unmarked(text: str) -> str:
 
 def _shown(target: str) -> str:
     """What a role shows: its own title, or its target (`~a.b` shows `b`)."""
-    if match := re.match(r"(.+?)\s*<[^>]*>$", target, re.DOTALL):
-        return match.group(1)
+    title, _, address = target.rpartition("<")
+    if title.strip() and address.endswith(">") and ">" not in address[:-1]:
+        return title.rstrip()
     return target.rpartition(".")[2] if target.startswith("~") else target.lstrip("!.")
 
 

@@ -5,7 +5,7 @@ table for each sheet).
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -45,16 +45,22 @@ class DocxReader:
             for block in file.iter_inner_content():
                 _write_table(block, builder) if hasattr(block, "rows") else _write_paragraph(block, builder)
             about = file.core_properties
-            published = about.modified or about.created
+            published = _date_of(about, docx.Document)
         except Exception as error:  # python-docx passes on whatever XML, ZIP or lookup failed
             raise Unreadable("the DOCX file is broken") from error
         document = builder.document(
             title=about.title or "",
             media_type=_DOCX,
-            published=published.date().isoformat() if published else None,
+            published=published,
             authors=(about.author or "").split(";"),
         )
         return document if document.title else document.model_copy(update={"title": name.rsplit(".", 1)[0]})
+
+
+def _date_of(about: Any, make_empty: Callable[[], Any]) -> str | None:
+    """Return the ISO date of a file; the one of the template, which a program left in it, is none."""
+    date = about.modified or about.created
+    return date.date().isoformat() if date and date != make_empty().core_properties.modified else None
 
 
 def _write_paragraph(paragraph: Any, builder: DocumentBuilder) -> None:
@@ -125,14 +131,14 @@ class PptxReader:
                 builder.page(number)
                 _write_slide(slide, number, builder)
             about = file.core_properties
-            published = about.modified or about.created
+            published = _date_of(about, pptx.Presentation)
         except Exception as error:  # python-pptx passes on whatever XML, ZIP or lookup failed
             raise Unreadable("the PPTX file is broken") from error
         title = "" if about.title == "PowerPoint Presentation" else about.title
         document = builder.document(
             title=title or "",
             media_type=_PPTX,
-            published=published.date().isoformat() if published else None,
+            published=published,
             authors=(about.author or "").split(";"),
         )
         return document if document.title else document.model_copy(update={"title": name.rsplit(".", 1)[0]})
@@ -222,8 +228,8 @@ def _write_sheet(sheet: Any, builder: DocumentBuilder) -> None:
 
 def _rows(sheet: Any, builder: DocumentBuilder) -> Iterator[list[str]]:
     empty = 0
-    for row in sheet.iter_rows(max_col=_MAX_COLUMNS, values_only=True):
-        cells = [_shown(value) for value in row]
+    for row in sheet.iter_rows(max_col=_MAX_COLUMNS):
+        cells = [_shown(cell.value, cell) for cell in row]
         while cells and not cells[-1]:
             cells.pop()
         empty = 0 if cells else empty + 1
@@ -234,12 +240,14 @@ def _rows(sheet: Any, builder: DocumentBuilder) -> Iterator[list[str]]:
             return
 
 
-def _shown(value: Any) -> str:
-    """A value as a person would write it: 3 for 3.0, the date for a date without time."""
+def _shown(value: Any, cell: Any) -> str:
+    """A value as a person would see it: 3 for 3.0, the date for a date without time, separators where its format has them."""
     if value is None:
         return ""
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.12g}"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        group = "," if "#,##" in cell.number_format else ""
+        is_whole = isinstance(value, int) or (value.is_integer() and abs(value) < 1e15)
+        return f"{int(value):{group}d}" if is_whole else f"{value:{group}.12g}"
     if isinstance(value, datetime):
         return value.isoformat(sep=" ").removesuffix(" 00:00:00")
     return str(value)

@@ -1,34 +1,34 @@
-"""Charts of a report as exports and the page draw them; `verification/charts.py` reads and checks the blocks."""
+"""The charts that a report holds, as figures to be drawn."""
 
 from deep_research.data import Figure, FigurePoint, Report
 from deep_research.verification.charts import INFO, Chart, read_charts
 
+_FENCE = "`" * 12
 _SIGNIFICANT = 12
 
 
 def read_chart(text: str) -> Figure | None:
-    """Return the figure that the text inside a chart block describes; None where it cannot be drawn."""
-    charts = read_charts(f"```{INFO}\n{text}\n```")
-    return _figure(charts[0]) if charts and not charts[0].fault else None
+    """Return the figure that the text of a chart block describes; None where it cannot be drawn."""
+    found = read_charts(f"{_FENCE}{INFO}\n{text}\n{_FENCE}")
+    return None if not found or found[0].fault else _figure(found[0])
 
 
 def charts_of(report: Report) -> dict[str, Figure]:
     """Return the figures of a report by the texts of their blocks."""
-    found: dict[str, Figure] = {}
-    for chart in read_charts(report.report):
-        _, _, inside = report.report[chart.start : chart.end].partition("\n")
-        text = inside.rstrip().rpartition("\n")[0]
-        if not chart.fault:
-            found[text] = _figure(chart)
-    return found
+    blocks = (report.report[chart.start : chart.end].strip().split("\n") for chart in read_charts(report.report))
+    texts = ("\n".join(lines[1:-1]).rstrip("\n") for lines in blocks)
+    return {text: figure for text in texts if (figure := read_chart(text)) is not None}
 
 
 def _figure(chart: Chart) -> Figure:
     points = (
         FigurePoint(
-            label=p.label, value=float(p.value), display=_displayed(float(p.value), chart.unit), passages=p.passages
+            label=point.label,
+            value=float(point.value),
+            display=_displayed(float(point.value), chart.unit),
+            passages=point.passages,
         )
-        for p in chart.points
+        for point in chart.points
     )
     return Figure(kind=chart.kind, title=chart.title, unit=chart.unit, points=tuple(points))
 

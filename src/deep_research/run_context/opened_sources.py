@@ -22,6 +22,10 @@ class OpenedSources:
         self._told[section].add(source)
         return is_known
 
+    def has(self, source: str, section: str) -> bool:
+        """Return whether another section has opened a source."""
+        return self._by.get(source, section) != section
+
     def news_for(self, section: str, library: Library) -> str:
         """Return in words what others have opened since the section was told last; "" for nothing."""
         new = [key for key, by in self._by.items() if by != section and key not in self._told[section]]

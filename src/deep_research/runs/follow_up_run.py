@@ -1,7 +1,6 @@
 """Follow-up questions about a finished run, kept in the run's own folder."""
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
@@ -9,11 +8,9 @@ from typing import Any
 
 from deep_research.assembly.environment import Job, RunEnvironment
 from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
-from deep_research.conversation.coreference import Exchange, resolve
 from deep_research.conversation.remarks import read_remark, section_title
 from deep_research.data import FollowUp, Ledger, Message, Question, Report
 from deep_research.errors import ConfigError, RunNotFound
-from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from deep_research.report.ledger import ledger_of
 from deep_research.run_context.context import RunContext
@@ -22,15 +19,9 @@ from deep_research.runs.research_run import clean_question, read_question_pages
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import RunRecord, RunStore
-from deep_research.text.question_terms import topic_words
 
 _TOLD_CHARS, _TOLD_LAST = 1500, 4
 """What a model is told of the report and of each of the last answers."""
-_FRAME = ("overview", "answer", "choosing", "head_to_head", "more_items", "what_it_is", "when_to_use", "conclusion")
-"""Titles of the program's own: they name nothing that a pronoun could mean."""
-_NAME_WORDS = 5
-_SENTENCE = re.compile(r"(?:how|why|what|when|where|which|who)\b", re.IGNORECASE)
-"""A title that begins so, or is longer, is no name."""
 
 
 async def ask_follow_up(
@@ -142,21 +133,19 @@ def begin_follow_up(store: RunStore, record: RunRecord, report: Report, text: st
     if "model_provider" in changes:
         changes = {"model_name": None, **changes}  # a model belongs to its provider
     settled = Settings(**{**record.settings, **changes})
+    changes = settled.model_dump(include=set(changes))  # without what must not be kept
     changes["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
     earlier = store.read_follow_ups()
     remark = read_remark(text)
     title = section_title(report, remark.number) if remark is not None and remark.kind == "section" else ""
-    understood = resolve(title or text, _exchanges(report, earlier), _names(report, record.language))
     language = detect(text, default=record.language)
-    taken = understood.assumption(language)
     made = FollowUp(
         run_id=store.run_id,
         number=store.next_follow_up(),
         question=text,
         language=language,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        understood=understood.question,
-        assumptions=(taken,) if taken else (),
+        understood=title or text,
         history=_history(record, report, earlier),
         settings=changes,
         before=_spent(store),
@@ -165,22 +154,8 @@ def begin_follow_up(store: RunStore, record: RunRecord, report: Report, text: st
     return made
 
 
-def _exchanges(report: Report, earlier: Sequence[FollowUp]) -> list[Exchange]:
-    """Return the conversation, newest first; a question that named nothing ("tell me about it") stands as the title."""
-    answers = [Exchange(one.understood, _content(one.report)) for one in earlier if one.report is not None]
-    asked = report.question if topic_words(report.question) else report.title
-    return [*reversed(answers), Exchange(asked)]
-
-
 def _content(report: Report) -> str:
     return report.report
-
-
-def _names(report: Report, language: str) -> list[str]:
-    frame = {phrase(name, language) for name in _FRAME}
-    titles = (report.title, *(section.title for section in report.sections))
-    frame.add(report.question.rstrip(" ?？.。"))  # a title that is the question names nothing
-    return [t for t in titles if t not in frame and len(t.split()) <= _NAME_WORDS and not _SENTENCE.match(t)]
 
 
 def _history(record: RunRecord, report: Report, earlier: Sequence[FollowUp]) -> tuple[Message, ...]:

@@ -16,7 +16,7 @@ from typing import Any, cast
 from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import OWN_ARGUMENTS, OwnObjects, take_objects
-from deep_research.conversation.coreference import read_history
+from deep_research.conversation.history import read_history
 from deep_research.data import Asked, Message, Report
 from deep_research.errors import ConfigError, Declined, NeedsAnswer, RunNotFound
 from deep_research.events import ClarificationAsked, Event, RunDeclined

@@ -60,11 +60,11 @@ class _Replay(ResearchRun):
 
     def job(self, log: EventLog) -> Job:
         """See `RunTask.job`."""
-        said = self.store.read_steers()
+        said, recorded = self.store.read_steers(), self.record.recorded
         return Job(
             store=self.store,
             record=self.record,
-            settings=Settings(**self.record.settings),
+            settings=Settings(**(self.record.settings if recorded is None else recorded)),
             question=self.question,
             log=log,
             steering=Steering(lambda: said, log.emit),

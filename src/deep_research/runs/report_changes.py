@@ -10,6 +10,7 @@ from email.utils import parseaddr
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
+from deep_research.address_credentials import basic_authorization, proxy_for, without_credentials
 from deep_research.concurrency import run_now
 from deep_research.data import Claim, Report
 from deep_research.data.noun import Noun
@@ -27,10 +28,13 @@ _PORTS = {"smtp": 587, "smtps": 465}
 
 
 class StatementChange(Noun):
-    """A statement of the later report, and what the earlier one said in its place ("" where one of them has none)."""
+    """A statement of the later report, and what the earlier one said in its place.
+
+    `where` is the heading that it stands under; "" stands for the text that one of them has not.
+    """
 
     kind: ChangeKind
-    section: str
+    where: str
     text: str = ""
     before: str = ""
     passages: tuple[str, ...] = ()
@@ -102,8 +106,8 @@ def compare_reports(earlier: Report, later: Report, *, before: str, after: str) 
 def _compare_claims(earlier: Sequence[Claim], later: Sequence[Claim]) -> tuple[list[StatementChange], int]:
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - only where reports are compared
 
-    old = {claim.text: claim for claim in earlier if claim.stands}
-    new = {claim.text: claim for claim in later if claim.stands}
+    old = {claim.text: claim for claim in earlier if _is_told(claim)}
+    new = {claim.text: claim for claim in later if _is_told(claim)}
     left = {text: claim for text, claim in old.items() if text not in new}
     found: list[StatementChange] = []
     unchanged = len(new.keys() & old.keys())
@@ -117,9 +121,14 @@ def _compare_claims(earlier: Sequence[Claim], later: Sequence[Claim]) -> tuple[l
             unchanged += 1
             continue
         kind: ChangeKind = "changed" if before else "new"
-        found.append(StatementChange(kind=kind, section=claim.where, text=text, before=before, passages=claim.passages))
-    gone = [StatementChange(kind="gone", section=claim.where, before=text) for text, claim in left.items()]
+        found.append(StatementChange(kind=kind, where=claim.where, text=text, before=before, passages=claim.passages))
+    gone = [StatementChange(kind="gone", where=claim.where, before=text) for text, claim in left.items()]
     return [*found, *gone], unchanged
+
+
+def _is_told(claim: Claim) -> bool:
+    """Return whether a statement is what sources say, as far as anybody could tell; without a model nobody judges it."""
+    return bool(claim.passages) and claim.verdict.kind in ("supported", "unverified")
 
 
 def _figures(text: str) -> list[str]:
@@ -157,12 +166,12 @@ def check_addresses(webhook: str | None, mail_to: str | None, server: str) -> No
         raise ConfigError(message, setting="SMTP_URL", value=urlsplit(server).scheme)
 
 
-def post_changes(changes: RunChanges, record: RunRecord, url: str) -> None:
-    """POST the changes as JSON. Raises SourceError when it is not taken."""
+def post_changes(changes: RunChanges, record: RunRecord, url: str, *, proxy: str = "") -> None:
+    """POST the changes as JSON, by `proxy` where one is named. Raises SourceError when it is not taken."""
     import httpx  # noqa: PLC0415 - only where somebody is told
 
     try:
-        status = run_now(lambda: _post(url, describe_changes(changes, record)))
+        status = run_now(lambda: _post(url, describe_changes(changes, record), proxy))
     except httpx.HTTPError as error:
         raise Unreachable(
             f"The webhook could not be reached: {error or type(error).__name__}.", source="webhook"
@@ -171,14 +180,17 @@ def post_changes(changes: RunChanges, record: RunRecord, url: str) -> None:
         raise SourceError(f"The webhook answered {status}.", source="webhook", status=status)
 
 
-async def _post(url: str, told: Mapping[str, Any]) -> int:
+async def _post(url: str, told: Mapping[str, Any], proxy: str) -> int:
     """Return the status of the answer; its body tells nothing, and is not read."""
     import httpx  # noqa: PLC0415 - only where somebody is told
 
-    transport = bounded_transport(httpx, AnswerLimits(0, _TRIES * _SECONDS), retries=_TRIES - 1)
+    way = proxy_for(url, proxy)
+    limits = AnswerLimits(0, _TRIES * _SECONDS)
+    transport = bounded_transport(httpx, limits, retries=_TRIES - 1, proxy=way, trust_env=False)
+    bare = without_credentials(url)
     async with (
         httpx.AsyncClient(transport=transport, timeout=_SECONDS) as client,
-        client.stream("POST", url, json=told) as answer,
+        client.stream("POST", bare, headers=basic_authorization(url), json=told) as answer,
     ):
         return answer.status_code
 

@@ -138,6 +138,7 @@ class ResearchRun(RunTask):
             reason = str(values.get("final_report") or phrase("cannot_do", self.language))
             raise Declined(reason, run_id=self.store.run_id, by=values.get("declined_by", "program"))
         report: Report = values["report"]
+        self.note(is_answered=report.answered)
         return report, self.store.save_result(report)
 
     def note(self, **changes: Any) -> None:

@@ -27,14 +27,14 @@ _MARKED = re.compile(r"[《「『〈“]([^《》「」『』〈〉“”\n]{2,2
 _WORD = re.compile(r"[^\W_]+")
 _PIECE = compile_on_use(rf"[{CJK}]|[^\W_{CJK}]+")
 _CJK_CHAR = re.compile(f"[{CJK}]")
-_PARENTHESIS = re.compile(r"\s*[(（][^)）]*[)）]\s*")
+_PARENTHESIS = re.compile(r"(?<!\s)\s*[(（][^()（）]*[)）]\s*")
 _NUMBERING = re.compile(
     r"(?:(?:chapter|section|part|appendix) )?(?:[0-9]+|[a-z](?=\.))(?:\.[0-9]+)*\.? +", re.IGNORECASE
 )
 SMALL, HEADING = "~", "#"
 """What the keys of names with a small letter, and of headings within a document, begin with."""
 _SMALL_NAME = re.compile(r"(?<![\w.-])[a-z][a-z0-9_]{2,}(?:[.-][a-z0-9_]+)*(?![\w-])")
-_DASH = re.compile(r"\s+[—–-]\s+")
+_DASH = re.compile(r"(?<!\s)\s+[—–-]\s+")
 _MONTHS = {text.split()[0] for listed in groups("months").values() for text in listed}
 _NOT_NAMES = STOP_WORDS.union(words("stop_words.leading"), words("stop_words.weekdays"), _MONTHS)
 

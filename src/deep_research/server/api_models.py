@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from deep_research.data import Asked, Brief, Ledger, Message, Section, Steer
+from deep_research.api import VerdictCounts
+from deep_research.data import Asked, Brief, Figure, Ledger, Message, Report, Section, Steer
 from deep_research.data.result import FoundIn
 from deep_research.settings import Settings
 
@@ -51,28 +52,6 @@ class NewRun(_Input):
         """Return the settings that are given, by name."""
         given = self.model_dump(exclude={"question", "documents", "history"}, exclude_none=True)
         return {name: value for name, value in given.items() if name in _SETTINGS}
-
-
-class ForkInput(_Input):
-    """Another run from a point of a finished one: its plan researched again, or its report written anew.
-
-    `plan` takes the place of the plan; the other fields change settings.
-    """
-
-    at: Literal["question", "plan", "report"] = "plan"
-    plan: "PlanInput | None" = None
-    depth: Literal["brief", "standard", "deep"] | None = None
-    model_provider: str | None = Field(None, max_length=40)
-    model_name: str | None = Field(None, max_length=120)
-    strategy: str | None = Field(None, max_length=40)
-    budget_usd: float | None = Field(None, gt=0, le=10_000)
-
-
-class RerunInput(_Input):
-    """A section, by title or number, to be researched again in its report, and what to mind."""
-
-    section: str = Field(min_length=1, max_length=200)
-    remark: str = Field("", max_length=2_000)
 
 
 class AnswerInput(_Input):
@@ -165,7 +144,7 @@ class RunDetails(RunView):
 
 
 class RunSummary(BaseModel):
-    """A run in a list; a long `question` is cut."""
+    """A run in a list; a long `question` is cut. `is_answered` is false where its finished report answers nothing."""
 
     id: str
     question: str
@@ -173,6 +152,7 @@ class RunSummary(BaseModel):
     status: RunState
     created: str
     has_report: bool
+    is_answered: bool
     parent: str
     origin: str
 
@@ -244,24 +224,12 @@ class SnapshotView(BaseModel):
     pages: list[dict[str, int]]
 
 
-class PointView(BaseModel):
-    """A number of a figure: what it is of, its year on a line (`at`), as it stands in its claim, and its passages."""
+class ReportView(Report):
+    """A report with what the page shows beside it: `counts` of its statements by verdict, and the figures of its
+    `chart` blocks by their texts."""
 
-    label: str
-    value: float
-    at: int
-    display: str
-    claim: str
-    passages: list[str]
-
-
-class FigureView(BaseModel):
-    """Numbers of one unit (`bar`), one number over the years (`line`), or dated events (`timeline`; values are years)."""
-
-    kind: Literal["bar", "line", "timeline"]
-    title: str
-    unit: str
-    points: list[PointView]
+    counts: VerdictCounts
+    charts: dict[str, Figure]
 
 
 class ChangesView(BaseModel):
@@ -283,7 +251,7 @@ class FollowUpView(BaseModel):
     error: str
     seconds: float
     report: str
-    result: dict[str, Any] | None
+    result: ReportView | None
 
 
 class DocumentView(BaseModel):

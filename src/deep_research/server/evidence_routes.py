@@ -7,11 +7,11 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Response
 
-from deep_research.api import Run
+from deep_research.api import Run, charts_of, verdict_counts
 from deep_research.data import Report
 from deep_research.errors import RunNotFound
 from deep_research.i18n.catalog import explain, name_subject
-from deep_research.server.api_models import FigureView, HeadingView, PassageView, SnapshotView, SourceView
+from deep_research.server.api_models import HeadingView, PassageView, ReportView, SnapshotView, SourceView
 from deep_research.server.http_context import OwnRun, problems
 
 if TYPE_CHECKING:
@@ -29,10 +29,9 @@ async def show_report(
     language: Annotated[
         str | None, Query(pattern="^[a-z]{2}$", description="Give the reasons of verdicts and gaps in this language.")
     ] = None,
-) -> Report:
-    """Show the report as an object: Markdown, sections, claims with verdicts, references, passages."""
-    report = _without_paths(await asyncio.to_thread(lambda: run.report))
-    return _explained(report, language) if language else report
+) -> ReportView:
+    """Show the report as an object: Markdown, claims with verdicts, problems, references, passages, counts, charts."""
+    return await asyncio.to_thread(lambda: view_of_report(run.report, language))
 
 
 @router.get(
@@ -63,23 +62,6 @@ async def export_report(
     made = await asyncio.to_thread(run.export, format, followup=follow_up)
     named = f"attachment; filename=\"{made.file_name.encode('ascii', 'replace').decode().replace('?', '_')}\"; filename*=UTF-8''{quote(made.file_name)}"
     return Response(made.data, media_type=made.media_type, headers={"content-disposition": named})
-
-
-@router.get(
-    "/timeline",
-    response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **problems(404)},
-)
-async def show_timeline(run: OwnRun) -> Response:
-    """Show what the run did when: a call a line, with tokens and money."""
-    return Response(await asyncio.to_thread(run.timeline), media_type="text/plain; charset=utf-8")
-
-
-@router.get("/figures", responses=problems(404))
-async def list_figures(run: OwnRun) -> list[FigureView]:
-    """List the figures that the report's verified numbers allow; each point names its claim and passages."""
-    figures = await asyncio.to_thread(run.figures)
-    return [FigureView.model_validate(figure.model_dump()) for figure in figures]
 
 
 @router.get("/sources", responses=problems(404))
@@ -192,6 +174,13 @@ def _explained(report: Report, language: str) -> Report:
         g.model_copy(update={"what": name_subject(g, language), "why": explain(g, language)}) for g in report.gaps
     )
     return report.model_copy(update={"claims": claims, "gaps": gaps})
+
+
+def view_of_report(report: Report, language: str | None = None) -> ReportView:
+    """Return a report as clients see it; with a `language` the program's own reasons are said in it."""
+    shown = _without_paths(_explained(report, language) if language else report)
+    fields = {name: getattr(shown, name) for name in Report.model_fields}
+    return ReportView(**fields, counts=verdict_counts(report), charts=charts_of(report))
 
 
 def _without_paths(report: Report) -> Report:

@@ -11,7 +11,16 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from deep_research.api import Run
-from deep_research.errors import ConfigError, Declined, LimitReached, ResearchError, RunBusy, RunNotFound, StoreError
+from deep_research.errors import (
+    ConfigError,
+    Declined,
+    LimitReached,
+    ResearchError,
+    RunBusy,
+    RunNotFound,
+    StoreError,
+    WorkTooLarge,
+)
 from deep_research.server.access_tokens import AccessTokens
 from deep_research.server.api_models import Problem
 from deep_research.server.request_guard import Refusal, problem
@@ -83,7 +92,7 @@ def status_of(error: ResearchError) -> int:
             return 409
         case LimitReached():
             return 429
-        case ConfigError(reason="reused"):
+        case ConfigError(reason="reused") | WorkTooLarge():
             return 422
         case ConfigError():
             return 400
@@ -96,6 +105,8 @@ def add_error_handlers(app: FastAPI) -> None:
     """Answer every error in one form; what is not ours is logged, and the client is told nothing of it."""
 
     async def on_research_error(request: Request, error: Exception) -> Response:
+        if isinstance(error, StoreError) and (gone := await _deleted_meanwhile(request)) is not None:
+            error = gone
         status = status_of(error) if isinstance(error, ResearchError) else 500
         detail = str(getattr(error, "message", "")) if status != 503 else "The state could not be read or written."
         if status >= 500:
@@ -126,6 +137,19 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(Refusal, on_refusal)
     app.add_exception_handler(Exception, on_defect)
+
+
+async def _deleted_meanwhile(request: Request) -> RunNotFound | None:
+    """Return why the run of a path is not there any more, None where it is or none is named."""
+    run_id = request.path_params.get("run_id")
+    try:
+        if run_id is not None:
+            await context_of(request).service.open(owner_of(request), str(run_id))
+    except RunNotFound as gone:
+        return gone
+    except ResearchError:
+        return None
+    return None
 
 
 def _answer(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:

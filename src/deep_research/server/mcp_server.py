@@ -3,7 +3,6 @@ tools answer is structured content, whose schemas clients are told.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -19,8 +18,8 @@ from pydantic import BaseModel, Field
 
 import deep_research
 from deep_research import api
-from deep_research.api import Run
-from deep_research.data import FollowUp, Report
+from deep_research.api import Run, VerdictCounts, verdict_counts
+from deep_research.data import FollowUp, Report, VerdictKind
 from deep_research.errors import ConfigError, ResearchError
 from deep_research.events import Event
 from deep_research.server.access_tokens import AccessTokens, owner_home
@@ -35,8 +34,10 @@ _SAID = {
     "planned": "Plan: {title}",
     "section_started": "Researching “{section}”",
     "searched": "Searched {source}: {query} ({found} found)",
-    "section_written": "Wrote “{section}”: {claims} statements",
+    "section_written": "Researched “{section}”: {passages} passages of {sources} sources",
     "reviewed": "Review: {score} of 10",
+    "verified": "Verified: {statements} statements, {problems} problems",
+    "revised": "Revised: {edits} edits",
     "gap_found": "Gap: {what}: {why}",
 }
 """What is said of an event, by its kind."""
@@ -71,10 +72,13 @@ class ReportAnswer(BaseModel):
     run_id: str
     question: str
     title: str
-    report: str = Field(description="Markdown; a citation [n] is the number of a reference.")
+    report: str = Field(
+        description="Markdown; a citation [n] is the number of a reference; ° marks a statement that is not confirmed."
+    )
     answered: bool
     references: list[CitedSource]
-    verdicts: dict[str, int] = Field(description="Statements by verdict: supported, unverified, contradicted.")
+    verdicts: VerdictCounts
+    problems: list[str] = Field(description="What a verifier found wrong with the report and was not revised.")
     parts: list[dict[str, str]] = Field(description="Parts of the question: text, and answered (yes, partly, no).")
     gaps: list[str]
     assumptions: list[str]
@@ -85,7 +89,7 @@ class ReportAnswer(BaseModel):
 class VerdictAnswer(BaseModel):
     """Whether a text supports a claim."""
 
-    verdict: Literal["supported", "contradicted", "unverified"]
+    verdict: VerdictKind
     reason: str
 
 
@@ -134,7 +138,12 @@ def answer_of(report: Report, *, text: str | None = None) -> ReportAnswer:
             )
             for r in report.references
         ],
-        verdicts=dict(Counter(claim.verdict.kind for claim in report.claims)),
+        verdicts=verdict_counts(report),
+        problems=[
+            f"{problem.kind}: {problem.quote} — {problem.problem}"
+            for problem in report.problems
+            if problem.outcome == "open"
+        ],
         parts=[{"text": part.text, "answered": part.answered} for part in report.parts],
         gaps=[f"{gap.what}: {gap.why}" for gap in report.gaps],
         assumptions=list(report.assumptions),
@@ -259,7 +268,7 @@ class _Tools:
             texts += [(await self._passage(run, key, 0)).text for key in passages]
         if not texts:
             raise ToolError("Give `evidence`, or `run_id` and `passages`.")
-        verdict = await asyncio.to_thread(api.check_claim, claim, "\n\n".join(texts))
+        verdict = await _explained(api.acheck_claim(claim, "\n\n".join(texts)))
         return VerdictAnswer(verdict=verdict.kind, reason=verdict.reason)
 
     async def search_library(

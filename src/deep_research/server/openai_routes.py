@@ -145,11 +145,14 @@ class _Asking(NamedTuple):
             raise
 
     async def progress(self) -> AsyncIterator[str | None]:
-        """Give lines that say what happens, until the run has ended; None when nothing does."""
+        """Give what is said of its progress until the run has ended: lines, and the report as it is being written.
+
+        None is given when nothing happens for a while.
+        """
         watched = self.service.watch(self.service.home_of(self.owner), self.run)
         async with aclosing(watched) as events:
             async for event in events:
-                yield _sentence(event) if event is not None else None
+                yield _said(event) if event is not None else None
 
     def outcome(self) -> _Outcome:
         """Return what the run has come to."""
@@ -237,7 +240,7 @@ async def _chat_chunks(asking: _Asking, *, usage: bool) -> AsyncIterator[bytes]:
         if line is None:
             yield b": still here\n\n"
         elif line:
-            yield chunk({"reasoning_content": line + "\n"})
+            yield chunk({"reasoning_content": line})
     done = await asyncio.to_thread(asking.outcome)
     for piece in _pieces(done.text):
         yield chunk({"content": piece})
@@ -417,17 +420,23 @@ def _failure(message: str) -> JSONResponse:
     return JSONResponse({"error": body}, status_code=503)
 
 
-def _sentence(event: Event) -> str:
-    """Return one line that says what has happened; "" for what is not worth one."""
+def _said(event: Event) -> str:  # noqa: PLR0911 - one line per kind of event
+    """Return what is said of an event: a line, or a piece of the report; "" for what is not worth one."""
     match event.kind:
         case "understood":
-            return event.verification
+            return f"{event.verification}\n"
         case "planned":
-            return f"Plan: {'; '.join(event.sections)}"
+            return f"Plan: {'; '.join(event.sections)}\n"
         case "searched":
-            return f"Searched {event.source}: {event.query} ({event.found} found)"
+            return f"Searched {event.source}: {event.query} ({event.found} found)\n"
         case "section_written":
-            return f"Written: {event.section} ({event.statements})"
+            return f"Researched: {event.section} ({event.passages} passages of {event.sources} sources)\n"
+        case "report_piece":
+            return event.text
+        case "verified":
+            return f"\nVerified: {event.statements} statements, {event.problems} problems\n"
+        case "revised":
+            return f"Revised: {event.edits} edits\n"
         case "gap_found":
-            return f"{event.what}: {event.why}"
+            return f"{event.what}: {event.why}\n"
     return ""

@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import json
+import logging
 from collections.abc import Iterable
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
@@ -31,7 +32,16 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
 _BODY_SECONDS, _LEAST_BYTES_PER_SECOND = 30.0, 20_000
 """How long the body of a request may take, beside what it takes at this pace."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_LOCAL_NAMES = frozenset({"localhost", "testserver"})
+_LOCAL_NAMES = frozenset({"localhost"})
+_OF_PROXIES = frozenset(
+    {"forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip", "cf-connecting-ip"}
+)
+"""Headers that a proxy adds, beside all X-Forwarded-…: who sent the request is not the user of this machine."""
+_PROXIED = (
+    "It came through a proxy, and without tokens everybody behind it would be the user of this machine. Make a token "
+    "for each owner (deep-research token create NAME) and start the server with --require-tokens."
+)
+_log = logging.getLogger(__name__)
 
 
 class Refusal(Exception):
@@ -46,7 +56,7 @@ class RequestGuard:
     """ASGI middleware around the whole application.
 
     Without `tokens` requests are those of the user of this machine: the Host must be a loopback address, so that a web
-    page cannot reach the server by a name of its own (DNS rebinding). `max_body` limits bodies in bytes, `max_upload`
+    page cannot reach the server by a name of its own (DNS rebinding), and nothing may come through a proxy. `max_body` limits bodies in bytes, `max_upload`
     those of uploads.
     """
 
@@ -91,6 +101,9 @@ class RequestGuard:
     def _admit(self, scope: Scope, headers: dict[str, str]) -> str:
         """Return the owner of a request, "" for the user of this machine. Raises Refusal."""
         host, origin = headers.get("host", ""), headers.get("origin", "")
+        if self._tokens is None and any(name in _OF_PROXIES or name.startswith("x-forwarded-") for name in headers):
+            _log.warning("Refused a request that came through a proxy: %s", _PROXIED)
+            raise Refusal(403, "Forbidden", _PROXIED)
         if self._tokens is None and not is_loopback(_name_of(host)):
             raise Refusal(421, "Misdirected request", "This server answers to loopback addresses only.")
         if scope["method"] not in _SAFE:

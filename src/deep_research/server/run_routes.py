@@ -11,19 +11,17 @@ from starlette.responses import StreamingResponse
 
 from deep_research import api
 from deep_research.api import EventTail, Run, RunRecord
-from deep_research.data import Asked, Brief, FollowUp, Gap, Message
+from deep_research.data import Asked, FollowUp, Gap, Message
 from deep_research.errors import ConfigError, RunBusy
-from deep_research.events import GapFound
+from deep_research.events import PASSING, GapFound
 from deep_research.i18n.catalog import explain, name_subject
 from deep_research.server.api_models import (
     AnswerInput,
     ChangesView,
     FollowUpInput,
     FollowUpView,
-    ForkInput,
     NewRun,
     PlanInput,
-    RerunInput,
     RunDetails,
     RunPage,
     RunState,
@@ -32,6 +30,7 @@ from deep_research.server.api_models import (
     SteerInput,
     Taken,
 )
+from deep_research.server.evidence_routes import view_of_report
 from deep_research.server.http_context import Context, Owner, OwnRun, problems
 from deep_research.server.run_service import RunService
 from deep_research.server.uploads import UploadedDocuments
@@ -56,7 +55,6 @@ Language = Annotated[
     Query(pattern="^[a-z]{2}$", description="Say in this language what the program says about its own work."),
 ]
 _LISTED_CHARS = 300
-EMPTY_PLAN = Brief(title="", objective="", sections=())
 _SSE: dict[int | str, dict[str, Any]] = {
     200: {"description": "Server-sent events", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
 }
@@ -92,6 +90,7 @@ def _summary(service: RunService, home: Path, record: RunRecord) -> RunSummary:
         status=_state(service, home, record),
         created=record.created,
         has_report=record.status == "finished",
+        is_answered=record.is_answered,
         parent=record.parent,
         origin=record.origin,
     )
@@ -256,16 +255,6 @@ async def resume_run(context: Context, owner: Owner, run: OwnRun) -> RunView:
     return await _view(context, home, run)
 
 
-@router.post("/runs/{run_id}/fork", status_code=201, responses=problems(404, 409, 429))
-async def fork_run(given: ForkInput, response: Response, context: Context, owner: Owner, run: OwnRun) -> RunView:
-    """Begin another run from a point of a finished one, with another plan or other settings."""
-    if not run.has_report:
-        raise RunBusy("The run has no report yet.", run_id=run.id)
-    plan = api.format_plan(given.plan.brief(EMPTY_PLAN)) if given.plan is not None else ""
-    changes = given.model_dump(exclude={"at", "plan"}, exclude_none=True)
-    return await _carry_on(context, owner, response, await run.fork(at=given.at, plan=plan, settings=changes))
-
-
 @router.post("/runs/{run_id}/refresh", status_code=201, responses=problems(404, 409, 429))
 async def refresh_run(response: Response, context: Context, owner: Owner, run: OwnRun) -> RunView:
     """Begin to research the plan of a finished run anew, from today's sources."""
@@ -279,17 +268,6 @@ async def _carry_on(context: Context, owner: str, response: Response, made: Run)
     await context.service.carry_out(home, made)
     response.headers["location"] = f"/api/v1/runs/{made.id}"
     return await _view(context, home, made)
-
-
-@router.post("/runs/{run_id}/rerun", status_code=202, responses=problems(404, 409, 429))
-async def rerun_section(given: RerunInput, context: Context, owner: Owner, run: OwnRun) -> RunView:
-    """Have one section of a finished report researched again; the report then has the new one in its place."""
-    home = context.service.home_of(owner)
-    if await asyncio.to_thread(context.service.is_active, home, run):
-        raise RunBusy("The run is going on already.", run_id=run.id)
-    await asyncio.to_thread(run.rerun_section, given.section, given.remark)
-    await context.service.carry_out(home, run)
-    return await _view(context, home, run)
 
 
 @router.get("/runs/{run_id}/changes", responses=problems(404))
@@ -309,7 +287,8 @@ async def follow_run(
 ) -> StreamingResponse:
     """Follow the events of a run, from the first one or from `Last-Event-ID` on.
 
-    Each has its number as id and its kind as event name. A last event `end` says in which state the run is: no more
+    Each has its number as id and its kind as event name; the pieces of a report that is being written (`report_piece`)
+    have no number and are not given again. A last event `end` says in which state the run is: no more
     will come until it is answered or resumed.
     """
     start = _first_wanted(after, last_event_id)
@@ -361,7 +340,7 @@ def follow_up_view(made: FollowUp) -> FollowUpView:
         error=made.error,
         seconds=made.seconds,
         report=str(made),
-        result=made.report.model_dump(mode="json") if made.report is not None else None,
+        result=view_of_report(made.report) if made.report is not None else None,
     )
 
 
@@ -389,17 +368,20 @@ def _stream(
 async def _sse(
     lines: AsyncIterator[bytes | None], after: int, last_state: Callable[[], str], language: str | None
 ) -> AsyncIterator[bytes]:
-    """Give events in the form of the HTML standard: id, event, data."""
+    """Give events in the form of the HTML standard: id, event, data; those that only pass have no id."""
     yield b"retry: 2000\n\n"
     number = after
     async for line in lines:
         if line is None:
             yield b": still here\n\n"
             continue
+        kind = str(json.loads(line).get("kind", "message"))
+        if kind in PASSING:
+            yield b"event: %s\ndata: %s\n\n" % (kind.encode(), line)
+            continue
         number += 1
-        kind = str(json.loads(line).get("kind", "message")).encode()
-        said = _gap_in(line, language) if language and kind == b"gap_found" else line
-        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind, said)
+        said = _gap_in(line, language) if language and kind == "gap_found" else line
+        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind.encode(), said)
     state = await asyncio.to_thread(last_state)
     yield b"event: end\ndata: %s\n\n" % json.dumps({"status": state}).encode()
 

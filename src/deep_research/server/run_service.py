@@ -19,7 +19,7 @@ from deep_research import api
 from deep_research.api import EventTail, Run
 from deep_research.data import Asked, FollowUp, Message
 from deep_research.errors import ConfigError, LimitReached, ResearchError, RunBusy, RunNotFound
-from deep_research.events import Event, event_adapter
+from deep_research.events import PASSING, Event, event_adapter
 from deep_research.server.access_tokens import owner_home
 from deep_research.settings import Settings
 
@@ -53,10 +53,11 @@ class _Tail:
 
 
 class EventFeeds:
-    """The logs of events that are being read."""
+    """The logs of events that are being read, and beside them what no log keeps: the pieces of what is being written."""
 
     def __init__(self) -> None:
         self._tails: dict[str, _Tail] = {}
+        self._passing: dict[str, list[Event]] = {}
         self._changed = asyncio.Event()
 
     def notify(self) -> None:
@@ -64,21 +65,47 @@ class EventFeeds:
         self._changed.set()
         self._changed = asyncio.Event()
 
+    def take(self, place: str, event: Event) -> None:
+        """Take an event of the log at `place` in; one that only passes is there until a report is begun anew."""
+        if event.kind not in PASSING:
+            if event.kind == "stage_started" and event.stage == "report":
+                self.forget(place)
+            return self.notify()
+        self._passing.setdefault(place, []).append(event)
+        if place in self._tails:
+            self._tails[place].tell()
+        return None
+
+    def forget(self, place: str) -> None:
+        """Let go of what has passed; who is reading it reads it to its end."""
+        self._passing.pop(place, None)
+
     async def follow(self, log: EventTail, after: int, is_going_on: Callable[[], bool]) -> AsyncIterator[bytes | None]:
         """Give the lines after number `after`, each as it is kept, until nothing goes on any more.
 
+        What only passes comes behind the line whose number it has; who comes late gets all of what is being written.
         `is_going_on` may block. None is given when nothing has happened for a while, so that the connection is kept.
         Raises StoreError when the log cannot be read.
         """
         tail = self._tail(log, is_going_on)
         tail.readers += 1
         sent = max(0, after)
+        passing: list[Event] = []
+        passed = 0
         try:
             while True:
                 news, reading = tail.news, tail.reading
-                while sent < len(tail.lines):
-                    sent += 1
-                    yield tail.lines[sent - 1]
+                while True:
+                    if passed == len(passing) and self._passing.get(log.place, passing) is not passing:
+                        passing, passed = self._passing[log.place], 0
+                    if passed < len(passing) and passing[passed].number <= sent:
+                        passed += 1
+                        yield passing[passed - 1].model_dump_json().encode()
+                    elif sent < len(tail.lines):
+                        sent += 1
+                        yield tail.lines[sent - 1]
+                    else:
+                        break
                 if reading is None or reading.done():
                     if reading is not None:
                         reading.result()
@@ -213,7 +240,7 @@ class RunService:
 
     async def _answer(self, home: Path, run: Run, made: FollowUp) -> None:
         """Have a question that was written down answered."""
-        self._launch(home, run, lambda listener: run.follow_up(made.question, listener=listener))
+        self._launch(home, run, lambda listener: run.follow_up(made.question, listener=listener), made.number)
 
     async def cancel(self, home: Path, run: Run) -> None:
         """Stop a run, whichever process carries it out, or take it out of the queue; its state is kept."""
@@ -262,26 +289,32 @@ class RunService:
             raise LimitReached("The server carries out as many runs as it can; try again later.", kind="runs")
 
     def _launch(
-        self, home: Path, run: Run, work: Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
+        self,
+        home: Path,
+        run: Run,
+        work: Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]],
+        part: int = 0,
     ) -> asyncio.Task[None]:
         key = (home, run.id)
         if key in self._tasks:
             raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
-        task = asyncio.create_task(self._work(key, run, work))
+        place = run.tail_events(part).place
+        task = asyncio.create_task(self._work(place, run, work))
         self._tasks[key] = task
-        task.add_done_callback(lambda _task: self._ended(key))
+        task.add_done_callback(lambda _task: self._ended(key, place))
         return task
 
-    def _ended(self, key: _Key) -> None:
+    def _ended(self, key: _Key, place: str) -> None:
         self._tasks.pop(key, None)
+        self.feeds.forget(place)
         self.feeds.notify()
 
     async def _work(
-        self, key: _Key, run: Run, work: Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
+        self, place: str, run: Run, work: Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
     ) -> None:
         async with self._turn:
             try:
-                await work(lambda _event: self.feeds.notify())
+                await work(lambda event: self.feeds.take(place, event))
             except ResearchError as error:  # the record says it
                 _log.info("The run %s ended without a report: %s", run.id, error.message)
             except Exception:  # noqa: BLE001 - one run that fails must not end the server

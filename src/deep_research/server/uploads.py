@@ -21,10 +21,11 @@ _CHUNK = 1 << 20
 
 
 class UploadLimit(NamedTuple):
-    """The largest document in megabytes, and how many an owner may keep."""
+    """The largest document in megabytes, how many an owner may keep, and how many megabytes in all."""
 
     megabytes: int = 64
     documents: int = 500
+    total_megabytes: int = 2_000
 
 
 class Upload(Protocol):
@@ -62,6 +63,9 @@ class UploadedDocuments:
         try:
             make_private_folder(folder)
             size = await self._write(folder / name, upload)
+            if sum(view.size for view in self.all()) > self._limit.total_megabytes * 1_000_000:
+                message = f"{self._limit.total_megabytes:,} MB of documents are kept already; delete some."
+                raise LimitReached(message, kind="documents", limit=self._limit.total_megabytes)
             if not size:
                 raise ConfigError(f"The document {name!r} is empty.", setting="file", value=name)
             api.check_readable(folder / name)

@@ -1,9 +1,8 @@
-"""The user's own folders and files, kept in an index that reads only what changed; files are read here or in a child."""
+"""The user's own folders and files, kept in an index that reads only what changed; files are read in workers."""
 
 import asyncio
 import os
 import stat
-import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,12 +13,13 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from deep_research import registry
+from deep_research import reading_child, registry
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
-from deep_research.errors import ConfigError, NotFound, Stopped, Unreadable
-from deep_research.isolated_reading import CRASHED, ReadingProcess, read_bytes
+from deep_research.errors import ConfigError, NotFound, Stopped, Unreadable, WorkTooLarge
+from deep_research.isolated_reading import CRASHED, read_bytes
 from deep_research.ports import Library, Progress, Reader
-from deep_research.reading_child import display_name, open_file, reason_of, refusal
+from deep_research.reading_child import FileAnswer, display_name, open_file, reason_of, refusal
+from deep_research.worker_pool import StopSwitch, Worker, own_worker
 
 _SKIPPED_FOLDERS = frozenset(("CVS", "_darcs", "node_modules", "__pycache__", "__MACOSX"))
 # What lies in folders of documents without being one. A file that the user names himself is always tried.
@@ -220,7 +220,7 @@ def _document(path: str, data: bytes, reader_for: ReaderFor, max_bytes: int) -> 
 
 
 def read_one_by_one(paths: Iterable[str], reader_for: ReaderFor, max_bytes: int) -> Iterator[Reading]:
-    """Read the files one after another, short texts in this process."""
+    """Read the files one after another, each in a worker."""
     return (read_file(path, reader_for, max_bytes) for path in paths)
 
 
@@ -233,27 +233,23 @@ def read_in_child(paths: Iterable[str], max_bytes: int, *, seconds: float = SECO
     """
     waiting = deque(paths)
     while waiting:
-        process = ReadingProcess()
-        try:
-            yield from _answers(process, waiting, max_bytes, seconds)
-        finally:
-            process.close()
+        with own_worker() as worker:
+            yield from _answers(worker, waiting, max_bytes, seconds)
 
 
-def _answers(process: ReadingProcess, waiting: deque[str], max_bytes: int, seconds: float) -> Iterator[Reading]:
+def _answers(worker: Worker, waiting: deque[str], max_bytes: int, seconds: float) -> Iterator[Reading]:
     """Take files off `waiting` and read them; ends when the process can be given no more."""
     asked = 0
-    while waiting and process.is_usable:
+    while waiting and worker.is_usable:
         for path in islice(waiting, asked, _REQUESTS_AHEAD):
-            process.send({"path": path, "max_bytes": max_bytes})
+            worker.send(reading_child.read_file, path, max_bytes)
         asked = min(len(waiting), _REQUESTS_AHEAD) - 1
-        answer = process.answer(seconds)
+        try:
+            answer: FileAnswer | None = worker.result(FileAnswer, seconds)
+        except WorkTooLarge:
+            answer = None
         path = waiting.popleft()
-        if answer is None:
-            yield _given_up(path, CRASHED)
-        else:
-            document = answer.pop("document")
-            yield Reading(path, Document.model_validate(document) if document else None, **answer)
+        yield _given_up(path, CRASHED) if answer is None else Reading(path, *answer)
 
 
 def _given_up(path: str, why: str) -> Reading:
@@ -291,7 +287,7 @@ class DocumentsSource:
         self._sources: dict[str, Source] = {}
         self._by_url: dict[str, Source] = {}
         self._problems: list[Problem] = []
-        self._stop = threading.Event()
+        self._stop = StopSwitch()
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
         """Bring the index up to date and return what could not be read.
@@ -303,12 +299,16 @@ class DocumentsSource:
         def report(what: str, done: int, total: int) -> None:
             loop.call_soon_threadsafe(progress, what, done, total)
 
+        def work_on() -> Sequence[Gap]:
+            with self._stop.governing():
+                return self._prepare(report)
+
         self._stop.clear()
-        work = asyncio.create_task(asyncio.to_thread(self._prepare, report))
+        work = asyncio.create_task(asyncio.to_thread(work_on))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
-            # The thread cannot be cancelled; it ends after the file at hand, and then the library may be closed.
+            # The thread cannot be cancelled; it ends with the file at hand, and then the library may be closed.
             self._stop.set()
             await asyncio.wait([work], timeout=_PATIENCE_SECONDS)
             work.cancel()
@@ -362,7 +362,7 @@ class DocumentsSource:
             progress("Reading documents", done, len(files))
 
     def _read(self, paths: list[str]) -> Iterator[Reading]:
-        """Read all in a child process when there is much to do and no reader that only this process has."""
+        """Read all in one worker, ahead, when there is much to do and no reader that only this process has."""
         if self._reader_for is not registry.reader_for or len(paths) < _MANY:
             yield from self._until_stopped(read_one_by_one(paths, self._reader_for, self._max_bytes))
             return
@@ -376,7 +376,7 @@ class DocumentsSource:
 
     def _until_stopped(self, readings: Iterator[Reading]) -> Iterator[Reading]:
         for reading in readings:
-            if self._stop.is_set():
+            if self._stop.is_set:
                 raise Stopped("indexing was stopped; what was read so far is kept")
             yield reading
 

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from deep_research.data import Move, Turn, tool_calls_made
 from deep_research.run_context.context import RunContext
 from deep_research.steps import search
+from deep_research.steps.research import within_calls
 
 NextMove = Callable[[Sequence[Turn]], Awaitable[Move]]
 _NO_MORE = "No more look-ups are left. Answer now."
@@ -21,10 +22,10 @@ async def converse(ctx: RunContext, next_move: NextMove, *, most: int) -> tuple[
         if not move.actions:
             return move, turns
         left = most - tool_calls_made(turns)
-        actions = [a for a in move.actions if a.name != "research_complete"][: max(0, left)]
-        if actions:
-            seen = await search.perform(ctx, actions)
-            turns.append(Turn(actions=tuple(actions), observations=tuple(seen)))
+        wanted = [a for a in move.actions if a.name != "research_complete"]
+        actions = tuple(within_calls(ctx, wanted, left))
+        if any(a.name != "unknown" for a in actions):
+            turns.append(Turn(actions=actions, observations=tuple(await search.perform(ctx, actions))))
         elif turns and turns[-1].remarks:
             return move.model_copy(update={"actions": ()}), turns
         else:

@@ -10,22 +10,23 @@ from deep_research.steps import search
 async def understand(ctx: RunContext, question: Question, understood: str) -> Decision:
     """Return the decision to answer `question`, put so that it is understandable without the conversation.
 
-    A model does that from the question's history; without one `understood` is what code made of it.
+    `understood` is the question, or the title of the section that it means. The reasoner reads the conversation.
     """
-    plain = Decision(next_action="START_RESEARCH", confidence=1.0, goal=understood, refined_question=understood)
-    if not ctx.reasoner.reads_conversation:
-        remark = read_remark(question.text)
-        if remark is None or remark.kind == "section":
-            return plain
-        return plain.model_copy(
-            update={"next_action": "CANNOT_DO", "reasoning": phrase("remark_no_question", question.language)}
-        )
-    judged = await ctx.reasoner.decide(question, rounds=0)
+    language = question.language
+    remark = None if ctx.reasoner.reads_conversation else read_remark(question.text)
+    if remark is not None and remark.kind != "section":
+        reason = phrase("remark_no_question", language)
+        return Decision(next_action="CANNOT_DO", confidence=1.0, goal=understood, reasoning=reason)
+    judged = await ctx.reasoner.decide(question.model_copy(update={"text": understood}), rounds=0)
     if judged.next_action == "CANNOT_DO":
         return judged
     # Nothing is asked back: what is asked of a report can be looked for as it stands.
-    return plain.model_copy(
-        update={"refined_question": judged.refined_question or understood, "goal": judged.goal or understood}
+    return Decision(
+        next_action="START_RESEARCH",
+        confidence=1.0,
+        goal=judged.goal or understood,
+        refined_question=judged.refined_question or understood,
+        assumptions=judged.assumptions,
     )
 
 

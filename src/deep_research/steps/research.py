@@ -1,7 +1,7 @@
 """Research one section: one growing conversation of look-ups, and the notes by the one who read."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from deep_research.data import Action, Brief, Gap, Move, Observation, Passage, Section, Turn, tool_calls_made
 from deep_research.events import SectionWritten
@@ -41,12 +41,17 @@ async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequ
         return Move()  # other words for the same search would reach nothing either
     move = await ctx.reasoner.next_move(section, brief, turns, ctx.library)
     left = ctx.settings.tool_calls_per_researcher - tool_calls_made(turns)
-    chosen: list[Action] = []
-    for action in move.actions:
-        left -= action.counts
+    return move.model_copy(update={"actions": tuple(within_calls(ctx, move.actions, left))})
+
+
+def within_calls(ctx: RunContext, actions: Iterable[Action], left: int) -> Iterator[Action]:
+    """Yield the actions that `left` calls allow; the others as calls that are answered and not made."""
+    for action in actions:
+        left -= action.counts and not search.is_free(ctx, action)
         if left >= 0 or not action.counts:
-            chosen.append(action)
-    return move.model_copy(update={"actions": tuple(chosen)})
+            yield action
+        else:
+            yield action.model_copy(update={"name": "unknown", "query": f"no calls are left for this {action.name}"})
 
 
 def _reached_nothing(ctx: RunContext, turns: Sequence[Turn]) -> bool:
@@ -72,20 +77,20 @@ async def write_notes(
 ) -> Section:
     """Return the section with its notes: those that the researcher has given, or those it is asked for.
 
-    A section for which nothing was seen has none, which is a gap.
+    Those of a further attempt are added to the earlier ones. A section for which nothing was seen has none, which is a gap.
     """
     seen = seen_passages(turns)
     if not notes and seen:
         asked = ctx.steering.now.brief_with_remarks(brief)
         notes = await ctx.reasoner.take_notes(section, asked, turns, ctx.library)
-    text = normalize_citations(notes.strip())
+    text = "\n\n".join(filter(None, (section.content, normalize_citations(notes.strip()))))
     known = [key for key in cited_ids(text) if ctx.library.passage(key) is not None]
     if not known:
         ctx.report_gap(gap_of(section.title, "section_empty"))
     done = section.model_copy(
         update={
             "content": text,
-            "key_findings": key_findings(text),
+            "key_findings": tuple(dict.fromkeys([*section.key_findings, *key_findings(normalize_citations(notes))])),
             "sources": tuple(dict.fromkeys(key.partition("p")[0] for key in known)),
             "status": "completed",
             "searched": queries_made(section, turns),

@@ -61,8 +61,8 @@ def remark_of(section: Section) -> str:
     missing = "; ".join(section.missing) or section.notes
     searches = f" Suggested searches: {' · '.join(section.queries)}." if section.queries else ""
     return (
-        f"A reviewer of your notes misses: {missing or 'more depth'}.{searches} Look for it, then write all your notes "
-        "again, with what stands."
+        f"A reviewer of your notes misses: {missing or 'more depth'}.{searches} Look for it, then write what is to be "
+        "added to your notes, and what of them no longer holds; what stands is kept."
     )
 
 

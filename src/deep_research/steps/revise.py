@@ -62,10 +62,11 @@ async def _round(
 ) -> tuple[str, list[Edit]]:
     """Return the text after one round and its edits; those that do not apply are asked for once more."""
 
-    async def ask(before: Sequence[Revision], asked: Sequence[Problem]) -> Sequence[Edit]:
-        return await ctx.reasoner.revise(assignment, written.turns, written.text, before, asked, ctx.library)
+    async def ask(now: str, before: Sequence[Revision], asked: Sequence[Problem]) -> Sequence[Edit]:
+        given = assignment.model_copy(update={"draft": written.text})
+        return await ctx.reasoner.revise(given, written.turns, now, before, asked, ctx.library)
 
-    text, made = apply_edits(text, await ask(rounds, problems))
+    text, made = apply_edits(text, await ask(text, rounds, problems))
     failed = [e for e in made if e.old and not e.applied]
     if failed:
         numbers = sorted({n for e in failed for n in e.problems if n < len(problems)}) or [0]
@@ -73,7 +74,7 @@ async def _round(
             problems[n].model_copy(update={"failed_edits": tuple(failed) if n == numbers[0] else ()}) for n in numbers
         ]
         done = Revision(problems=tuple(problems), edits=tuple(e for e in made if e.applied))
-        text, second = apply_edits(text, await ask([*rounds, done], again))
+        text, second = apply_edits(text, await ask(text, [*rounds, done], again))
         renumbered = [
             e.model_copy(update={"problems": tuple(numbers[n] for n in e.problems if n < len(numbers))}) for e in second
         ]

@@ -34,8 +34,8 @@ from deep_research.steps.private_text import hold_back
 from deep_research.text.cleaning import shorten
 from deep_research.text.contents_lists import is_contents_list, repeated_lines
 
-_PASSAGES_PER_SOURCE = 4
-_FLOOR, _OF_A_LIST = 0.35, 0.3
+_PASSAGES_PER_SOURCE = 2
+_FLOOR, _OF_A_LIST = 0.5, 0.3
 """Share of the best score that a passage must reach; what a table of contents or an index is worth beside prose."""
 _STUB = 60
 """Columns of a passage that is a heading without its text."""
@@ -51,8 +51,21 @@ _T = TypeVar("_T")
 
 
 async def perform(ctx: RunContext, actions: Sequence[Action]) -> list[Observation]:
-    """Return the observations of `actions`, in their order; they run side by side and fail alone."""
-    return await side_by_side(_perform(ctx, action) for action in actions)
+    """Return the observations of `actions`, in their order; they run side by side and fail alone.
+
+    What is to be opened is opened behind the searches of the same turn, which may be what names its address.
+    """
+    opens = {n for n, action in enumerate(actions) if action.name == "open"}
+    first = [n for n in range(len(actions)) if n not in opens]
+    seen = dict(zip(first, await side_by_side(_perform(ctx, actions[n]) for n in first), strict=True))
+    seen |= dict(zip(sorted(opens), await side_by_side(_perform(ctx, actions[n]) for n in sorted(opens)), strict=True))
+    return [seen[n] for n in range(len(actions))]
+
+
+def is_free(ctx: RunContext, action: Action) -> bool:
+    """Return whether an action reaches nothing new: what the run has read, or a colleague has opened."""
+    known = action.name == "open" and ctx.opened.has(action.source.partition("p")[0], section_worked_at())
+    return known or (action.name == "search" and action.source == LIBRARY)
 
 
 def _why(error: Exception, what: str) -> str:

@@ -76,7 +76,7 @@ async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence
     if not ctx.reasoner.info.is_language_model:
         return Findings(problems=tuple(sure))
     facts = [claim for claim in claims if claim.passages]
-    told = {key: [flag.said for flag in found] for key, found in flags.items()}
+    told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
     rows = await side_by_side(_judged(ctx, batch, told, question) for batch in _batches(facts, ctx.library))
     problems = [p for row in rows for p in row.problems]
     reckoned = [p for row in rows for p in _reckoned_wrong(row, claims)]
@@ -158,10 +158,15 @@ def _said_by(key: str, library: Library) -> str | None:
 
 
 def _sure_problems(claim: Claim, flags: Sequence[Flag]) -> Iterator[Problem]:
-    """Yield what code cannot be wrong about: an id that does not exist, a quotation that is not verbatim."""
+    """Yield what code cannot be wrong about: an id that does not exist. What stands in quotes may be no quotation."""
     for flag in flags:
-        if flag.kind in ("id", "quotation"):
+        if flag.kind == "id":
             yield Problem(quote=claim.text, kind="unsupported", problem=flag.said, claim=claim.id, by="code")
+
+
+def _is_telling(flag: Flag) -> bool:
+    """Return whether a flag tells a judge something: a name without a digit may be a word of the language."""
+    return flag.kind != "name" or any(sign.isdigit() for sign in flag.quote)
 
 
 def _chart_problems(text: str, library: Library) -> list[Problem]:

@@ -30,6 +30,8 @@ from deep_research.stores.run_store import Checkpoints, Guard, RunRecord
 LEASE_SECONDS = 30
 """After so long a process that has not renewed its lease counts as dead."""
 _RENEW_SECONDS = 5.0
+_BEING_TAKEN_IN = " being imported"
+"""The owner of runs that are being imported: no owner's name begins with a space."""
 _HOST = f"{socket.gethostname()} "
 
 
@@ -287,6 +289,26 @@ class PostgresRuns:
         values = (safe.run_id, safe.owner, safe.created, safe.status, safe.model_dump_json())
         self._database.execute(query, values)
         return self.store(safe.run_id)
+
+    @contextmanager
+    def taking_in(self, record: RunRecord) -> Iterator[PostgresRun]:
+        """See `RunStores.taking_in`: the run belongs to nobody until all of it is there."""
+        left = """
+        SELECT run_id FROM deep_research.runs WHERE owner = %s AND lease_until > '-infinity' AND lease_until < now()"""
+        for (run_id,) in self._database.rows(left, (_BEING_TAKEN_IN,)):
+            self.store(run_id).delete()
+        store = self.create(record.model_copy(update={"owner": _BEING_TAKEN_IN}))
+        try:
+            with store.held():
+                yield store
+                owned = record.model_copy(update={"owner": self._owner})
+                values = (self._owner, safe_noun(owned).model_dump_json(), record.run_id)
+                self._database.execute(
+                    "UPDATE deep_research.runs SET owner = %s, record = %s WHERE run_id = %s", values
+                )
+        except BaseException:
+            store.delete()
+            raise
 
     def store(self, run_id: str) -> PostgresRun:
         return PostgresRun(self._database, run_id, self._spools)

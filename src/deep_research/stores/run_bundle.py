@@ -6,20 +6,27 @@ bundle is a stranger's: members, sizes, hashes and schemas are checked before an
 
 import hashlib
 import json
+import os
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from deep_research.data.brief import Steer
 from deep_research.data.evidence import Snapshot, Source
 from deep_research.data.result import FollowUp, Report
 from deep_research.errors import ConfigError, StoreError
-from deep_research.events import Event, event_adapter
+from deep_research.events import event_adapter
+from deep_research.foreign_settings import name_all, take_over
+from deep_research.safe_text import safe_noun, safe_text
+from deep_research.settings import Settings
+from deep_research.stores.bundle_file import DAMAGE, FORMAT, MANIFEST, TEXTS, BundleFile, reason_of
 from deep_research.stores.run_store import (
     RunRecord,
     RunStore,
@@ -30,34 +37,31 @@ from deep_research.stores.run_store import (
     StoredSnapshot,
 )
 
-FORMAT = 1
-_MANIFEST, _TEXTS = "manifest.json", "texts/"
-_MOST_BYTES, _MOST_MEMBERS = 2_000_000_000, 100_000
-_LISTS = (
-    "events.jsonl",
-    "steers.jsonl",
-    "follow_ups.jsonl",
-    "calls.jsonl",
-    "notes.jsonl",
-    "sources.jsonl",
-    "snapshots.jsonl",
-)
-_SINGLE = ("run.json", "result.json", "report.md")
-_LEADS_OUT = ("mcp_servers", "model_base_url", "proxy", "allowed_internal_hosts", "source_options", "contact")
-"""Settings of a stranger that would start programs, or say where keys and requests go; a replay needs none of them."""
+_TAKEN_OVER = {"question", "language", "created", "history", "title", "seconds", "fork_at", "reruns"}
+"""What of a stranger's record is taken over, beside the settings that say what a report is like."""
+_OUTSIDE = {
+    "mcp_servers", "model_base_url", "ranker_base_url", "proxy", "allowed_internal_hosts", "source_options", "contact",
+}  # fmt: skip
+_REPLAYED = Settings.model_fields.keys() - _OUTSIDE
+"""Settings of a stranger that a replay needs, which asks its journal alone; addresses and programs are none of them."""
+_MOST_PASSAGES = 1_000_000
 _calls, _notes, _passages = TypeAdapter(StoredCall), TypeAdapter(StoredNote), TypeAdapter(tuple[StoredPassage, ...])
 
 
 def write_bundle(store: RunStore, path: Path) -> None:
     """Write a finished run into a file. Raises RunNotFound without a report, StoreError when the disk refuses."""
     report = store.load_result()
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
+        with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as bundle:
             hashes = {name: _write(bundle, name, data) for name, data in _members(store, report)}
             told = {"format": FORMAT, "program": version("deep-research"), "run_id": store.run_id, "members": hashes}
-            bundle.writestr(_MANIFEST, json.dumps(told, indent=1))
+            bundle.writestr(MANIFEST, json.dumps(told, indent=1))
+        beside.replace(path)  # a file that was there stays whole until this one is
     except OSError as error:
         raise StoreError(f"Cannot write {str(path)!r}: {error.strerror or error}.", path=str(path)) from error
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _write(bundle: zipfile.ZipFile, name: str, data: bytes) -> str:
@@ -83,7 +87,7 @@ def _members(store: RunStore, report: Report) -> Iterator[tuple[str, bytes]]:
             rows.append({**facts, "passages": [list(passage) for passage in one.passages]})
             if one.snapshot.sha256 not in written:
                 written.add(one.snapshot.sha256)
-                yield f"{_TEXTS}{one.snapshot.sha256}.txt", one.snapshot.text.encode("utf-8", "surrogatepass")
+                yield f"{TEXTS}{one.snapshot.sha256}.txt", one.snapshot.text.encode("utf-8", "surrogatepass")
         yield "snapshots.jsonl", _lines(rows)
 
 
@@ -91,96 +95,86 @@ def _lines(rows: Iterable[dict[str, Any]]) -> bytes:
     return "".join(f"{json.dumps(row, ensure_ascii=True)}\n" for row in rows).encode()
 
 
-def read_bundle(path: Path, runs: RunStores) -> RunStore:
+def read_bundle(
+    path: Path,
+    runs: RunStores,
+    *,
+    own: Mapping[str, Any] = MappingProxyType({}),
+    on_left_out: Callable[[str], object] = lambda _told: None,
+) -> RunStore:
     """Take the run of a bundle in, and return it; one whose id is taken gets another.
 
-    Documents, addresses and servers that its settings name are left out: they belong to another machine. Raises
-    ConfigError for a file that is no bundle, is damaged or was changed.
+    Nothing in it decides where anything is written, read, sent, started or paid: the user's `own` settings do, and
+    `on_left_out` is told what is not taken over for that. The run is there for others when all of it is. Raises ConfigError for a file that is no bundle,
+    is damaged or was changed, StoreError when the disk refuses.
     """
     try:
-        with zipfile.ZipFile(path) as bundle:
-            return _take_in(_Bundle(bundle, path), runs)
+        with BundleFile(path) as bundle:
+            record, left_out = _record_of(bundle, runs, own)
+            with runs.taking_in(record) as store:
+                left_out += _fill(store, bundle)
     except OSError as error:
         raise ConfigError(f"Cannot read {str(path)!r}: {error.strerror or error}.", setting="bundle") from error
-    except (
-        zipfile.BadZipFile,
-        ValidationError,
-        ValueError,
-        KeyError,
-        TypeError,
-        EOFError,
-        NotImplementedError,
-    ) as error:
-        if isinstance(error, ConfigError):
-            raise
-        raise ConfigError(f"{str(path)!r} is no bundle of a run, or is damaged: {error}.", setting="bundle") from error
+    except ConfigError:
+        raise
+    except DAMAGE as error:
+        message = f"{str(path)!r} is no bundle of a run, or is damaged: {reason_of(error)}."
+        raise ConfigError(message, setting="bundle", value=str(path)) from error
+    if left_out:
+        on_left_out(name_all(left_out))
+    return runs.store(record.run_id)
 
 
-class _Bundle:
-    """The members of a bundle, each checked against the manifest when it is read."""
-
-    def __init__(self, bundle: zipfile.ZipFile, path: Path) -> None:
-        self._bundle, self._path = bundle, path
-        infos = bundle.infolist()
-        if len(infos) > _MOST_MEMBERS or sum(info.file_size for info in infos) > _MOST_BYTES:
-            raise ConfigError(f"{str(path)!r} is too large for a bundle.", setting="bundle", value=str(path))
-        told = json.loads(bundle.read(_MANIFEST))
-        if told["format"] != FORMAT:
-            message = f"{str(path)!r} has the format {told['format']}; this version reads {FORMAT}."
-            raise ConfigError(message, setting="bundle", value=str(path))
-        self._hashes: dict[str, str] = told["members"]
-
-    def read(self, name: str) -> bytes:
-        data = self._bundle.read(name)
-        if hashlib.sha256(data).hexdigest() != self._hashes[name]:
-            raise ConfigError(f"{str(self._path)!r} was changed: {name} does not have its hash.", setting="bundle")
-        return data
-
-    def rows(self, name: str) -> Iterator[Any]:
-        yield from map(json.loads, self.read(name).splitlines())
-
-    def text(self, sha256: str) -> str:
-        data = self.read(f"{_TEXTS}{sha256}.txt")
-        if hashlib.sha256(data).hexdigest() != sha256:
-            raise ConfigError(f"{str(self._path)!r} was changed: the text {sha256} is another.", setting="bundle")
-        return data.decode("utf-8", "surrogatepass")
-
-    def check_all(self) -> None:
-        for name in (*_SINGLE, *_LISTS):
-            self.read(name)
-
-
-def _take_in(bundle: _Bundle, runs: RunStores) -> RunStore:
-    bundle.check_all()
+def _record_of(bundle: BundleFile, runs: RunStores, own: Mapping[str, Any]) -> tuple[RunRecord, list[str]]:
+    """Return the record of a bundle's run as it is taken over, and the names of what is not."""
     given = RunRecord.model_validate_json(bundle.read("run.json"))
-    report = Report.model_validate_json(bundle.read("result.json"))
-    settings = {name: value for name, value in given.settings.items() if name not in _LEADS_OUT}
-    record = given.model_copy(
-        update={"run_id": runs.new_id(given.run_id), "settings": settings, "docs": (), "mcp_servers": (), "owner": ""}
+    datetime.fromisoformat(given.created)
+    made_with = given.settings if given.recorded is None else given.recorded
+    settings, left_out = take_over(made_with)
+    kept = given.model_dump(include=_TAKEN_OVER)
+    record = RunRecord(
+        **kept,
+        run_id=runs.new_id(given.run_id),
+        status="finished",
+        settings={**own, **settings},
+        recorded={name: value for name, value in made_with.items() if name in _REPLAYED},
     )
-    events = [event_adapter.validate_python(row) for row in bundle.rows("events.jsonl")]
-    sources = [Source.model_validate(row) for row in bundle.rows("sources.jsonl")]
-    snapshots = [_snapshot(row, bundle) for row in bundle.rows("snapshots.jsonl")]
-    calls = [_calls.validate_python(StoredCall(**row)) for row in bundle.rows("calls.jsonl")]
-    notes = [_notes.validate_python(StoredNote(**row)) for row in bundle.rows("notes.jsonl")]
-    store = runs.create(record)
-    restore_evidence(store, sources, snapshots, calls, notes)
-    _restore_talk(store, bundle, events)
-    store.save_result(report.model_copy(update={"run_id": record.run_id}))
-    return store
+    told = ("docs", "mcp_servers", "out", "owner", "parent")
+    return record, [*(name for name in told if getattr(given, name)), *left_out]
 
 
-def _snapshot(row: dict[str, Any], bundle: _Bundle) -> StoredSnapshot:
-    passages = _passages.validate_python(tuple(tuple(passage) for passage in row.pop("passages")))
-    return StoredSnapshot(Snapshot.model_validate({**row, "text": bundle.text(str(row["sha256"]))}), passages)
-
-
-def _restore_talk(store: RunStore, bundle: _Bundle, events: list[Event]) -> None:
-    store.restore_events(events)
+def _fill(store: RunStore, bundle: BundleFile) -> list[str]:
+    """Fill an empty run with what is in a bundle; return the names of what is left out."""
+    restore_evidence(
+        store,
+        (safe_noun(Source.model_validate(row)) for row in bundle.rows("sources.jsonl")),
+        (_snapshot(row, bundle) for row in bundle.rows("snapshots.jsonl")),
+        (_calls.validate_python(StoredCall(**row)) for row in bundle.rows("calls.jsonl")),
+        (_notes.validate_python(StoredNote(**row)) for row in bundle.rows("notes.jsonl")),
+    )
+    store.restore_events([safe_noun(event_adapter.validate_python(row)) for row in bundle.rows("events.jsonl")])
     for row in bundle.rows("steers.jsonl"):
-        store.add_steer(Steer.model_validate(row))
-    for row in bundle.rows("follow_ups.jsonl"):
-        store.save_follow_up(FollowUp.model_validate({**row, "run_id": store.run_id}))
+        store.add_steer(safe_noun(Steer.model_validate(row)))
+    left_out: list[str] = []
+    for number, row in enumerate(bundle.rows("follow_ups.jsonl"), 1):
+        made = FollowUp.model_validate({**row, "run_id": store.run_id, "number": number, "settings": {}})
+        if made.status == "finished":
+            store.save_follow_up(safe_noun(made))
+        else:
+            left_out.append(f"follow-up {number} ({made.status})")
+    report = Report.model_validate_json(bundle.read("result.json"))
+    store.save_result(report.model_copy(update={"run_id": store.run_id}))
+    return left_out
+
+
+def _snapshot(row: dict[str, Any], bundle: BundleFile) -> StoredSnapshot:
+    """Return a snapshot whose text has its hash and whose passages lie in it. Raises ValueError otherwise."""
+    text = bundle.text(str(row["sha256"]))
+    passages = _passages.validate_python(tuple(tuple(passage) for passage in row.pop("passages")))
+    if not all(0 < p.ordinal < _MOST_PASSAGES and 0 <= p.start <= p.stop <= len(text) for p in passages):
+        raise ValueError("a passage lies outside its text")
+    passages = tuple(passage._replace(heading=safe_text(passage.heading)) for passage in passages)
+    return StoredSnapshot(Snapshot.model_validate({**row, "text": text}), passages)
 
 
 def restore_evidence(

@@ -48,6 +48,8 @@ else:
 _log = logging.getLogger(__name__)
 BEING_DELETED = ".deleted-"
 """How the folder of a run begins that is being deleted; what a crash leaves of it is deleted the next time."""
+_BEING_TAKEN_IN = ".import-"
+"""How the folder of a run begins that is being imported; what a crash leaves of it is deleted with the next import."""
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
@@ -111,9 +113,10 @@ class RunFolder:
 
     poll_seconds = 0.25
 
-    def __init__(self, home: Path, run_id: str) -> None:
+    def __init__(self, home: Path, run_id: str, *, folder: str = "") -> None:
+        """`folder` is the name of its folder while it is not that of the run."""
         self.run_id = run_id
-        self.path = home / RUNS / run_id
+        self.path = home / RUNS / (folder or run_id)
         self.library = self.path / "library.db"
         self.journal = self.path / "journal.db"
         self.checkpoints = self.path / "checkpoints.db"
@@ -278,6 +281,24 @@ class FolderRuns:
         folder = RunFolder(self._home, record.run_id)
         folder.create(record)
         return folder
+
+    @contextmanager
+    def taking_in(self, record: RunRecord) -> Iterator[RunFolder]:
+        """See `RunStores.taking_in`: the folder has another name until all of it is there."""
+        beside = self._home / RUNS
+        for left in beside.glob(f"{_BEING_TAKEN_IN}*"):
+            if not is_held(left / "lock"):
+                shutil.rmtree(left, ignore_errors=True)
+        folder = RunFolder(self._home, record.run_id, folder=f"{_BEING_TAKEN_IN}{secrets.token_hex(8)}")
+        try:
+            folder.create(record)
+            with folder.held():
+                yield folder
+                folder.path.rename(beside / record.run_id)
+        except OSError as error:
+            raise _refused(beside / record.run_id, error) from error
+        finally:
+            shutil.rmtree(folder.path, ignore_errors=True)
 
     def store(self, run_id: str) -> RunFolder:
         return RunFolder(self._home, run_id)

@@ -23,6 +23,8 @@ class RunRecord(Noun):
 
     Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
     `origin` says how the run came from another one, `parent`: the same question asked again later.
+    `recorded` are the settings that an imported run was made with: a replay alone uses them, which reaches nothing outside.
+    `is_answered` is False where the finished report answers nothing.
     """
 
     run_id: str
@@ -43,6 +45,8 @@ class RunRecord(Noun):
     owner: str = ""
     parent: str = ""
     origin: Origin = ""
+    recorded: dict[str, Any] | None = None
+    is_answered: bool = True
 
 
 class StoredCall(NamedTuple):
@@ -229,6 +233,10 @@ class RunStores(Protocol):
 
     def create(self, record: RunRecord) -> RunStore:
         """Make a run."""
+        ...
+
+    def taking_in(self, record: RunRecord) -> AbstractContextManager[RunStore]:
+        """Make a run that others see when the block has ended well, and never otherwise."""
         ...
 
     def store(self, run_id: str) -> RunStore:

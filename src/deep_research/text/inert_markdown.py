@@ -104,7 +104,7 @@ def _span_end(pieces: list[str], start: int, *, is_row: bool) -> int:
     return 0
 
 
-_CITES = re.compile(r"\[\d{1,4}\Z")
+_CITES = re.compile(r"\[(?:\d{1,4}|s\d{1,6}(?:p\d{1,6})?)\Z")
 """What stands before the "]:" of a citation and a colon. No definition of a link has words before it on its line."""
 
 
@@ -116,5 +116,5 @@ def _escaped(pieces: list[str], at: int, *, has_words: bool) -> str:
     if piece == "!" and follows == "[":
         return "\\!"
     if piece == "]" and follows == ":":
-        return piece if has_words and _CITES.search("".join(pieces[max(0, at - 5) : at])) else "]\\"
+        return piece if has_words and _CITES.search("".join(pieces[max(0, at - 16) : at])) else "]\\"
     return "]\\" if piece == "]" and follows == "(" else piece

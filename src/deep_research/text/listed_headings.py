@@ -13,6 +13,8 @@ _BEGINNING = 400
 _MISSES = 2
 """Lines in a row within a list of contents that name no heading: a label, a part of the page that was not sent."""
 _LONGEST = 90
+_LONGEST_LINE = 360
+"""Characters of a line that names a heading and may lead to its page by dots; what is longer is none."""
 _TOLD = 40
 """Characters of a line below a heading that says something."""
 _MOSTLY = 0.6
@@ -121,7 +123,10 @@ def _labels(above: range, short: Sequence[int]) -> Iterator[int]:
 
 def _key(line: str) -> str:
     """Return the name of a heading as a line may write it, without number and marks; "" for what is no name."""
-    plain = _BEHIND.sub("", _BEHIND.sub("", _BULLET.sub("", line.strip())))
+    line = line.strip()
+    if len(line) > _LONGEST_LINE:
+        return ""
+    plain = _BEHIND.sub("", _BEHIND.sub("", _BULLET.sub("", line)))
     plain = _NUMBER.sub("", plain, count=1) if _NUMBER.match(plain) else plain
     name = " ".join(plain.casefold().split())
     return name if 1 < len(name) <= _LONGEST and not _ENDS.search(name) else ""

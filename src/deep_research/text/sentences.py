@@ -6,6 +6,7 @@ slice of the input: `text[start:end]`.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -38,7 +39,7 @@ _TABLE = re.compile(r"\s{0,3}\|")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 
 # Ends of sentences: CJK full stops always; Latin ones when space and a new beginning follow.
-_END = re.compile(rf"[。！？｡]+[”’」』）)\]]*|[.!?…]+(?:\*\*|__|[\"'”’)\]])*(?=\s|$|[{CJK}])|[；;](?=\s*\n)")
+_END = re.compile(rf"[。！？｡]+[”’」』）)\]]*|(?<![.!?…])[.!?…]+(?:\*\*|__|[\"'”’)\]])*(?=\s|$|[{CJK}])|[；;](?=\s*\n)")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|ch|chap|art|para|Dr|Mr|Mrs|Ms|Prof|St|Fig|Figs|Eq|Eqs|Sec|Ref|Refs|No|Nos|Vol|pp|approx|resp"
     r"|Inc|Ltd|Co|Corp|Jr|Sr|dept|est|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|U\.S|U\.K|a\.m|p\.m)"
@@ -123,6 +124,7 @@ def split(text: str) -> list[str]:
 
 _NUMBER_OF_STEP = re.compile(r"\s*(?:\*\*|__)\d{1,2}\.")
 """The number of a step in bold type, which opens its paragraph."""
+_LONGEST_STEP = 60
 
 
 def _split(text: str, block: Block) -> Iterator[Sentence]:
@@ -130,10 +132,12 @@ def _split(text: str, block: Block) -> Iterator[Sentence]:
     if block.kind == "item" and (marker := ITEM_MARKER.match(text, block.start, block.end)):
         start = marker.end()
     code = [found.span() for found in _CODE.finditer(text, start, block.end)] if "`" in text else ()
+    begins = [begin for begin, _ in code]
     for match in _END.finditer(text, start, block.end):
-        if any(begin < match.start() < end for begin, end in code):
+        within = bisect_left(begins, match.start()) - 1
+        if within >= 0 and match.start() < code[within][1]:
             continue  # "`name.<확장자>`" is one word
-        if _NUMBER_OF_STEP.fullmatch(text, start, match.end()):
+        if match.end() - start <= _LONGEST_STEP and _NUMBER_OF_STEP.fullmatch(text, start, match.end()):
             continue  # "**1. Lock it out.** Then …"
         if _ends_sentence(text, match, block.end):
             end = match.end()

@@ -3,7 +3,9 @@
 import re
 
 _IN_BRACKETS = r"\((?:[^()\n]|\([^()\n]*\))*\)"
-_WORKING = re.compile(rf"(-?\d[\d.,]*[^\d()（）|*\n]{{0,24}}?) ?[(（]= ((?:[^()（）\n]|{_IN_BRACKETS})*)[)）]")
+_WORKING = re.compile(
+    rf"(-?(?<!\d)(?<!\d[.,])\d[\d.,]*[^\d()（）|*\n]{{0,24}}?) ?[(（]= ((?:[^()（）\n]|{_IN_BRACKETS})*)[)）]"
+)
 RECKONED = "⁼"
 """Stands behind a figure that was reckoned, where the working is told apart and the sentence has the number of a source."""
 _BESIDE_NO_NUMBER = re.compile(rf"(?<=\S){RECKONED}(?!(?:[^\[.!?。！？|\n]|[.!?](?=\S))*\[s?\d)")

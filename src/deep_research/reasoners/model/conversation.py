@@ -18,6 +18,7 @@ from deep_research.data import (
     ToolCall,
     ToolSpec,
     Turn,
+    tool_calls_made,
 )
 from deep_research.ports import Library
 from deep_research.reasoners.model.passage_views import passages_of, show_passages, source_line, within_tokens
@@ -107,10 +108,17 @@ def _line(value: object) -> str:
     return " ".join(str(value or "").split())
 
 
-def messages_of(turns: Sequence[Turn], library: Library, *, budget: int) -> list[ModelMessage]:
-    """Return turns as messages within about `budget` tokens; the oldest results shrink first."""
+def messages_of(turns: Sequence[Turn], library: Library, *, budget: int, calls: int = 0) -> list[ModelMessage]:
+    """Return turns as messages within about `budget` tokens; the oldest results shrink first.
+
+    Behind each turn stands how many of the allowed `calls` are left (0: nothing is said).
+    """
     shown: set[str] = set()
     full = [_turn(turn, library, shown) for turn in turns]
+    for number, (turn, group) in enumerate(zip(turns, full, strict=True), 1):
+        if calls and turn.actions:
+            left = max(0, calls - tool_calls_made(turns[:number]))
+            group[-1] = group[-1].model_copy(update={"text": f"{group[-1].text}\n(calls left: {left})"})
     sizes = [sum(estimate_tokens(m.text) for m in group) for group in full]
     excess = sum(sizes) - budget
     for index, turn in enumerate(turns[:-1]):

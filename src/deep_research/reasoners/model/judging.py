@@ -8,8 +8,15 @@ from deep_research.reasoners.model.answers import ExamineAnswer, JudgeAnswer
 from deep_research.reasoners.model.asking import read_as
 from deep_research.reasoners.model.base import ModelReasonerBase, system, user
 from deep_research.reasoners.model.conversation import actions_of, messages_of
-from deep_research.reasoners.model.passage_views import show_passages, source_line, with_neighbours, within_tokens
+from deep_research.reasoners.model.passage_views import (
+    in_reading_order,
+    passages_of,
+    show_passages,
+    source_line,
+    within_tokens,
+)
 from deep_research.text.prompt_fencing import clean, clean_own
+from deep_research.verification.citations import cited_ids
 
 LOOKUPS = 12
 """Calls by which a verifier may look things up."""
@@ -25,12 +32,12 @@ class Judging(ModelReasonerBase):
 
         async def make(budget: int) -> Findings:
             ids = [key for claim in claims for key in claim.passages]
-            shown = within_tokens(with_neighbours(ids, library), budget)
+            shown = within_tokens(in_reading_order(passages_of(ids, library)), budget)
             prompt = self._render(
                 "judge",
                 date=self._date,
                 question=clean(question),
-                passages=show_passages(shown, library),
+                passages=show_passages(shown, library, beside=True),
                 claims=[_row(number, claim, flags) for number, claim in enumerate(claims, 1)],
             )
             answer = await self._ask.structured("judge", [user(prompt)], JudgeAnswer)
@@ -40,7 +47,7 @@ class Judging(ModelReasonerBase):
 
     async def examine(self, assignment: Assignment, text: str, turns: Sequence[Turn], library: Library) -> Move:
         """See `ports.Reasoner.examine`; an answer without calls are the findings, as JSON."""
-        sources = dict.fromkeys(key.partition("p")[0] for key in assignment.passages)
+        sources = dict.fromkeys(key.partition("p")[0] for key in cited_ids(text))
         prompt = self._render(
             "examine",
             date=self._date,
@@ -52,7 +59,7 @@ class Judging(ModelReasonerBase):
         )
 
         async def make(budget: int) -> Move:
-            messages = [system(prompt), user("Begin."), *messages_of(turns, library, budget=budget)]
+            messages = [system(prompt), user("Begin."), *messages_of(turns, library, budget=budget, calls=LOOKUPS)]
             answer = await self._ask.act("judge", messages, self._lookups)
             if actions := actions_of(answer, f"v{len(turns)}", self._outside):
                 return Move(actions=actions)

@@ -1,13 +1,13 @@
 """Passages and sources as a prompt shows them: fenced, with the ids by which they are cited."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 
 from deep_research.data import Passage, Source
 from deep_research.ports import Library
 from deep_research.search.source_standing import dated_source
 from deep_research.text.prompt_fencing import attribute, clean
-from deep_research.text.token_count import estimate_tokens, take_within_budget
+from deep_research.text.token_count import take_within_budget
 from deep_research.verification.statements import plain_text
 
 
@@ -27,25 +27,46 @@ def in_reading_order(passages: Iterable[Passage]) -> list[Passage]:
     return sorted(passages, key=lambda p: (order[p.source], p.start))
 
 
-def show_passages(passages: Sequence[Passage], library: Library) -> str:
-    """Return passages between the delimiters of their sources, each behind its id and heading."""
-    return "\n".join(
-        f"{source_head(key, library)}\n{_texts(list(group))}\n</source>"
-        for key, group in groupby(passages, key=lambda p: p.source)
-    )
+def show_passages(passages: Sequence[Passage], library: Library, *, beside: bool = False) -> str:
+    """Return passages between the delimiters of their sources, each behind its id and heading.
 
-
-def _texts(passages: Sequence[Passage]) -> str:
-    lines: list[str] = []
-    heading = ""
-    for passage in passages:
-        if passage.heading and passage.heading != heading:
+    With `beside` the words just before and after each are shown as well, where the neighbours are not.
+    """
+    ids = {passage.id for passage in passages}
+    blocks: list[str] = []
+    for key, group in groupby(passages, key=lambda p: p.source):
+        lines: list[str] = []
+        heading = ""
+        for passage in group:
+            lines += _lines(passage, heading)
             heading = passage.heading
-            if not passage.text.lstrip().startswith("#"):  # there it says so itself
-                lines.append(f"(under: {attribute(heading.replace(' > ', ' › '))})")
-        page = f" (p. {passage.page})" if passage.page else ""
-        lines.append(f"[{passage.id}]{page} {clean(passage.text)}")
-    return "\n".join(lines)
+            if beside:
+                lines = [*lines[:-1], _between(passage, lines[-1], ids, library)]
+        blocks.append("\n".join([source_head(key, library), *lines, "</source>"]))
+    return "\n".join(blocks)
+
+
+def _lines(passage: Passage, heading: str) -> list[str]:
+    page = f" (p. {passage.page})" if passage.page else ""
+    line = f"[{passage.id}]{page} {clean(passage.text)}"
+    if not passage.heading or passage.heading == heading or passage.text.lstrip().startswith("#"):
+        return [line]
+    return [f"(under: {attribute(passage.heading.replace(' > ', ' › '))})", line]
+
+
+def _between(passage: Passage, line: str, ids: Collection[str], library: Library) -> str:
+    """Return a passage's line between the end of the passage before it and the beginning of the next."""
+    source, _, number = passage.id.partition("p")
+    before, after = f"{source}p{int(number) - 1}", f"{source}p{int(number) + 1}"
+    if before not in ids and (neighbour := library.passage(before)) is not None:
+        line = f"(before: … {clean(neighbour.text[-_BESIDE:])})\n{line}"
+    if after not in ids and (neighbour := library.passage(after)) is not None:
+        line = f"{line}\n(after: {clean(neighbour.text[:_BESIDE])} …)"
+    return line
+
+
+_BESIDE = 250
+"""Characters shown of what stands just before and after a passage."""
 
 
 def source_head(key: str, library: Library) -> str:
@@ -72,20 +93,3 @@ def source_line(key: str, library: Library) -> str:
     """Return a source in one line: its id and title."""
     source = library.source(key)
     return f"{key} {attribute(plain_text(source.title))}" if source is not None else key
-
-
-def with_neighbours(ids: Iterable[str], library: Library) -> list[Passage]:
-    """Return the passages of ids with the ones just before and after each, in reading order."""
-    found = passages_of(ids, library)
-    around: dict[str, Passage] = {}
-    for passage in found:
-        source, _, number = passage.id.partition("p")
-        for near in (int(number) - 1, int(number), int(number) + 1):
-            if (neighbour := library.passage(f"{source}p{near}")) is not None:
-                around[neighbour.id] = neighbour
-    return in_reading_order(around.values())
-
-
-def tokens_of(passages: Iterable[Passage]) -> int:
-    """Return about how many tokens passages take together."""
-    return sum(estimate_tokens(passage.text) for passage in passages)

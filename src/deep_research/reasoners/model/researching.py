@@ -37,7 +37,10 @@ class Researching(ModelReasonerBase):
         left = self._limits.tool_calls - tool_calls_made(turns)
 
         async def make(budget: int) -> Move:
-            messages = [*self._task(section, brief), *messages_of(turns, library, budget=budget)]
+            messages = [
+                *self._task(section, brief),
+                *messages_of(turns, library, budget=budget, calls=self._limits.tool_calls),
+            ]
             if left <= 0:
                 messages.append(user(self._render("notes")))
             answer = await self._ask.act("research", messages, self._tools)
@@ -54,7 +57,7 @@ class Researching(ModelReasonerBase):
         async def make(budget: int) -> str:
             messages = [
                 *self._task(section, brief),
-                *messages_of(turns, library, budget=budget),
+                *messages_of(turns, library, budget=budget, calls=self._limits.tool_calls),
                 user(self._render("notes")),
             ]
             return (await self._ask.act("write", messages, ())).text

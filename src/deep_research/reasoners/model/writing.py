@@ -51,11 +51,11 @@ class Writing(ModelReasonerBase):
         """See `ports.Reasoner.revise`: the writer's own conversation goes on behind its text."""
 
         async def make(budget: int) -> Sequence[Edit]:
-            said = [ModelMessage(role="assistant", text=text)]
+            said = [ModelMessage(role="assistant", text=assignment.draft)]
             for done in rounds:
-                said += [self._problems(done.problems, done, library), _edits_as_text(done.edits)]
+                said += [self._problems(done.problems, "", library), _edits_as_text(done.edits)]
             messages = self._writing(assignment, turns, library, budget)
-            asked = [*messages, *said, self._problems(problems, None, library)]
+            asked = [*messages, *said, self._problems(problems, text if rounds else "", library)]
             answer = await self._ask.structured("report", asked, ReviseAnswer)
             rejected = {row.number - 1: row.why for row in answer.rejected}
             edits = [
@@ -68,13 +68,17 @@ class Writing(ModelReasonerBase):
 
         return await self._within_window(self._room("report"), make)
 
-    def _problems(self, problems: Sequence[Problem], done: Revision | None, library: Library) -> ModelMessage:
+    def _problems(self, problems: Sequence[Problem], report: str, library: Library) -> ModelMessage:
         ids = [key for problem in problems for key in problem.passages]
         passages = within_tokens(passages_of(ids, library), min(_PROBLEM_TOKENS, self._window // 8)) if ids else []
-        failed = [] if done is not None else [e.old for p in problems for e in p.failed_edits]
+        failed = [e.old for p in problems for e in p.failed_edits]
         rows = [{"number": n, **p.model_dump(include={"kind", "quote", "problem", "evidence", "passages"})}
                 for n, p in enumerate(problems, 1)]  # fmt: skip
-        return user(self._render("revise", problems=rows, passages=show_passages(passages, library), failed=failed))
+        return user(
+            self._render(
+                "revise", problems=rows, passages=show_passages(passages, library), failed=failed, report=report
+            )
+        )
 
     def _writing(
         self, assignment: Assignment, turns: Sequence[Turn], library: Library, budget: int
@@ -96,7 +100,7 @@ class Writing(ModelReasonerBase):
             is_agreed=brief.is_agreed,
             mcp_prompt=self._mcp_prompt,
         )
-        looked_up = messages_of(turns, library, budget=budget // 3)
+        looked_up = messages_of(turns, library, budget=budget // 3, calls=LOOKUPS)
         room = budget - estimate_tokens(standing) - sum(estimate_tokens(m.text) for m in looked_up)
         given = self._given(assignment, library, max(0, room))
         return [system(standing), user(given), *looked_up]

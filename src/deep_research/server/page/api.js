@@ -53,13 +53,10 @@ export const api = {
   steer: (id, kind, text = "") => call("POST", `${at(id)}/steer`, { body: { kind, text } }),
   cancel: (id) => call("POST", `${at(id)}/cancel`),
   resume: (id) => call("POST", `${at(id)}/resume`),
-  fork: (id, body) => call("POST", `${at(id)}/fork`, { body }),
   refresh: (id) => call("POST", `${at(id)}/refresh`),
-  rerun: (id, section, remark) => call("POST", `${at(id)}/rerun`, { body: { section, remark } }),
   changes: (id) => call("GET", `${at(id)}/changes`),
   report: (id, language) => call("GET", `${at(id)}/report?language=${language}`),
   sources: (id, all = false) => call("GET", `${at(id)}/sources${all ? "?all=true" : ""}`),
-  figures: (id) => call("GET", `${at(id)}/figures`),
   passage: (id, passage, around = 420) => call("GET", `${at(id)}/passages/${passage}?around=${around}`),
   snapshot: (id, source, start, length) => call("GET", `${at(id)}/sources/${source}/snapshot?start=${start}&length=${length}`),
   followUps: (id) => call("GET", `${at(id)}/follow-ups`),
@@ -83,26 +80,29 @@ export async function whenBack(work) {
 }
 
 const KINDS = ["run_started", "stage_started", "progress", "clarification_asked", "understood", "analyzed", "discovered",
-  "planned", "section_started", "searched", "section_written", "section_reviewed", "section_closed", "reviewed", "gap_found",
-  "steered", "report_ready", "run_failed", "run_declined"];
+  "planned", "section_started", "searched", "section_written", "section_reviewed", "reviewed", "gap_found",
+  "steered", "report_piece", "verified", "revised", "report_ready", "run_failed", "run_declined"];
 
 // Follow events; the browser connects again by itself and names the last event it has seen. Returns what ends it.
-export function follow(path, { onEvent, onEnd, onLost, onBack, after = 0 }) {
+// Pieces of a report that is being written have no number: whoever connects gets all of them (`onOpen` comes before).
+export function follow(path, { onEvent, onEnd, onOpen, onLost, onBack, after = 0 }) {
   let source;
   let lost = false;
   let last = after;
   let timer;
   const open = () => {
     source = new EventSource(`${path}?after=${last}&language=${current()}`);
-    source.onopen = () => { if (lost) { lost = false; onBack?.(); } };
+    source.onopen = () => { onOpen?.(); if (lost) { lost = false; onBack?.(); } };
     source.onerror = () => {
       if (!lost) { lost = true; onLost?.(); }
       if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, 2000);
     };
     for (const kind of KINDS) source.addEventListener(kind, (message) => {
       const event = JSON.parse(message.data);
-      if (event.number <= last) return;
-      last = event.number;
+      if (kind !== "report_piece") {
+        if (event.number <= last) return;
+        last = event.number;
+      }
       onEvent(event);
     });
     source.addEventListener("end", (message) => { source.close(); onEnd(JSON.parse(message.data).status, last); });

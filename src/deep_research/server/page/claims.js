@@ -1,94 +1,94 @@
-// Find the claims of a report in its rendered text, and mark them: what kind each is, and how it was judged.
+// The statements of a report in its rendered text: where each stands, and what became of it.
 
 import { h } from "./dom.js";
 import { t } from "./i18n.js";
 
-export const KINDS = ["fact", "computed", "inference", "advice", "limit", "background"];
-export const VERDICTS = ["supported", "unverified", "contradicted"];
-export const KIND_ICONS = { fact: "quote", computed: "sum", inference: "bulb", advice: "compass", limit: "limit", background: "book" };
+export const VERDICTS = ["supported", "own", "misleading", "unverified", "contradicted"];
+export const VERDICT_ICONS = { supported: "check", own: "edit", misleading: "question", unverified: "question", contradicted: "cross" };
+const DOUBT = "\u00b0";
+// Signs of a private plane mark where a statement begins (one for each) and where one ends; no font and no rule knows them.
+const FIRST = 0xf0000;
+const END = String.fromCodePoint(0x100000);
+const MARKS = /([\u{f0000}-\u{100000}])/gu;
+const PREFIX = /^(?:[\s>|]|#{1,6}[ \t]|[*+-][ \t]|\d{1,9}[.)][ \t])*/u;
 
-// Where the report tells workings apart, a claim still has them: "68 (= 8 \u00d7 1024 \u00f7 120)".
-const WORKING = / ?[(\uff08]= (?:[^()\uff08\uff09\n]|\([^()\n]*\))*[)\uff09]/g;
-const plain = (text) => text.replace(WORKING, "").replace(/\[(?:\d{1,4}|s\d+p\d+)(?:\s*[,;]\s*s\d+p\d+)*\]/g, "").replace(/\\([!-/:-@[-`{-~])/g, "$1").replace(/\*\*|__|`/g, "").replace(/(^|\W)[*_](?=\S)|(?<=\S)[*_](?=\W|$)/g, "$1");
+export const withoutMarks = (text) => text.replace(MARKS, "");
 
-// Return a text without spaces and marks, with the place of each sign that is left.
-function squeezed(text) {
-  const signs = [];
-  const places = [];
+// Return the report's Markdown with a mark at the beginning and at the end of each statement. Offsets count code points.
+export function markedText(report) {
+  const signs = Array.from(report.report.replace(MARKS, "\ufffd"));
+  const parts = [];
   let at = 0;
-  for (const sign of text.normalize("NFC")) {
-    if (!/[\s*_`\u2020\u2021\u207c]/.test(sign)) { signs.push(sign.toLowerCase()); places.push(at); }
-    at += sign.length;
+  const places = report.claims.map((claim, number) => ({ claim, number })).sort((a, b) => a.claim.start - b.claim.start);
+  for (const { claim, number } of places) {
+    const said = signs.slice(claim.start, claim.end);
+    const before = Array.from(PREFIX.exec(said.join(""))[0]).length;
+    let length = said.length;
+    while (length > before && /[\s|]/.test(said[length - 1])) length--;
+    const start = claim.start + before;
+    if (start < at || length <= before || /^(```|~~~)/.test(said.slice(before, before + 3).join(""))) continue;
+    parts.push(...signs.slice(at, start), String.fromCodePoint(FIRST + number), ...said.slice(before, length), END);
+    at = claim.start + length;
   }
-  return [signs.join(""), places];
+  return [...parts, ...signs.slice(at)].join("");
 }
 
 export class ClaimMarks {
   constructor(claims, open) {
-    this.open = open;
-    this.left = new Map();
+    Object.assign(this, { claims, open });
     this.marked = new Map();
-    for (const claim of claims) {
-      const [key] = squeezed(plain(claim.text).replace(/^\s*[-*•|]\s*/, "").replace(/[.\u3002]\s*$/, ""));
-      if (key.length < 4) continue;
-      const section = claim.section ?? "";
-      if (!this.left.has(section)) this.left.set(section, []);
-      this.left.get(section).push({ claim, key });
-    }
   }
 
-  // Mark the claims of a section in a block of text.
-  mark(element, section) {
-    const waiting = this.left.get(section);
-    if (!waiting?.length) return;
-    for (const block of element.matches("p, li, td, h3, h4") ? [element] : element.querySelectorAll("p, li, td")) this.markBlock(block, waiting);
-  }
-
-  markBlock(block, waiting) {
+  // Take the marks out of an element, and wrap what stands between them. Returns whether it holds a statement.
+  mark(element) {
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     const nodes = [];
-    let text = "";
-    const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      if (node.parentElement.closest(".cite, .claim") || (node.parentElement !== block && node.parentElement.closest("li, p, td") !== block)) continue;
-      nodes.push([node, text.length]);
-      text += node.data;
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) nodes.push(node);
+    let [found, place, behindCite] = [false, null, false];
+    for (const node of nodes) {
+      const own = node.parentElement.closest("p, li, tr, h1, h2, h3, h4, h5, h6, pre");
+      if (own !== place) { [place, behindCite, this.claim, this.last] = [own, false, null, null]; }
+      const cite = node.parentElement.closest(".cite");
+      if (cite) {
+        behindCite = true;
+        if (this.last) cite.dataset.claim = this.last.id;
+        continue;
+      }
+      const pieces = node.data.split(MARKS).filter((piece) => piece);
+      const made = [];
+      for (const piece of pieces) {
+        const sign = piece.codePointAt(0);
+        if (piece === END) this.claim = null;
+        else if (sign >= FIRST) { this.claim = this.last = this.claims[sign - FIRST] ?? null; found ||= Boolean(this.claim); }
+        else {
+          const isDoubt = behindCite && piece.startsWith(DOUBT);
+          if (isDoubt) made.push(this.doubt());
+          const rest = isDoubt ? piece.slice(1) : piece;
+          if (rest) made.push(this.wrap(rest));
+          behindCite = false;
+        }
+      }
+      if (pieces.length > 1 || made[0] instanceof Element) node.replaceWith(...made);
+      else if (pieces[0] !== undefined && !made.length) node.remove();
     }
-    const [line, places] = squeezed(text);
-    if (line.length < 4) return;
-    const found = [];
-    for (const entry of waiting) {
-      const at = line.indexOf(entry.key);
-      if (at < 0) continue;
-      const from = places[at];
-      let to = at + entry.key.length < places.length ? places[at + entry.key.length] : text.length;
-      if (found.some((one) => from < one.to && to > one.from)) continue;
-      const tail = /^[.\u3002!?\uff01\uff1f\u2026"\u201d\u2019)\uff09\u2020\u2021\u207c\]]*/.exec(text.slice(to))[0].length;
-      found.push({ ...entry, from, to: to + tail });
-    }
-    for (const one of found.sort((a, b) => b.from - a.from)) this.wrap(nodes, one);
+    return found;
   }
 
-  wrap(nodes, { claim, from, to }) {
-    const spans = [];
-    for (let at = nodes.length - 1; at >= 0; at--) {
-      const [node, start] = nodes[at];
-      const begin = Math.max(from - start, 0);
-      const end = Math.min(to - start, node.data.length);
-      if (begin >= end) continue;
-      let piece = node;
-      if (end < node.data.length) piece.splitText(end);
-      if (begin > 0) piece = piece.splitText(begin);
-      const span = h("span", { class: `claim kind-${claim.kind} verdict-${claim.verdict.kind}`, data: { claim: claim.id },
-        onclick: (event) => { if (!getSelection().toString()) { event.stopPropagation(); this.open(claim.id); } } });
-      piece.replaceWith(span);
-      span.append(piece);
-      spans.unshift(span);
-    }
-    if (!spans.length) return;
-    if (claim.kind !== "fact") spans[0].prepend(h("span", { class: "kind-sign", title: t(`kind_${claim.kind}`), "aria-label": t(`kind_${claim.kind}`), role: "img" }));
-    if (claim.verdict.kind !== "supported" && claim.kind !== "background") spans.at(-1).append(h("span", { class: "verdict-sign", title: t(`verdict_${claim.verdict.kind}`), "aria-label": t(`verdict_${claim.verdict.kind}`), role: "img" }));
-    const known = this.marked.get(claim.id) ?? [];
-    this.marked.set(claim.id, [...known, ...spans]);
+  wrap(text) {
+    const { claim } = this;
+    if (!claim || !/\S/.test(text)) return text;
+    const span = h("span", { class: `claim verdict-${claim.verdict.kind}`, data: { claim: claim.id }, title: claim.verdict.kind === "own" ? t("own_statement") : undefined,
+      onclick: (event) => { if (!getSelection().toString()) { event.stopPropagation(); this.open(claim.id); } } }, text);
+    this.marked.set(claim.id, [...(this.marked.get(claim.id) ?? []), span]);
+    return span;
+  }
+
+  // The quiet mark behind a statement that is not confirmed: why stands there when it is pointed at.
+  doubt() {
+    const claim = this.last;
+    const kind = claim?.verdict.kind ?? "unverified";
+    const told = [t(`verdict_${kind}`), claim?.verdict.reason].filter(Boolean).join(": ");
+    return h("button", { type: "button", class: `doubt verdict-${kind}`, title: told, "aria-label": told, onclick: (event) => { event.stopPropagation(); if (claim) this.open(claim.id); } }, DOUBT);
   }
 }
 
@@ -96,38 +96,4 @@ export class ClaimMarks {
 export function terms(text) {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.flatMap((word) => (/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/.test(word) ? [...word].map((sign, at) => sign + (word[at + 1] ?? "")) : [word]));
-}
-
-// The claim that a citation button belongs to: the marked one it stands in or behind, that cites this source.
-export function claimAt(button, byId, passages) {
-  const box = button.closest("p, li, td, tr");
-  const before = [...(box?.querySelectorAll(".claim") ?? [])].filter((one) => one.compareDocumentPosition(button) & Node.DOCUMENT_POSITION_FOLLOWING || one.contains(button));
-  for (const span of before.reverse()) {
-    const claim = byId.get(span.dataset.claim);
-    if (claim?.passages.some((key) => passages.includes(key))) return claim;
-  }
-  const said = new Set(terms(saidBefore(button)));
-  let best = { score: 0 };
-  for (const claim of byId.values()) {
-    if (!claim.passages.some((key) => passages.includes(key))) continue;
-    const words = terms(claim.text);
-    const share = words.filter((word) => said.has(word)).length / Math.max(1, words.length);
-    const score = share < 0.85 ? 0 : share * words.length;
-    if (score > best.score) best = { score, claim };
-  }
-  return best.claim ?? null;
-}
-
-// What a citation button stands behind: its row below the header, or its paragraph since the citation before.
-export function saidBefore(button) {
-  const cells = [...(button.closest("table")?.tHead?.rows[0]?.cells ?? []), ...(button.closest("tr")?.cells ?? [])];
-  if (cells.length) return cells.map((cell) => cell.textContent).join(" ");
-  const range = document.createRange();
-  range.selectNodeContents(button.closest("p, li") ?? button);
-  range.setEndBefore(button);
-  const all = range.toString();
-  const before = [...(button.closest("p, li")?.querySelectorAll(".cite") ?? [])].filter((one) => one.compareDocumentPosition(button) & Node.DOCUMENT_POSITION_FOLLOWING).at(-1);
-  if (!before) return all;
-  range.setStartAfter(before);
-  return range.toString().trim() || all;
 }

@@ -4,7 +4,7 @@ import { api } from "./api.js";
 import { fill, h, heading, icon } from "./dom.js";
 import { current, duration, moment, money, number, t } from "./i18n.js";
 import { terms } from "./claims.js";
-import { Evidence, claimText, kindBadge } from "./evidence.js";
+import { Evidence, claimText } from "./evidence.js";
 
 const ALIKE = 0.5;
 
@@ -17,7 +17,7 @@ export class CompareView {
     document.title = `${t("comparison")} · deep-research`;
     const [runs, reports] = await Promise.all([Promise.all(this.ids.map(api.run)), Promise.all(this.ids.map((id) => api.report(id, current())))]);
     this.panels = this.ids.map((id) => new Evidence(id));
-    const words = reports.map((report) => report.claims.filter((claim) => claim.verdict.kind === "supported").map((claim) => ({ claim, terms: wordsOf(claim.text) })));
+    const words = reports.map((report) => report.claims.filter((claim) => claim.passages.length && ["supported", "unverified"].includes(claim.verdict.kind)).map((claim) => ({ claim, terms: wordsOf(claim.text) })));
     const pairs = [];
     const taken = new Set();
     for (const left of words[0]) {
@@ -43,13 +43,13 @@ export class CompareView {
   }
 
   summary(run, report, at) {
-    const supported = report.claims.filter((claim) => claim.verdict.kind === "supported").length;
+    const { supported, total, own } = report.counts;
     return h("a", { class: "card", href: `#/runs/${run.id}` }, h("span", { class: "letter" }, "AB"[at]), h("strong", {}, report.title), h("small", {}, moment(run.created)),
-      h("dl", { class: "counts" }, [["statements_supported", `${number(supported)}/${number(report.claims.length)}`], ["sources_cited", number(report.references.length)], ["ledger_seconds_spent", duration(report.ledger.seconds)], ["cost", money(report.ledger.cost_usd)]].map(([name, value]) => h("div", {}, h("dt", {}, t(name)), h("dd", {}, value)))));
+      h("dl", { class: "counts" }, [["statements_supported", `${number(supported)}/${number(total - own)}`], ["sources_cited", number(report.references.length)], ["ledger_seconds_spent", duration(report.ledger.seconds)], ["cost", money(report.ledger.cost_usd)]].map(([name, value]) => h("div", {}, h("dt", {}, t(name)), h("dd", {}, value)))));
   }
 
   cell(claim, at) {
-    return h("button", { type: "button", class: "side", onclick: () => { this.panels[1 - at].hide(); this.panels[at].openClaim(claim, "AB"[at]); } }, h("p", {}, claimText(claim.text)), claim.kind !== "fact" && kindBadge(claim.kind));
+    return h("button", { type: "button", class: "side", onclick: () => { this.panels[1 - at].hide(); this.panels[at].openClaim(claim, "AB"[at]); } }, h("p", {}, claimText(claim.text)));
   }
 
   close() { this.panels?.forEach((panel) => panel.close()); }

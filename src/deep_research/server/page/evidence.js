@@ -3,10 +3,11 @@
 import { api } from "./api.js";
 import { announce, fill, h, icon } from "./dom.js";
 import { day, named, number, t } from "./i18n.js";
-import { KIND_ICONS, terms } from "./claims.js";
+import { VERDICT_ICONS, terms } from "./claims.js";
 import { anchor, inline, table, tableOf } from "./markdown.js";
 
 const WINDOW = 40000;
+const IDS = / ?\[(?:\d{1,4}|s\d+p\d+)\]/g;
 const known = new Map();
 
 export function passageOf(run, key) {
@@ -16,9 +17,8 @@ export function passageOf(run, key) {
 }
 
 export class Evidence {
-  constructor(run, { claims = [], onClaim, onClose, steps } = {}) {
-    Object.assign(this, { run, onClaim, onClose, steps });
-    this.byId = new Map(claims.map((claim) => [claim.id, claim]));
+  constructor(run, { onClose, steps } = {}) {
+    Object.assign(this, { run, onClose, steps });
     this.body = h("div", { class: "evidence-body" });
     this.title = h("h2", { tabindex: "-1" }, t("evidence"));
     this.place = h("span", { class: "evidence-place" });
@@ -42,22 +42,23 @@ export class Evidence {
     this.back?.isConnected && this.back.focus({ preventScroll: true });
   }
 
-  openClaim(claim, place, prefer = []) {
+  // Show a statement with its verdict, the problems that a verifier found in it, and its passages, `prefer` first.
+  openClaim(claim, place, { prefer = [], problems = [] } = {}) {
     this.show();
     this.place.textContent = place ?? "";
     const keys = [...claim.passages].sort((a, b) => prefer.includes(b) - prefer.includes(a));
-    const premises = claim.premises.map((id) => this.byId.get(id)).filter(Boolean);
+    const { kind, reason, by_model: byModel } = claim.verdict;
+    const why = [reason, byModel && t("judged_by_model")].filter(Boolean).join(" · ");
     fill(this.body,
-      h("div", { class: "badges" }, kindBadge(claim.kind), verdictBadge(claim.verdict.kind), claim.confidence && h("span", { class: `badge confidence-${claim.confidence.level}` }, t(`confidence_${claim.confidence.level}`)), claim.flags.map((flag) => h("span", { class: "badge flag" }, named("flag", flag).replace(/_/g, " ")))),
+      h("div", { class: "badges" }, verdictBadge(kind)),
       h("blockquote", { class: "claim-text" }, claimText(claim.text)),
-      h("p", { class: "reason" }, icon(claim.verdict.kind === "supported" ? "check" : "question", 15), h("span", {}, [claim.verdict.reason, claim.verdict.by_model && t("judged_by_model"), claim.repair && t(`repair_${claim.repair}`)].filter(Boolean).join(" · "))),
-      claim.kind !== "fact" && h("p", { class: "hint" }, t(`kind_${claim.kind}_hint`)),
-      premises.length > 0 && h("section", { class: "premises" }, h("h3", {}, t("premises")), h("ul", {}, premises.map((one) => h("li", {}, h("button", { type: "button", onclick: () => this.onClaim?.(one.id) }, inline(one.text)))))),
+      why && h("p", { class: "reason" }, icon(VERDICT_ICONS[kind], 15), h("span", {}, why)),
+      problems.map((one) => h("p", { class: "reason" }, icon("flag", 15), h("span", {}, [one.problem, one.evidence].filter(Boolean).join(" ").replace(IDS, "")))),
       keys.length > 0 && h("h3", {}, keys.length > 1 ? t("n_passages", { n: keys.length }) : t("passage")),
       keys.map((key) => this.card(key, claim.text)),
-      !keys.length && !premises.length && claim.kind !== "limit" && h("p", { class: "hint" }, t("no_passage")));
+      !keys.length && h("p", { class: "hint" }, t(kind === "own" ? "own_statement" : "no_passage")));
     this.body.scrollTop = 0;
-    announce(`${t(`kind_${claim.kind}`)}, ${t(`verdict_${claim.verdict.kind}`)}`);
+    announce(t(`verdict_${kind}`));
   }
 
   openPassages(keys, text = "") {
@@ -110,12 +111,8 @@ export function claimText(text) {
 const tail = (text) => text.slice(-220).replace(/^\S*\s/, "");
 const head = (text) => text.slice(0, 220).replace(/\s\S*$/, "");
 
-export function kindBadge(kind) {
-  return h("span", { class: `badge kind-${kind}` }, icon(KIND_ICONS[kind], 14), t(`kind_${kind}`));
-}
-
 export function verdictBadge(kind) {
-  return h("span", { class: `badge verdict-${kind}` }, icon({ supported: "check", contradicted: "cross" }[kind] ?? "question", 14), t(`verdict_${kind}`));
+  return h("span", { class: `badge verdict-${kind}` }, icon(VERDICT_ICONS[kind], 14), t(`verdict_${kind}`));
 }
 
 export function sourceFacts(source) {

@@ -8,8 +8,8 @@ import { Evidence } from "./evidence.js";
 import { PlanEditor } from "./plan.js";
 import { eventLine } from "./process.js";
 
-const STAGES = ["prepare", "clarify", "analyze", "discover", "plan", "research", "review", "report"];
-const SHOWN = ["clarify", "plan", "research", "review", "report"];
+const STAGES = ["prepare", "clarify", "analyze", "discover", "plan", "research", "review", "report", "verify"];
+const SHOWN = ["clarify", "plan", "research", "review", "report", "verify"];
 
 export class LiveView {
   constructor(context, run, onReport) {
@@ -20,6 +20,7 @@ export class LiveView {
     this.stage = "prepare";
     this.seconds = 0;
     this.status = run.status;
+    this.written = "";
     this.since = performance.now();
   }
 
@@ -35,6 +36,9 @@ export class LiveView {
     this.ask = h("div", { class: "asked" });
     this.grid = h("div", { class: "section-grid" });
     this.growing = h("section", { class: "growing", "aria-label": t("report_so_far"), hidden: true }, h("h2", { class: "eyebrow" }, icon("doc", 16), t("report_so_far")));
+    this.said = h("p", { class: "eyebrow" });
+    this.text = h("article", { class: "prose" });
+    this.writing = h("section", { class: "writing", "aria-label": t("stage_report"), hidden: true }, this.said, this.text);
     this.steering = this.steerBar();
     this.activity = h("ol", { class: "activity" });
     this.line = h("p", { class: "connection", hidden: true }, t("connection_lost"));
@@ -42,7 +46,7 @@ export class LiveView {
       h("header", { class: "run-head" }, heading(this.run.question, this.run.language),
         h("div", { class: "run-facts" }, this.headStatus, h("span", {}, icon("clock", 15), this.clock), h("span", { class: "cost" }, this.cost), this.run.documents.length > 0 && h("span", {}, icon("doc", 15), t("n_documents", { n: this.run.documents.length })), this.buttons)),
       this.steps, this.line, this.told, this.ask,
-      h("div", { class: "live-columns" }, h("section", { "aria-label": t("sections") }, this.grid, this.steering, this.growing),
+      h("div", { class: "live-columns" }, h("section", { "aria-label": t("sections") }, this.writing, this.grid, this.steering, this.growing),
         h("aside", { class: "activity-box", "aria-label": t("activity") }, h("h2", {}, t("activity")), this.activity))), this.evidence.element);
     this.connect(0);
     this.ticker = setInterval(() => this.tick(), 1000);
@@ -55,6 +59,7 @@ export class LiveView {
       after,
       onEvent: (event) => { this.take(event); this.later(); },
       onEnd: (status, last) => this.ended(status, last),
+      onOpen: () => { this.written = ""; }, // all of it comes again
       onLost: () => { this.line.hidden = false; announce(t("connection_lost")); },
       onBack: () => { this.line.hidden = true; announce(t("connection_back")); },
     });
@@ -77,6 +82,11 @@ export class LiveView {
   take(event) {
     this.seconds = event.seconds;
     this.since = performance.now();
+    if (event.kind === "report_piece") {
+      if (!this.written) this.progress = t("being_written");
+      this.written += event.text;
+      return;
+    }
     this.last = event.number;
     this.log.push(event);
     // What was asked and answered stands in the events again when the run goes on: after it the run is no longer waiting.
@@ -84,16 +94,17 @@ export class LiveView {
     const of = event.section ? this.section(event.section) : null;
     switch (event.kind) {
       case "run_started": this.status = "running"; this.asked = null; break;
-      case "stage_started": this.stage = event.stage; if (event.stage === "report") announce(t("stage_report")); break;
+      case "stage_started": this.stage = event.stage; if (event.stage === "report") this.written = ""; if (event.stage === "report") announce(t("stage_report")); break;
       case "understood": this.understood = event; break;
       case "planned": this.plan(event.sections); this.title = event.title; announce(t("planned_n", { n: event.sections.length })); break;
       case "section_started": of.state = "searching"; of.attempt = event.attempt; break;
       case "searched": if (of) { of.searches.push(event); of.found += event.found; if (of.state === "planned") of.state = "searching"; } break;
-      case "section_written": Object.assign(of, { state: "written", sources: event.sources, claims: event.claims, supported: event.supported, pending: event.pending, cut: event.cut, content: event.content ?? "" }); announce(t("section_ready", { title: event.section })); this.costSoon(); break;
+      case "section_written": Object.assign(of, { state: "written", sources: event.sources, passages: event.passages, content: event.content ?? "" }); announce(t("section_ready", { title: event.section })); this.costSoon(); break;
       case "section_reviewed": of.score = event.score; of.notes = event.notes; of.state = event.retry ? "again" : "done"; break;
-      case "section_closed": of.state = "done"; break;
       case "steered": if (event.what === "drop") this.section(event.section).dropped = true; if (event.what === "add") this.section(event.section); break;
       case "gap_found": this.gaps.push(event); break;
+      case "verified": this.progress = t(event.problems ? "being_revised" : "verified_all", { n: event.statements, problems: event.problems }); announce(this.progress); break;
+      case "revised": this.progress = t("verified_again", { n: event.edits }); break;
       case "clarification_asked": this.status = "waiting"; break;
     }
   }
@@ -107,6 +118,9 @@ export class LiveView {
     this.askDrawn = false;
     this.draw();
   }
+
+  // From here on nothing can be changed any more.
+  isWriting() { return ["report", "verify"].includes(this.stage); }
 
   later() {
     if (this.waiting) return;
@@ -138,7 +152,8 @@ export class LiveView {
     this.drawTold();
     this.drawAsked(state);
     this.drawGrid();
-    this.steering.hidden = !(state === "running" && this.sections.size && this.stage !== "report");
+    this.drawWritten();
+    this.steering.hidden = !(state === "running" && this.sections.size && !this.isWriting());
     const shown = this.log.slice(-80).reverse();
     if (this.drawn !== this.log.length) { fill(this.activity, shown.map(eventLine)); this.drawn = this.log.length; }
   }
@@ -242,7 +257,7 @@ export class LiveView {
       place++;
       one.card ??= h("article", { class: "section-card" });
       if (!one.card.parentNode) this.grid.append(one.card);
-      const key = [place, one.state, one.attempt, one.searches.length, one.found, one.claims, one.score, one.dropped, one.content.length, this.status, this.stage].join();
+      const key = [place, one.state, one.attempt, one.searches.length, one.found, one.passages, one.score, one.dropped, one.content.length, this.status, this.stage].join();
       if (one.key === key) continue;
       one.key = key;
       this.drawCard(one, place);
@@ -253,18 +268,35 @@ export class LiveView {
     const isIdle = ["stopped", "failed"].includes(this.status) && ["searching", "again"].includes(one.state);
     const state = one.dropped ? "dropped" : isIdle ? "planned" : one.state;
     const last = one.searches.at(-1);
-    const canDrop = this.status === "running" && !one.dropped && this.sections.size > 1 && this.stage !== "report";
+    const canDrop = this.status === "running" && !one.dropped && this.sections.size > 1 && !this.isWriting();
     one.card.className = `section-card is-${state}`;
     fill(one.card,
       h("header", {}, h("span", { class: "section-number" }, place), h("h2", {}, one.title),
         canDrop && h("button", { type: "button", class: "ghost drop", "aria-label": t("drop_section", { title: one.title }), title: t("drop_section", { title: one.title }), onclick: () => this.act(() => api.steer(this.run.id, "drop", one.title)) }, icon("close", 14))),
       h("p", { class: "section-state" }, h("span", { class: `bead bead-${state}` }), t(isIdle && !one.dropped ? `state_${this.status}` : `section_${state}`), one.attempt > 1 && ` · ${t("attempt_n", { n: one.attempt })}`),
       last && state !== "done" && state !== "written" && h("p", { class: "query" }, icon("search", 14), h("span", {}, last.query), h("small", {}, named("source", last.source))),
-      h("dl", { class: "counts" }, [["searches", one.searches.length], ["found", one.found], ...(one.claims !== undefined ? [["statements", one.claims]] : []), ...(one.claims !== undefined && !one.pending ? [["supported", one.supported]] : [])].map(([name, value]) => h("div", {}, h("dt", {}, t(`count_${name}`, { n: value })), h("dd", {}, number(value))))),
-      one.claims > 0 && !one.pending && h("div", { class: "meter", role: "img", "aria-label": t("supported_of", { n: one.supported, of: one.claims }) }, h("span", { css: { "inline-size": `${(100 * one.supported) / one.claims}%` } })),
+      h("dl", { class: "counts" }, [["searches", one.searches.length], ["found", one.found], ...(one.passages !== undefined ? [["passages", one.passages]] : [])].map(([name, value]) => h("div", {}, h("dt", {}, t(`count_${name}`, { n: value })), h("dd", {}, number(value))))),
       one.notes && state === "again" && h("p", { class: "notes" }, one.notes),
       one.content && h("button", { type: "button", class: "ghost to-draft", onclick: () => { one.draft.scrollIntoView({ block: "start" }); one.draft.focus({ preventScroll: true }); } }, icon("down", 14), t("read_draft")));
     this.drawDraft(one);
+  }
+
+  // The report while it is being written and verified: what is shown is the last word of nobody yet.
+  drawWritten() {
+    this.writing.hidden = !this.written;
+    if (!this.written || this.shownText === this.written + this.progress || this.drawingText) return;
+    this.drawingText = true;
+    setTimeout(() => {
+      this.drawingText = false;
+      this.shownText = this.written + this.progress;
+      fill(this.said, h("span", { class: "bead bead-searching" }), this.progress);
+      fill(this.text, render(this.written, (key) => this.citePassage(key)));
+      this.later();
+    }, 120);
+  }
+
+  citePassage(key) {
+    return /^s\d+p\d+$/.test(key) ? h("button", { type: "button", class: "cite", "aria-label": t("open_passage", { key }), onclick: () => this.evidence.openPassages([key]) }, "\u201d") : `[${key}]`;
   }
 
   // The text of a section as soon as it is written, in the order of the plan; each citation opens its passage.
@@ -277,8 +309,7 @@ export class LiveView {
       const later = [...this.sections.values()].slice([...this.sections.values()].indexOf(one) + 1).find((other) => other.draft);
       this.growing.insertBefore(one.draft, later?.draft ?? null);
     }
-    const cite = (key) => h("button", { type: "button", class: "cite", "aria-label": t("open_passage", { key }), onclick: () => this.evidence.openPassages([key]) }, "\u201d");
-    fill(one.draft, h("h3", {}, one.title), render(one.content, cite));
+    fill(one.draft, h("h3", {}, one.title), render(one.content, (key) => this.citePassage(key)));
   }
 
   steerBar() {

@@ -60,6 +60,7 @@ async function route() {
   // Each view has a place of its own: what arrives for one that was left is shown nowhere.
   const place = h("div", { class: "view" });
   fill(state.main, place);
+  scrollTo(0, 0);
   const context = { main: place, options: state.options, sidebar: state.sidebar, fail };
   try {
     if (parts[0] === "runs" && parts[1]) {

@@ -70,7 +70,7 @@ export function blocks(markdown) {
       const body = [];
       for (at++; at < lines.length && !lines[at].startsWith(m[1]); at++) body.push(lines[at]);
       at++;
-      found.push({ type: "code", text: body.join("\n") });
+      found.push({ type: "code", info: m[2], text: body.join("\n") });
     } else if ((m = HEADING.exec(line))) { found.push({ type: "heading", level: m[1].length, text: m[2] }); at++; }
     else if (/^\s*(-{3,}|\*{3,}|_{3,})\s*$/.test(line)) { found.push({ type: "rule" }); at++; }
     else if (/^\s*>/.test(line)) {
@@ -115,7 +115,8 @@ function withBreaks(lines, cite) {
   });
 }
 
-export function block(one, cite) {
+// `chart(text)` returns what is drawn for a block of code named chart, or nothing.
+export function block(one, cite, chart) {
   switch (one.type) {
     case "heading": return h(`h${Math.min(6, one.level + 1)}`, {}, inline(one.text, cite));
     case "paragraph": {
@@ -123,7 +124,7 @@ export function block(one, cite) {
       if (made.childNodes.length === 1 && made.firstChild.tagName === "EM") made.className = "aside";
       return made;
     }
-    case "code": return h("pre", { tabindex: "0" }, h("code", {}, one.text));
+    case "code": return (one.info === "chart" && chart?.(one.text)) || h("pre", { tabindex: "0" }, h("code", {}, one.text));
     case "quote": return h("blockquote", {}, one.blocks.map((inner) => block(inner, cite)));
     case "rule": return h("hr");
     case "list": return h(one.ordered ? "ol" : "ul", { start: one.ordered && one.start !== 1 ? one.start : undefined },
@@ -154,6 +155,6 @@ export function tableOf(text) {
   return found.length === 1 && found[0].type === "table" ? found[0] : null;
 }
 
-export function render(markdown, cite) {
-  return blocks(markdown).map((one) => block(one, cite));
+export function render(markdown, cite, chart) {
+  return blocks(markdown).map((one) => block(one, cite, chart));
 }

@@ -4,12 +4,12 @@ import { eventsOf, follow } from "./api.js";
 import { fill, h } from "./dom.js";
 import { duration, money, named, number, t } from "./i18n.js";
 
-const LOUD = new Set(["planned", "section_written", "report_ready", "clarification_asked", "steered"]);
+const LOUD = new Set(["planned", "section_written", "verified", "report_ready", "clarification_asked", "steered"]);
 const BAD = new Set(["gap_found", "run_failed", "run_declined"]);
 
 function sentence(event) {
   switch (event.kind) {
-    case "run_started": return t(event.resumed ? "event_resumed" : "event_started", { reasoner: event.reasoner === "extractive" ? t("without_model") : event.reasoner });
+    case "run_started": return t(event.resumed ? "event_resumed" : "event_started", { reasoner: ["finder", "finder"].includes(event.reasoner) ? t("without_model") : event.reasoner });
     case "stage_started": return t(`stage_${event.stage}`);
     case "progress": return event.total ? `${t("event_progress")} ${number(event.done)}/${number(event.total)}` : t("event_progress");
     case "understood": return event.verification;
@@ -18,12 +18,13 @@ function sentence(event) {
     case "planned": return t("event_planned", { n: event.sections.length });
     case "section_started": return t("event_section_started", { section: event.section });
     case "searched": return t("event_searched", { source: named("source", event.source), query: event.query, found: event.found });
-    case "section_written": return t(event.pending ? "event_section_noted" : "event_section_written", { section: event.section, supported: event.supported, claims: event.claims });
+    case "section_written": return t("event_section_written", { section: event.section, passages: event.passages, sources: event.sources });
     case "section_reviewed": return t("event_section_reviewed", { section: event.section, score: event.score });
-    case "section_closed": return t("event_section_closed", { section: event.section });
     case "reviewed": return t("event_reviewed", { score: event.score });
     case "gap_found": return `${event.what}: ${event.why}`;
     case "steered": return t("event_steered", { text: event.text || event.section || event.what });
+    case "verified": return t("event_verified", { n: event.statements, problems: event.problems });
+    case "revised": return t("event_revised", { n: event.edits });
     case "report_ready": return t("event_report_ready", { claims: event.claims, references: event.references });
     case "clarification_asked": return event.question;
     case "run_failed": return `${t("failed")}: ${event.message}`;

@@ -1,21 +1,26 @@
-// A finished report: text with its claims told apart, filters, sources, figures, disagreements, how it came about, further questions.
+// A finished report: text whose statements open their evidence, filters, sources, how it came about, further questions.
 
 import { api, follow, followUpEventsOf } from "./api.js";
 import { announce, fill, folded, h, heading as title, icon, inSlices, menu } from "./dom.js";
 import { current, duration, moment, money, named, number, t } from "./i18n.js";
-import { ClaimMarks, KINDS, KIND_ICONS, VERDICTS, claimAt, saidBefore, terms } from "./claims.js";
+import { drawChart } from "./charts.js";
+import { ClaimMarks, VERDICTS, markedText, withoutMarks } from "./claims.js";
 import { block, blocks, render } from "./markdown.js";
+import { sources, statements, verification } from "./panels.js";
 import { Evidence } from "./evidence.js";
 
-function dialogForm(title, fields, onSubmit) {
-  const back = document.activeElement;
-  const dialog = h("dialog", { class: "chooser", "aria-label": title, onclose: () => { dialog.remove(); back?.focus?.(); } }, h("header", {}, h("h2", {}, title), h("button", { type: "button", class: "ghost", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"))),
-    h("form", { class: "dialog-form", onsubmit: (event) => { event.preventDefault(); dialog.close(); onSubmit(); } }, fields.map(([id, label, input]) => h("div", { class: "field" }, h("label", { for: id }, label), input)), h("button", { type: "submit", class: "button" }, t("start"))));
-  document.body.append(dialog);
-  dialog.showModal();
+function citeButton(reference, open) {
+  return h("button", { type: "button", class: "cite", title: reference.title, "aria-label": t("citation_n", { n: reference.number, title: reference.title }), data: { source: reference.source },
+    onclick: (event) => { event.stopPropagation(); open(event.currentTarget); } }, reference.number);
 }
 
-const TABS = ["report", "statements", "sources", "figures", "process"];
+// Whether all that a paragraph says is the author's own.
+function isOwn(paragraph) {
+  const said = [...paragraph.querySelectorAll(".claim")];
+  return said.length > 0 && said.every((span) => span.classList.contains("verdict-own"));
+}
+
+const TABS = ["report", "statements", "sources", "process"];
 const DATA_HEADINGS = 2;
 // To read, to calculate with, to cite with.
 const FORMATS = [
@@ -38,7 +43,7 @@ export class ReportView {
     this.report = await api.report(this.run.id, current());
     this.byId = new Map(this.report.claims.map((claim) => [claim.id, claim]));
     this.byNumber = new Map(this.report.references.map((one) => [String(one.number), one]));
-    this.evidence = new Evidence(this.run.id, { claims: this.report.claims, onClaim: (id) => this.openClaim(id), onClose: () => this.select(null), steps: (by) => this.step(by) });
+    this.evidence = new Evidence(this.run.id, { onClose: () => this.select(null), steps: (by) => this.step(by) });
     this.body = h("div", { class: "tab-body", id: "tab-body", role: "tabpanel", tabindex: "-1" });
     this.further = h("section", { class: "further", "aria-label": t("follow_ups") });
     fill(this.main, h("div", { class: "run reported" }, this.head(), this.trust(), this.tabs(), this.body, this.further), this.evidence.element);
@@ -50,8 +55,6 @@ export class ReportView {
     const again = menu(h("button", { type: "button", class: "ghost", "aria-label": t("more") }, "⋯"), () => [
       { text: t("compare_with"), icon: "columns", run: () => this.chooseComparison() },
       { text: t("refresh"), icon: "clock", run: () => this.begin(() => api.refresh(this.run.id)) },
-      { text: t("fork"), icon: "edit", run: () => this.askFork() },
-      { text: t("rerun"), icon: "search", run: () => this.askRerun() },
       { text: t("delete"), icon: "trash", danger: true, run: () => this.remove() }], t("more"));
     const offered = new Map(this.options.exports.map((one) => [one.name, one]));
     const known = FORMATS.map((group) => group.filter(([name]) => offered.has(name)).map(([name, text]) => ({ text, note: t(`export_${name}`), run: () => this.download(name) })));
@@ -66,17 +69,14 @@ export class ReportView {
 
   // What a reader should know before the first sentence: how many statements were checked, and what became of them.
   trust() {
-    const shown = this.report.claims.filter((claim) => claim.kind !== "background");  // marked as such, and no claim of ours
-    const counts = Object.fromEntries(VERDICTS.map((kind) => [kind, shown.filter((claim) => claim.verdict.kind === kind).length]));
-    const parts = this.report.parts;
-    const open = parts.filter((part) => part.answered !== "yes");
+    const { counts, parts, gaps, references } = this.report;
+    const cited = counts.total - counts.own;
+    const answered = parts.filter((part) => part.answered === "yes");
+    const fact = (n, of, name) => h("div", {}, h("dd", {}, number(n), of !== undefined && h("small", {}, `/${number(of)}`)), h("dt", {}, t(name, { n })));
     return h("section", { class: "trust", "aria-label": t("trust") },
-      h("div", { class: "trust-bar", role: "img", "aria-label": t("supported_of", { n: counts.supported, of: shown.length }) }, VERDICTS.filter((kind) => counts[kind]).map((kind) => h("span", { class: `trust-${kind}`, css: { "flex-grow": counts[kind] } }))),
-      h("dl", {}, h("div", {}, h("dd", {}, number(counts.supported), h("small", {}, `/${number(shown.length)}`)), h("dt", {}, t("statements_supported"))),
-        h("div", {}, h("dd", {}, number(this.report.references.length)), h("dt", {}, t("sources_cited", { n: this.report.references.length }))),
-        parts.length > 0 && h("div", {}, h("dd", {}, number(parts.length - open.length), h("small", {}, `/${number(parts.length)}`)), h("dt", {}, t("parts_answered"))),
-        h("div", {}, h("dd", {}, number(this.report.contradictions.length)), h("dt", {}, t("trust_disagreements", { n: this.report.contradictions.length }))),
-        h("div", {}, h("dd", {}, number(this.report.gaps.length)), h("dt", {}, t("trust_gaps", { n: this.report.gaps.length })))));
+      h("div", { class: "trust-bar", role: "img", "aria-label": t("supported_of", { n: counts.supported, of: cited }) }, VERDICTS.filter((kind) => kind !== "own" && counts[kind]).map((kind) => h("span", { class: `trust-${kind}`, css: { "flex-grow": counts[kind] } }))),
+      h("dl", {}, fact(counts.supported, cited, "statements_supported"), fact(counts.own, undefined, "trust_own"), fact(references.length, undefined, "sources_cited"),
+        parts.length > 0 && fact(answered.length, parts.length, "parts_answered"), fact(gaps.length, undefined, "trust_gaps")));
   }
 
   tabs() {
@@ -106,9 +106,7 @@ export class ReportView {
       this.closers.push(() => made.close());
       return fill(this.body, made.element);
     }
-    const panels = await import("./panels.js");
-    const made = await { statements: panels.statements, sources: panels.sources, figures: panels.figures }[name](this);
-    fill(this.body, made);
+    fill(this.body, await { statements, sources }[name](this));
   }
 
   async drawReport() {
@@ -120,42 +118,41 @@ export class ReportView {
     const marks = new ClaimMarks(this.report.claims, (id) => this.openClaim(id));
     this.marks = marks;
     const cite = (key) => this.citation(key);
+    const chart = (text) => this.chart(this.report, text);
     const text = h("article", { class: "prose report-text", lang: this.report.language });
     const outline = h("ol");
-    this.reportBody = [h("nav", { class: "outline", "aria-label": t("contents") }, h("h2", {}, t("contents")), outline), h("div", { class: "report-main" }, this.filters(), text)];
+    this.reportBody = [h("nav", { class: "outline", "aria-label": t("contents") }, h("h2", {}, t("contents")), outline), h("div", { class: "report-main" }, this.filters(), text, verification(this.report, cite))];
     fill(this.body, this.reportBody);
-    const sections = new Set(this.report.sections.map((one) => one.title));
-    const titles = new Set([this.report.title]);
     let holder = text;
-    let section = "";
-    const parsed = blocks(this.report.report);
-    const references = parsed.findLast((one) => one.type === "heading");
-    let inReferences = false;
-    await inSlices(parsed, (one) => {
-      inReferences ||= one === references;
+    await inSlices(blocks(markedText(this.report)), (one) => {
       if (!text.isConnected) return;
-      if (one.type === "heading" && one.level === 1 && titles.has(one.text.replace(/\\(.)/g, "$1"))) return;
+      if (one.type === "heading" && one.level === 1 && !text.childElementCount) return; // it stands above already
       if (one.type === "heading" && one.level <= DATA_HEADINGS) {
-        const name = one.text.replace(/\\(.)/g, "$1").trim();
-        section = sections.has(name) ? name : "";
-        holder = text.appendChild(h("section", { class: section ? "report-section" : "report-frame" }));
+        holder = text.appendChild(h("section", { class: "report-frame" }));
         const heading = block(one, cite);
+        marks.mark(heading);
         heading.id = `h${outline.childElementCount}`;
         heading.tabIndex = -1;
-        outline.append(h("li", {}, h("a", { href: `#/runs/${this.run.id}`, onclick: (event) => { event.preventDefault(); heading.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" }); heading.focus({ preventScroll: true }); } }, name)));
+        outline.append(h("li", {}, h("a", { href: `#/runs/${this.run.id}`, onclick: (event) => { event.preventDefault(); heading.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" }); heading.focus({ preventScroll: true }); } }, heading.textContent)));
         holder.append(heading);
         return;
       }
       // The question stands above the report already.
       if (holder === text && one.type === "paragraph" && one.lines.join(" ").endsWith(this.run.question)) return;
-      const made = block(one, cite);
+      const made = block(one, cite, chart);
       holder.append(made);
-      marks.mark(made, section);
-      if (!section && !inReferences) for (const other of ["", ...sections]) marks.mark(made, other);
+      // What holds no statement stands around the report: its sources, gaps, and how it was checked.
+      if (marks.mark(made) && holder !== text) holder.className = "report-section";
+      if (made.tagName === "P" && isOwn(made)) made.classList.add("own");
     });
     this.text = text;
     this.filter();
     this.watchOutline(outline);
+  }
+
+  chart(report, text) {
+    const figure = report.charts[withoutMarks(text).replace(/\n+$/, "")];
+    return figure && drawChart(figure, (passages) => { this.select(null); this.evidence.openPassages(passages.filter((key) => report.passages[key]), figure.title); });
   }
 
   watchOutline(outline) {
@@ -172,26 +169,18 @@ export class ReportView {
     this.closers.push(() => { watcher.disconnect(); removeEventListener("scrollend", look); });
   }
 
+  // The button of a citation, by the number of its source or by the id of a passage.
   citation(key) {
-    const reference = this.byNumber.get(key);
-    if (!reference) return `[${key}]`;
-    return h("button", { type: "button", class: "cite", title: reference.title, "aria-label": t("citation_n", { n: key, title: reference.title }), data: { source: reference.source },
-      onclick: (event) => { event.stopPropagation(); this.openCitation(event.currentTarget, reference); } }, key);
+    const reference = this.byNumber.get(key) ?? this.report.references.find((one) => one.passages.includes(key));
+    if (!reference) return this.report.passages[key] ? "" : `[${key}]`;
+    return citeButton(reference, (button) => this.openCitation(button, reference, key));
   }
 
-  openCitation(button, reference) {
-    const claim = claimAt(button, this.byId, reference.passages);
-    if (claim) return this.openClaim(claim.id, claim.passages.filter((key) => reference.passages.includes(key)));
+  openCitation(button, reference, key) {
+    const claim = this.byId.get(button.dataset.claim);
+    if (claim) return this.openClaim(claim.id, claim.passages.filter((one) => reference.passages.includes(one)));
     this.select(null);
-    const said = saidBefore(button);
-    this.evidence.openPassages(this.nearestFirst(reference.passages, said), said);
-  }
-
-  // The passages of a source that share most words with what is said stand first.
-  nearestFirst(keys, said) {
-    const words = new Set(terms(said));
-    const shared = new Map(keys.map((key) => [key, new Set(terms(this.report.passages[key]?.text ?? "").filter((word) => words.has(word))).size]));
-    return [...keys].sort((a, b) => shared.get(b) - shared.get(a));
+    this.evidence.openPassages(this.report.passages[key] ? [key] : reference.passages, button.closest("p, li, td")?.textContent ?? "");
   }
 
   openClaim(id, prefer = []) {
@@ -199,11 +188,12 @@ export class ReportView {
     if (!claim) return;
     this.select(id);
     const order = this.order();
-    this.evidence.openClaim(claim, `${number(order.indexOf(id) + 1)} / ${number(order.length)}`, prefer);
+    const problems = this.report.problems.filter((one) => one.claim === id);
+    this.evidence.openClaim(claim, `${number(order.indexOf(id) + 1)} / ${number(order.length)}`, { prefer, problems });
   }
 
   order() {
-    return this.report.claims.map((claim) => claim.id).filter((id) => !this.off.has(this.byId.get(id).kind) && !this.off.has(this.byId.get(id).verdict.kind));
+    return this.report.claims.map((claim) => claim.id).filter((id) => !this.off.has(this.byId.get(id).verdict.kind));
   }
 
   step(by) {
@@ -224,23 +214,21 @@ export class ReportView {
     document.querySelector(`.statement[data-claim="${CSS.escape(id ?? "")}"]`)?.classList.add("selected");
   }
 
-  // Kinds and verdicts that occur in this report, each of which can be taken out of focus.
+  // Verdicts that occur in this report, each of which can be taken out of focus.
   filters() {
-    const count = (test) => this.report.claims.filter(test).length;
-    const chip = (name, label, n, sign) => {
+    const verdicts = VERDICTS.filter((kind) => this.report.counts[kind]);
+    if (verdicts.length < 2) return "";
+    const chip = (name) => {
       const box = h("input", { type: "checkbox", checked: !this.off.has(name), onchange: () => { this.off[box.checked ? "delete" : "add"](name); this.filter(); announce(t("shown_n", { n: this.order().length })); } });
-      return h("label", { class: `chip filter filter-${name}` }, box, h("span", {}, sign, label, h("small", {}, number(n))));
+      return h("label", { class: "chip filter" }, box, h("span", {}, h("span", { class: `bead verdict-${name}` }), t(`verdict_${name}`), h("small", {}, number(this.report.counts[name]))));
     };
-    const kinds = KINDS.map((kind) => [kind, count((claim) => claim.kind === kind)]).filter(([, n]) => n);
-    const verdicts = VERDICTS.map((kind) => [kind, count((claim) => claim.verdict.kind === kind && claim.kind !== "background")]).filter(([, n]) => n);
-    if (kinds.length + verdicts.length < 3) return "";
-    return h("fieldset", { class: "filters" }, h("legend", {}, t("filter_statements")), h("div", {}, kinds.map(([kind, n]) => chip(kind, t(`kind_${kind}`), n, icon(KIND_ICONS[kind], 14)))), h("div", {}, verdicts.map(([kind, n]) => chip(kind, t(`verdict_${kind}`), n, h("span", { class: `bead verdict-${kind}` })))));
+    return h("fieldset", { class: "filters" }, h("legend", {}, t("filter_statements")), h("div", {}, verdicts.map(chip)));
   }
 
   filter() {
     if (!this.text) return;
-    for (const name of [...KINDS, ...VERDICTS]) this.text.classList.toggle(`without-${name}`, this.off.has(name));
-    for (const row of document.querySelectorAll(".statement")) row.hidden = this.off.has(row.dataset.kind) || this.off.has(row.dataset.verdict);
+    for (const name of VERDICTS) this.text.classList.toggle(`without-${name}`, this.off.has(name));
+    for (const row of document.querySelectorAll(".statement")) row.hidden = this.off.has(row.dataset.verdict);
   }
 
   async download(format) {
@@ -273,19 +261,6 @@ export class ReportView {
       if (location.hash === `#/runs/${made.id}`) location.reload();
       else location.hash = `#/runs/${made.id}`;
     } catch (error) { this.fail(error); }
-  }
-
-  askFork() {
-    const depth = h("select", { id: "fork-depth" }, ["", "brief", "standard", "deep"].map((name) => h("option", { value: name }, name ? t(`depth_${name}`) : t("as_before"))));
-    const provider = h("select", { id: "fork-provider" }, h("option", { value: "" }, t("as_before")), this.options.providers.map((one) => h("option", { value: one.name }, one.name)), h("option", { value: "extractive" }, t("without_model")));
-    const at = h("select", { id: "fork-at" }, ["plan", "question", "report"].map((name) => h("option", { value: name }, t(`fork_${name}`))));
-    dialogForm(t("fork"), [["fork-at", t("fork_at"), at], ["fork-depth", t("depth"), depth], ["fork-provider", t("provider"), provider]], () => this.begin(() => api.fork(this.run.id, { at: at.value, ...(depth.value && { depth: depth.value }), ...(provider.value && { model_provider: provider.value }) })));
-  }
-
-  askRerun() {
-    const section = h("select", { id: "rerun-section" }, this.report.sections.map((one) => h("option", { value: one.title }, one.title)));
-    const remark = h("input", { id: "rerun-remark", type: "text", maxLength: 2000, placeholder: t("steer_placeholder") });
-    dialogForm(t("rerun"), [["rerun-section", t("named_section"), section], ["rerun-remark", t("steer_remark"), remark]], () => this.begin(() => api.rerun(this.run.id, section.value, remark.value.trim())));
   }
 
   async showChanges() {
@@ -358,27 +333,28 @@ export class ReportView {
       const box = h("article", { class: "further-answer" }, h("h3", {}, one.question), h("p", { class: one.error ? "error" : "hint" }, one.error || t(`state_${state}`)), h("p", {}, again));
       return box;
     }
-    const references = new Map(one.result.references.map((reference) => [String(reference.number), reference]));
-    const byId = new Map(one.result.claims.map((claim) => [claim.id, claim]));
-    const open = (claim) => { this.evidence.byId = new Map([...this.byId, ...byId]); this.evidence.openClaim(claim, ""); };
+    const { result } = one;
+    const byId = new Map(result.claims.map((claim) => [claim.id, claim]));
+    const open = (claim, prefer = []) => { this.select(null); this.evidence.openClaim(claim, "", { prefer, problems: result.problems.filter((found) => found.claim === claim.id) }); };
     const cite = (key) => {
-      const reference = references.get(key);
+      const reference = result.references.find((found) => String(found.number) === key);
       if (!reference) return `[${key}]`;
-      return h("button", { type: "button", class: "cite", title: reference.title, "aria-label": t("citation_n", { n: key, title: reference.title }), onclick: (event) => {
-        event.stopPropagation();
-        const claim = claimAt(event.currentTarget, byId, reference.passages);
-        if (claim) open(claim);
-        else this.evidence.openPassages(reference.passages, saidBefore(event.currentTarget));
-      } }, key);
+      return citeButton(reference, (button) => {
+        const claim = byId.get(button.dataset.claim);
+        if (claim) open(claim, reference.passages);
+        else this.evidence.openPassages(reference.passages);
+      });
     };
-    const marks = new ClaimMarks(one.result.claims, (id) => open(byId.get(id)));
-    const prose = h("div", { class: "prose", lang: one.result.language });
-    const shown = one.result.sections.filter((section) => section.content);
-    for (const section of shown) {
-      if (shown.length > 1) prose.append(h("h4", {}, section.title));
-      for (const made of render(section.content, cite)) { prose.append(made); marks.mark(made, section.title); }
+    const marks = new ClaimMarks(result.claims, (id) => open(byId.get(id)));
+    const prose = h("div", { class: "prose", lang: result.language });
+    let part = prose.appendChild(h("section"));
+    for (const made of render(markedText(result).replace(/^# .*\n/, ""), cite, (text) => this.chart(result, text))) {
+      if (made.tagName === "H3") part = prose.appendChild(h("section", { class: "around" }));
+      part.append(made);
+      if (marks.mark(made)) part.className = "";
     }
-    if (!shown.length) prose.append(...render(one.report.replace(/^# .*\n/, ""), cite));
+    // Its sources and how it was checked are told by its citations here.
+    if (marks.marked.size) for (const around of prose.querySelectorAll(".around")) around.remove();
     return h("article", { class: "further-answer" }, h("h3", {}, one.question), h("p", { class: "badges" }, one.found_in && h("span", { class: "badge" }, t(`found_in_${one.found_in}`)), h("span", { class: "badge" }, duration(one.seconds))), prose);
   }
 

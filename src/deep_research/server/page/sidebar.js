@@ -5,8 +5,6 @@ import { fill, h, icon } from "./dom.js";
 import { current, t } from "./i18n.js";
 import { brand } from "./main.js";
 
-const GOING_ON = ["running", "queued", "waiting"];
-
 export class Sidebar {
   constructor({ onError }) {
     this.onError = onError;
@@ -57,10 +55,21 @@ export class Sidebar {
     fill(this.list, !this.runs.length && h("p", { class: "hint" }, this.field.value ? t("no_runs_found") : t("no_runs")),
       [...groups].map(([name, runs]) => [h("h2", {}, name), h("ul", {}, runs.map((run) => h("li", {},
         h("a", { href: `#/runs/${run.id}`, data: { run: run.id }, "aria-current": run.id === this.selected, title: run.question },
-          h("span", { class: `dot state-${run.status}`, title: t(`state_${run.status}`) }), h("span", { class: "run-name" }, run.title || run.question || t(`state_${run.status}`)),
-          GOING_ON.includes(run.status) && h("span", { class: "visually-hidden" }, t(`state_${run.status}`))))))]),
+          dot(run), h("span", {}, h("span", { class: "run-name" }, run.title || run.question || t(`state_${run.status}`)), h("time", { datetime: run.created }, clock(run.created))),
+          stateOf(run) !== "finished" && h("span", { class: "visually-hidden" }, t(`state_${stateOf(run)}`))))))]),
       this.next && h("button", { type: "button", class: "ghost", onclick: () => this.load(true) }, t("more_runs")));
   }
+}
+
+// A report that answers nothing is no success to be told by the same dot.
+const stateOf = (run) => (run.status === "finished" && !run.is_answered ? "unanswered" : run.status);
+const dot = (run) => h("span", { class: `dot state-${stateOf(run)}`, title: t(`state_${stateOf(run)}`) });
+
+// The time of day, with the date where the heading above names a month.
+function clock(created) {
+  const then = new Date(created);
+  const isRecent = Date.now() - then < 6 * 86_400_000;
+  return new Intl.DateTimeFormat(current(), isRecent ? { timeStyle: "short" } : { month: "short", day: "numeric", hour: "numeric", minute: "numeric" }).format(then);
 }
 
 function dayName(created) {

@@ -1,0 +1,88 @@
+"""User and password in addresses (`https://USER:PASSWORD@host`): never part of a setting that is kept or shown.
+
+Where a setting or variable is read, they are taken out of its address, remembered in this process for the place that
+the address names, and masked in all texts (`safe_text`). Only what opens a connection there asks for them.
+"""
+
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from deep_research.safe_text import register_secrets
+
+_ADDRESS = re.compile(
+    r"\s*(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<user>[^/?#\s]*)@(?P<place>[^/?#\s@]*)(?P<rest>.*)", re.S
+)
+_WORD = re.compile("[A-Za-z]?[a-z-]*")
+"""A password that is a word is masked in its address alone: every text is full of words."""
+_PORTS = {"http": ":80", "https": ":443"}
+_known: dict[str, str] = {}
+
+
+def without_credentials(value: Any) -> Any:
+    """Return a setting without the credentials of addresses in it; those in texts, lists and tables are remembered."""
+    if isinstance(value, str):
+        return _taken_out(value)
+    if isinstance(value, Mapping):
+        return {name: without_credentials(one) for name, one in value.items()}
+    return type(value)(map(without_credentials, value)) if isinstance(value, list | tuple) else value
+
+
+def _taken_out(text: str) -> str:
+    found = _ADDRESS.fullmatch(text)
+    if found is None or not found["user"]:
+        return text
+    hide_credentials(text)
+    _known[_place(found["scheme"], found["place"])] = found["user"]
+    return f"{found['scheme']}://{found['place']}{found['rest']}"
+
+
+def hide_credentials(address: str) -> str:
+    """Return an address as it is; what it holds of user and password is masked in all texts from now on."""
+    if (found := _ADDRESS.fullmatch(address)) is not None and found["user"]:
+        user, _, password = found["user"].partition(":")
+        pair = f"{unquote(user)}:{unquote(password)}"
+        register_secrets(
+            (f"://{found['user']}@", f"{found['user']}@{found['place']}", b64encode(pair.encode()).decode())
+        )
+        alone = password or user
+        if not _WORD.fullmatch(alone):
+            register_secrets((pair, alone, unquote(alone)))
+    return address
+
+
+def _place(scheme: str, place: str) -> str:
+    scheme, place = scheme.lower(), place.lower()
+    return f"{scheme}://{place.removesuffix(_PORTS.get(scheme, ' '))}"
+
+
+def credentials_for(address: str) -> tuple[str, str] | None:
+    """Return user and password for the place that an address names, None where none were given."""
+    scheme, _, rest = address.partition("://")
+    found = _known.get(_place(scheme, re.split("[/?#]", rest, maxsplit=1)[0]))
+    if found is None:
+        return None
+    user, _, password = found.partition(":")
+    return unquote(user), unquote(password)
+
+
+def basic_authorization(address: str) -> dict[str, str]:
+    """Return the header that sends the credentials for an address (RFC 7617), or nothing."""
+    found = credentials_for(address)
+    return {} if found is None else {"authorization": f"Basic {b64encode(':'.join(found).encode()).decode()}"}
+
+
+def proxy_for(address: str, proxy: str) -> str | None:
+    """Return the proxy to reach an address by, with its credentials; None for none, which a server of this machine is."""
+    host = (urlsplit(address).hostname or "").rstrip(".")
+    is_here = host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host)
+    return with_credentials(proxy) if proxy and not is_here else None
+
+
+def with_credentials(address: str) -> str:
+    """Return an address with the credentials for its place, for a client that takes them in no other way."""
+    scheme, _, rest = address.partition("://")
+    found = _known.get(_place(scheme, re.split("[/?#]", rest, maxsplit=1)[0]))
+    return address if found is None else f"{scheme}://{found}@{rest}"

@@ -1,0 +1,57 @@
+"""Read a conversation in the forms in which programs have it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deep_research.data import Message
+from deep_research.errors import ConfigError
+
+_ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant"}
+_OTHERS = frozenset({"system", "developer", "tool", "function"})
+"""Roles that take no part in a conversation."""
+
+
+def read_history(history: Sequence[Any]) -> list[Message]:
+    """Return a conversation as messages, oldest first; what system and tools said is left out.
+
+    Taken are our messages, LangChain's, mappings with `role` and `content` (or `text`), pairs of role and text, and
+    texts of the user. Raises ConfigError for anything else.
+    """
+    read = (_read(turn) for turn in history)
+    return [message for message in read if message is not None]
+
+
+def _read(turn: Any) -> Message | None:
+    if isinstance(turn, Message):
+        return turn
+    if isinstance(turn, str):
+        return Message(role="user", text=turn)
+    role, content = _parts(turn)
+    if role in _OTHERS:
+        return None
+    text = _text(content)
+    if role not in _ROLES or text is None:
+        message = (
+            f"A message of `history` needs a role (user or assistant) and a text. This one does not fit: {turn!r:.120}"
+        )
+        raise ConfigError(message, setting="history", value=str(turn)[:120])
+    return Message.model_validate({"role": _ROLES[role], "text": text})
+
+
+def _parts(turn: Any) -> tuple[str, Any]:
+    """Return role and content of a message in one of its forms."""
+    if isinstance(turn, Mapping):
+        return str(turn.get("role", turn.get("type"))), turn.get("text", turn.get("content"))
+    if isinstance(turn, tuple) and len(turn) == 2:
+        return str(turn[0]), turn[1]
+    return str(getattr(turn, "type", "")), getattr(turn, "content", None)
+
+
+def _text(content: Any) -> str | None:
+    """Return a text, or the texts among blocks of content; None for anything else."""
+    if isinstance(content, str) or content is None:
+        return content
+    if not isinstance(content, list):
+        return None
+    blocks = (block if isinstance(block, str) else block.get("text", "") for block in content)
+    return "".join(str(block) for block in blocks)

@@ -1,0 +1,47 @@
+"""What a folder or a bundle that somebody else made may say.
+
+Nothing of theirs decides where anything is written, read, sent, started or paid. So a setting is taken over because it
+is named here; a new one is not, until somebody adds it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from deep_research.safe_text import safe_text
+
+SHAPES_REPORT = frozenset(
+    {
+        "workflow", "template", "max_sections", "depth", "background", "allow_clarification",
+        "max_clarification_rounds", "read_full_papers", "search_results",
+    }
+)  # fmt: skip
+"""Settings that say what a report is like, and lead nowhere."""
+_MOST_TOLD, _LONGEST_NAME = 12, 60
+
+
+def take_over(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return those of the settings `values` that a stranger may bring, and the names of the others.
+
+    Tables are flattened before they are compared, so that `a.b`, `"a.b"` and `[a] b` are one name.
+    """
+    names = {path for name, value in values.items() for path in _paths(name, value)}
+    allowed = names & SHAPES_REPORT
+    return {name: value for name, value in values.items() if name in allowed}, sorted(names - allowed)
+
+
+def _paths(name: str, value: Any) -> Iterator[str]:
+    """Yield the dotted names of a value: its own, or those of all that is in a table."""
+    open_tables = [(name, value)]
+    while open_tables:
+        path, inside = open_tables.pop()
+        if isinstance(inside, Mapping) and inside:
+            open_tables += [(f"{path}.{key}", one) for key, one in inside.items()]
+        else:
+            yield f"{path}." if isinstance(inside, Mapping) else path
+
+
+def name_all(names: Iterable[str]) -> str:
+    """Return names, which are a stranger's, as a short list for people."""
+    listed = [" ".join(safe_text(name).split())[:_LONGEST_NAME] for name in names]
+    more = len(listed) - _MOST_TOLD
+    return ", ".join(listed[:_MOST_TOLD]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,275 @@
+"""A report's Markdown as blocks, each citation with the passages that it means: what every exporter with a layout draws from."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import get_args
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from deep_research.data import Claim, ExportInput, Figure, Report, VerdictKind
+from deep_research.i18n.catalog import explain, phrase
+from deep_research.report.blocks import (
+    DOUBT_SIGN,
+    Bar,
+    Block,
+    Break,
+    Chart,
+    Cite,
+    Code,
+    Count,
+    Document,
+    Doubt,
+    Heading,
+    Inline,
+    Items,
+    Paragraph,
+    Quote,
+    Table,
+    Text,
+    plain_text,
+)
+from deep_research.report.charts import read_chart
+from deep_research.report.claim_marks import CLOSE, OPEN, mark_claims, without_marks
+from deep_research.report.counts import verdict_counts
+from deep_research.verification.charts import INFO
+
+_LONGEST_HEADING, _SUBHEADING = 100, 3
+_PIECE = re.compile(rf"\[(?P<number>\d{{1,4}})\]|(?P<mark>[{OPEN}{CLOSE}{DOUBT_SIGN}])")
+_MOST_GUESSED = 2
+
+
+def read_document(given: ExportInput) -> Document:
+    """Return the report's Markdown as a document with its charts, its title and its list of references apart."""
+    report = given.report
+    marked, claims = mark_claims(report.report, report.claims)
+    tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(marked)
+    blocks = _Parser(tokens, report, claims).blocks()
+    document = _headed(report)
+    if blocks and isinstance(blocks[0], Heading) and blocks[0].level == 1:
+        document.title = plain_text(blocks[0].content)
+        blocks = blocks[1:]
+    place = next((n for n in range(len(blocks)) if _is_reference_list(blocks[n : n + 2], report)), None)
+    if place is not None:
+        heading, items = blocks[place : place + 2]
+        assert isinstance(heading, Heading)
+        assert isinstance(items, Items)
+        document.references_title = plain_text(heading.content)
+        document.references = dict(enumerate(items.items, items.start or 1))
+        del blocks[place : place + 2]
+    document.blocks = blocks
+    return document
+
+
+def _headed(report: Report) -> Document:
+    """Return the document of a report with what stands at its head alone."""
+    language = report.language
+    date = max((source.retrieved_at[:10] for source in report.sources.values()), default="")
+    return Document(
+        title=report.title,
+        made=phrase("made_on", language, date=date, run=report.run_id),
+        counts=tuple(_counts(report)),
+        cited=phrase("said_of_sources", language, count=len(report.references)),
+    )
+
+
+def _counts(report: Report) -> Iterator[Count]:
+    """Yield how many statements have which verdict; how many are supported is told also where none is."""
+    counts = verdict_counts(report)
+    for verdict in get_args(VerdictKind):
+        number = getattr(counts, verdict)
+        if number or verdict == "supported":
+            yield Count(verdict, number, phrase(f"verdict_{verdict}", report.language))
+
+
+def passages_of(report: Report, number: int, claim: Claim | None) -> tuple[str, ...]:
+    """Return the passages that a statement means where it cites reference `number`: its own, else the first of the reference."""
+    reference = next(reference for reference in report.references if reference.number == number)
+    cited = claim.passages if claim is not None else ()
+    own = tuple(key for key in cited if key in report.passages and report.passages[key].source == reference.source)
+    return own or tuple(key for key in reference.passages if key in report.passages)[:_MOST_GUESSED]
+
+
+def doubt_of(claim: Claim | None, language: str) -> Doubt:
+    """Return the mark of a statement that is not confirmed."""
+    verdict = claim.verdict.kind if claim is not None else "unverified"
+    told = phrase(f"verdict_{verdict}", language)
+    why = explain(claim.verdict, language).strip() if claim is not None else ""
+    return Doubt(verdict, f"{told}{phrase('colon', language)}{why}" if why else told)
+
+
+def _is_reference_list(blocks: Sequence[Block], report: Report) -> bool:
+    """Tell whether a heading and what follows it are the list of references."""
+    if len(blocks) != 2 or not isinstance(blocks[0], Heading) or not isinstance(blocks[1], Items):
+        return False
+    title = phrase("references", report.language)
+    return plain_text(blocks[0].content) == title and len(blocks[1].items) == len(report.references)
+
+
+def _chart(figure: Figure, report: Report) -> Chart:
+    numbers = {reference.source: reference.number for reference in report.references}
+    largest = max((abs(point.value) for point in figure.points), default=0) or 1
+    bars: list[Bar] = []
+    for point in figure.points:
+        by_number: dict[int, list[str]] = {}
+        for key in point.passages:
+            passage = report.passages.get(key)
+            if passage is not None and passage.source in numbers:
+                by_number.setdefault(numbers[passage.source], []).append(key)
+        cites = (Cite(number, tuple(keys)) for number, keys in by_number.items())
+        bars.append(Bar(point.label, (Text(point.display), *cites), abs(point.value) / largest, point.value))
+    return Chart(figure.title, tuple(bars), figure.kind == "line")
+
+
+class _Parser:
+    """Turns the tokens of markdown-it into blocks; `claims` are the marked statements in the order of the text."""
+
+    def __init__(self, tokens: Sequence[Token], report: Report, claims: Sequence[Claim]) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self._headings = 0
+        self._report = report
+        self._claims = iter(claims)
+        self._claim: Claim | None = None
+        self._is_inside = False
+        self._numbers = {reference.number for reference in report.references}
+
+    def blocks(self, end: str = "") -> list[Block]:
+        """Return the blocks up to a token of the type `end`, which is passed."""
+        found: list[Block] = []
+        while self._at < len(self._tokens):
+            token = self._tokens[self._at]
+            self._at += 1
+            if token.type == end:
+                break
+            if block := self._block(token):
+                found.append(block)
+        return found
+
+    def _block(self, token: Token) -> Block | None:
+        if token.type == "heading_open":
+            self._headings += 1
+            return Heading(int(token.tag[1:]), self._inline("heading_close"), f"h{self._headings}")
+        if token.type == "paragraph_open":
+            return self._paragraph(self._inline("paragraph_close"))
+        if token.type in ("fence", "code_block", "html_block"):
+            return self._code(token)
+        if token.type == "blockquote_open":
+            return Quote(tuple(self.blocks("blockquote_close")))
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            return self._items(token)
+        return self._table() if token.type == "table_open" else None
+
+    def _code(self, token: Token) -> Block:
+        """Return lines of code; those of a chart that can be drawn as a chart."""
+        self._follow_marks(token.content)
+        text = without_marks(token.content).rstrip("\n")
+        figure = read_chart(text) if token.info.split()[:1] == [INFO] else None
+        return _chart(figure, self._report) if figure is not None else Code(text)
+
+    def _paragraph(self, content: tuple[Inline, ...]) -> Block:
+        """Return a paragraph; one of a few bold words is a heading of what follows it."""
+        is_heading = all(isinstance(part, Text) and part.bold for part in content)
+        if content and is_heading and len(plain_text(content)) <= _LONGEST_HEADING:
+            self._headings += 1
+            plain = tuple(replace(part, bold=False) for part in content if isinstance(part, Text))
+            return Heading(_SUBHEADING, plain, f"h{self._headings}")
+        return Paragraph(content)
+
+    def _items(self, opening: Token) -> Items:
+        start = int(opening.attrs.get("start", 1)) if opening.type == "ordered_list_open" else None
+        end = opening.type.replace("open", "close")
+        items: list[tuple[Block, ...]] = []
+        while self._tokens[self._at].type != end:
+            self._at += 1  # list_item_open
+            items.append(tuple(self.blocks("list_item_close")))
+        self._at += 1
+        return Items(tuple(items), start)
+
+    def _table(self) -> Table:
+        rows: list[tuple[tuple[Inline, ...], ...]] = []
+        cells: list[tuple[Inline, ...]] = []
+        while (token := self._tokens[self._at]).type != "table_close":
+            self._at += 1
+            if token.type in ("th_open", "td_open"):
+                cells.append(self._inline(token.type.replace("open", "close")))
+            elif token.type == "tr_close":
+                rows.append(tuple(cells))
+                cells = []
+        self._at += 1
+        return Table(rows[0] if rows else (), tuple(rows[1:]))
+
+    def _inline(self, end: str) -> tuple[Inline, ...]:
+        """Return the content up to a token of the type `end`, which is passed."""
+        content: list[Inline] = []
+        if not self._is_inside:
+            self._claim = None
+        while (token := self._tokens[self._at]).type != end:
+            self._at += 1
+            self._add_inlines(content, token.children or ())
+        self._at += 1
+        return tuple(content)
+
+    def _add_inlines(self, content: list[Inline], tokens: Sequence[Token]) -> None:
+        bold = italic = 0
+        for token in tokens:
+            if token.type in ("strong_open", "strong_close"):
+                bold += token.nesting
+            elif token.type in ("em_open", "em_close"):
+                italic += token.nesting
+            elif token.type == "code_inline":
+                self._follow_marks(token.content)
+                content.append(Text(without_marks(token.content), bool(bold), bool(italic), True, self._is_own))
+            elif token.type == "hardbreak":
+                content.append(Break())
+            elif token.type in ("text", "softbreak", "html_inline", "image"):
+                text = "\n" if token.type == "softbreak" else token.content
+                self._add_text(content, Text(text, bool(bold), bool(italic)))
+
+    def _add_text(self, content: list[Inline], given: Text) -> None:
+        """Add a text to the inlines: its citations and marks of doubt apart, each piece with its statement."""
+        at = 0
+        for found in _PIECE.finditer(given.text):
+            is_cite = found["number"] is not None and int(found["number"]) in self._numbers
+            is_doubt = found["mark"] == DOUBT_SIGN and found.start() == at and content and isinstance(content[-1], Cite)
+            if not (is_cite or is_doubt or found["mark"] in (OPEN, CLOSE)):
+                continue
+            self._add_piece(content, given, given.text[at : found.start()])
+            at = found.end()
+            if is_cite:
+                _strip_end(content)
+                content.append(self._cite(int(found["number"])))
+            elif is_doubt:
+                content.append(doubt_of(self._claim, self._report.language))
+            else:
+                self._follow_marks(found[0])
+        self._add_piece(content, given, given.text[at:])
+
+    def _add_piece(self, content: list[Inline], given: Text, text: str) -> None:
+        if text:
+            content.append(replace(given, text=text, is_own=self._is_own))
+
+    def _follow_marks(self, text: str) -> None:
+        """Take in where statements begin and end; the last one stays known for what stands right behind it."""
+        for sign in text:
+            if sign == OPEN:
+                self._claim, self._is_inside = next(self._claims, None), True
+            elif sign == CLOSE:
+                self._is_inside = False
+
+    @property
+    def _is_own(self) -> bool:
+        return self._is_inside and self._claim is not None and self._claim.verdict.kind == "own"
+
+    def _cite(self, number: int) -> Cite:
+        return Cite(number, passages_of(self._report, number, self._claim))
+
+
+def _strip_end(content: list[Inline]) -> None:
+    """Take the blanks away that stand before a citation."""
+    if content and isinstance(content[-1], Text):
+        last = content.pop()
+        assert isinstance(last, Text)
+        if text := last.text.rstrip(" "):
+            content.append(replace(last, text=text))

@@ -1,0 +1,28 @@
+"""Names of settings in Open Deep Research, so that its configurations can be used as they are."""
+
+from collections.abc import Mapping
+from typing import Any
+
+SETTING_ALIASES = {
+    "research_model_max_tokens": "research_max_tokens",
+    "summarization_model": "read_model",
+    "summarization_model_max_tokens": "read_max_tokens",
+    "compression_model": "write_model",
+    "compression_model_max_tokens": "write_max_tokens",
+    "final_report_model": "report_model",
+    "final_report_model_max_tokens": "report_max_tokens",
+    "search_api": "sources",
+}
+"""Names of settings in Open Deep Research (`Configuration`), with ours."""
+_SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search", "none": ""}
+
+
+def own_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings under our names; where one is given under both names, ours counts."""
+    named: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in SETTING_ALIASES:
+            continue
+        is_search = name == "search_api" and isinstance(value, str)
+        named[SETTING_ALIASES[name]] = _SEARCH_APIS.get(value.lower(), value.lower()) if is_search else value
+    return named | {name: value for name, value in values.items() if name not in SETTING_ALIASES}

@@ -1,0 +1,122 @@
+"""The file of a bundle as it is read: a stranger's ZIP, bounded in every way before anything in it is unpacked."""
+
+import hashlib
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pydantic import ValidationError
+
+from deep_research.errors import ConfigError
+
+FORMAT = 1
+MANIFEST, TEXTS = "manifest.json", "texts/"
+LISTS = (
+    "events.jsonl", "steers.jsonl", "follow_ups.jsonl", "calls.jsonl", "notes.jsonl", "sources.jsonl",
+    "snapshots.jsonl",
+)  # fmt: skip
+SINGLE = ("run.json", "result.json", "report.md")
+_NAME = re.compile("|".join(map(re.escape, (MANIFEST, *LISTS, *SINGLE))) + f"|{TEXTS}[0-9a-f]{{64}}\\.txt")
+_MOST_MEMBERS, _MOST_ROWS = 20_000, 200_000
+_TYPED = {"steers.jsonl": 1_000, "follow_ups.jsonl": 1_000}
+"""The most rows of what a user has typed; each is written by itself."""
+_MOST_BYTES, _LARGEST_MEMBER = 1_000_000_000, 256_000_000
+_RATIO, _ALWAYS_UNPACKED = 60, 16_000_000
+"""Bytes that each byte of the file may become, and how many may be unpacked whatever the file weighs."""
+_PIECE = 1 << 20
+DAMAGE = (
+    zipfile.BadZipFile, zlib.error, ValidationError, ValueError, LookupError, TypeError, AttributeError, EOFError,
+    ArithmeticError, RuntimeError,
+)  # fmt: skip
+"""What reading a stranger's archive raises: RuntimeError for encrypted members, other packings and deep nesting."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why something could not be read, on one line."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"[:200]
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+class BundleFile:
+    """The members of a bundle, held against the manifest before any of them is used; a context manager.
+
+    Making it raises OSError, ConfigError for what is too large or has an unknown form, and those of `DAMAGE`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = path.open("rb")
+        try:
+            self._zip = zipfile.ZipFile(self._file)
+            self._check_sizes()
+            told = json.loads(self._zip.read(MANIFEST))
+            if told["format"] != FORMAT:
+                raise self._refused(f"has the format {str(told['format'])[:20]}; this version reads {FORMAT}")
+            self._check_members(dict(told["members"]))
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Self:
+        """Return the bundle itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file, also under a list that was read in part."""
+        self._file.close()
+
+    def _refused(self, why: str) -> ConfigError:
+        return ConfigError(f"{str(self._path)!r} {why}.", setting="bundle", value=str(self._path))
+
+    def _check_sizes(self) -> None:
+        infos = self._zip.infolist()
+        names = {info.filename for info in infos}
+        if odd := next((name for name in names if not _NAME.fullmatch(name)), None):
+            raise self._refused(f"is no bundle: it holds {odd[:60]!r}")
+        total, packed = sum(info.file_size for info in infos), self._path.stat().st_size
+        if len(names) != len(infos) or len(infos) > _MOST_MEMBERS:
+            raise self._refused(f"holds {len(infos):,} members; a bundle has {_MOST_MEMBERS:,} at most, each once")
+        if total > min(_MOST_BYTES, _ALWAYS_UNPACKED + _RATIO * packed):
+            raise self._refused(f"would unpack to {total / 1e6:,.0f} MB, which is too large for a bundle of its size")
+        if max((info.file_size for info in infos), default=0) > _LARGEST_MEMBER:
+            raise self._refused(f"holds a member of more than {_LARGEST_MEMBER / 1e6:,.0f} MB")
+
+    def _check_members(self, hashes: dict[str, str]) -> None:
+        for name in (*SINGLE, *LISTS, *(name for name in self._zip.namelist() if name.startswith(TEXTS))):
+            digest = hashlib.sha256()
+            with self._zip.open(name) as member:
+                while piece := member.read(_PIECE):
+                    digest.update(piece)
+            if digest.hexdigest() != hashes[name]:
+                raise self._refused(f"was changed: {name} does not have its hash")
+
+    def read(self, name: str) -> bytes:
+        """Return a member."""
+        return self._zip.read(name)
+
+    def rows(self, name: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a list, one at a time. Raises ConfigError, and what `json.loads` raises."""
+        with self._zip.open(name) as lines:
+            for number, line in enumerate(lines, 1):
+                row = json.loads(line)
+                if number > _TYPED.get(name, _MOST_ROWS) or not isinstance(row, dict):
+                    raise self._refused(f"is no bundle: row {number:,} of {name} is one too many, or is no object")
+                yield row
+
+    def text(self, sha256: str) -> str:
+        """Return the text of this hash. Raises ConfigError for another."""
+        data = self.read(f"{TEXTS}{sha256}.txt")
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise self._refused(f"was changed: the text {sha256[:64]} is another")
+        return data.decode("utf-8", "surrogatepass")

@@ -1,0 +1,292 @@
+"""Call functions in processes that are ended at a limit of time or memory: whatever works on text of others goes there.
+
+A regular expression or a parser that a hostile text holds up also holds the interpreter: no thread goes on, no signal
+is heard. In a process of its own it costs that call alone. Processes are started when they are first needed and kept.
+"""
+
+import asyncio
+import atexit
+import contextvars
+import json
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import cache, partial
+from typing import Any, ParamSpec, TypeVar
+
+from pydantic import TypeAdapter
+
+from deep_research import errors
+from deep_research.errors import ResearchError, Stopped, WorkTooLarge
+from deep_research.settings import bare_environment
+from deep_research.worker_child import ASKS, FAILURE, LAST, RESULT, SIZE, Limits
+
+_T = TypeVar("_T")
+_P = ParamSpec("_P")
+Function = Callable[..., Any] | str
+"""A function of a module, or its name (`module:function`) where only the worker is to import it."""
+_MODULE = "deep_research.worker_child"
+_PROCESSES = max(2, min(4, os.cpu_count() or 2))
+_START_SECONDS = 120.0
+_MOMENT = 0.05
+_ANSWERS_AHEAD = 4  # each may hold a whole book
+_NOTHING_OFFERED: Mapping[str, Callable[..., Any]] = {}
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+class StopSwitch:
+    """Ends, from any thread, the calls that are made under it; those that come later are not begun."""
+
+    def __init__(self) -> None:
+        self.is_set = False
+        self._workers: set[Worker] = set()
+        self._lock = threading.Lock()
+
+    def set(self) -> None:
+        """End the calls at once."""
+        with self._lock:
+            self.is_set = True
+            for worker in self._workers:
+                worker.kill()
+
+    def clear(self) -> None:
+        """Let calls be made again."""
+        self.is_set = False
+
+    @contextmanager
+    def watching(self, worker: "Worker") -> Iterator[None]:
+        """Let the process be ended inside the block. Raises Stopped when it is too late to begin."""
+        with self._lock:
+            if self.is_set:
+                raise Stopped("the work was stopped")
+            self._workers.add(worker)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._workers.discard(worker)
+
+    @contextmanager
+    def governing(self) -> Iterator[None]:
+        """Have it govern the calls that this thread makes inside the block."""
+        before = _SWITCH.set(self)
+        try:
+            yield
+        finally:
+            _SWITCH.reset(before)
+
+
+_SWITCH: ContextVar[StopSwitch | None] = ContextVar("stop_switch", default=None)
+
+
+class Worker:
+    """A process that calls functions one after another. A thread takes its answers in.
+
+    Raises OSError when it cannot be started.
+    """
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-P", "-m", _MODULE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=bare_environment(),
+        )
+        self._lines: queue.Queue[bytes] = queue.Queue(_ANSWERS_AHEAD)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        self._is_done = self._line(_START_SECONDS)[:1] == RESULT
+        if not self._is_done:
+            self.close()
+            raise OSError("the process does not start")
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it can be given another call: it is alive, and has answered the last one."""
+        return self._is_done and self._process.poll() is None
+
+    def _listen(self) -> None:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._lines.put(b"")
+
+    def _line(self, seconds: float) -> bytes:
+        """Return the next whole line, or none when the process has ended or takes longer than `seconds`."""
+        with suppress(queue.Empty):
+            line = self._lines.get(timeout=max(0.0, seconds))
+            return line if line.endswith(b"\n") else b""
+        return b""
+
+    def _send(self, value: Any) -> None:
+        assert self._process.stdin
+        data = pickle.dumps(value)
+        with suppress(OSError):  # the process has ended: there will be no answer either
+            self._process.stdin.write(len(data).to_bytes(SIZE) + data)
+            self._process.stdin.flush()
+
+    def send(self, function: Function, *args: Any, limits: Limits | None = None) -> None:
+        """Ask for the result of a function; without `limits` it sets its own."""
+        name = function if isinstance(function, str) else f"{function.__module__}:{function.__qualname__}"
+        self._send((name, args, limits))
+
+    def result(self, returns: Any, seconds: float, offered: Mapping[str, Callable[..., Any]] = _NOTHING_OFFERED) -> Any:
+        """Return the next result, checked to be a `returns`. `offered` are the functions that the call may ask for.
+
+        Raises WorkTooLarge when the process has ended or takes longer than `seconds`, and what the function raised: an
+        error of ours as itself, another one as ResearchError.
+        """
+        ends, self._is_done = time.monotonic() + seconds, False
+        while (line := self._line(ends - time.monotonic())) and line[:1] == ASKS:
+            name, args, named = json.loads(line[2:])
+            if name not in offered:
+                break
+            asked = time.monotonic()
+            self._send(offered[name](*args, **named))
+            ends += time.monotonic() - asked
+        kind, is_last, told = line[:1], line[1:2] == LAST, line[2:]
+        if not line or kind == ASKS:
+            raise WorkTooLarge("it crashed, or took too much memory or time")
+        value = json.loads(told)
+        self._is_done = not is_last
+        if kind == RESULT:
+            return _adapter(returns).validate_python(value)
+        if kind == FAILURE:
+            raise getattr(errors, value[0], ResearchError)(value[1])
+        raise ResearchError(value)
+
+    def kill(self) -> None:
+        """End the process at once; who waits for its result hears that it has ended."""
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        """End the process and its thread."""
+        self.kill()
+        while self._listener.is_alive():  # it may be waiting for room
+            self._line(_MOMENT)
+        self._process.communicate()
+
+
+class _Pool:
+    """The processes of this process that are idle, and the room for more."""
+
+    def __init__(self) -> None:
+        self.idle: list[Worker] = []
+        self.room = threading.BoundedSemaphore(_PROCESSES)
+        self.threads = ThreadPoolExecutor(_PROCESSES, thread_name_prefix="workers")
+
+    @contextmanager
+    def lent(self) -> Iterator[Worker]:
+        """Lend a process; it is kept for the next call."""
+        with self.room:
+            worker = self._taken()
+            try:
+                yield worker
+            finally:
+                if worker.is_usable:
+                    self.idle.append(worker)
+                else:
+                    worker.close()
+
+    def _taken(self) -> Worker:
+        """Return an idle process that is still there, or a new one."""
+        with suppress(IndexError):
+            while not (worker := self.idle.pop()).is_usable:
+                worker.close()
+            return worker
+        return Worker()
+
+    def close(self) -> None:
+        """End all that are idle."""
+        while self.idle:
+            self.idle.pop().close()
+
+
+_pools = [_Pool()]
+"""The last is in use; a process that was forked leaves those of its parent alone."""
+
+
+@atexit.register
+def _close() -> None:
+    _pools[-1].close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _pools.append(_Pool()))
+
+
+@contextmanager
+def own_worker() -> Iterator[Worker]:
+    """Give a worker beside the pool, for long work; the switch that governs this thread ends it. Raises OSError."""
+    worker = Worker()
+    try:
+        with (_SWITCH.get() or StopSwitch()).watching(worker):
+            yield worker
+    finally:
+        worker.close()
+
+
+def call_in_worker(
+    function: Function,
+    *args: Any,
+    returns: type[_T],
+    limits: Limits,
+    offered: Mapping[str, Callable[..., Any]] = _NOTHING_OFFERED,
+) -> _T:
+    """Return what `function` returns in a worker; blocks until then.
+
+    Arguments are pickled; the result goes through JSON and is checked to be a `returns`.
+
+    Raises WorkTooLarge at a limit, Stopped by the switch that governs this thread, what the function raises, and
+    ResearchError where no process can be started.
+    """
+    switch = _SWITCH.get() or StopSwitch()
+    try:
+        with _pools[-1].lent() as worker, switch.watching(worker):
+            worker.send(function, *args, limits=limits)
+            return worker.result(returns, limits.wall_seconds, offered)
+    except OSError as error:
+        raise ResearchError(f"no process could be started for it ({error})") from error
+    except WorkTooLarge as error:
+        if switch.is_set:
+            raise Stopped("the work was stopped") from error
+        raise
+
+
+async def in_worker_thread(work: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
+    """Return `work(*args, **named)`, done in a thread whose calls in workers end when this is cancelled.
+
+    There are as many such threads as workers, so that what waits for a worker takes no thread from others.
+    """
+    switch, carried = StopSwitch(), contextvars.copy_context()
+    carried.run(_SWITCH.set, switch)
+    doing: asyncio.Future[_T] = asyncio.get_running_loop().run_in_executor(
+        _pools[-1].threads, partial(carried.run, partial(work, *args, **named))
+    )
+    doing.add_done_callback(_note_error)
+    try:
+        return await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        switch.set()
+        doing.cancel()
+        raise
+
+
+def _note_error(done: "Future[Any] | asyncio.Future[Any]") -> None:
+    """Look at the error of what nobody waits for any more."""
+    if not done.cancelled():
+        done.exception()

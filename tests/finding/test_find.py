@@ -1,0 +1,242 @@
+"""What is shown of a question: the best stretch whole, then other places, and only negatives that are true."""
+
+from pathlib import Path
+
+import pytest
+
+from deep_research.finding.finder import find
+from deep_research.finding.places import PartPlaces
+from tests.finding.folders import library_of
+
+MANUAL = """# Pump manual
+
+## Safety
+
+Wear gloves whenever the pump is opened. The housing may be hot.
+
+## Changing the filter
+
+Before the filter is changed, close the inlet valve. To change it:
+
+1. Switch the pump off at the wall.
+2. Wait until the pressure gauge shows zero.
+3. Unscrew the filter cover with the blue key.
+4. Put the new cartridge in with its arrow upwards.
+5. Screw the cover on and open the inlet valve.
+
+## Data
+
+| Model | Flow l/min | Pressure bar | Mass kg |
+| --- | --- | --- | --- |
+| P500 | 41 | 5 | 12 |
+| P700 | 77 | 7 | 19 |
+| P900 | 103 | 9 | 27 |
+
+## Calling the service
+
+Write a message with the serial number:
+
+```
+pumpctl report --serial 4711
+```
+
+The service answers within two days.
+"""
+CHINESE = """# 员工手册
+
+## 差旅
+
+国内出差每天补贴一百八十元。住宿费最高每晚四百五十元。
+
+## 年假
+
+工作满一年后有十天年假。未休完的年假可以保留到次年三月。
+"""
+JAPANESE = """# 勤怠規程
+
+## 在宅勤務
+
+在宅勤務は週二日までとし、前日の正午までに上長へ申請する。
+
+## 残業
+
+月四十五時間を超える残業には部長の承認が必要である。
+"""
+KOREAN = """# 보안 지침
+
+## 비밀번호
+
+비밀번호는 12자 이상이어야 하며 90일마다 바꾼다.
+
+## 노트북 분실
+
+노트북을 잃어버리면 두 시간 안에 보안팀에 알린다.
+"""
+
+
+def shown(part: PartPlaces) -> str:
+    return "\n".join(piece.text for stretch in part.stretches for piece in stretch.pieces)
+
+
+def ask(folder: Path, files: dict[str, str], question: str, language: str = "en") -> PartPlaces:
+    with library_of(folder, files) as library:
+        (part,) = find(question, language, library).parts
+    return part
+
+
+def test_all_steps_are_shown_with_their_lead(tmp_path: Path) -> None:
+    part = ask(
+        tmp_path / "docs",
+        {"manual.md": MANUAL, "other.md": "# Other\n\nNothing here.\n"},
+        "How do I change the filter?",
+    )
+    text = shown(part)
+    assert "close the inlet valve. To change it:" in text
+    assert all(f"{number}. " in text for number in range(1, 6))
+    assert part.stretches[0].where == "Pump manual > Changing the filter"
+
+
+def test_rows_stand_under_their_header(tmp_path: Path) -> None:
+    rows = "\n".join(f"| Q{n} | {n} | {n} | {n} |" for n in range(1_000, 1_200))
+    table = MANUAL.replace("| P900 | 103 | 9 | 27 |", f"| P900 | 103 | 9 | 27 |\n{rows}")
+    text = shown(ask(tmp_path / "docs", {"manual.md": table}, "What is the mass of the P700?"))
+    assert "| Model | Flow l/min | Pressure bar | Mass kg |" in text
+    assert "| P700 | 77 | 7 | 19 |" in text
+    assert len(text) < 3_000
+
+
+def test_code_is_shown_with_its_caption(tmp_path: Path) -> None:
+    text = shown(ask(tmp_path / "docs", {"manual.md": MANUAL}, "Which command reports the serial number?"))
+    assert "Write a message with the serial number:" in text
+    assert "pumpctl report --serial 4711" in text
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "question", "language", "answer"),
+    [
+        ("manual.md", MANUAL, "what must I wear when the pump is open", "en", "Wear gloves"),
+        ("手册.md", CHINESE, "出差住宿一晚最多多少钱？", "zh", "四百五十元"),
+        ("規程.md", JAPANESE, "在宅勤務はいつまでに申請しますか", "ja", "前日の正午"),
+        ("지침.md", KOREAN, "비밀번호는 며칠마다 바꾸나요?", "ko", "90일마다"),
+    ],
+)
+def test_the_paragraph_that_answers_comes_first(
+    tmp_path: Path, file: str, content: str, question: str, language: str, answer: str
+) -> None:
+    others = {"manual.md": MANUAL, "手册.md": CHINESE, "規程.md": JAPANESE, "지침.md": KOREAN}
+    assert answer in shown(ask(tmp_path / "docs", others | {file: content}, question, language))
+
+
+def test_pieces_and_places_are_exact_slices(tmp_path: Path) -> None:
+    with library_of(tmp_path / "docs", {"manual.md": MANUAL}) as library:
+        (part,) = find("How do I change the filter of the pump?", "en", library).parts
+        snapshot = library.snapshot(part.stretches[0].source)
+        assert snapshot is not None
+        for piece in part.stretches[0].pieces:
+            assert snapshot.text[piece.start : piece.end] == piece.text
+            spans = [library.passage(key) for key in piece.passages]
+            assert spans
+            assert all(p is not None and p.start < piece.end and piece.start < p.end for p in spans)
+        assert all(library.passage(place.passage) is not None for place in part.places)
+        assert all("\n" not in place.line for place in part.places)
+
+
+def test_both_things_compared_have_places_and_those_with_both_come_first(tmp_path: Path) -> None:
+    files = {
+        "alias.md": "# mod_alias\n\nmod_alias maps addresses to folders. It is simple and fast.\n",
+        "rewrite.md": "# mod_rewrite\n\nmod_rewrite changes addresses by rules and conditions.\n",
+        "choose.md": "# Choosing\n\nUse mod_alias for plain redirects; mod_rewrite only where rules need conditions.\n",
+        "other.md": "# Logs\n\nThe log tells which addresses were asked for.\n",
+    }
+    part = ask(tmp_path / "docs", files, "What is the difference between mod_alias and mod_rewrite?")
+    assert part.things == ("mod_alias", "mod_rewrite")
+    assert "plain redirects" in shown(part)
+    del files["choose.md"]
+    part = ask(tmp_path / "more", files, "What is the difference between mod_alias and mod_rewrite?")
+    assert {stretch.title for stretch in part.stretches} == {"mod_alias", "mod_rewrite"}
+
+
+def test_words_that_stand_nowhere_and_nowhere_together_are_told(tmp_path: Path) -> None:
+    part = ask(tmp_path / "docs", {"manual.md": MANUAL}, "What colour has the filter cover of the dishwasher?")
+    assert not part.together
+    assert part.is_complete
+    assert {"colour", "dishwasher"} <= set(part.missing)
+    assert "filter" in part.closest
+
+
+@pytest.mark.parametrize("question", ["What is the mass of the P700?", "How hot may the housing of the pump be?"])
+def test_nothing_is_said_to_be_missing_that_one_passage_has(tmp_path: Path, question: str) -> None:
+    part = ask(tmp_path / "docs", {"manual.md": MANUAL}, question)
+    assert part.together
+    assert not part.missing
+
+
+def test_a_word_deep_in_a_large_library_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    filler = {f"f{n}.md": f"# Filter {n}\n\n" + "The filter is cleaned. " * 20 for n in range(80)}
+    last = {
+        "z.md": "# Notes\n\n"
+        + "Rain fell. " * 400
+        + "The filter is green by order of the zymurgist. "
+        + "Rain fell. " * 400
+    }
+    part = ask(tmp_path / "docs", filler | last, "Which filter did the zymurgist order?")
+    assert part.together
+    assert "zymurgist" in shown(part) or any("zymurgist" in place.line for place in part.places)
+
+
+def test_current_text_comes_before_change_logs_and_bibliographies(tmp_path: Path) -> None:
+    files = {
+        "otters.md": "# Sea otters\n\nSea otters protect kelp forests: they eat the urchins that graze on kelp.\n",
+        "changes.md": "# Change log\n\n- How sea otters protect kelp: chapter added.\n- Sea otters and kelp: typo.\n",
+        "books.md": "# Reading\n\n## References\n\n1. Lee, K. (2014). Sea otters, kelp forests and urchins: how do sea"
+        " otters protect kelp? Ecology 3.\n2. Roe, J. (2015). Do sea otters protect kelp? Marine Biology 9.\n"
+        "3. Poe, A. (2016). Kelp and sea otters: how they protect the coast. Nature 1.\n",
+    }
+    part = ask(tmp_path / "docs", files, "How do sea otters protect kelp?")
+    assert part.stretches[0].title == "Sea otters"
+
+
+def test_a_document_in_two_formats_is_shown_once(tmp_path: Path) -> None:
+    text = "The swap partition should be as large as the memory, and at least 512 megabytes."
+    files = {
+        "guide.html": f"<html><head><title>Guide</title></head><body><h1>Partitions</h1><p>{text}</p></body></html>",
+        "guide.txt": f"Guide\n\nPartitions\n\n{text.replace(' as the', chr(10) + 'as the')}\n",
+        "guide.md": f"# Guide\n\n## Partitions\n\n{text}\n",
+    }
+    part = ask(tmp_path / "docs", files, "How large should the swap partition be?")
+    lines = [place.line for place in part.places if "512" in place.line]
+    assert "512 megabytes" in shown(part)
+    assert lines == []
+
+
+def test_the_readers_language_comes_before_a_translation(tmp_path: Path) -> None:
+    files = {
+        "en.md": "# GRUB installieren\n\nThe loader GRUB 2 is written to /dev/sda by grub-install, which takes the disk.\n",
+        "ja.md": "# GRUB\n\nローダー GRUB 2 は grub-install によって /dev/sda に書き込まれます。grub-install はディスクを取ります。\n",
+    }
+    part = ask(tmp_path / "docs", files, "GRUB 2 を /dev/sda に書き込むには？", "ja")
+    assert "書き込まれます" in shown(part)
+
+
+def test_documents_in_another_language_are_named(tmp_path: Path) -> None:
+    with library_of(tmp_path / "docs", {"manual.md": MANUAL}) as library:
+        found = find("P700 的质量是多少？", "zh", library)
+    assert found.language == "en"
+    assert "P700" in shown(found.parts[0])
+
+
+def test_an_empty_library_gives_no_place(tmp_path: Path) -> None:
+    with library_of(tmp_path / "docs", {"manual.md": MANUAL}) as library:
+        assert find("zzyzx qwertz", "en", library).is_empty
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["x" * 20_000, "漢字" * 10_000, "".join(f"word{n} " for n in range(3_000)), "가나다라 " * 4_000, "a? " * 7_000],
+)
+def test_a_question_of_any_length_is_bounded(tmp_path: Path, question: str) -> None:
+    with library_of(tmp_path / "docs", {"manual.md": MANUAL, "手册.md": CHINESE}) as library:
+        found = find(question, "en", library)
+    assert len(found.parts) <= 7
+    assert sum(len(part.words) for part in found.parts) <= 60
+    assert found.cut or not found.parts

@@ -1,0 +1,146 @@
+"""The reasoner without a model: when it asks back, what it searches, and the report it makes."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from deep_research.data import LIBRARY, Action, Brief, Message, Observation, Question, Ranking, Section, Term, Turn
+from deep_research.finding.finder_reasoner import FinderReasoner
+from deep_research.i18n.language import detect
+from tests.finding.folders import library_of, researched
+from tests.finding.test_find import KOREAN, MANUAL
+
+REASONER = FinderReasoner()
+
+
+def decided(text: str, *history: tuple[str, str], rounds: int = 0, terms: Sequence[Term] = ()):
+    told = tuple(Message.model_validate({"role": role, "text": said}) for role, said in history)
+    question = Question(text=text, language=detect(text), history=told)
+    return asyncio.run(REASONER.decide(question, rounds=rounds, terms=terms))
+
+
+@pytest.mark.parametrize(
+    ("text", "action", "missing"),
+    [
+        ("癌症", "NEED_CLARIFICATION", "aspect"),
+        ("药物", "NEED_CLARIFICATION", "aspect"),
+        ("cancer", "NEED_CLARIFICATION", "aspect"),
+        ("로봇", "NEED_CLARIFICATION", "aspect"),
+        ("那个靶点", "NEED_CLARIFICATION", "referent"),
+        ("that drug", "NEED_CLARIFICATION", "referent"),
+        ("帮我研究一下", "NEED_CLARIFICATION", "topic"),
+        ("tell me more", "NEED_CLARIFICATION", "topic"),
+        ("write me a poem", "CANNOT_DO", ""),
+        ("写首诗", "CANNOT_DO", ""),
+        ("KRAS G12C", "START_RESEARCH", ""),
+        ("GLP-1 激动剂最新进展", "START_RESEARCH", ""),
+        ("null client", "START_RESEARCH", ""),
+        ("What is cancer?", "START_RESEARCH", ""),
+        ("XYZ123", "VERIFY_TOPIC", ""),
+    ],
+)
+def test_when_it_asks(text: str, action: str, missing: str) -> None:
+    decision = decided(text)
+    assert decision.next_action == action
+    assert (decision.clarification.missing_info if decision.clarification else "") == missing
+
+
+def test_an_answer_to_a_clarification_starts() -> None:
+    asked = decided("癌症", ("assistant", "哪一方面？"), ("user", "免疫治疗"), rounds=1)
+    assert asked.next_action == "START_RESEARCH"
+    assert "免疫治疗" in asked.refined_question
+
+
+def test_a_word_that_points_back_brings_the_topic_of_the_question_before() -> None:
+    decision = decided("What are its limits?", ("user", "How does KRAS G12C signal?"), ("assistant", "…"))
+    assert decision.refined_question == "What are its limits? (KRAS G12C)"
+    assert decision.assumptions
+
+
+def test_a_code_that_nothing_has_is_asked_about() -> None:
+    decision = decided("XYZ123", terms=[Term(term="XYZ123")])
+    assert decision.unknown_terms == ("XYZ123",)
+
+
+def test_the_report_shows_places_by_part_and_by_document_and_says_that_nobody_judged(tmp_path: Path) -> None:
+    with library_of(tmp_path / "docs", {"manual.md": MANUAL, "지침.md": KOREAN}) as library:
+        text, sections = asyncio.run(
+            researched(library, "How do I change the filter of the pump? What is the mass of the P700?")
+        )
+        assert text.startswith("# How do I change the filter")
+        assert text.count("\n> ") == 2
+        assert "nobody judged" in text
+        assert "## How do I change the filter of the pump" in text
+        assert "## By document" in text
+        ids = set(re.findall(r"\[(s\d+p\d+)\]", text))
+        assert ids
+        assert all(library.passage(key) is not None for key in ids)
+        assert len(sections) == 2
+        for section in sections:
+            assert re.search(r"\[s\d+p\d+\]", section.content)
+
+
+def test_a_report_with_nothing_found_cites_nothing(tmp_path: Path) -> None:
+    with library_of(tmp_path / "docs", {"manual.md": MANUAL}) as library:
+        text, _ = asyncio.run(researched(library, "zzyzx qwertz"))
+    assert "No place was found." in text
+    assert "[s" not in text
+
+
+def test_it_searches_again_for_what_the_user_remarks(tmp_path: Path) -> None:
+    section = Section(title="filter", queries=("filter", "cartridge"))
+    brief = Brief(title="filter", objective="", question="filter", sections=(section,))
+    with library_of(tmp_path / "docs", {"manual.md": MANUAL}) as library:
+        first = asyncio.run(REASONER.next_move(section, brief, (), library))
+        assert [action.query for action in first.actions] == ["filter\ncartridge"]
+        seen = Observation(action="x", passages=("s1p1",))
+        turn = Turn(actions=first.actions, observations=(seen,), remarks=("and the pressure",))
+        again = asyncio.run(REASONER.next_move(section, brief, [turn], library))
+        assert [action.query for action in again.actions] == ["and the pressure"]
+
+
+@pytest.mark.parametrize(("question", "searches"), [("filter cover", 0), ("filter cover of a dishwasher", 1)])
+def test_a_follow_up_searches_only_where_what_was_read_lacks_a_word(
+    tmp_path: Path, question: str, searches: int
+) -> None:
+    section = Section(title="Answer", description=question, queries=(question,))
+    brief = Brief(title=question, objective="", question=question, sections=(section,))
+    with library_of(tmp_path / "docs", {"manual.md": MANUAL}) as library:
+        ids = tuple(passage.id for passage in library.passages("s1"))
+        action = Action(id="m1", name="search", query=question, source=LIBRARY)
+        turn = Turn(actions=(action,), observations=(Observation(action="m1", passages=ids),))
+        move = asyncio.run(REASONER.next_move(section, brief, [turn], library))
+    assert len(move.actions) == searches
+    assert bool(move.text) == (not searches)
+
+
+def test_all_pending_sections_are_delegated_once() -> None:
+    sections = [Section(title="a"), Section(title="b"), Section(title="c", status="completed")]
+    brief = Brief(title="t", objective="")
+    first = asyncio.run(REASONER.delegate(brief, sections, (), None))  # pyright: ignore[reportArgumentType]
+    assert [action.source for action in first] == ["a", "b"]
+    last = asyncio.run(REASONER.delegate(brief, sections, (Turn(),), None))  # pyright: ignore[reportArgumentType]
+    assert [action.name for action in last] == ["research_complete"]
+
+
+class Reversing:
+    """A ranker to which the last text is the best."""
+
+    name = "reversing"
+
+    async def rank(self, question: str, texts: Sequence[str]) -> Ranking:
+        return Ranking(scores=tuple(float(number) for number in range(len(texts))))
+
+    async def close(self) -> None:
+        """Hold nothing."""
+
+
+def test_a_ranker_puts_the_places_in_order(tmp_path: Path) -> None:
+    files = {f"f{n}.md": f"# File {n}\n\nThe filter number {n} is {'kept ' * n}clean.\n" for n in range(4)}
+    with library_of(tmp_path / "docs", files) as library:
+        plain, _ = asyncio.run(researched(library, "filter clean"))
+        ranked, _ = asyncio.run(researched(library, "filter clean", Reversing()))
+    assert re.findall(r"\*\*(File \d)\*\*", plain) != re.findall(r"\*\*(File \d)\*\*", ranked)

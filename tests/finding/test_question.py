@@ -1,0 +1,74 @@
+"""How a question is read: its parts, the things it compares, the words that are looked for."""
+
+import pytest
+
+from deep_research.finding.question import analyze_question, read_question
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("Why does the pump stop?", 1),
+        ("What limits subprocess.run, and what happens to the child?", 2),
+        ("How do I replicate a table? What is not replicated?", 2),
+        ("1. Which port is used? 2. Which file sets it?", 2),
+        ("主分区最多可以有几个，扩展分区有什么用？", 2),
+        ("スワップの大きさは？ 暗号化するには？", 2),
+        ("스왑은 얼마나 커야 하나요? 암호화는 어떻게 하나요?", 2),
+        ("How does mod_rewrite differ from mod_alias, and when should we use which?", 1),
+    ],
+)
+def test_parts(question: str, parts: int) -> None:
+    assert len(read_question(question).parts) == parts
+
+
+@pytest.mark.parametrize(
+    ("question", "things"),
+    [
+        ("How does mod_rewrite differ from mod_alias, and when should we use which?", ("mod_rewrite", "mod_alias")),
+        (
+            "Compare pg_dump, pg_basebackup and continuous archiving.",
+            ("pg_dump", "pg_basebackup", "continuous archiving"),
+        ),
+        (
+            "Compare pg_dump, pg_basebackup and continuous archiving for backing up a 500 GB database. Which should we use?",
+            ("pg_dump", "pg_basebackup", "continuous archiving"),
+        ),
+        ("CREATE INDEX vs CREATE INDEX CONCURRENTLY", ("CREATE INDEX", "CREATE INDEX CONCURRENTLY")),
+        ("What are the defaults of work_mem and maintenance_work_mem?", ("work_mem", "maintenance_work_mem")),
+        ("event 与 worker MPM 区别", ("event", "worker MPM")),
+        ("GPT-4 和 Claude 3 的区别", ("GPT-4", "Claude 3")),
+        ("GiST と GIN の違いは？", ("GiST", "GIN")),
+        ("dpkg --remove 와 dpkg --purge 의 차이점", ("dpkg --remove", "dpkg --purge")),
+        ("How are reads and writes counted?", ()),
+        ("为什么天空是蓝的？", ()),
+    ],
+)
+def test_things_compared(question: str, things: tuple[str, ...]) -> None:
+    assert read_question(question).parts[0].things == things
+
+
+def test_a_later_part_keeps_the_words_of_the_first() -> None:
+    second = read_question("What limits subprocess.run, and what happens to the child?").parts[1]
+    assert [word.text for word in second.words if word.worth > 0.5] == ["child"]
+    assert "subprocess.run" in [word.text for word in second.context]
+
+
+def test_a_long_question_is_cut_and_the_rest_counted() -> None:
+    asked = read_question(" ".join(f"term{n}" for n in range(500)))
+    assert sum(len(part.words) for part in asked.parts) == 60
+    assert asked.cut == 440
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("RAG 技术的最新进展有哪些？", "list"),
+        ("What are the main vector databases?", "list"),
+        ("GPT-4 和 Claude 3 的区别", "comparison"),
+        ("Explain how the scheduler works", "deep_dive"),
+        ("default port of the server", "general"),
+    ],
+)
+def test_kinds(question: str, kind: str) -> None:
+    assert analyze_question(question, "").query_type == kind

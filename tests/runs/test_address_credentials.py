@@ -1,0 +1,250 @@
+"""User and password in the addresses of settings: sent where they belong, and in nothing that is kept or shown; proxies."""
+
+import asyncio
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from deep_research import address_credentials, api
+from deep_research.cli.main import cli
+from deep_research.errors import ConfigError, ResearchError
+from deep_research.providers.rankers import open_ranker
+from deep_research.runs.report_changes import RunChanges, post_changes
+from deep_research.settings import Settings, load_keys, load_settings
+from deep_research.stores.run_bundle import write_bundle
+from deep_research.stores.run_store import RunRecord
+from tests.runs.running import engines, run
+
+PASSWORD = "CANARY-pass.word-77"
+BASIC = f"Basic {b64encode(f'me:{PASSWORD}'.encode()).decode()}"
+Seen = list[tuple[str, dict[str, str]]]
+
+
+@pytest.fixture(autouse=True)
+def another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No credentials are known from other tests."""
+    monkeypatch.setattr(address_credentials, "_known", {})
+    monkeypatch.setattr("deep_research.safe_text._secrets", {})
+
+
+@contextmanager
+def listening(status: int = 500, body: object = None) -> Iterator[tuple[str, Seen]]:
+    """A server, or a proxy, that notes addresses and headers; gives its host and port."""
+    seen: Seen = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+            seen.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
+            data = json.dumps(body or {"error": {"message": f"refused {self.headers.get('authorization')}"}}).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST  # noqa: N815 - the server's names
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
+            """Be quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"127.0.0.1:{server.server_port}", seen
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _kept_in(folder: Path) -> list[str]:
+    """Return the files that hold the password, in any of its forms."""
+    forms = (PASSWORD.encode(), BASIC.partition(" ")[2].encode())
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if any(form in path.read_bytes() for form in forms)]
+
+
+def test_settings_and_variables_hold_addresses_without_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"https://me:{PASSWORD}@models.test/v1"
+    nested: dict[str, Any] = {
+        "searxng": {"base_url": address},
+        "jina": {"reader_url": address},
+        "feeds": {"feeds": [address]},
+    }
+    settings = Settings(
+        model_base_url=address, ranker_base_url=address, proxy=address, contact=address, source_options=nested
+    )
+    assert PASSWORD not in settings.model_dump_json() + repr(settings)
+    assert settings.proxy == "https://models.test/v1"
+    assert settings.source_options["feeds"]["feeds"] == ["https://models.test/v1"]
+    monkeypatch.setenv("SEARXNG_URL", address)
+    assert load_keys(["SEARXNG_URL"]) == {"SEARXNG_URL": "https://models.test/v1"}
+    assert address_credentials.credentials_for("https://MODELS.test:443/other") == ("me", PASSWORD)
+    for other in ("http://models.test", "https://models.test:8443", "https://models.test.evil.test"):
+        assert address_credentials.credentials_for(other) is None
+
+
+def test_a_message_about_an_address_shows_no_password() -> None:
+    for shown in (f"cannot use 'wrong://me:{PASSWORD}@host/x'", f"no: ftp://me:{PASSWORD}@host"):
+        assert PASSWORD not in ResearchError(shown).message
+    with pytest.raises(ConfigError) as refused:
+        load_settings(source_options=f"http://me:{PASSWORD}@host")
+    assert PASSWORD not in refused.value.message
+    assert PASSWORD not in ResearchError(f"the password is {PASSWORD}, me:{PASSWORD}").message
+
+
+def test_words_stay_in_texts_though_somebody_uses_one_as_a_password() -> None:
+    Settings(proxy="http://research:postgres@proxy.test:3128")
+    assert "postgres" in ResearchError("postgres is a database; research uses it").message
+    assert "postgres" not in ResearchError("http://research:postgres@proxy.test:3128 failed").message
+
+
+def _begin(folder: Path, place: str) -> api.Run:
+    address = f"http://me:{PASSWORD}@{place}/v1"
+    settings = load_settings(model_provider="compatible", model_name="m", model_base_url=address)
+    docs = [str(engines(folder / "docs"))]
+    return api.start_run("Which kinds of engines are there?", settings, docs=docs, home=folder / "home")
+
+
+def test_the_password_of_a_model_server_is_sent_there_and_kept_nowhere(tmp_path: Path) -> None:
+    told: list[str] = []
+    with listening() as (place, seen), suppress(ResearchError):
+        run = _begin(tmp_path, place)
+        report = asyncio.run(run.carry_out(listener=lambda event: told.append(event.model_dump_json())))
+        told.append(report.model_dump_json())
+    assert {headers["authorization"] for _, headers in seen} == {BASIC}
+    assert "500" in "".join(told)
+    assert PASSWORD not in "".join(told)
+    assert _kept_in(tmp_path) == []
+
+
+def test_a_run_that_another_process_takes_up_uses_the_credentials_of_the_settings_in_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with listening() as (place, seen), suppress(ResearchError):
+        begun = _begin(tmp_path, place)
+        monkeypatch.setattr(address_credentials, "_known", {})
+        monkeypatch.setenv("DEEP_RESEARCH_MODEL_BASE_URL", f"http://me:{PASSWORD}@{place}/v1")
+        asyncio.run(api.open_run(begun.id, home=tmp_path / "home").carry_out())
+    assert {headers["authorization"] for _, headers in seen} == {BASIC}
+    assert _kept_in(tmp_path) == []
+
+
+def test_a_finished_run_its_report_and_its_bundle_hold_no_password(tmp_path: Path) -> None:
+    address = f"http://me:{PASSWORD}@127.0.0.1:9"
+    options = {"searxng": {"base_url": address}}
+    ran = run(
+        "Which kinds of engines are there?",
+        home=tmp_path / "home",
+        docs=[engines(tmp_path / "docs")],
+        model_provider="finder",
+        proxy=address,
+        model_base_url=address,
+        ranker_base_url=address,
+        source_options=options,
+        sources=("searxng",),
+    )
+    write_bundle(ran.folder, tmp_path / "run.zip")
+    assert _kept_in(tmp_path) == []
+
+
+def test_a_source_gets_the_password_of_its_address(tmp_path: Path) -> None:
+    with listening(200, {"results": []}) as (place, seen):
+        run(
+            "Which kinds of engines are there?",
+            home=tmp_path / "home",
+            sources=("searxng",),
+            source_options={"searxng": {"base_url": f"http://me:{PASSWORD}@{place}"}},
+        )
+    assert {headers.get("authorization") for _, headers in seen} == {BASIC}
+    assert _kept_in(tmp_path) == []
+
+
+def _changes() -> RunChanges:
+    return RunChanges(
+        run_id="r",
+        parent="p",
+        language="en",
+        before="2026-01-01",
+        after="2026-01-02",
+        statements=(),
+        sources=(),
+        unchanged=0,
+    )
+
+
+RECORD = RunRecord(run_id="r", question="Why?", language="en", status="finished", created="2026-01-01")
+
+
+def test_models_rankers_and_webhooks_use_the_proxy_of_the_settings_and_none_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with listening(200, {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}]}) as (
+        proxy,
+        asked,
+    ):
+        for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, f"http://{proxy}")
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        with listening(200, {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}]}) as (
+            here,
+            seen,
+        ):
+            # The environment names a proxy, and nobody asks it.
+            _rank(f"http://{here}/v1")
+            post_changes(_changes(), RECORD, f"http://{here}/hook")
+            assert [path for path, _ in seen] == ["/v1/embeddings", "/hook"]
+            assert asked == []
+            # The setting names one: what is outside is asked by way of it, this machine is not.
+            named = Settings(proxy=f"http://me:{PASSWORD}@{proxy}").proxy
+            _rank("http://models.test/v1", proxy=named)
+            post_changes(_changes(), RECORD, "http://hooks.test/hook", proxy=named)
+            _rank(f"http://{here}/v1", proxy=named)
+            assert [path for path, _ in asked] == ["http://models.test/v1/embeddings", "http://hooks.test/hook"]
+            assert {headers["proxy-authorization"] for _, headers in asked} == {BASIC}
+            assert len(seen) == 3
+
+
+def _rank(address: str, **proxy: str) -> None:
+    async def rank() -> None:
+        ranker = open_ranker("compatible:m", {}, base_url=address, **proxy)
+        try:
+            await ranker.rank("why", ["because"])
+        finally:
+            await ranker.close()
+
+    asyncio.run(rank())
+
+
+def test_a_model_is_asked_by_way_of_the_proxy(tmp_path: Path) -> None:
+    with listening() as (proxy, asked):
+        with suppress(ResearchError):
+            run(
+                "Which kinds of engines are there?",
+                home=tmp_path / "home",
+                docs=[engines(tmp_path / "docs")],
+                model_provider="compatible",
+                model_name="m",
+                model_base_url="http://models.test/v1",
+                proxy=f"http://{proxy}",
+            )
+        assert {path for path, _ in asked} == {"http://models.test/v1/chat/completions"}
+
+
+@pytest.mark.parametrize("scheme", ["wrong", "postgresql"])
+def test_the_password_of_a_database_that_cannot_be_used_is_not_shown(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEEP_RESEARCH_DATABASE_URL", f"{scheme}://me:{PASSWORD}@127.0.0.1:1/x?connect_timeout=1")
+    shown = CliRunner().invoke(cli, ["list"])
+    assert PASSWORD not in shown.output + str(getattr(shown.exception, "message", ""))

@@ -1,0 +1,50 @@
+"""A question or a document that was made to hold up whoever works on it holds up nobody else."""
+
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.server.serving import begin
+
+_WATCHED_SECONDS = 20.0
+_MOST_SECONDS = 5.0
+"""How long the server may be silent on a busy machine; a text that holds it up takes half a minute."""
+_QUESTIONS = {
+    "one ideograph": "水" * 5_000,
+    "figures": "1," * 10_000,
+    "one sentence": "The harbour council repaired the old bridge before winter and the school choir sang there. " * 200,
+}
+_DOCUMENTS = {"x.txt": "The Falcon engine" + " " * 98_000 + "has a thrust of 710 kN.", "x.rst": "a-" * 49_000 + "!"}
+
+
+def _longest_silence(http: httpx.Client, run_id: str) -> float:
+    """Ask for the health of the server for a while, or until a run has ended; return the longest time it took to answer."""
+    longest = 0.0
+    ends = time.monotonic() + _WATCHED_SECONDS
+    while time.monotonic() < ends:
+        begun = time.monotonic()
+        assert http.get("/healthz").status_code == 200
+        status = http.get(f"/api/v1/runs/{run_id}").json()["status"]
+        longest = max(longest, time.monotonic() - begun)
+        if status not in ("queued", "running"):
+            break
+    return longest
+
+
+@pytest.mark.parametrize("question", _QUESTIONS.values(), ids=_QUESTIONS)
+def test_a_question_holds_up_nobody_else(http: httpx.Client, tmp_path: Path, question: str) -> None:
+    (tmp_path / "docs").mkdir()
+    run_id = begin(http, tmp_path / "docs", question, workflow="quick", allow_clarification=False)
+    assert _longest_silence(http, run_id) < _MOST_SECONDS
+    http.post(f"/api/v1/runs/{run_id}/cancel")
+
+
+@pytest.mark.parametrize(("name", "text"), _DOCUMENTS.items(), ids=_DOCUMENTS)
+def test_a_document_holds_up_nobody_else(http: httpx.Client, tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / name).write_text(text)
+    run_id = begin(http, tmp_path / "docs", "What is the thrust of the Falcon engine?", workflow="quick")
+    assert _longest_silence(http, run_id) < _MOST_SECONDS
+    assert http.get(f"/api/v1/runs/{run_id}").json()["status"] == "finished"

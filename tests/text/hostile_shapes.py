@@ -1,0 +1,82 @@
+"""Texts of one sign or piece over and over, and the work on text that lies on every run's way, for `test_bounded_work`."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from deep_research import registry
+from deep_research.data import Document, Found
+from deep_research.errors import Unreadable
+from deep_research.fetch.addresses import KnownAddresses
+from deep_research.i18n.language import columns, detect
+from deep_research.reading_child import read_here
+from deep_research.safe_text import safe_text
+from deep_research.search.title_names import heading_key, names, title_keys
+from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research.text import cleaning, page_noise, prompt_fencing
+from deep_research.text.contents_lists import is_contents_line, is_contents_list
+from deep_research.text.inert_markdown import make_inert
+from deep_research.text.joined_tables import with_rows_joined
+from deep_research.text.listed_headings import with_marked_headings
+from deep_research.text.near_duplicates import sketch
+from deep_research.text.quotable_blocks import outline
+from deep_research.text.sentences import blocks, sentences
+from deep_research.text.token_count import estimate_tokens
+from deep_research.text.tokens import content_terms, join_index_terms, tokenize
+from deep_research.text.workings import workings_apart
+
+CHARACTERS = 100_000
+_PIECES = {
+    "blanks": " ", "tabs": "\t", "ideographic blanks": "\u3000", "lines": "\n", "one letter": "a", "digits": "1",
+    "figures": "1,", "stops": ".", "brackets": "[", "parentheses": "(", "links": "](", "angles": "<a ", "backticks": "`",
+    "stars": "*a ", "bars": "|-", "quotation marks": '"', "hyphens": "a-", "one ideograph": "水", "kana": "かカ",
+    "hangul": "한 ", "names": "Ab Cd ", "numbering": "1. ", "roles": ":a:`", "entities": "&amp", "code": "`a`. ",
+    "ends": ".) ", "comments": "<!--", "underlines": "_a", "steps": "e.g. ", "semicolons": ";\n ",
+}  # fmt: skip
+SHAPES = {name: f"x{piece * (CHARACTERS // len(piece))}y" for name, piece in _PIECES.items()}
+
+
+def _read(suffix: str, text: str) -> None:
+    data = text.encode()
+    reader = registry.reader_for(f"x{suffix}", data[:8192])
+    assert reader is not None
+    with suppress(Unreadable):
+        read_here(reader, data, f"x{suffix}")
+
+
+def _keep(text: str) -> None:
+    library = SqliteLibrary(":memory:")
+    source = library.add_source(Found(key="k", title=text, url="http://a.test/", origin="o"))
+    library.add_snapshot(source.id, Document(text=text), retrieved_at="2026-01-01T00:00:00Z")
+    library.search("What is the thrust of the engine?", limit=8, hops=2)
+    library.close()
+
+
+WORK: dict[str, Callable[[str], Any]] = {
+    **{f"read {suffix}": partial(_read, suffix) for suffix in (".txt", ".md", ".rst", ".csv", ".jsonl", ".html")},
+    "keep": _keep,
+    "addresses": lambda text: KnownAddresses(()).add_page_text(text),
+    **{
+        f"{function.__module__}.{function.__name__}": function
+        for function in (
+            columns, detect, safe_text, heading_key, names, title_keys, is_contents_line, is_contents_list, make_inert,
+            with_rows_joined, with_marked_headings, sketch, outline, sentences, estimate_tokens, content_terms,
+            join_index_terms, tokenize, workings_apart, cleaning.clean, cleaning.letters_of, cleaning.fold,
+            cleaning.plain_heading, page_noise.without_orders, page_noise.without_menus, page_noise.unreadable_because,
+            prompt_fencing.clean, prompt_fencing.attribute,
+        )
+    },
+    "blocks": lambda text: list(blocks(text)),
+}  # fmt: skip
+
+
+def measure(work: str) -> dict[str, float]:
+    """Return the seconds of computing that a piece of work takes for each shape."""
+    took: dict[str, float] = {}
+    for name, text in SHAPES.items():
+        begun = time.process_time()
+        WORK[work](text)
+        took[name] = time.process_time() - begun
+    return took

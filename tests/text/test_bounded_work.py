@@ -1,0 +1,16 @@
+"""Work on text grows with its length and no faster: what is squared here takes minutes, and fails at the limit."""
+
+import pytest
+
+from deep_research.worker_child import Limits
+from deep_research.worker_pool import call_in_worker
+from tests.text.hostile_shapes import WORK
+
+_MOST_SECONDS = 2.0
+_LIMITS = Limits(memory=1_000_000_000, cpu_seconds=30.0)
+
+
+@pytest.mark.parametrize("work", WORK)
+def test_work_on_a_text_is_bounded_by_its_length(work: str) -> None:
+    took = call_in_worker("tests.text.hostile_shapes:measure", work, returns=dict[str, float], limits=_LIMITS)
+    assert {shape: seconds for shape, seconds in took.items() if seconds > _MOST_SECONDS} == {}
