@@ -687,7 +687,7 @@ def check_claim(claim: str, evidence: str) -> "Verdict":
 
     size = len(claim) + len(evidence)
     limits = Limits(memory=500_000_000 + 100 * size, cpu_seconds=3.0 + 8.0 * size / 1e6)
-    judging = "deep_research.claimcheck.verify:verify_against_document"
+    judging = "deep_research.claimcheck.claim_verdicts:verify_against_document"
     try:
         return call_in_worker(judging, claim.strip(), evidence, returns=Verdict, limits=limits)
     except WorkTooLarge as error:

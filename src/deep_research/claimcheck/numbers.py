@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.i18n.lexicon import any_of, any_word, groups
+from deep_research.text.measures import CALENDAR, KINDS, Quantity, in_base, is_same_size, same_date, unit_at
 from deep_research.text.quantities import find_others, quantities
-from deep_research.text.units import CALENDAR, KINDS, Quantity, in_base, is_same_size, same_date, unit_at
 
 
 class Agreement(NamedTuple):
@@ -94,16 +94,6 @@ def _is_version(claim: str, quantity: Quantity, evidence: str) -> bool:
 
 
 _BEHIND_NAME = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z+#-]* ?v?$")
-
-
-def _by_value(found: Sequence[Quantity]) -> dict[tuple[Decimal, str, str], Quantity]:
-    """Return one quantity for each value that is written in the same way: what is repeated is compared once."""
-    return {(q.value, q.unit, q.bound): q for q in found}
-
-
-def _distinct(found: Sequence[Quantity]) -> list[Quantity]:
-    """Return the first and the last quantity of each value: what stands around them may say that it fell."""
-    return list(dict.fromkeys([*_by_value(found[::-1]).values(), *_by_value(found).values()]))
 
 
 def same(claim: Quantity, there: Quantity, evidence: str) -> bool:

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.i18n.lexicon import any_word
+from deep_research.text.measures import CALENDAR, MONEY, MONTHS, Quantity, date_parts, in_base, is_same_size, same_date
 from deep_research.text.quantities import is_step, quantities
 from deep_research.text.tokens import normalise
-from deep_research.text.units import CALENDAR, MONEY, MONTHS, Quantity, date_parts, in_base, is_same_size, same_date
 from deep_research.verification.arithmetic import agrees, evaluate
 
 _TOLERANCE, _REACH = Decimal("0.05"), Decimal("1.1")
