@@ -107,7 +107,7 @@ class Program:
         began, used = time.monotonic(), read_cpu()
         try:
             done = subprocess.run(
-                [*command, "--provider", "extractive"],
+                [*command, "--provider", "finder"],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,

@@ -40,7 +40,7 @@ class Trial:
     def start(self, home: Path, *words: str, **more: str) -> "subprocess.Popen[str]":
         """Start the command."""
         environment = {"PATH": os.defpath, "LANG": "C.UTF-8", "DEEP_RESEARCH_HOME": str(home), **more}
-        asked = words or (QUESTION, "--no-clarify", "-p", "extractive", "--docs", str(self.docs))
+        asked = words or (QUESTION, "--no-clarify", "-p", "finder", "--docs", str(self.docs))
         return subprocess.Popen(
             [str(COMMAND), *asked], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )

@@ -23,7 +23,7 @@ from deep_research.data import Decision, Question
 from deep_research.errors import Declined
 from deep_research.events import Understood
 from deep_research.i18n.language import detect
-from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.run_context.context import RunContext
 from deep_research.settings import load_settings
 from deep_research.steps.intake import decide
@@ -90,7 +90,7 @@ async def decided(rows: list[Row]) -> list[Decision]:
     ctx = RunContext(
         run_id="benchmark",
         settings=load_settings(),
-        reasoner=ExtractiveReasoner(),
+        reasoner=FinderReasoner(),
         library=SqliteLibrary(":memory:"),
         journal=SqliteJournal(":memory:"),
         places=(),

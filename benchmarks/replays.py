@@ -34,10 +34,10 @@ from deep_research.stores.run_store import RunStore
 _ZH, _KO = "甲型发动机和乙型发动机有什么不同？", "알파 엔진과 베타 엔진은 어떻게 다른가?"
 _WORKFLOWS = ("sections", "loop", "supervisor", "quick")
 RUNS: list[tuple[str, dict[str, Any]]] = [
-    *(("extractive", {"workflow": name}) for name in _WORKFLOWS),
+    *(("finder", {"workflow": name}) for name in _WORKFLOWS),
     *(("compatible", {"workflow": name}) for name in _WORKFLOWS),
-    ("extractive", {"question": _ZH}),
-    ("extractive", {"question": _KO}),
+    ("finder", {"question": _ZH}),
+    ("finder", {"question": _KO}),
     ("compatible", {"question": _ZH}),
     ("compatible", {"question": _KO}),
     ("compatible", {"depth": "brief"}),
@@ -56,7 +56,7 @@ def record(home: Path, folder: Path, number: int, provider: str, about: dict[str
     question, faults = settings.pop("question", QUESTION), settings.pop("faults", ())
     docs = {_ZH: chinese, _KO: korean}.get(question, engines)(folder / f"docs{number}")
     with pytest.MonkeyPatch.context() as patch:
-        if provider == "extractive":
+        if provider == "finder":
             ran = run(question, home=home, docs=[docs], model_provider=provider, **settings)
         else:
             researcher = ScriptedResearcher(sections=PLAN, sentences=4, retry=["Beta engine"])

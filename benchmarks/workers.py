@@ -66,7 +66,7 @@ def queue_runs(owners: list[int], docs: Path, environment: dict[str, str]) -> li
     for owner, count in enumerate(owners):
         home = settings.home() / OWNERS / f"owner{owner}"
         for _ in range(count):
-            named = settings.load_settings(model_provider="extractive", allow_clarification=False)
+            named = settings.load_settings(model_provider="finder", allow_clarification=False)
             run = api.start_run(QUESTION, named, docs=[docs], home=home)
             run.enqueue()
             made.append(run.id)

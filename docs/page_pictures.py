@@ -60,7 +60,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home, serving(Path(home)) as address, client(address) as http:
         reports: dict[str, str] = {}
         for name, question in QUESTIONS.items():
-            new = {"question": question, "model_provider": "extractive", "allow_clarification": False}
+            new = {"question": question, "model_provider": "finder", "allow_clarification": False}
             run = http.post("/api/v1/runs", json=new).json()["id"]
             until_report(http, run)
             reports[name] = f"{address}/#/runs/{run}"

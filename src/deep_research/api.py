@@ -268,6 +268,47 @@ def start_run(
     return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
 
 
+def start_verification(
+    text: str,
+    settings: Settings,
+    *,
+    docs: Docs = (),
+    question: str = "",
+    revises: bool = False,
+    home: Path | None = None,
+) -> Run:
+    """Make a run that verifies a report somebody else wrote (Markdown); `Run.carry_out` does it.
+
+    It is held against the pages it cites, or against `docs`. With `revises` the text is put right. Raises ConfigError
+    for unusable input, StoreError for an unusable disk.
+    """
+    from deep_research.runs.verification_run import GivenReport, create_verification  # noqa: PLC0415
+
+    home = home or settings_module.home()
+    given = GivenReport(text=text, question=question, revises=revises)
+    made = create_verification(given, settings, home=home, docs=[str(path) for path in docs])
+    return Run(made, home, mcp_servers=settings.mcp_servers)
+
+
+def read_report_file(path: Path) -> str:
+    """Return the text of a report file with the addresses of its links. Raises ConfigError, Unreadable."""
+    from deep_research.runs.report_file import report_text  # noqa: PLC0415 - only where it is asked for
+
+    try:
+        data = path.expanduser().read_bytes()
+    except OSError as error:
+        message = f"Cannot read {str(path)!r}: {error.strerror or error}."
+        raise ConfigError(message, setting="report", value=str(path)) from error
+    return report_text(data, path.name)
+
+
+async def fetch_report(url: str) -> str:
+    """Return the text of a report at an address, by the guarded way out. Raises SourceError."""
+    from deep_research.runs.report_file import fetch_report as fetch  # noqa: PLC0415 - only where it is asked for
+
+    return await fetch(url)
+
+
 def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False) -> Run:
     """Return an earlier run by its id or an unambiguous part of it; one that `is_known` is not looked up.
 
@@ -646,7 +687,7 @@ def check_claim(claim: str, evidence: str) -> "Verdict":
 
     size = len(claim) + len(evidence)
     limits = Limits(memory=500_000_000 + 100 * size, cpu_seconds=3.0 + 8.0 * size / 1e6)
-    judging = "deep_research.claimcheck.verify:verify_against_document"
+    judging = "deep_research.claimcheck.claim_verdicts:verify_against_document"
     try:
         return call_in_worker(judging, claim.strip(), evidence, returns=Verdict, limits=limits)
     except WorkTooLarge as error:

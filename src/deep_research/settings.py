@@ -54,7 +54,7 @@ class Settings(BaseModel):
     model_provider: str = _setting(
         "auto",
         "models",
-        "Model provider, `auto` (the first whose key is set, else `extractive`), or `extractive` (no model).",
+        "Model provider, `auto` (the first whose key is set, else `finder`), or `finder` (no model).",
     )
     model_name: str | None = _setting(None, "models", "Model. Empty: the provider's default.")
     model_base_url: str = _setting("", "models", "Base address of the model server. Empty: the provider's own.")

@@ -117,8 +117,8 @@ def test_b9_names_and_defaults_of_the_design(name: str) -> None:
 
 
 def test_b9_the_provider_can_be_named_and_needs_no_key_by_default() -> None:
-    assert resolve_provider(Settings(), {}) == "extractive"
-    assert resolve_provider(Settings(model_provider="extractive"), {"OPENAI_API_KEY": "x"}) == "extractive"
+    assert resolve_provider(Settings(), {}) == "finder"
+    assert resolve_provider(Settings(model_provider="finder"), {"OPENAI_API_KEY": "x"}) == "finder"
 
 
 async def test_b9_configurable_sets_and_wins_over_the_graph(docs: Path, own_state: Path) -> None:
@@ -169,7 +169,7 @@ async def test_b9_a_value_that_does_not_fit_is_refused(docs: Path) -> None:
 
 
 def test_b11_build_takes_the_arguments_of_the_design() -> None:
-    graph = build_deep_research_graph(hn_mcp_tools=None, model_provider="extractive", model_name=None)
+    graph = build_deep_research_graph(hn_mcp_tools=None, model_provider="finder", model_name=None)
     assert "plan_sections" in graph.nodes
     with pytest.raises(ConfigError, match="bogus"):
         build_deep_research_graph(bogus=1)

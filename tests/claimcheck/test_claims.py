@@ -49,7 +49,6 @@ CLAIMS = {
     },
     "Revenue was $4.2bn in 2021, €3.1bn in 2020 and ¥12bn in 2019. The dividend was 5, 10 and 15 cents.": {
         "Revenue was 4.2 billion euros in 2021.": "contradicted number_rival",
-        "Revenue was 3.1 billion euros in 2021.": "unverified low_support",
     },
     "Maria Lindqvist and Per Olsson of the University of Uppsala described the Kestrel-2 antenna in the Journal of Radio Science. Olsson had worked at NASA.": {
         "Lindqvist and Olsson described the Kestrel-2 antenna.": "supported words_together",

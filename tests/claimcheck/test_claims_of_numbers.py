@@ -17,10 +17,10 @@ CLAIMS = {
         "The ferry carries fewer than 225 cars.": "unverified low_support",
         "The ferry carries fewer than 226 cars.": "unverified number_missing",
         "The ferry carries fewer than 149 cars.": "unverified number_missing",
-        "The ferry was built for 0.04 billion euros.": "unverified low_support",
+        "The ferry was built for 0.04 billion euros.": "supported words_together",
         "The ferry was built for €40m.": "supported words_together",
         "The ferry was built for 40 million dollars.": "contradicted number_rival",
-        "The ferry weighs 100,000 kg.": "unverified low_support",
+        "The ferry weighs 100,000 kg.": "supported words_together",
         "The ferry weighs 100,000 tonnes.": "contradicted number_rival",
     },
     "The yard lost 3.5% of its orders in 2021, and its profit fell by 12 million kroner to -4 million kroner.": {
@@ -141,7 +141,7 @@ CLAIMS = {
     },
     "공원의 면적은 2.5제곱킬로미터이고 연못의 물은 3만 세제곱미터이다.": {
         "공원의 면적은 2.5제곱미터이다.": "unverified number_unit",
-        "연못의 물은 30000세제곱미터이다.": "unverified low_support",
+        "연못의 물은 30000세제곱미터이다.": "supported restated",
     },
     "The update to 10.0.19 came on 5.5.2011 from the server 10.0.0.1, and 10.0.20 followed a week later.": {
         "The update to 10.0.19 came from the server 10.0.0.1.": "supported words_together",
@@ -154,6 +154,19 @@ CLAIMS = {
         "At least 3 guards watch it.": "supported words_together",
         "At most 3 guards watch it.": "contradicted number_rival",
     },
+    "The travel budget is 36,000 euros. The cache needs 256 megabytes. The rule was published on 2026-11-12.": {
+        "The travel budget is 36,000.": "supported words_together",
+        "The travel budget is 36,000 EUR.": "supported words_together",
+        "The travel budget is 36.000 €.": "supported words_together",
+        "The travel budget is 36,000 dollars.": "contradicted number_rival",
+        "The travel budget is 36,500 euros.": "contradicted number_rival",
+        "The cache needs 256 MB.": "supported words_together",
+        "The cache needs 0.25 GB.": "supported words_together",
+        "The cache needs 0.5 GB.": "contradicted number_rival",
+        "The rule was published on 12 November 2026.": "supported words_together",
+        "The rule was published on 13 November 2026.": "contradicted number_rival",
+    },
+    "メモリは1 ギガバイトである。": {"メモリは1GBである。": "supported words_together"},
 }
 
 

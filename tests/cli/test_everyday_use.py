@@ -53,7 +53,7 @@ def test_out_is_remembered_by_resume(tmp_path: Path) -> None:
 
 def test_a_run_whose_process_died_is_shown_as_stopped(tmp_path: Path) -> None:
     docs = [engines(tmp_path / "docs")]
-    run = api.start_run("What weighs the Beta engine?", Settings(model_provider="extractive"), docs=docs)
+    run = api.start_run("What weighs the Beta engine?", Settings(model_provider="finder"), docs=docs)
     assert f"{run.id}  stopped" in call("list").out
     assert call("list", "--json").json[0]["status"] == "stopped"
     shown = call("show", run.id, "--json")
@@ -117,7 +117,7 @@ def test_help_fits_the_terminal(columns: int) -> None:
 @pytest.mark.process
 def test_a_long_report_needs_no_pager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     docs = [engines(tmp_path / "docs")]
-    run = api.start_run("What weighs the Beta engine?", Settings(model_provider="extractive"), docs=docs)
+    run = api.start_run("What weighs the Beta engine?", Settings(model_provider="finder"), docs=docs)
     asyncio.run(run.carry_out())
     for variable, value in (("NO_PAGER", "1"), ("PAGER", ""), ("PAGER", "cat")):
         with monkeypatch.context() as patch:

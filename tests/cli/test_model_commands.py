@@ -92,7 +92,7 @@ def test_an_estimate_begins_no_run(
         known = capsys.readouterr().out
         assert command([QUESTION, *MODEL, "--estimate"]) == 0
         unknown = capsys.readouterr().out
-        assert command([QUESTION, "-p", "extractive", "--estimate"]) == 0
+        assert command([QUESTION, "-p", "finder", "--estimate"]) == 0
     assert "40 calls" in known
     assert "US dollars" in known
     assert "price unknown" in unknown

@@ -27,7 +27,7 @@ from tests.support.scripted_provider import ScriptedProvider
 from tests.support.scripted_replies import Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
-REASONERS = ("extractive", "openai", "anthropic", "dashscope", "ollama")
+REASONERS = ("finder", "openai", "anthropic", "dashscope", "ollama")
 """Without a model, and a scripted model behind each protocol."""
 _PROVIDER = {"dashscope": "aliyun"}
 _MODEL = {"openai": "gpt-5.4-mini", "anthropic": "claude-sonnet-5", "aliyun": "qwen3.5-plus", "ollama": "qwen3"}
@@ -79,7 +79,7 @@ class Scenes:
 
     def __init__(self, reasoner: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.reasoner = reasoner
-        self.has_model = reasoner != "extractive"
+        self.has_model = reasoner != "finder"
         self.folder, self._patch, self._count = folder, patch, 0
         self.provider = _PROVIDER.get(reasoner, reasoner)
         folder.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,7 @@ from deep_research.events import (
 )
 from deep_research.graph.graph_state import AgentState, ResearcherState, section_reducer
 from deep_research.graph.workflows import compile_workflow
-from deep_research.reasoners.extractive.question_analysis import analyze
+from deep_research.reasoners.finder.question_analysis import analyze
 from deep_research.settings import Settings
 from tests.contract.front_rows import VAGUE
 from tests.contract.scenes import COMPARE, ENGINES, KINDS, Player, Scenes

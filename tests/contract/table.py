@@ -74,7 +74,7 @@ Written by `make contract` (`python -m tests.contract`), which runs every row; d
 stand in `tests/contract/rows.toml`, the checks beside it.
 
 What the design documents of the project ask for, where it is built and which tests would fail without it. Each row is run
-without a model (extractive) and with a scripted model behind a real HTTP server that speaks the protocol of OpenAI,
+without a model (finder) and with a scripted model behind a real HTTP server that speaks the protocol of OpenAI,
 Anthropic, DashScope (OpenAI's, JSON asked for in words) and Ollama; *green* means that the program did then what the row
 says. What a scripted model says is given; what the program makes of it is what is shown. Tests of a row carry its name
 (`test_b7_…`). Paths under `src/deep_research/` are given without that prefix.

@@ -34,7 +34,7 @@ def _leave(screen: Screen) -> None:
 def test_b10_a_whole_conversation_over_the_bundled_library(english: Ran) -> None:
     with at_terminal(DEEP_RESEARCH_HOME=str(english.home)) as screen:
         greeting = screen.until("Ctrl-D leaves.")
-        assert "none (extractive)" in greeting
+        assert "none (finder)" in greeting
         assert "bundled library" in greeting
         screen.say("How does speculative decoding work?")
         shown = screen.until("Ask about this report")

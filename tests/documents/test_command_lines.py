@@ -71,7 +71,7 @@ def test_b10_without_a_model(
 ) -> None:
     assert command(arguments) in (0, 3), name
     assert capsys.readouterr().out.startswith("# ")
-    assert report_of(own_state).reasoner.kind == "extractive"
+    assert report_of(own_state).reasoner.kind == "finder"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The front door with a scripted model over real HTTP, or with the extractive reasoner, over shelves of texts."""
+"""The front door with a scripted model over real HTTP, or with the finder, over shelves of texts."""
 
 import asyncio
 import re
@@ -101,7 +101,7 @@ def question_of(text: str, history: Sequence[Message] = ()) -> Question:
     return Question(text=text, language=detect(text), history=tuple(history))
 
 
-def extractively(
+def finderly(
     text: str,
     *places: SearchPlace,
     history: Sequence[Message] = (),
@@ -110,7 +110,7 @@ def extractively(
     **settings: Any,
 ) -> Decision:
     """What the program decides without a model."""
-    made = Settings(model_provider="extractive", **settings)
+    made = Settings(model_provider="finder", **settings)
     return asyncio.run(decided(question_of(text, history), *places, settings=made, templates=templates, rounds=rounds))
 
 

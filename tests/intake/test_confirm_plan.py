@@ -223,7 +223,7 @@ async def test_a6_without_a_word_about_it_no_plan_is_shown(tmp_path: Path) -> No
     assert _written(trace) == list(TITLES)
 
 
-async def test_a6_the_extractive_reasoner_plans_a_section_for_each_wish(tmp_path: Path) -> None:
+async def test_a6_the_finder_reasoner_plans_a_section_for_each_wish(tmp_path: Path) -> None:
     async with Bench(tmp_path, _shelf(), confirm_plan=True, max_review_iterations=0) as bench:
         before = _shown(await bench.ask("Which kinds of engines are there?"))
         after = _shown(await bench.answer("also more about prices"))

@@ -11,7 +11,7 @@ from deep_research.errors import ConfigError, Declined
 from deep_research.events import RunDeclined, Understood
 from deep_research.runs.research_run import create_run
 from deep_research.settings import Settings
-from tests.intake.harness import Judge, ask, assistant, extractively, start, user
+from tests.intake.harness import Judge, ask, assistant, finderly, start, user
 from tests.model.harness import PLAN, served
 from tests.runs.running import Ran, begin, engines, go_on
 from tests.support.scripted_researcher import step_of
@@ -140,7 +140,7 @@ BEFORE = {
 @pytest.mark.parametrize("language", ["zh", "ko"])
 def test_a8_a_pointer_inside_a_question_is_resolved_and_said(language: str) -> None:
     before, question = BEFORE[language]
-    decision = extractively(question, history=[user(before), assistant("…")])
+    decision = finderly(question, history=[user(before), assistant("…")])
     assert decision.next_action == "START_RESEARCH"
     assert "X100" in decision.refined_question
     assert any("X100" in said for said in decision.assumptions)
@@ -156,16 +156,16 @@ def test_a8_a_pointer_inside_a_question_is_resolved_and_said(language: str) -> N
     ],
 )  # fmt: skip
 def test_a8_the_last_message_that_names_a_topic_counts(history: list[Message], question: str, topic: str) -> None:
-    assert topic in extractively(question, history=history).refined_question
+    assert topic in finderly(question, history=history).refined_question
 
 
 @pytest.mark.parametrize("history", [[], [user("hello"), assistant("Hello!")], [user("that target")]])
 def test_a8_a_pointer_to_nothing_is_asked_about(history: list[Message]) -> None:
-    assert extractively("that target", history=history).next_action == "NEED_CLARIFICATION"
+    assert finderly("that target", history=history).next_action == "NEED_CLARIFICATION"
 
 
 def test_a8_a_question_that_points_at_nothing_is_not_mixed_with_what_was_said_before() -> None:
-    decision = extractively("How does RAG work?", history=[user("KRAS G12C"), assistant("…")])
+    decision = finderly("How does RAG work?", history=[user("KRAS G12C"), assistant("…")])
     assert decision.refined_question == "How does RAG work?"
     assert decision.assumptions == ()
 

@@ -4,7 +4,7 @@ import pytest
 
 from deep_research.data import Decision
 from tests.graph.harness import Shelf
-from tests.intake.harness import Judge, Judgement, ask, assistant, extractively, start, user, with_model
+from tests.intake.harness import Judge, Judgement, ask, assistant, finderly, start, user, with_model
 
 START, ASK = "START_RESEARCH", "NEED_CLARIFICATION"
 TOPIC = ask("请告诉我具体的研究主题是什么？", "某个靶点", "某种药物", "某项技术")
@@ -86,7 +86,7 @@ def test_a9_the_examples_with_a_model(text: str, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("text", [*FIRST_TABLE, *SECOND_TABLE, *COUNTERPARTS])
 def test_a9_the_examples_without_a_model(text: str) -> None:
     shelf = Shelf(note="# A note\n\nNothing that has to do with any of it.")
-    decision = extractively(text, shelf)
+    decision = finderly(text, shelf)
     expected = COUNTERPARTS[text] if text in COUNTERPARTS else (FIRST_TABLE | SECOND_TABLE)[text][1]
     assert decision.next_action == expected
     if expected == ASK:
@@ -105,7 +105,7 @@ def test_a9_a_name_that_may_not_exist_is_looked_up_before_anything_is_asked(
     shelf = Shelf(note="# A note\n\nNothing that has to do with any of it.")
     lost = with_model(monkeypatch, Judge({text: [unsure, unsure]}), text, shelf)
     assert shelf.asked[term] == 1
-    without = extractively(text, shelf)
+    without = finderly(text, shelf)
     for decision in (lost, without):
         assert decision.next_action == ASK
         _assert_asks_well(decision)
@@ -128,7 +128,7 @@ def test_a9_a_pointer_is_understood_from_the_conversation(
     judge = Judge({text: start(topic, assumptions=[f"{text} = {topic}"])})
     for decision in (
         with_model(monkeypatch, judge, text, history=history),
-        extractively(text, history=history),
+        finderly(text, history=history),
     ):
         assert decision.next_action == START
         assert topic in decision.refined_question

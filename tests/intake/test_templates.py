@@ -11,7 +11,7 @@ from deep_research.runs.research_run import create_run
 from deep_research.settings import Settings
 from deep_research.templates import choose, load_templates, template_folders
 from tests.graph.harness import Bench, Shelf
-from tests.intake.harness import Judge, ask, extractively, start, with_model
+from tests.intake.harness import Judge, ask, finderly, start, with_model
 
 OWN = """
 name = "engine"
@@ -126,7 +126,7 @@ def test_a10_a_question_without_options_is_asked_with_the_points_of_the_template
 
 @pytest.mark.parametrize(("text", "first"), [("drugs", "power"), ("药物", "功率"), ("약물", "출력")])
 def test_a10_a_named_template_gives_the_options_for_a_very_general_word(text: str, first: str, tmp_path: Path) -> None:
-    asked = extractively(text, templates=load_templates([_write(tmp_path, OWN)]), template="engine").clarification
+    asked = finderly(text, templates=load_templates([_write(tmp_path, OWN)]), template="engine").clarification
     assert asked is not None
     assert asked.options[0] == first
 

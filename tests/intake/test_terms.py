@@ -9,7 +9,7 @@ from deep_research.data import Brief, Passage, Question
 from deep_research.errors import Unreachable
 from deep_research.text.question_terms import codes
 from tests.graph.harness import Bench, Broken, Planner, Shelf
-from tests.intake.harness import Judge, extractively, start, with_model
+from tests.intake.harness import Judge, finderly, start, with_model
 
 MEANING = "STATUS6 is a gene of the zebrafish that codes for a kinase."
 KNOWN = {"status": f"# Zebrafish genes\n\nGenes have names. {MEANING} It was described in 2011."}
@@ -44,7 +44,7 @@ def test_a5_what_was_not_found_is_said_when_the_user_is_asked(
     judge = Judge({text: [_unsure(), _unsure(question="STAT6?", options=["STAT6", "STATH"])]})
     with_options = with_model(monkeypatch, judge, text, shelf)
     assert '"STATUS6" was not found anywhere.' in judge.prompts[1]
-    for decision in (with_options, extractively(text, shelf)):
+    for decision in (with_options, finderly(text, shelf)):
         assert decision.next_action == "NEED_CLARIFICATION"
         asked = decision.clarification
         assert asked is not None
@@ -58,7 +58,7 @@ def test_a5_what_was_not_found_is_said_when_the_user_is_asked(
 @pytest.mark.parametrize(("text", "_language"), LANGUAGES)
 def test_a5_where_nothing_may_be_asked_the_assumption_says_it(text: str, _language: str) -> None:
     shelf = Shelf(other="# Other\n\nNothing about it.")
-    decision = extractively(text, shelf, allow_clarification=False)
+    decision = finderly(text, shelf, allow_clarification=False)
     assert decision.next_action == "START_RESEARCH"
     assert any("STATUS6" in said and "shelf" in said for said in decision.assumptions)
 
@@ -73,7 +73,7 @@ def test_a5_a_search_that_did_not_happen_proves_nothing(
         judge = Judge({"STATUS6 gene": [_unsure(), _unsure()]})
         assert with_model(monkeypatch, judge, "STATUS6 gene").next_action == "START_RESEARCH"
         assert '"STATUS6" could not be looked up.' in judge.prompts[1]
-        decision = extractively("STATUS6 gene")
+        decision = finderly("STATUS6 gene")
         assert decision.next_action == "START_RESEARCH"
         assert any("STATUS6" in said for said in decision.assumptions)
 
@@ -82,7 +82,7 @@ def test_a5_a_search_that_did_not_happen_proves_nothing(
     "text", ["How does HTTP2 differ from HTTP1 in speed?", "STATUS6 和 JAK3 在斑马鱼免疫中的作用是什么？"]
 )
 def test_a5_a_code_beside_other_words_is_only_an_assumption(text: str) -> None:
-    decision = extractively(text, Shelf(other="# Other\n\nNothing about it."))
+    decision = finderly(text, Shelf(other="# Other\n\nNothing about it."))
     assert decision.next_action == "START_RESEARCH"
     assert all(any(code in said for said in decision.assumptions) for code in codes(text))
 
@@ -95,7 +95,7 @@ def test_a5_at_most_three_terms_are_looked_up(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a5_a_longer_name_is_not_the_term() -> None:
-    decision = extractively("STATUS6 gene", Shelf(other="# Other\n\nThe gene STATUS64 is unlike it."))
+    decision = finderly("STATUS6 gene", Shelf(other="# Other\n\nThe gene STATUS64 is unlike it."))
     assert decision.next_action == "NEED_CLARIFICATION"
 
 

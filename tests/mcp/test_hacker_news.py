@@ -33,7 +33,7 @@ ALGOLIA = "hn.algolia.com"
 def _research(web: FakeWeb, home: Path, servers: dict[str, Any], **settings: Any) -> Ran:
     """Do a whole run that searches Hacker News, with Algolia on the fake web."""
     values = {"allow_clarification": False, "sources": ("hackernews",), "mcp_servers": servers, **settings}
-    made = Settings.model_validate({"model_provider": "extractive", **values})
+    made = Settings.model_validate({"model_provider": "finder", **values})
     ran = Ran(create_run(QUESTION, made, home=home), home)
 
     def make_web(options: WebOptions) -> Web:
@@ -105,7 +105,7 @@ def _front_door(home: Path, tools: list[Any], **settings: Any) -> Report:
 
 
 def test_b11_tools_handed_in_are_searched_without_a_model(own_state: Path) -> None:
-    report = _front_door(own_state, [adapted(), top_stories], model_provider="extractive", model_name=None)
+    report = _front_door(own_state, [adapted(), top_stories], model_provider="finder", model_name=None)
     assert "3,000 rpm" in report.report
     assert _origins(report) == {"mcp:hackernews"}
 
@@ -127,4 +127,4 @@ def test_b11_tools_handed_in_are_called_by_a_model_over_a_whole_run(
 
 def test_b11_what_is_no_tool_is_refused(own_state: Path) -> None:
     with pytest.raises(ConfigError, match="is no tool"):
-        _front_door(own_state, ["search_stories"], model_provider="extractive")
+        _front_door(own_state, ["search_stories"], model_provider="finder")

@@ -62,7 +62,7 @@ FIND = Call("search_stories", {"query": "ENGINE"})
 
 def research(home: Path, servers: Mapping[str, Any], *, docs: Sequence[Path] = (), **settings: Any) -> Ran:
     """Do a whole run with these servers."""
-    values = {"allow_clarification": False, "model_provider": "extractive", "mcp_servers": servers, **settings}
+    values = {"allow_clarification": False, "model_provider": "finder", "mcp_servers": servers, **settings}
     made = Settings.model_validate(values)
     ran = Ran(create_run(QUESTION, made, home=home, docs=[str(d) for d in docs]), home)
     return go_on(ran, mcp_servers=made.mcp_servers)
@@ -237,7 +237,7 @@ def test_d7_a_run_keeps_the_names_of_servers_and_starts_those_of_today(
     marks = own_state.parent
     settings = Settings(
         allow_clarification=False,
-        model_provider="extractive",
+        model_provider="finder",
         mcp_servers={"pocket": McpServer.model_validate(stdio()), "gone": McpServer.model_validate(stdio())},
     )
     folder = create_run(QUESTION, settings, home=own_state)
@@ -332,7 +332,7 @@ def test_d7_a_run_that_is_stopped_leaves_no_program_behind(own_state: Path, monk
 
 def test_d7_the_command_shows_nothing_of_what_a_server_prints(own_state: Path) -> None:
     config = _write_config(own_state.parent / "mine.toml", pocket=stdio(fault="garbage", tools=["search_stories"]))
-    said = call(QUESTION, "--no-clarify", "-p", "extractive", env={"DEEP_RESEARCH_CONFIG": str(config)})
+    said = call(QUESTION, "--no-clarify", "-p", "finder", env={"DEEP_RESEARCH_CONFIG": str(config)})
     assert said.code == 0, said.err
     assert "3,000 rpm" in said.out
     assert shows_no_traceback(said)
@@ -348,7 +348,7 @@ def test_d7_without_the_sdk_the_error_says_what_to_install(own_state: Path, monk
 def test_d7_a_run_without_servers_does_not_load_the_sdk(own_state: Path) -> None:
     script = (
         "import sys, asyncio\nfrom deep_research import research\n"
-        f"research('What is speculative decoding?', model_provider='extractive', home={str(own_state)!r}, workflow='quick')\n"
+        f"research('What is speculative decoding?', model_provider='finder', home={str(own_state)!r}, workflow='quick')\n"
         "print('mcp' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=90, check=True)

@@ -44,7 +44,7 @@ def test_a_dead_model_is_told_once_at_the_top_and_is_no_author(tmp_path: Path, m
     begun = time.monotonic()
     report = research(tmp_path, model_name="gone").report
     assert time.monotonic() - begun < 15
-    assert report.reasoner.kind == "extractive"
+    assert report.reasoner.kind == "finder"
     assert report.report.count("gone (compatible) did not answer") == 1
     assert report.report.index("did not answer") < report.report.index("No language model was used")
     assert "Researched, written and judged" not in report.report

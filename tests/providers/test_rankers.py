@@ -125,7 +125,7 @@ def test_a_language_model_ranks(docs: Path, served: Server) -> None:
     ((request, _),) = served.requests
     assert request.path == "/api/chat"
     assert report.ledger.model_calls == 1
-    assert report.reasoner.kind == "extractive"
+    assert report.reasoner.kind == "finder"
     assert report.reasoner.ranker == "qwen3 (ollama)"
 
 

@@ -147,7 +147,7 @@ def test_a_finished_run_its_report_and_its_bundle_hold_no_password(tmp_path: Pat
         "Which kinds of engines are there?",
         home=tmp_path / "home",
         docs=[engines(tmp_path / "docs")],
-        model_provider="extractive",
+        model_provider="finder",
         proxy=address,
         model_base_url=address,
         ranker_base_url=address,

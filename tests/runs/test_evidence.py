@@ -26,9 +26,9 @@ def test_the_hash_of_a_source_is_that_of_its_text(bundled: Ran) -> None:
         library.close()
 
 
-def test_every_sentence_of_an_extractive_report_is_verbatim(bundled: Ran) -> None:
+def test_every_sentence_of_an_finder_report_is_verbatim(bundled: Ran) -> None:
     report = bundled.report
-    assert report.reasoner.kind == "extractive"
+    assert report.reasoner.kind == "finder"
     invented = [claim.text for claim in report.claims if claim.stands and not is_quoted(claim, report)]
     assert invented == []
 

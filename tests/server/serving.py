@@ -167,7 +167,7 @@ def begin(http: httpx.Client, docs: Path, question: str, **settings: object) -> 
         http.post("/api/v1/documents", files={"file": (path.name, path.read_bytes())}).json()["id"]
         for path in sorted(docs.iterdir())
     ]
-    new = {"question": question, "documents": ids, "model_provider": "extractive", **settings}
+    new = {"question": question, "documents": ids, "model_provider": "finder", **settings}
     made = http.post("/api/v1/runs", json=new)
     assert made.status_code == 201, made.text
     return made.json()["id"]

@@ -20,7 +20,7 @@ from deep_research.server.http_app import ServerOptions, make_app, serve
 from deep_research.server.http_context import OwnRun
 from tests.server.serving import client, events_of, serving, until_report
 
-QUESTION = {"question": "How does speculative decoding work?", "model_provider": "extractive", "workflow": "quick"}
+QUESTION = {"question": "How does speculative decoding work?", "model_provider": "finder", "workflow": "quick"}
 
 
 class Owners:

@@ -38,7 +38,7 @@ def test_no_request_breaks_the_server(case: Any, finished: Finished) -> None:
     if case.method == "GET":  # where nothing is begun, what a path names exists
         case.path_parameters = {n: known.get(n, v) for n, v in (case.path_parameters or {}).items()}
     if case.operation.path == "/api/v1/runs" and case.method == "POST" and isinstance(case.body, dict):
-        case.body = {**case.body, "model_provider": "extractive", "strategy": "", "sources": None, "workflow": "quick"}
+        case.body = {**case.body, "model_provider": "finder", "strategy": "", "sources": None, "workflow": "quick"}
     answer = case.call_and_validate(base_url=finished.address, checks=CHECKS, timeout=60)
     if case.operation.path == "/api/v1/runs" and answer.status_code == 201:
         finished.http.delete(f"/api/v1/runs/{answer.json()['id']}")

@@ -110,7 +110,7 @@ def test_tables_and_long_addresses_keep_to_their_place(tab: Tab, own_state: Path
     with serving(own_state) as address, client(address) as http:
         document = http.post("/api/v1/documents", files={"file": ("a.md", TABLE.encode())}).json()["id"]
         question = "What are the speed and the weight of the Beta engine?"
-        new = {"question": question, "documents": [document], "model_provider": "extractive"}
+        new = {"question": question, "documents": [document], "model_provider": "finder"}
         run = http.post("/api/v1/runs", json=new).json()["id"]
         page.goto(f"{address}/#/runs/{run}/statements")
         expect(page.locator(".statement").first).to_be_visible(timeout=60_000)

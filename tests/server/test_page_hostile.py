@@ -59,7 +59,7 @@ def finished_run(http: Any, texts: dict[str, str], question: str) -> str:
         http.post("/api/v1/documents", files={"file": (name, text.encode())}).json()["id"]
         for name, text in texts.items()
     ]
-    new = {"question": question, "documents": ids, "model_provider": "extractive", "allow_clarification": False}
+    new = {"question": question, "documents": ids, "model_provider": "finder", "allow_clarification": False}
     run = http.post("/api/v1/runs", json=new).json()["id"]
     until_report(http, run)
     return run

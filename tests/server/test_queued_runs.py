@@ -119,7 +119,7 @@ async def test_the_runs_of_an_agent_are_carried_out_by_workers(url: str, own_sta
 
 def test_a_run_that_waits_for_a_worker_says_so_on_the_page(url: str, own_state: Path) -> None:
     with serving(own_state, queued=True) as address, client(address) as http, browsing() as browser:
-        new = {"question": QUESTION, "model_provider": "extractive"}
+        new = {"question": QUESTION, "model_provider": "finder"}
         run = http.post("/api/v1/runs", json=new).json()["id"]
         page = browser.new_page()
         page.goto(f"{address}/#/runs/{run}")
@@ -167,7 +167,7 @@ def test_owners_on_a_database_never_see_each_other(url: str, own_state: Path, tm
             assert ben.get("/api/v1/runs").json()["total"] == 0
             assert ben.get(f"/v1/responses/resp_{run}").status_code == 404
             # The same key of two owners means two runs.
-            new = {"question": QUESTION, "model_provider": "extractive"}
+            new = {"question": QUESTION, "model_provider": "finder"}
             made = [http.post("/api/v1/runs", json=new, headers={"Idempotency-Key": "k"}) for http in (anna, ben, ben)]
             assert [one.status_code for one in made] == [201, 201, 200]
             assert made[0].json()["id"] != made[1].json()["id"] == made[2].json()["id"]

@@ -11,7 +11,7 @@ from tests.server.conftest import Finished
 from tests.server.serving import events_of, until_report
 
 QUESTION = "Which kinds of engines are there?"
-BUNDLED = {"question": "How does speculative decoding work?", "model_provider": "extractive"}
+BUNDLED = {"question": "How does speculative decoding work?", "model_provider": "finder"}
 
 
 def test_a_question_becomes_a_report_whose_citations_open_their_passages(finished: Finished) -> None:
@@ -61,7 +61,7 @@ def test_the_same_idempotency_key_makes_one_run(http: httpx.Client, own_state: P
 
 def test_runs_are_listed_in_pages_and_searched(http: httpx.Client) -> None:
     for number in range(5):
-        question = {"question": f"What is engine {number}?", "model_provider": "extractive"}
+        question = {"question": f"What is engine {number}?", "model_provider": "finder"}
         made = http.post("/api/v1/runs", json=question).json()
         http.post(f"/api/v1/runs/{made['id']}/cancel")
     whole = http.get("/api/v1/runs").json()

@@ -58,7 +58,7 @@ async def test_a_source(name: str, status: int, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("name", [name for name in PROVIDERS if name not in ("extractive", "langchain")])
+@pytest.mark.parametrize("name", [name for name in PROVIDERS if name not in ("finder", "langchain")])
 async def test_a_provider(name: str, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = _keys(monkeypatch, VARIABLES)
     echo = f"your key {' '.join(keys.values())} was seen"

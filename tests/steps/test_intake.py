@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from deep_research.conversation.replies import pick_options, wants_to_skip
 from deep_research.data import Clarification, Decision, Message, Question, Template, Term
 from deep_research.data.brief import NextAction
-from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.settings import Settings
 from deep_research.steps.intake import answered, refuses, settle, start_anyway, with_terms
 
@@ -18,7 +18,7 @@ FOCUS = ("mechanism", "evidence", "progress", "resistance")
 
 
 def _decide(question: Question, *, rounds: int = 0) -> Decision:
-    return asyncio.run(ExtractiveReasoner().decide(question, rounds=rounds))
+    return asyncio.run(FinderReasoner().decide(question, rounds=rounds))
 
 
 def _judged(**fields: Any) -> Decision:

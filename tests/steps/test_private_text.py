@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from deep_research.data import Document, Found
-from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings
 from deep_research.steps.private_text import hold_back, sent_queries
@@ -75,7 +75,7 @@ def held(said: str, folder: Path, *, place: str = "searxng", asked: str = "", **
     ctx = RunContext(
         run_id="r",
         settings=settings,
-        reasoner=ExtractiveReasoner(),
+        reasoner=FinderReasoner(),
         library=library,
         journal=journal,
         places=(),

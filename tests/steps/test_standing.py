@@ -25,7 +25,7 @@ from deep_research.data import (
     Verdict,
 )
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.report.render import render_report
 from deep_research.report.report_input import CheckedReport, ReportInput
 from deep_research.run_context.context import RunContext
@@ -54,7 +54,7 @@ def journal(tmp_path: Path) -> Iterator[SqliteJournal]:
     made.close()
 
 
-class Writer(ExtractiveReasoner):
+class Writer(FinderReasoner):
     """Writes a set section, with a false sentence among the findings."""
 
     async def write_section(

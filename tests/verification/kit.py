@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from deep_research.claimcheck.verify import Evidence
+from deep_research.claimcheck.claim_verdicts import Evidence
 from deep_research.verification.flags import Flag, flags_of
 
 

@@ -14,7 +14,7 @@ from deep_research.data import Action, Brief, Document, Found, Observation, Pass
 from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.web import Web, WebOptions
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.run_context.context import RunContext
 from deep_research.runs.follow_up_run import ask_follow_up
 from deep_research.settings import Settings
@@ -40,7 +40,7 @@ ABOUT = Section(title="Alpha engine at dock 85", description="How often the Alph
 BRIEF = Brief(title="Alpha engine", objective="Alpha engine", sections=(ABOUT,))
 
 
-class Chooser(ExtractiveReasoner):
+class Chooser(FinderReasoner):
     """Names passages of a page as it is told, and keeps what it was shown."""
 
     def __init__(self, *named: str) -> None:
@@ -59,7 +59,7 @@ def opening(
     tmp_path: Path,
     work: Callable[[RunContext], Awaitable[Any]],
     *known: str,
-    reasoner: ExtractiveReasoner | None = None,
+    reasoner: FinderReasoner | None = None,
     pages: type[RunPages] = RunPages,
     **settings: Any,
 ) -> tuple[Any, RunContext]:
@@ -72,7 +72,7 @@ def opening(
         ctx = RunContext(
             run_id="r",
             settings=Settings(**settings),
-            reasoner=reasoner or ExtractiveReasoner(),
+            reasoner=reasoner or FinderReasoner(),
             library=SqliteLibrary(":memory:"),
             journal=journal,
             places=(),

@@ -65,7 +65,7 @@ def test_the_plan_over_pages_that_give_no_orders(world: World, own_state: Path) 
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_extractive_reasoner_does_not_obey(world: World, own_state: Path, language: str) -> None:
+def test_the_finder_reasoner_does_not_obey(world: World, own_state: Path, language: str) -> None:
     planted(world, language)
     ran = research(world.web, home=own_state, search_results=20)
     assert_nobody_was_obeyed(world, ran)

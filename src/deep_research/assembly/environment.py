@@ -79,7 +79,8 @@ class Job:
 
     `question` holds all the user's words, because the addresses in them may be opened. `before` is what the run had
     cost before a follow-up: its sources are prepared when they are first searched, and its costs are counted
-    separately. `began` is when the work began, where that is not when the run did. With `is_offline` it is done again
+    separately. `began` is when the work began, where that is not when the run did. `addresses` are others that the user has named.
+    With `is_offline` it is done again
     from the journal, and nothing outside is reached.
     """
 
@@ -91,6 +92,7 @@ class Job:
     began: str = ""
     steering: Steering = field(default_factory=Steering)
     before: Ledger | None = None
+    addresses: tuple[str, ...] = ()
     is_offline: bool = False
 
     @property
@@ -285,13 +287,22 @@ def _open_web(
 ) -> "WebPlaces | None":
     """Open the web for the sources that were chosen, and for addresses that the user wrote into the question."""
     names = tuple(name for name in job.settings.sources if name not in tools.replaced)
-    if environment.places is not None or not (names or "http" in job.question.lower()):
+    named = job.addresses or "http" in job.question.lower()
+    if environment.places is not None or not (names or named):
         return None
     from deep_research.assembly.web_search import open_web_places  # noqa: PLC0415 - only for the web
 
     # A follow-up comes later than the run: its pages are asked for as those of any other run are.
     began = datetime.fromisoformat(job.record.created).timestamp() if job.before is None else inf
-    return open_web_places(names, job.settings, environment, (journal, began), question=job.question, on_gap=on_gap)
+    return open_web_places(
+        names,
+        job.settings,
+        environment,
+        (journal, began),
+        question=job.question,
+        addresses=job.addresses,
+        on_gap=on_gap,
+    )
 
 
 def _places(

@@ -1,4 +1,4 @@
-"""The reasoner of a run: the extractive one, or a language model whose calls go through the journal."""
+"""The reasoner of a run: the finder one, or a language model whose calls go through the journal."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -27,12 +27,12 @@ _ROLE_MODELS = tuple(f"{role}_model" for role in get_args(Role))
 
 
 def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
-    """Return the provider of a run; `auto` is the first whose key is set, else `extractive`.
+    """Return the provider of a run; `auto` is the first whose key is set, else `finder`.
 
     Raises ConfigError for an unknown provider and a missing key.
     """
     name = settings.model_provider
-    if name in ("extractive", _OWN):
+    if name in ("finder", _OWN):
         return name
     from deep_research.providers.provider_catalog import (  # noqa: PLC0415 - only with a model
         auto_provider,
@@ -52,7 +52,7 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
             )
             raise ConfigError(message, setting="model_name", value=named[0])
         if not name:
-            return "extractive"
+            return "finder"
     open_model(name, settings.model_name, keys=keys, base_url=settings.model_base_url)
     return provider_called(name)
 
@@ -60,7 +60,7 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
 def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | None":
     """Return the model that a run would ask, or None without one; nothing is sent. Raises ConfigError."""
     provider = resolve_provider(settings, keys)
-    if provider in ("extractive", _OWN):
+    if provider in ("finder", _OWN):
         return None
     from deep_research.providers.provider_catalog import open_model  # noqa: PLC0415 - only with a model
 
@@ -133,9 +133,9 @@ def open_reasoner(
 
     Raises ConfigError for an unknown provider, a missing key, and a model that was handed over and is missing now.
     """
-    if settings.model_provider == "extractive" and not settings.ranker:
+    if settings.model_provider == "finder" and not settings.ranker:
         return OpenReasoner(bounded_reasoner())
-    if settings.model_provider == "extractive":
+    if settings.model_provider == "finder":
         return _open_ranked(settings, keys, journal, on_gap, watch)
     from deep_research.assembly.budget import PaidCalls, note_attempt  # noqa: PLC0415 - only with a model
     from deep_research.providers.http_wire import load_httpx  # noqa: PLC0415
@@ -177,7 +177,7 @@ def _open_ranked(
     on_gap: Callable[[Gap], object],
     watch: Callable[[ModelRequest, Role], object],
 ) -> OpenReasoner:
-    """Return the extractive reasoner with the ranker that the settings name. Raises ConfigError."""
+    """Return the finder with the ranker that the settings name. Raises ConfigError."""
     from deep_research.assembly.run_ranker import RunRanker, ranking_model  # noqa: PLC0415 - only with a ranker
 
     if named := ranking_model(settings):
@@ -339,6 +339,6 @@ def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate
 
 
 def reasoner_name(info: ReasonerInfo) -> str:
-    """Return the reasoner's name for screens: `extractive`, or provider and models."""
+    """Return the reasoner's name for screens: `finder`, or provider and models."""
     models = ", ".join(dict.fromkeys(info.models.values()))
     return f"{info.provider} {models}".strip() or info.kind

@@ -47,7 +47,7 @@ def settle(settings: Settings, docs: Sequence[str], question: str) -> Settings:
 
 def _strategy(settings: Settings, docs: Sequence[str], provider: str) -> str:
     """Return the strategy of a run; a user with a model and without documents wants the web searched."""
-    usual = "auto" if not settings.sources and not docs and provider != "extractive" else ""
+    usual = "auto" if not settings.sources and not docs and provider != "finder" else ""
     return settings.strategy or usual
 
 

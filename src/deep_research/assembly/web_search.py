@@ -89,17 +89,19 @@ def open_web_places(
     kept: tuple[Journal, float],
     *,
     question: str,
+    addresses: Sequence[str] = (),
     on_gap: OnGap,
 ) -> WebPlaces | None:
     """Return the sources `names`, reading pages through one fetcher; the pages that the question names come first.
 
-    Without `names` only addresses in the question may be opened; None when there are none either. `kept` is
+    Without `names` only addresses in the question, and `addresses` that the user has named elsewhere, may be opened;
+    None when there are none either. `kept` is
     the journal that keeps each answer of a source, and when the run began, in seconds since 1970. `on_gap` receives
     what the reader should know of a page (an archived copy stands in for it).
     """
     journal, began = kept
     named = addresses_in(question)
-    if not names and not named:
+    if not names and not named and not addresses:
         return None
     from deep_research.fetch.addresses import KnownAddresses  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import Web  # noqa: PLC0415
@@ -115,9 +117,9 @@ def open_web_places(
     opened = [open_source(name, api, keys, options[name]) for name in names]
     for source in opened:
         source.asked_in = detect(question)
-    fetcher = web.fetcher(KnownAddresses((*named, *_written(options, keys))))
+    fetcher = web.fetcher(KnownAddresses((*named, *addresses, *_written(options, keys))))
     rejected = RejectedDocuments(environment.home / REJECTED)
-    pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses(named), rejected=rejected)
+    pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses((*named, *addresses)), rejected=rejected)
     own = [QuestionPages(named)] if named else []
     return WebPlaces(web, fetcher, [*own, *(WebPlace(source, fetcher, on_gap, rejected) for source in opened)], pages)
 

@@ -17,10 +17,10 @@ from deep_research.claimcheck.negation import negated
 from deep_research.claimcheck.numbers import same
 from deep_research.i18n.language import HAN, HANGUL, detect, is_cjk
 from deep_research.i18n.lexicon import any_of, entry, table, words
+from deep_research.text.measures import SCALES, Quantity, unit_at
 from deep_research.text.names import Name, NameIndex, begins_sentence, is_ordinary
 from deep_research.text.quantities import quantities
 from deep_research.text.tokens import normalise
-from deep_research.text.units import SCALES, Quantity, unit_at
 
 What = Literal["number", "name", "opposite", "exchanged", "scope", "added"]
 

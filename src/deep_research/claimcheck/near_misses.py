@@ -9,16 +9,15 @@ from typing import NamedTuple
 from deep_research.claimcheck.numbers import same
 from deep_research.claimcheck.support import Match
 from deep_research.i18n.lexicon import any_word
+from deep_research.text.measures import Quantity, unit_base
 from deep_research.text.names import Name, NameIndex, is_ordinary, name_index, names
 from deep_research.text.quantities import quantities
 from deep_research.text.tokens import content_terms, normalise
-from deep_research.text.units import Quantity, unit_base
 
 SAME_STATEMENT = 0.75
 """Share of a claim's terms, its differing value left out, that makes a sentence the same statement."""
 _HALF = 0.5
 _SUBJECT = re.compile(r"[\s*_“\"]*(?:The |A |An )?([A-Z][a-zA-Z-]{2,})\b")
-_KIND = re.compile(any_word("statement.numbered_kind_patterns"), re.IGNORECASE)
 _OTHER_SECTION = re.compile(any_word("statement.other_section_patterns"), re.IGNORECASE)
 _PART = re.compile(any_word("statement.part_patterns"), re.IGNORECASE)
 RESPECTIVELY = re.compile(any_word("statement.respectively_patterns"), re.IGNORECASE)
@@ -68,11 +67,6 @@ def amounts(text: str) -> tuple[Quantity, ...]:
     return tuple(q for q, last in found if last < 0 or q.start >= named[last][1])
 
 
-def labels(text: str) -> list[Quantity]:
-    """Return the quantities of `text` that number a kind: the 2 of "phase 2"."""
-    return [q for q in quantities(text) if _KIND.search(text[: q.start])]
-
-
 class Misattributed(NamedTuple):
     """A value that the evidence has of something else (than `name`, where one is known); `line` says what it has of it."""
 
@@ -111,7 +105,7 @@ def misattributed(claim: str, lines: Sequence[str]) -> Misattributed | None:
 
 
 def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> list[Name]:
-    """The names that a value of `claim` is said of: those of its own part, where each part has a value of its own."""
+    """Return the names that a value of `claim` is said of: those of its own part, where each part has a value of its own."""
     if RESPECTIVELY.search(claim):
         return []  # which of them it is cannot be told by place
     found = names(claim)
@@ -124,7 +118,7 @@ def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> list[
 def _says_otherwise(
     quantity: Quantity, found: Sequence[tuple[str, NameIndex, Sequence[Quantity]]], holds: Sequence[bool], match: Match
 ) -> str:
-    """The sentence that makes the claim's statement with another value, where the value stands in unlike sentences only."""
+    """Return the sentence that makes the claim's statement with another value, where the value stands in unlike sentences only."""
     if any(holding and match.coverage((number,)) >= _HALF for number, holding in enumerate(holds)):
         return ""
     for number, (line, _index, there) in enumerate(found):

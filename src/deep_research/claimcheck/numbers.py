@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.i18n.lexicon import any_of, any_word, groups
+from deep_research.text.measures import CALENDAR, KINDS, Quantity, in_base, is_same_size, same_date, unit_at
 from deep_research.text.quantities import find_others, quantities
-from deep_research.text.units import CALENDAR, KINDS, Quantity, in_base, is_same_size, same_date, unit_at
 
 
 class Agreement(NamedTuple):
@@ -46,11 +46,20 @@ def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None =
         q
         for q in wanted
         if not any(same(q, other, evidence) for other in there)
+        and not (_is_bare(claim, q) and any(q.value == other.value and other.unit not in KINDS for other in there))
         and not _is_version(claim, q, evidence)
         and not _is_said_in_words(q, evidence)
     )
     other = next((q for q in there if missing and q.value == missing[0].value), None)
     return Agreement(not missing, missing, evidence[other.start : other.end].strip() if other else "")
+
+
+def _is_bare(claim: str, quantity: Quantity) -> bool:
+    """Tell whether a claim leaves out of what a number is one: "The budget is 36,000." """
+    return not quantity.unit and not _NOUN_BEHIND.match(claim, quantity.end)
+
+
+_NOUN_BEHIND = re.compile(r"[ -]?[^\W\d_]")
 
 
 def _is_said_in_words(quantity: Quantity, evidence: str) -> bool:
@@ -87,16 +96,6 @@ def _is_version(claim: str, quantity: Quantity, evidence: str) -> bool:
 _BEHIND_NAME = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z+#-]* ?v?$")
 
 
-def _by_value(found: Sequence[Quantity]) -> dict[tuple[Decimal, str, str], Quantity]:
-    """Return one quantity for each value that is written in the same way: what is repeated is compared once."""
-    return {(q.value, q.unit, q.bound): q for q in found}
-
-
-def _distinct(found: Sequence[Quantity]) -> list[Quantity]:
-    """Return the first and the last quantity of each value: what stands around them may say that it fell."""
-    return list(dict.fromkeys([*_by_value(found[::-1]).values(), *_by_value(found).values()]))
-
-
 def same(claim: Quantity, there: Quantity, evidence: str) -> bool:
     """Return whether `there`, a quantity of the text `evidence`, says what the quantity `claim` says."""
     if claim.unit in CALENDAR and there.unit in (*CALENDAR, ""):
@@ -122,8 +121,6 @@ def _falls(there: Quantity, evidence: str) -> bool:
 
 
 def _is_compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
-    if not claim.unit and there.unit not in KINDS:
-        return True  # a claim may leave out of what it speaks: 36,000 of 36,000 euros
     pair = {claim.unit, there.unit}
     of, _, per = claim.unit.rpartition("/")
     if of == there.unit and per in _OFTEN and _OFTEN[per].match(evidence, there.end):
@@ -167,7 +164,8 @@ def _close(claim: Decimal, there: Decimal, bound: str, there_bound: str) -> bool
 def as_written_in(evidence: str, claim: str) -> str:
     """Return a claim with its amounts and dates as the evidence writes them: 256 megabytes for 256 MB, 2026-11-12 for 12
     November 2026. What is compared by words then differs in nothing but words."""
-    there = [q for q in quantities(evidence) if q.unit and (q.unit not in KINDS or q.unit == "date")]
+    found = (q for q in quantities(evidence) if q.unit and (q.unit not in KINDS or q.unit == "date"))
+    there = [q for q in found if not evidence[q.start : q.end].isdigit()]
     for quantity in reversed(quantities(claim)):
         written = claim[quantity.start : quantity.end]
         if not quantity.unit or written in evidence:

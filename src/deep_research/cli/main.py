@@ -45,6 +45,7 @@ class _Commands(click.Group):
         "refresh": "deep_research.cli.record_commands:refresh_command",
         "watch": "deep_research.cli.record_commands:watch_command",
         "delete": "deep_research.cli.run_commands:delete_command",
+        "verify": "deep_research.cli.verify_command:verify_command",
         "check": "deep_research.cli.part_commands:check_command",
         "settings": "deep_research.cli.info_commands:settings_command",
         "step": "deep_research.cli.part_commands:step_command",

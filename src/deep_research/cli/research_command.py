@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     help="Maximum number of times that weak sections are researched again (0–10).",
 )
 @click.option(
-    "-p", "--provider", metavar="NAME", help="Model provider (default: first with a key, else extractive: no model)."
+    "-p", "--provider", metavar="NAME", help="Model provider (default: first with a key, else finder: no model)."
 )
 @click.option("--model", metavar="NAME", help="Model of the provider.")
 @click.option(
@@ -117,7 +117,7 @@ def _read_question() -> str:
 )
 @click.option("-d", "--docs", multiple=True, metavar="PATH", help="File or folder to search; may be given again.")
 @click.option(
-    "-p", "--provider", metavar="NAME", help="Model provider (default: first with a key, else extractive: no model)."
+    "-p", "--provider", metavar="NAME", help="Model provider (default: first with a key, else finder: no model)."
 )
 @click.option("--model", metavar="NAME", help="Model of the provider.")
 @click.option("--source", "sources", multiple=True, metavar="NAME", help="Web source to search; may be given again.")
@@ -168,7 +168,7 @@ def print_estimate(settings: "Settings") -> None:
     """Print what a run with these settings would cost. Raises ConfigError for an unusable provider."""
     made = api.estimate_cost(settings)
     if made is None:
-        echo_wrapped("Without a model (provider extractive) a run makes no model calls and costs nothing.")
+        echo_wrapped("Without a model (provider finder) a run makes no model calls and costs nothing.")
         return
     dollars = "price unknown" if made.usd is None else f"about {made.usd:.3f} US dollars"
     most = "" if made.most_usd is None else f" ({made.most_usd:.2f} US dollars)"

@@ -21,6 +21,7 @@ from deep_research.i18n.catalog import phrase
 
 if TYPE_CHECKING:
     from deep_research.cli.progress_view import View
+    from deep_research.settings import Settings
 
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_NEEDS_ANSWER, EXIT_STOPPED = 0, 3, 4, 130
 _STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -42,6 +43,10 @@ class Session:
     def __init__(self, flags: dict[str, Any]) -> None:
         self._flags = flags
         self._ready = False
+
+    def settings(self) -> "Settings":
+        """Return the settings in force with the flags of the command. Raises ConfigError."""
+        return settings_of(self._flags)
 
     def start(self, question: str) -> int:
         """Begin a new run. Returns the exit code; raises ConfigError or StoreError for the front door to show."""

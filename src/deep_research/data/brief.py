@@ -11,7 +11,7 @@ QueryType = Literal["list", "comparison", "deep_dive", "general"]
 OutputFormat = Literal["table", "list", "prose"]
 SectionStatus = Literal["pending", "researching", "completed", "failed"]
 PlanChange = Literal["drop", "add", "rename", "move", "focus", "describe", "title", "objective"]
-Workflow = Literal["sections", "loop", "supervisor", "quick"]
+Workflow = Literal["sections", "loop", "supervisor", "quick", "verify"]
 
 
 class Message(Noun):

@@ -28,9 +28,12 @@ _BOTH = 1.5
 """What a place gains that has all the things compared."""
 _OTHER_LANGUAGE = 0.6
 """What a place is worth in another language where the reader's own is there too."""
+_UNSTRUCTURED = 0.8
+"""What a place is worth in a format without headings, lists and tables where others are there too."""
+_PLAIN = frozenset(("application/pdf", "text/plain"))
 _SAMPLE = 6_000
 """Characters of a document by which its language is told."""
-_SCANNED = 8_000_000
+_SCANNED = 4_000_000
 """Characters that are looked through for a passage that has all words."""
 
 
@@ -138,8 +141,13 @@ def _rank(
     judged = [judge_passage(hit.passage, hit.title, hit.score / top, words, context) for hit in hits]
     best: list[Candidate] = sorted(judged, key=lambda candidate: -candidate.worth)[:LOOKED_AT]
     wanted = kind_wanted(text, words)
-    found = (best_unit(candidate, texts, words, context, wanted) for candidate in best)
-    return sorted((one for one in found if one is not None), key=lambda one: -one.worth)
+    found = [one for candidate in best if (one := best_unit(candidate, texts, words, context, wanted)) is not None]
+    plain = {one.section.source for one in found if texts.media_type(one.section.source) in _PLAIN}
+    if len(plain) < len({one.section.source for one in found}):
+        found = [
+            one._replace(worth=one.worth * (_UNSTRUCTURED if one.section.source in plain else 1.0)) for one in found
+        ]
+    return sorted(found, key=lambda one: -one.worth)
 
 
 def _in_reader_language(ranked: Sequence[Best], language: str) -> list[Best]:

@@ -21,8 +21,8 @@ from deep_research.text.question_terms import codes
 
 _KINDS = ("kind_technology", "kind_medicine", "kind_product", "kind_event")
 _ASPECTS = ("opt_progress", "opt_how", "opt_compare", "opt_overview")
-_ALONE, _TOGETHER = 3.6, 4.0
-"""Zipf frequency (base-10 logarithm per billion words) from which a word alone, or each of two, says too little."""
+_ALONE, _TOGETHER, _HALVES = 3.6, 4.0, 3.8
+"""Zipf frequency (base-10 logarithm per billion words) from which a word alone, each of two, or each half of one says too little."""
 _LONGEST = 2_000
 """Characters of a message that are read."""
 _SHORT = 12
@@ -98,18 +98,19 @@ def is_broad(named: Sequence[Word], language: str) -> bool:
     """Return whether one or two words are all, and are said everywhere: no name, no code, no rarer word."""
     if not 0 < len(named) <= 2 or any(word.worth >= NAME for word in named):
         return False
-    least = _ALONE if len(named) == 1 else _TOGETHER
-    return all(_zipf(word.text, language) >= least for word in named)
+    if len(named) == 2:
+        return all(_zipf(word.text, language) >= _TOGETHER for word in named)
+    word = named[0].text
+    if language not in ("zh", "ja", "ko"):
+        return _zipf(word, language) >= _ALONE
+    halves = [min(_zipf(word[:at], language), _zipf(word[at:], language)) for at in range(1, len(word))]
+    return _zipf(word, language) >= _ALONE or max(halves, default=0.0) >= _HALVES
 
 
 def _zipf(word: str, language: str) -> float:
-    """Return how often a word is said; of one that is no word of the list the rarest of two halves that are."""
-    known = _frequencies(language)
-    if share := known.get(word.casefold(), 0.0):
-        return log10(share) + 9
-    halves = [(known.get(word[:at], 0.0), known.get(word[at:], 0.0)) for at in range(1, len(word))]
-    shares = [min(pair) for pair in halves if min(pair) > 0] if language in ("zh", "ja", "ko") else []
-    return log10(max(shares)) + 9 if shares else 0.0
+    """Return how often a word is said; 0 of one that is not in the list of its language."""
+    share = _frequencies(language).get(word.casefold(), 0.0)
+    return log10(share) + 9 if share else 0.0
 
 
 @lru_cache(maxsize=4)

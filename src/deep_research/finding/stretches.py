@@ -11,7 +11,7 @@ from deep_research.i18n.language import columns
 
 ENOUGH, MOST = 500, 1_400
 """Columns up to which what follows under the same heading is shown too, and beyond which only a part is shown."""
-STEPS = 4_000
+STEPS = 3_000
 """Columns up to which steps and code are shown whole."""
 LINE = 220
 _NUMBERED = re.compile(r"\s*\(?\d{1,3}[.)]")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from deep_research.data import Passage
+from deep_research.data import Passage, Snapshot
 from deep_research.ports import Library
 from deep_research.text.sentences import Block, blocks, sentences
 from deep_research.text.tokens import content_terms
@@ -53,7 +53,7 @@ class Texts:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._texts: dict[str, str] = {}
+        self._read: dict[str, Snapshot | None] = {}
         self._sections: dict[tuple[str, str], Section] = {}
 
     def section(self, passage: Passage) -> Section:
@@ -61,17 +61,22 @@ class Texts:
         passages = self._under_heading(passage)
         key = (passages[0].id, passages[-1].id)
         if key not in self._sections:
-            text = self._text(passage.source)
+            snapshot = self._snapshot(passage.source)
+            text = snapshot.text if snapshot is not None else ""
             start, end = passages[0].start, passages[-1].end
             units = tuple(_units(text, start, end))
             self._sections[key] = Section(passage.source, text, passage.heading, units, passages)
         return self._sections[key]
 
-    def _text(self, source: str) -> str:
-        if source not in self._texts:
-            snapshot = self._library.snapshot(source)
-            self._texts[source] = snapshot.text if snapshot is not None else ""
-        return self._texts[source]
+    def media_type(self, source: str) -> str:
+        """Return the media type of a source; "" where nothing of it was read."""
+        snapshot = self._snapshot(source)
+        return snapshot.media_type if snapshot is not None else ""
+
+    def _snapshot(self, source: str) -> Snapshot | None:
+        if source not in self._read:
+            self._read[source] = self._library.snapshot(source)
+        return self._read[source]
 
     def _under_heading(self, passage: Passage) -> tuple[Passage, ...]:
         """Return the passages around one that stand under the same heading, in order."""

@@ -39,6 +39,8 @@ def load_builder(name: str) -> Callable[[], StateGraph[Any, RunContext, Any, Any
             from deep_research.graph.supervisor import build_supervisor as build  # noqa: PLC0415
         case "quick":
             from deep_research.graph.quick import build_quick as build  # noqa: PLC0415
+        case "verify":
+            from deep_research.graph.verify_report import build_verify as build  # noqa: PLC0415
         case "follow_up":
             from deep_research.graph.follow_up_graph import build_follow_up as build  # noqa: PLC0415
         case _:

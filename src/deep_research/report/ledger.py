@@ -68,7 +68,7 @@ def ledger_of(journal: Journal, *, sources: int, seconds: float) -> Ledger:
 def reasoner_of(configured: ReasonerInfo, journal: Journal) -> ReasonerInfo:
     """Return what really reasoned: for each role the models that answered, with their calls.
 
-    Where a model was set up and none has answered, the reasoner is the extractive one.
+    Where a model was set up and none has answered, the reasoner is the finder one.
     """
     if not configured.models:
         ranked = journal.count(RANKING) or journal.count("model")
@@ -78,7 +78,7 @@ def reasoner_of(configured: ReasonerInfo, journal: Journal) -> ReasonerInfo:
         named = f"{configured.models.get(call.role, call.answer.model)} ({configured.provider})"
         roles[call.role][call.model or named] += 1
     if not roles:
-        return ReasonerInfo(kind="extractive")
+        return ReasonerInfo(kind="finder")
     providers = dict.fromkeys(name.rpartition(" (")[2].rstrip(")") for names in roles.values() for name in names)
     return ReasonerInfo(
         kind=configured.kind,

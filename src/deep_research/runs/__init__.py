@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from deep_research.runs import run_queue as run_queue
     from deep_research.runs import single_step as single_step
     from deep_research.runs import steering_inbox as steering_inbox
+    from deep_research.runs import verification_run as verification_run
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -87,7 +87,16 @@ async def resume_run(store: RunStore, environment: RunEnvironment) -> Report:
     """
     store.load()
     with store.held():
-        return await carry_out(ResearchRun(store), environment)
+        return await carry_out(task_of(store), environment)
+
+
+def task_of(store: RunStore) -> RunTask:
+    """Return what is to be done in a run's store: its research, or the verification of a report."""
+    if store.load().settings.get("workflow") == "verify":
+        from deep_research.runs.verification_run import VerificationRun  # noqa: PLC0415 - one of them is needed
+
+        return VerificationRun(store)
+    return ResearchRun(store)
 
 
 class ResearchRun(RunTask):

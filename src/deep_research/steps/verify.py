@@ -19,6 +19,7 @@ from deep_research.steps.converse import converse
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.arithmetic import agrees, evaluate
 from deep_research.verification.charts import chart_problems, read_charts
+from deep_research.verification.citations import cited_ids
 from deep_research.verification.flags import Flag, flags_of
 from deep_research.verification.statements import split_statements
 
@@ -50,9 +51,16 @@ def claims_of(text: str, library: Library) -> list[Claim]:
     return claims
 
 
-async def verify(ctx: RunContext, assignment: Assignment, text: str) -> Verification:
-    """Return all statements of a text with their verdicts, and what is wrong with it. A judge that fails is a gap."""
+async def verify(
+    ctx: RunContext, assignment: Assignment, text: str, *, unread: Mapping[str, str] | None = None
+) -> Verification:
+    """Return all statements of a text with their verdicts, and what is wrong with it. A judge that fails is a gap.
+
+    `unread` are cited sources (by id) that could not be read: what rests on them alone is not confirmed.
+    """
     claims = await asyncio.to_thread(claims_of, text, ctx.library)
+    if unread:
+        claims = [_of_unread(claim, text, unread) for claim in claims]
     judging = judge_claims(ctx, assignment, claims, text)
     if ctx.settings.depth == "brief" or not ctx.reasoner.info.is_language_model:
         judged, seen = await judging, Findings()
@@ -66,6 +74,13 @@ async def verify(ctx: RunContext, assignment: Assignment, text: str) -> Verifica
     return found
 
 
+def _of_unread(claim: Claim, text: str, unread: Mapping[str, str]) -> Claim:
+    lost = [key for key in cited_ids(text[claim.start : claim.end]) if key in unread]
+    if claim.passages or not lost:
+        return claim
+    return claim.model_copy(update={"verdict": verdict_of("unverified", "source_unread", why=unread[lost[0]])})
+
+
 async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], text: str) -> Findings:
     """Return what code and a judge find wrong with statements, each against the passages it cites."""
     question = assignment.question.text
@@ -74,7 +89,8 @@ async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence
     if text:
         sure += await asyncio.to_thread(_chart_problems, text, ctx.library)
     if not ctx.reasoner.info.is_language_model:
-        return Findings(problems=tuple(sure))
+        noticed = (p for claim in claims for p in _noticed(claim, flags.get(claim.id, ())))
+        return Findings(problems=(*sure, *noticed))
     facts = [claim for claim in claims if claim.passages]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
     rows = await side_by_side(_judged(ctx, batch, told, question) for batch in _batches(facts, ctx.library))
@@ -152,7 +168,7 @@ def _said_by(key: str, library: Library) -> str | None:
     about = f"{source.title}\n{source.location}\n{dated_source(library, source.id).date}"
     if "p" not in key:  # a whole source is cited
         snapshot = library.snapshot(key)
-        return f"{about}\n{snapshot.text}" if snapshot is not None else None
+        return f"{about}\n{snapshot.text}" if snapshot is not None else about
     passage = library.passage(key)
     return f"{about}\n{passage.heading}\n{passage.text}" if passage is not None else None
 
@@ -161,6 +177,13 @@ def _sure_problems(claim: Claim, flags: Sequence[Flag]) -> Iterator[Problem]:
     """Yield what code cannot be wrong about: an id that does not exist, a quotation that was changed."""
     for flag in flags:
         if flag.is_sure:
+            yield Problem(quote=claim.text, kind="unsupported", problem=flag.said, claim=claim.id, by="code")
+
+
+def _noticed(claim: Claim, flags: Sequence[Flag]) -> Iterator[Problem]:
+    """Yield what code noticed in a statement that nobody judges: what it looked for and did not find."""
+    for flag in flags:
+        if flag.kind != "id" and _is_telling(flag):
             yield Problem(quote=claim.text, kind="unsupported", problem=flag.said, claim=claim.id, by="code")
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from deep_research.i18n.language import CJK, detect
 from deep_research.i18n.lexicon import any_word, words
+from deep_research.text.measures import EXACT, MONTHS, WORDS
 from deep_research.text.tokens import STOP_WORDS, normalise
-from deep_research.text.units import EXACT, MONTHS, WORDS
 
 
 class Name(NamedTuple):
@@ -43,7 +43,7 @@ _NUMBERED = re.compile(
     r" (\d{1,2}(?:\.\d{1,2})?)(?=[\s,;:)]*(?:$|[.,;:)](?!\d)|\s(?:and|or|is|was|are|were|has|had|to|on|in|with|at|by|as|can|did|does|adds?|the|a)\b))"
 )
 _CODE_NUMBER = re.compile(_NUMBERED.pattern.replace(r"\d{1,2}(?:\.\d{1,2})?", r"\d{1,3}(?:\.\d{1,2})?"))
-"""After a code (CodeBreaK 100, KEYNOTE 189) a number of three digits belongs to the name as well."""
+"""After an identifier a number of three digits belongs to the name as well."""
 _BEFORE_NAME = re.compile(
     r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Gen|Col|Capt|Lt|Sgt|Sen|Rep|Gov|Rev|Hon|Mt|U\.S|U\.K|U\.N)\.\s$"
     r"|(?P<start>(?:^|[.!?。！？:：;；|•]|\n\s*[-*+]|\n)[\"'“”‘’(\[*_«「《\s]*$)"
@@ -136,7 +136,7 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
             or (run[1][0] in _ARTICLES and _is_identifier(run[2][0]))
         )
     ):
-        run, starts_sentence = run[1:], False  # "Raising max_age", "Using KRAS", "Low-level API", "Revoke the SSH key"
+        run, starts_sentence = run[1:], False  # a verb before an identifier
     if starts_sentence and len(run) == 1 and not _MIXED.search(run[0][0]) and not _followed_by_number(text, run[0]):
         return []
     if not run or len(run[0][0]) == 1 == len(run):
@@ -313,7 +313,7 @@ class NameIndex:
         ):
             return True
         if name.strict:
-            return self._has_expansion(name.text) or self._has_inflected(name.text)
+            return self._has_expansion(name.text)
         return self._has_parts(name.text) or self._has_acronym(name.text)
 
     def _has_release(self, of: str, number: str) -> bool:
@@ -327,10 +327,6 @@ class NameIndex:
         return (
             name.replace(".", "").isupper() and letters.isalpha() and 2 < len(letters) < 8 and letters in self.initials
         )
-
-    def _has_inflected(self, name: str) -> bool:
-        """Tell whether a command in capitals stands there with an ending of its own: ATTACHed for ATTACH."""
-        return name.isupper() and re.search(rf"(?<!\w){re.escape(name)}(?:e?d|ing|e?s)(?!\w)", self.text) is not None
 
     def _has_acronym(self, name: str) -> bool:
         words = [w for w in re.split(r"[\s-]+", name) if w]

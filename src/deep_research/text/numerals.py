@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from deep_research.i18n.language import HANGUL
 from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, entry, table, words
-from deep_research.text import units
-from deep_research.text.units import SCALES, Make, Quantity, unit_at
+from deep_research.text import measures
+from deep_research.text.measures import SCALES, Make, Quantity, unit_at
 
 _HAN_DIGITS: Mapping[str, int] = table("numerals.digits")
 _SINO_DIGITS: Mapping[str, int] = table("numerals.sino_digits")
@@ -35,7 +35,7 @@ _KOREAN_PREFIX = any_word("numerals.ordinal_prefix_patterns", "ko")
 
 
 def _english_words(low: int, high: int) -> str:
-    return any_of(word for word, value in units.WORDS.items() if low <= value <= high)
+    return any_of(word for word, value in measures.WORDS.items() if low <= value <= high)
 
 
 _BELOW_100 = rf"(?:{_english_words(20, 90)}(?:[ -]{_english_words(1, 9)})?|{_english_words(0, 19)})\b"
@@ -45,7 +45,7 @@ ENGLISH_NUMBERS = compile_on_use(
     re.IGNORECASE | re.ASCII,
 )
 _ORDINAL = compile_on_use(
-    rf"\b(?P<digits>\d{{1,4}})(?:st|nd|rd|th)\b|(?<!one )(?<!one-)(?<!two )(?<!two-)(?<!a )\b(?P<word>{'|'.join(units.ORDINALS)})\b(?!s|[- ]part(?:y|ies)\b)"
+    rf"\b(?P<digits>\d{{1,4}})(?:st|nd|rd|th)\b|(?<!one )(?<!one-)(?<!two )(?<!two-)(?<!a )\b(?P<word>{'|'.join(measures.ORDINALS)})\b(?!s|[- ]part(?:y|ies)\b)"
     rf"|{_HAN_PREFIX} ?(?P<han>[{_ONES}{_TENS}]{{1,3}}|\d+)|{_KOREAN_PREFIX} ?(?P<ko>\d+)(?=[{HANGUL} ])",
     re.IGNORECASE | re.ASCII,
 )
@@ -135,13 +135,13 @@ def _english(match: re.Match[str], text: str) -> Quantity | None:
             total = total + section * SCALES[word] if section else total * SCALES[word]
             section = Decimal(0)
         elif word != "and":
-            section += units.WORDS[word]
+            section += measures.WORDS[word]
     return Quantity(total + section, unit, match.start(), end)
 
 
 def _ordinal(match: re.Match[str], text: str) -> Quantity | None:
     if match["word"]:
-        value = Decimal(units.ORDINALS[match["word"].lower()])
+        value = Decimal(measures.ORDINALS[match["word"].lower()])
     else:
         value = _han_value(match["han"]) if match["han"] else Decimal(match["digits"] or match["ko"])
     return Quantity(value, "ordinal", match.start(), match.end())

@@ -10,10 +10,8 @@ from decimal import Decimal
 from functools import lru_cache
 
 from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, words
-from deep_research.text import units
-from deep_research.text.numerals import ENGLISH_NUMBERS, NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
-from deep_research.text.tokens import FULL_WIDTH, STOP_WORDS
-from deep_research.text.units import (
+from deep_research.text import measures
+from deep_research.text.measures import (
     CLOCKS,
     DATE_EXTRACTORS,
     DATES,
@@ -29,6 +27,8 @@ from deep_research.text.units import (
     unit_at,
     unit_base,
 )
+from deep_research.text.numerals import ENGLISH_NUMBERS, NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
+from deep_research.text.tokens import FULL_WIDTH, STOP_WORDS
 
 _DIGIT_RUN = re.compile(r"\d+", re.ASCII)
 _WORD_START = re.compile(r"\b\w|(?<!\d)\d", re.ASCII)
@@ -162,7 +162,7 @@ def quantities(text: str) -> list[Quantity]:
 
 @lru_cache(maxsize=2048)
 def _quantities(text: str) -> tuple[Quantity, ...]:
-    """A passage is asked for once per claim that cites it."""
+    """Read the quantities of a text, which is asked for once per claim that cites it."""
     plain = text if text.isascii() else text.translate(_PLAIN)
     if "\n" in plain:  # a line may be broken between a number and its unit
         plain = _BROKEN.sub(" ", plain)
@@ -187,7 +187,7 @@ def find_others(text: str) -> Iterator[re.Match[str]]:
 
 def _may_have_versions(word: str) -> bool:
     """Tell whether a capitalised word may be that of a thing with versions: "The 3.5" and "EUR 3.5" are none."""
-    return not (word in STOP_WORDS or word in units.ALIASES or _AROUND.fullmatch(f"{word} "))
+    return not (word in STOP_WORDS or word in measures.ALIASES or _AROUND.fullmatch(f"{word} "))
 
 
 def _find(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
@@ -208,10 +208,10 @@ def _may_hold(pattern: re.Pattern[str], text: str) -> bool:
     if not is_western(text):
         return True
     if pattern is ORDINAL_EXTRACTOR[0]:
-        return bool(_ORDINAL_ENDING.search(text)) or has_word_of(text, units.ORDINALS.keys())
+        return bool(_ORDINAL_ENDING.search(text)) or has_word_of(text, measures.ORDINALS.keys())
     if pattern is DECADES:
         return bool(_DECADE_ENDING.search(text))
-    return pattern is ENGLISH_NUMBERS and has_word_of(text, units.WORDS.keys())
+    return pattern is ENGLISH_NUMBERS and has_word_of(text, measures.WORDS.keys())
 
 
 def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -238,7 +238,7 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
     if match["minus"]:
         value = -value
     if sign:
-        unit = units.SIGNS.get(sign) or units.CODES.get(sign.upper(), "")
+        unit = measures.SIGNS.get(sign) or measures.CODES.get(sign.upper(), "")
     elif not unit and _LETTER.match(text, end):
         return None  # 3D, 5HT: an identifier
     if _is_year(match, text) and (not unit or text[end - 1] in _YEAR_MARKS):
@@ -275,7 +275,7 @@ def _scale(match: re.Match[str]) -> Decimal:
 
 
 def _composite(tail: str) -> Iterator[Decimal]:
-    """The later parts of 3亿5000万, 3억 5천만, or 3万5千."""
+    """Yield the later parts of 3亿5000万, 3억 5천만, or 3万5千."""
     for digits, scale in re.findall(rf"(\d[\d,.]*) ?({_SCALE})?", tail):
         yield Decimal(digits.replace(",", "").strip(".")) * (SCALES[scale] if scale else 1)
 
@@ -346,7 +346,7 @@ def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
 
 
 def _shared_scale(this: Quantity, following: Quantity, text: str) -> Decimal:
-    """The scale of the second number of a range, where the first was written without one: 1–2 million."""
+    """Return the scale of the second number of a range, where the first was written without one: 1–2 million."""
     written = re.match(r"\D*(\d+(?:\.\d+)?)", text[following.start : following.end])
     if written is None or not 0 < this.value <= Decimal(written[1]) or following.value <= Decimal(written[1]):
         return Decimal(1)

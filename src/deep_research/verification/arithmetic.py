@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 
 from deep_research.i18n.lexicon import any_of
+from deep_research.text.measures import SCALES
 from deep_research.text.quantities import quantities
 from deep_research.text.tokens import FULL_WIDTH
-from deep_research.text.units import SCALES
 
 LONGEST = 500
 """Characters of an expression."""

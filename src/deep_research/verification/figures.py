@@ -6,9 +6,10 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
+from deep_research.i18n.lexicon import any_word
+from deep_research.text.measures import CALENDAR, MONEY, MONTHS, Quantity, date_parts, in_base, is_same_size, same_date
 from deep_research.text.quantities import is_step, quantities
 from deep_research.text.tokens import normalise
-from deep_research.text.units import CALENDAR, MONEY, MONTHS, Quantity, date_parts, in_base, is_same_size, same_date
 from deep_research.verification.arithmetic import agrees, evaluate
 
 _TOLERANCE, _REACH = Decimal("0.05"), Decimal("1.1")
@@ -19,6 +20,7 @@ _DIGITS = re.compile(r"\d[\d,.]*\d|\d")
 _SUM = re.compile(
     r"(?P<terms>[\d,.]+\s?\S{0,3}(?:\s?[-+−×*÷/]\s?[\d,.]+\s?[%\w]{0,3}){1,6})\s?[=≈]\s?(?P<result>[\d,.]+)"
 )
+_POINTER = re.compile(any_word("statement.other_section_patterns"), re.IGNORECASE)
 _SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/([12]\d{3})(?![\d/])")
 
 
@@ -68,15 +70,15 @@ def missing_figures(statement: str, texts: Sequence[str]) -> list[MissingFigure]
     """Return the figures of `statement` that stand in none of `texts`, in order, each once.
 
     A number without a unit is there where any number with that value is; a unit may be another of its dimension (0.5 g
-    for 500 mg). Numbers of steps, small counts in words, and results of sums that the statement writes out are no
-    figures of a source.
+    for 500 mg). Numbers of steps and sections, small counts in words, and results of sums that the statement writes out
+    are no figures of a source.
     """
     known = [_figures_of(text) for text in texts]
-    sums = list(_right_sums(statement))
+    aside = [*_right_sums(statement), *(pointer.span() for pointer in _POINTER.finditer(statement))]
     missing: dict[str, MissingFigure] = {}
     for figure in quantities(statement):
         written = statement[figure.start : figure.end].strip()
-        if _is_own(statement, figure, written) or any(start <= figure.start < end for start, end in sums):
+        if _is_own(statement, figure, written) or any(start <= figure.start < end for start, end in aside):
             continue
         readings = [figure, *(_day_first(written) if figure.unit == "date" else ())]
         if not any(_has(one, read, written) for one in known for read in readings) and not _is_dated(figure, known):
@@ -113,6 +115,8 @@ def _has(known: _Figures, figure: Quantity, written: str) -> bool:
         )
     if figure.unit in ("", "ordinal", "fraction", "clock"):
         plain = normalise(written).replace(",", "")
+        if "." in plain and any(written.startswith(f"{plain}.") for written in known.digits):
+            return True  # 3.11 of 3.11.2
         if figure.value in known.values or plain in known.digits or (plain.isdigit() and plain in known.runs):
             return True
         if not figure.unit and figure.value * 100 in {q.value for q in known.amounts if q.unit == "%"}:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from deep_research.i18n.language import CJK, HANGUL, detect, is_cjk
 from deep_research.text.code_spans import code_spans, is_within
-from deep_research.text.names import Name, begins_sentence, name_index, names
+from deep_research.text.names import Name, begins_sentence, name_index, names_occur
 from deep_research.text.quotations import quotations, stands_in, stands_nearly_in
 from deep_research.verification.figures import missing_figures
 
@@ -94,21 +94,19 @@ def _may_hold(text: str, quote: str) -> bool:
 
 
 def _missing_names(statement: str, texts: Sequence[str]) -> Iterator[Name]:
-    """Yield the names that stand in none of the texts; in another language than theirs, only identifiers."""
-    indexes = [name_index(text) for text in texts]
+    """Yield the names that stand in none of the texts; in another language than theirs, only identifiers.
+
+    A title in its marks that is no Latin one may be a translation.
+    """
+    whole = "\n".join(texts)
     language = detect(statement)
-    own = any(is_cjk(detect(text)) == is_cjk(language) for text in texts)
-    for name in names(statement):
-        if not own and not (name.strict and name.text.isascii()):
+    is_own = any(is_cjk(detect(text)) == is_cjk(language) for text in texts)
+    for name in names_occur(statement, whole).missing:
+        is_title = not name.text.isascii() and statement[name.start] in "《〈『"
+        if is_title or not (is_own or (name.strict and name.text.isascii())):
             continue
-        shorter = _without_first_word(name, statement)
-        if not any(index.has(one) for index in indexes for one in (name, *shorter)):
+        # The word that a sentence begins with has a capital whatever it is.
+        first, _, rest = name.text.partition(" ")
+        shorter = name._replace(text=rest, start=name.start + len(first) + 1)
+        if not (rest and begins_sentence(statement, name.start) and name_index(whole).has(shorter)):
             yield name
-
-
-def _without_first_word(name: Name, statement: str) -> tuple[Name, ...]:
-    """Return a name without the word that a sentence begins with, which has a capital whatever it is."""
-    first, _, rest = name.text.partition(" ")
-    if not rest or not begins_sentence(statement, name.start):
-        return ()
-    return (name._replace(text=rest, start=name.start + len(first) + 1),)

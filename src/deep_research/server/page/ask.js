@@ -72,7 +72,7 @@ export class AskView {
     const field = (id, label, input) => h("div", { class: "field" }, h("label", { for: id }, label), input);
     this.budget = h("input", { id: "budget", type: "number", min: "0.01", max: "10000", step: "0.01", inputmode: "decimal", placeholder: t("no_limit") });
     this.provider = h("select", { id: "provider" }, h("option", { value: "" }, t("provider_default")), this.options.providers.map((one) => h("option", { value: one.name }, one.purpose ? `${one.name} · ${one.purpose}` : one.name)),
-      h("option", { value: "extractive" }, t("without_model")));
+      h("option", { value: "finder" }, t("without_model")));
     this.model = h("input", { id: "model", type: "text", maxLength: 120, placeholder: this.options.model || t("model_default"), spellcheck: "false" });
     this.workflow = h("select", { id: "workflow" }, ["", "sections", "loop", "supervisor", "quick"].map((name) => h("option", { value: name }, t(`workflow_${name || "default"}`))));
     this.template = h("select", { id: "template" }, h("option", { value: "" }, t("template_default")), h("option", { value: "none" }, t("template_none")), this.options.templates.map((one) => h("option", { value: one.name, title: one.purpose }, one.name)));

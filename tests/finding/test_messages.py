@@ -5,34 +5,38 @@ from pathlib import Path
 
 import pytest
 
-from tests.graph.harness import Shelf
-from tests.intake.harness import extractively
+from deep_research.data import Question
+from deep_research.finding.intake import decide
+from deep_research.i18n.language import detect
 
 _TABLE = tomllib.loads(Path(__file__).with_name("messages.toml").read_text("utf-8"))
-_ACTIONS = {"START_RESEARCH": "start", "NEED_CLARIFICATION": "ask", "CANNOT_DO": "decline"}
+_ACTIONS = {
+    "START_RESEARCH": "start",
+    "VERIFY_TOPIC": "start",
+    "NEED_CLARIFICATION": "ask",
+    "CANNOT_DO": "decline",
+}
 
 
 def _decided(text: str) -> str:
-    return _ACTIONS[extractively(text, Shelf(note="# A note\n\nNothing that has to do with any of it.")).next_action]
-
-
-def _share(texts: list[str], wanted: str) -> float:
-    return sum(_decided(text) == wanted for text in texts) / len(texts)
+    decision = decide(Question(text=text, language=detect(text)), rounds=0, terms=(), template=None)
+    return _ACTIONS[decision.next_action]
 
 
 @pytest.mark.parametrize("half", ["seen", "unseen"])
 def test_a9_clear_messages_are_not_asked_about(half: str) -> None:
     asked = [text for text in _TABLE[half]["start"] if _decided(text) != "start"]
-    assert len(asked) <= 0.02 * len(_TABLE[half]["start"]), asked
+    assert len(asked) <= 0.03 * len(_TABLE[half]["start"]), asked
 
 
 @pytest.mark.parametrize("half", ["seen", "unseen"])
 def test_a9_vague_messages_are_asked_about(half: str) -> None:
-    assert _share(_TABLE[half]["ask"], "ask") >= 0.8
+    texts = _TABLE[half]["ask"]
+    assert sum(_decided(text) == "ask" for text in texts) >= 0.8 * len(texts)
 
 
 @pytest.mark.parametrize("text", _TABLE["seen"]["decline"])
 def test_a7_an_errand_is_declined_with_a_reason(text: str) -> None:
-    decision = extractively(text)
+    decision = decide(Question(text=text, language=detect(text)), rounds=0, terms=(), template=None)
     assert decision.next_action == "CANNOT_DO"
     assert decision.reasoning

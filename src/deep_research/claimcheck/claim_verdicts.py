@@ -72,8 +72,12 @@ def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
         return verdict_of("unverified", "no_evidence")
     if any(is_sentence_of(claim, e.text) for e in texts):
         return VERBATIM
-    claim = as_written_in("\n".join(e.text for e in texts), claim)
-    return disproof(claim, texts) or _measured(claim, texts)
+    found = disproof(claim, texts) or _measured(claim, texts)
+    rewritten = as_written_in("\n".join(e.text for e in texts), claim)
+    if found.kind == "supported" or rewritten == claim:
+        return found
+    again = disproof(rewritten, texts) or _measured(rewritten, texts)
+    return again if again.kind == "supported" else found
 
 
 def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
@@ -180,7 +184,7 @@ def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> V
 
 
 def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
-    """The verdict by negation and support score, once nothing mechanical speaks against the claim."""
+    """Return the verdict by negation and support score, once nothing mechanical speaks against the claim."""
     whole, about, lines = _laid_out(evidence)
     if _foreign(claim, whole):
         return _across_languages(claim, lines)
@@ -210,7 +214,7 @@ def _without_known(claim: str, whole: str, about: str) -> str:
 
 
 def _altered(claim: str, lines: Sequence[str], about: str) -> Verdict | None:
-    """The verdict where the claim repeats a line of the evidence with something changed, else None."""
+    """Return the verdict where the claim repeats a line of the evidence with something changed, else None."""
     change = find_alteration(claim, lines, about)
     if change is None:
         return None

@@ -1,0 +1,96 @@
+"""The `verify` workflow: a report that somebody else wrote, held against the pages that it cites.
+
+read_report → verify → final: its citations become passages of stored snapshots, then the steps are those of our own
+reports: verify, revise where that is wanted, show.
+"""
+
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from deep_research.concurrency import in_background
+from deep_research.data import Assignment, Brief, Decision, QueryAnalysis, Verification
+from deep_research.events import StageStarted
+from deep_research.graph.graph_state import AgentState
+from deep_research.report.assemble import Finished, assemble
+from deep_research.run_context.context import RunContext
+from deep_research.steps import revise, verify
+from deep_research.steps.foreign_report import cite_passages, report_title
+from deep_research.steps.write import Written
+from deep_research.verification.citations import cited_ids
+
+
+class VerifyState(AgentState):
+    """The state of a verification: `given` is the report, `cited` the same with ids of passages.
+
+    `unread` are the sources (by id) that could not be read, and why; `revises` says whether its text is put right.
+    """
+
+    given: str
+    revises: bool
+    cited: str
+    unread: dict[str, str]
+
+
+async def read_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Open what the report cites, and give each statement the passages of it that come nearest."""
+    ctx, question = runtime.context, state["question"]
+    ctx.emit(StageStarted(stage="research"))
+    cited = await cite_passages(ctx, state["given"])
+    title = report_title(state["given"])
+    brief = Brief(title=title, objective=question.text, question=question.text, language=question.language)
+    analysis = QueryAnalysis(query_type="general", output_format="prose", parts=())
+    return {
+        "cited": cited.text,
+        "unread": dict(cited.unread),
+        "brief": brief,
+        "analysis": analysis,
+        "query_type": analysis.query_type,
+        "output_format": analysis.output_format,
+        "decision": Decision(next_action="START_RESEARCH", confidence=1.0, goal=title),
+    }
+
+
+async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Judge the statements and the whole; have the text put right where that is wanted; return the report."""
+    ctx = runtime.context
+    given = _assignment(state, ctx)
+    ctx.emit(StageStarted(stage="verify"))
+    found = await verify.verify(ctx, given, state["cited"], unread=state["unread"])
+    checked = revise.Checked(state["cited"], found)
+    if state["revises"] and found.problems:
+        checked = await revise.revise(ctx, given, Written(state["cited"]), found)
+    done = Finished(
+        question=state["question"],
+        original=state["original_query"],
+        analysis=state["analysis"],
+        decision=state["decision"],
+        brief=state["brief"],
+        sections=(),
+        text=checked.text,
+        verification=checked.verification or Verification(),
+        edits=checked.edits,
+    )
+    report = await in_background(assemble, ctx, done)
+    await ctx.keep_report({"report": report, "found_in": ""})
+    return {"report": report, "final_report": report.report, "messages": [AIMessage(content=report.report)]}
+
+
+def _assignment(state: VerifyState, ctx: RunContext) -> Assignment:
+    ids = [key for key in cited_ids(state["cited"]) if ctx.library.passage(key) is not None]
+    return Assignment(
+        question=state["question"], analysis=state["analysis"], brief=state["brief"], sections=(), passages=tuple(ids)
+    )
+
+
+def build_verify() -> StateGraph[VerifyState, RunContext, Any, Any]:
+    """Return the graph, not yet compiled."""
+    graph = StateGraph(VerifyState, context_schema=RunContext)
+    graph.add_node("read_report", read_report)
+    graph.add_node("verify_report", verify_report)
+    graph.add_edge(START, "read_report")
+    graph.add_edge("read_report", "verify_report")
+    graph.add_edge("verify_report", END)
+    return graph

@@ -1,0 +1,156 @@
+"""A report that somebody else wrote, made ready to be verified: its citations become passages of stored snapshots."""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from deep_research.concurrency import side_by_side
+from deep_research.data import Action, Found, Source
+from deep_research.errors import Blocked, SourceError
+from deep_research.ports import Library
+from deep_research.run_context.context import RunContext, reason_of
+from deep_research.steps import search
+from deep_research.steps.open_source import PLACE, open_address
+from deep_research.text.cleaning import shorten
+from deep_research.text.inert_markdown import make_inert
+from deep_research.text.rewritten_text import RewrittenText
+from deep_research.verification.citations import cite_ids
+from deep_research.verification.foreign import ForeignReport, read_report
+from deep_research.verification.statements import Statement, plain_text
+
+MOST_SOURCES = 300
+"""Pages of one report that are opened."""
+_AT_ONCE = 8
+_PASSAGES = 3
+"""Passages that a statement is held against, of all the sources that it cites."""
+_FROM_DOCUMENTS = 4
+_TITLE = re.compile(r"^#{1,2} +(.+?) *#*$", re.MULTILINE)
+_TITLE_CHARS = 150
+
+
+class CitedReport(NamedTuple):
+    """A report whose citations are ids of passages; `unread` are sources (ids) that could not be read, and why."""
+
+    text: str
+    unread: Mapping[str, str]
+
+
+def report_title(text: str) -> str:
+    """Return the title of a report: its first heading, or its first line."""
+    found = _TITLE.search(text)
+    line = found[1] if found else next((line for line in text.splitlines() if line.strip()), "")
+    return shorten(plain_text(line), _TITLE_CHARS) or "Report"
+
+
+async def cite_passages(ctx: RunContext, text: str) -> CitedReport:
+    """Return a report with the passages of the pages it cites, or of the user's documents where these were named.
+
+    A page that cannot be read stays cited as a whole, and is a gap.
+    """
+    report = await asyncio.to_thread(read_report, text)
+    if ctx.docs:
+        found = await _from_documents(ctx, report.statements())
+        return CitedReport(_rewritten(report, found), {})
+    sources, unread = await _open_sources(ctx, report)
+    found = await asyncio.to_thread(_best_passages, ctx.library, report.statements(), sources)
+    return CitedReport(_rewritten(report, found), unread)
+
+
+async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[str, Source], dict[str, str]]:
+    """Return the sources of references by key, and why some of them (by source id) could not be read."""
+    cited = {key for citation in report.citations for key in citation.ids}
+    wanted = [r for r in report.references if r.key in cited and r.url.startswith("http")]
+    sources: dict[str, Source] = {}
+    unread: dict[str, str] = {}
+    busy = asyncio.Semaphore(_AT_ONCE)
+
+    async def read(key: str, url: str, title: str) -> None:
+        async with busy:
+            try:
+                sources[key] = await _opened(ctx, url, title)
+            except Exception as error:  # noqa: BLE001 - one page failing costs only itself
+                why = error.message if isinstance(error, Blocked) else reason_of(error, url)
+                ctx.report_failure(url, error, source=PLACE)
+                known = await asyncio.to_thread(ctx.library.add_source, _unread(url, title))
+                sources[key], unread[known.id] = known, why
+
+    await side_by_side(read(r.key, r.url, r.title) for r in wanted[:MOST_SOURCES])
+    return sources, unread
+
+
+async def _opened(ctx: RunContext, url: str, title: str) -> Source:
+    """Return the source at an address; where the page itself cannot be had, as a search place knows it."""
+    try:
+        return await open_address(ctx, url)
+    except SourceError:
+        if not any(place.name != PLACE for place in ctx.places):
+            raise
+        words = title or url.rsplit("/", 1)[-1].replace("-", " ")
+        await search.perform(ctx, [Action(id=f"u{url}", name="search", query=words[:200])])
+        for source in await asyncio.to_thread(ctx.library.sources):
+            if source.url == url and await asyncio.to_thread(ctx.library.is_read, source.id):
+                return source
+        raise
+
+
+def _unread(url: str, title: str) -> Found:
+    return Found(key=url, title=title or url, url=url, origin=PLACE)
+
+
+def _best_passages(
+    library: Library, statements: Sequence[Statement], sources: Mapping[str, Source]
+) -> list[tuple[Statement, tuple[str, ...]]]:
+    """Return for each statement that cites a page the passages of it that come nearest; an unread page as a whole."""
+    found: list[tuple[Statement, tuple[str, ...]]] = []
+    for statement in statements:
+        ids = list(dict.fromkeys(sources[key].id for key in statement.passages if key in sources))
+        readable = [key for key in ids if library.is_read(key)]
+        near = (
+            [hit.passage.id for hit in library.search(statement.text, limit=_PASSAGES, sources=readable)]
+            if readable
+            else []
+        )
+        near = near or [p.id for key in readable for p in library.passages(key)[:_PASSAGES]][:_PASSAGES]
+        missing = [key for key in ids if key not in readable]
+        if near or missing:
+            found.append((statement, (*near, *missing)))
+    return found
+
+
+async def _from_documents(ctx: RunContext, statements: Sequence[Statement]) -> list[tuple[Statement, tuple[str, ...]]]:
+    """Return for each statement the passages of the user's documents that come nearest."""
+    busy = asyncio.Semaphore(_AT_ONCE)
+
+    async def look(number: int, statement: Statement) -> tuple[Statement, tuple[str, ...]]:
+        async with busy:
+            action = Action(id=f"d{number}", name="search", query=statement.text[:400], source="documents")
+            (seen,) = await search.perform(ctx, [action])
+            return statement, seen.passages[:_FROM_DOCUMENTS]
+
+    wanted = [s for s in statements if s.passages] or list(statements)
+    return [row for row in await side_by_side(look(n, s) for n, s in enumerate(wanted)) if row[1]]
+
+
+def _rewritten(report: ForeignReport, found: Sequence[tuple[Statement, tuple[str, ...]]]) -> str:
+    """Return the text of a report with ids in place of its own marks, and without its list of references."""
+    spans: list[tuple[int, int, str]] = [(start, end, "") for start, end in report.apart]
+    ids = {statement.start: keys for statement, keys in found}
+    rows = [(s.start, s.end) for s in report.statements()]
+    gone = {
+        number
+        for number, citation in enumerate(report.citations)
+        if any(start <= citation.start < end for start, end, _ in spans)
+    }
+    for number, citation in enumerate(report.citations):
+        if number in gone:
+            continue
+        home = next((row for row in rows if row[0] <= citation.start < row[1]), None)
+        if home is None or home[0] in ids:
+            spans.append((citation.start, citation.end, citation.kept))
+    spans += [(s.end, s.end, f" {cite_ids(keys)}") for s, keys in found]
+    apart: list[tuple[int, int, str]] = []
+    for span in sorted(set(spans)):
+        if not apart or span[0] >= apart[-1][1]:
+            apart.append(span)
+    return make_inert(RewrittenText(report.text, apart).text.strip())
