@@ -277,7 +277,8 @@ def _method_note(
         found = len(done.verification.problems)
         lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(found)
     else:
-        lines.append(phrase("checked_nobody", language, cited=counted.cited))
+        written = "checked_by_nobody" if reasoner.is_language_model else "checked_nobody"
+        lines.append(phrase(written, language, cited=counted.cited))
     searches = ctx.journal.count("search")
     lines.append(phrase("cost", language, searches=searches, sources=len(ctx.library.sources())))
     if days:
