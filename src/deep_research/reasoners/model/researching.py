@@ -69,7 +69,8 @@ class Researching(ModelReasonerBase):
         )
 
     def _task(self, section: Section, brief: Brief) -> list[ModelMessage]:
-        """Return the beginning of a researcher's conversation, the same for each of its turns."""
+        """Return the beginning of a researcher's conversation, the same for each of its turns and attempts."""
+        planned = next((s.queries for s in brief.sections if s.title == section.title), ())
         standing = self._render(
             "research",
             date=self._date,
@@ -82,7 +83,7 @@ class Researching(ModelReasonerBase):
             question=clean(brief.question or brief.title),
             brief=brief_text(brief),
             sections=[s for s in brief.sections if s.title != section.title],
-            section=section,
+            section=section.model_copy(update={"queries": planned}),
             language=language_of(brief),
             template=self._mcp_prompt,
         )
