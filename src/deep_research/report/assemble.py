@@ -30,7 +30,7 @@ from deep_research.data import (
     Source,
     Verification,
 )
-from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, phrase
+from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, phrase
 from deep_research.ports import Library
 from deep_research.report.counts import VerdictCounts, verdict_counts
 from deep_research.report.ledger import ledger_of, reasoner_of
@@ -259,7 +259,7 @@ def _gaps(gaps: Sequence[Gap], language: str) -> list[str]:
     """Return what could not be found or done, each once."""
     if not gaps:
         return []
-    rows = dict.fromkeys(f"- {gap.what}{colon_of(language)}{explain(gap, language)}" for gap in gaps)
+    rows = dict.fromkeys(f"- {name_subject(gap, language)}{colon_of(language)}{explain(gap, language)}" for gap in gaps)
     lines = list(rows)
     more = [phrase("more_gaps", language, count=len(lines) - _MOST_GAPS)] * (len(lines) > _MOST_GAPS)
     return [make_inert(f"## {phrase('gaps', language)}\n\n" + "\n".join([*lines[:_MOST_GAPS], *more]))]

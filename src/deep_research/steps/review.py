@@ -20,7 +20,9 @@ _MOST_GAPS, _MOST_SITES = 4, 8
 async def review_section(ctx: RunContext, section: Section, brief: Brief) -> SectionReview:
     """Return how well a section is covered. A review that fails is a gap, and leaves the section as it is."""
     try:
-        judged = await ctx.reasoner.review_section(section, ctx.steering.now.brief_with_remarks(brief), _voices(ctx, section))
+        judged = await ctx.reasoner.review_section(
+            section, ctx.steering.now.brief_with_remarks(brief), _voices(ctx, section)
+        )
     except Exception as error:  # noqa: BLE001 - a review that fails must cost neither the section nor its siblings
         ctx.report_failure(f"review: {section.title}", error)
         judged = SectionReview(title=section.title, status="sufficient")
