@@ -10,10 +10,10 @@ from pathlib import Path
 
 from deep_research.claimcheck.alignment import align, tokens_of
 from deep_research.claimcheck.alterations import find_alteration
+from deep_research.claimcheck.claim_verdict import evidence_sentences, verify_against_document
 from deep_research.claimcheck.negation import conflict, denied_elsewhere
 from deep_research.claimcheck.restatements import is_restated
 from deep_research.claimcheck.support import support
-from deep_research.claimcheck.verify import evidence_sentences, verify_against_document
 from deep_research.text.names import names
 from deep_research.text.quantities import quantities
 

@@ -4,8 +4,8 @@ import pytest
 
 from deep_research.claimcheck.alignment import Alignment, align, tokens_of
 from deep_research.claimcheck.alterations import find_alteration
+from deep_research.claimcheck.claim_verdict import Evidence, evidence_sentences, verify
 from deep_research.claimcheck.restatements import is_restated
-from deep_research.claimcheck.verify import Evidence, evidence_sentences, verify
 
 # A passage, a claim, what was changed, and whether both cannot be true.
 CHANGED = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.claimcheck.verify import Evidence
+from deep_research.claimcheck.claim_verdict import Evidence
 from tests.verification.kit import flagged
 
 FOUND = [

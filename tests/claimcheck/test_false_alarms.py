@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.claimcheck.verify import Evidence, disproof, verify
+from deep_research.claimcheck.claim_verdict import Evidence, disproof, verify
 from deep_research.text.error_text import is_error_text
 from tests.verification.kit import flagged
 

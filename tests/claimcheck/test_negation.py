@@ -2,8 +2,8 @@
 
 import pytest
 
+from deep_research.claimcheck.claim_verdict import Evidence, verify
 from deep_research.claimcheck.negation import conflict, denied_elsewhere, negated
-from deep_research.claimcheck.verify import Evidence, verify
 
 # Claim, passage, and why they conflict; "" where they do not.
 PAIRS = [

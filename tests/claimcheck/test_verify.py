@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.claimcheck.verify import (
+from deep_research.claimcheck.claim_verdict import (
     VERBATIM,
     Evidence,
     disproof,

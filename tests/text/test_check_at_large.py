@@ -6,7 +6,7 @@ from collections import defaultdict
 import pytest
 from benchmarks import mutations
 
-from deep_research.claimcheck.verify import Evidence, verify
+from deep_research.claimcheck.claim_verdict import Evidence, verify
 
 # Largest share of changed claims that may pass, of all languages together.
 FLOORS = {

@@ -111,7 +111,7 @@ def misattributed(claim: str, lines: Sequence[str]) -> Misattributed | None:
 
 
 def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> list[Name]:
-    """The names that a value of `claim` is said of: those of its own part, where each part has a value of its own."""
+    """Return the names that a value of `claim` is said of: those of its own part, where each part has a value of its own."""
     if RESPECTIVELY.search(claim):
         return []  # which of them it is cannot be told by place
     found = names(claim)
@@ -124,7 +124,7 @@ def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> list[
 def _says_otherwise(
     quantity: Quantity, found: Sequence[tuple[str, NameIndex, Sequence[Quantity]]], holds: Sequence[bool], match: Match
 ) -> str:
-    """The sentence that makes the claim's statement with another value, where the value stands in unlike sentences only."""
+    """Return the sentence that makes the claim's statement with another value, where the value stands in unlike sentences only."""
     if any(holding and match.coverage((number,)) >= _HALF for number, holding in enumerate(holds)):
         return ""
     for number, (line, _index, there) in enumerate(found):

@@ -141,7 +141,7 @@ def denied_elsewhere(claim: str, sentences: Sequence[str]) -> bool:
 
 
 def _clauses(text: str) -> list[str]:
-    """The clauses of a sentence; what has fewer than two terms belongs to the one before."""
+    """Return the clauses of a sentence; what has fewer than two terms belongs to the one before."""
     found: list[str] = []
     for part in _CLAUSE.split(text):
         if found and len(content_terms(part)) < 2:

@@ -96,16 +96,6 @@ def _is_version(claim: str, quantity: Quantity, evidence: str) -> bool:
 _BEHIND_NAME = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z+#-]* ?v?$")
 
 
-def _by_value(found: Sequence[Quantity]) -> dict[tuple[Decimal, str, str], Quantity]:
-    """Return one quantity for each value that is written in the same way: what is repeated is compared once."""
-    return {(q.value, q.unit, q.bound): q for q in found}
-
-
-def _distinct(found: Sequence[Quantity]) -> list[Quantity]:
-    """Return the first and the last quantity of each value: what stands around them may say that it fell."""
-    return list(dict.fromkeys([*_by_value(found[::-1]).values(), *_by_value(found).values()]))
-
-
 def same(claim: Quantity, there: Quantity, evidence: str) -> bool:
     """Return whether `there`, a quantity of the text `evidence`, says what the quantity `claim` says."""
     if claim.unit in CALENDAR and there.unit in (*CALENDAR, ""):

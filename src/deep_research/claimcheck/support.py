@@ -116,12 +116,12 @@ class Match:
         return tuple(chosen)
 
     def sentence_scores(self) -> list[float]:
-        """The score of each sentence as evidence for the claim, before the choice of a set."""
+        """Return the score of each sentence as evidence for the claim, before the choice of a set."""
         rows = self.sentence_features()
         return [sum(_RANK[name] * row[name] for name in _RANK) for row in rows]
 
     def sentence_features(self) -> list[dict[str, float]]:
-        """What the ranking knows about each sentence, each value between 0 and 1."""
+        """Return what the ranking knows about each sentence, each value between 0 and 1."""
         context = _in_shares({t: self._idf[self._df[t]] for t in self._context})
         return [
             {
@@ -168,7 +168,7 @@ class Match:
         return [math.fsum(weights[gram] for gram in grams) for grams in there]
 
     def features(self) -> dict[str, float]:
-        """What the score knows: coverage of the claim's terms and term pairs, numbers and names that are missing."""
+        """Return what the score knows: coverage of the claim's terms and term pairs, numbers and names that are missing."""
         everything = name_index("\n".join(self._evidence))
         pairs = _pairs(self._wanted, 2)
         found = set().union(*(_pairs(self._terms[i], 3) for i in self.best))
@@ -181,7 +181,7 @@ class Match:
         }
 
     def coverage(self, sentences: Sequence[int]) -> float:
-        """The weighted share of the claim's terms that stand in these sentences."""
+        """Return the weighted share of the claim's terms that stand in these sentences."""
         there = set().union(*(self._sets[i] for i in sentences))
         return sum(weight for term, weight in self._weights.items() if term in there)
 

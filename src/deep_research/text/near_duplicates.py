@@ -19,12 +19,6 @@ _KNOWN_TERMS = 100_000
 SKETCH = 64
 SAME = 0.8
 """Resemblance from which two texts count as one."""
-STRETCH, _SHARED = 8, 8
-"""Terms of a stretch, and how many stretches two texts share when one was copied from the other, whatever else they say."""
-_BEGINNING = 20_000
-"""Characters by which whole documents are compared."""
-
-
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _MARKUP = re.compile(r":[a-z][\w:+.-]*:(?=`)|[`*~\\]")
 """Roles and marks of a text's source (reStructuredText, Markdown)."""
@@ -91,17 +85,6 @@ class Distinct:
         return True
 
 
-def stretches(text: str) -> frozenset[int]:
-    """Return the hashes of all stretches of eight terms of a text."""
-    terms = [_HASHES[term] for term in tokenize(text)]
-    return frozenset(map(hash, zip(*(terms[first:] for first in range(STRETCH)), strict=False)))
-
-
-def share_a_paragraph(one: frozenset[int], two: frozenset[int]) -> bool:
-    """Return whether two texts, by their `stretches`, have some fifteen words in a row in common, or one all of a few."""
-    return len(one & two) >= max(1, min(_SHARED, len(one), len(two)))
-
-
 def distinct_passages(passages: Iterable[Passage]) -> list[Passage]:
     """Return passages without those that say what one before says: manuals print the same matter on several pages, and in
     several formats. Two that differ in a figure are two."""
@@ -111,13 +94,3 @@ def distinct_passages(passages: Iterable[Passage]) -> list[Passage]:
         for passage in passages
         if told.setdefault(frozenset(_FIGURE.findall(passage.text)), Distinct()).add(_MARKUP.sub("", passage.text))
     ]
-
-
-def are_several(texts: Iterable[str]) -> bool:
-    """Return whether at least two of these documents are no copies of each other: syndicated texts count once."""
-    distinct, different = Distinct(), 0
-    for text in texts:
-        different += distinct.add(text[:_BEGINNING])
-        if different > 1:
-            return True
-    return False

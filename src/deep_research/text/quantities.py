@@ -162,7 +162,7 @@ def quantities(text: str) -> list[Quantity]:
 
 @lru_cache(maxsize=2048)
 def _quantities(text: str) -> tuple[Quantity, ...]:
-    """A passage is asked for once per claim that cites it."""
+    """Remember a passage, which is asked for once per claim that cites it."""
     plain = text if text.isascii() else text.translate(_PLAIN)
     if "\n" in plain:  # a line may be broken between a number and its unit
         plain = _BROKEN.sub(" ", plain)
@@ -275,7 +275,7 @@ def _scale(match: re.Match[str]) -> Decimal:
 
 
 def _composite(tail: str) -> Iterator[Decimal]:
-    """The later parts of 3亿5000万, 3억 5천만, or 3万5千."""
+    """Return the later parts of 3亿5000万, 3억 5천만, or 3万5千."""
     for digits, scale in re.findall(rf"(\d[\d,.]*) ?({_SCALE})?", tail):
         yield Decimal(digits.replace(",", "").strip(".")) * (SCALES[scale] if scale else 1)
 
@@ -346,7 +346,7 @@ def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
 
 
 def _shared_scale(this: Quantity, following: Quantity, text: str) -> Decimal:
-    """The scale of the second number of a range, where the first was written without one: 1–2 million."""
+    """Return the scale of the second number of a range, where the first was written without one: 1–2 million."""
     written = re.match(r"\D*(\d+(?:\.\d+)?)", text[following.start : following.end])
     if written is None or not 0 < this.value <= Decimal(written[1]) or following.value <= Decimal(written[1]):
         return Decimal(1)

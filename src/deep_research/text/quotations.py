@@ -46,7 +46,6 @@ _FOLDS = {
 } | FULL_WIDTH
 _PLAIN = re.compile(r"[^\x80-\U0010ffff*_]*")
 _DECIMAL = re.compile(r"\d[.,]\d")
-_CODE = re.compile(r"`[^`\n]+`")
 _EDGES = " \t\n.,;:!?。，；：！？、"
 _COMMENT = re.compile(r"^[ \t]*(?:#+|//+)[ \t]+", re.MULTILINE)
 """What a line of a comment in code begins with: its sentences go on over several lines."""
@@ -61,15 +60,6 @@ def quotations(text: str) -> list[Quotation]:
         group = next(number for number, value in enumerate(match.groups(), 1) if value)
         found.append(Quotation(match[group], match.start(group), match.end(group)))
     return found
-
-
-def unquoted(text: str) -> str:
-    """Return a text with single marks around what it quotes, which make no quotation of a source; code stays as it is."""
-    coded = [span.span() for span in _CODE.finditer(text)]
-    for quoted in reversed(quotations(text)):
-        if not any(start < quoted.start < end for start, end in coded):
-            text = f"{text[: quoted.start - 1]}‘{quoted.text}’{text[quoted.end + 1 :]}"
-    return text
 
 
 def quotations_occur(claim: str, evidence: str) -> QuotationAgreement:
@@ -122,11 +112,6 @@ def _cuts_word(text: str, border: int) -> bool:
     if _DECIMAL.match(text, border - 1) or _DECIMAL.match(text, border - 2):
         return True
     return all(c.isalnum() and not re.match(f"[{CJK}]", c) for c in (text[border - 1], text[border]))
-
-
-def is_verbatim(sentence: str, text: str) -> bool:
-    """Return whether `sentence` stands in `text` as it is, apart from white space and the form of quotes and dashes."""
-    return find_verbatim(sentence, text) is not None
 
 
 def find_verbatim(sentence: str, text: str) -> tuple[int, int] | None:

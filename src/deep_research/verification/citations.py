@@ -21,10 +21,11 @@ _REACH = 200
 """Characters from an id within which the bracket around it opens and closes."""
 
 _PLAIN = FULL_WIDTH | str.maketrans("【】〔〕〖〗、；，：", "[][][],;,:")
+_AND = any_word("statement.and_words")
 _ID = r"[sS]\d{1,7}[ ,.:_-]{0,2}[pP]\d{1,7}"
 _MORE = (
     r"(?:\s{0,2}[-–—―~〜～]\s{0,2}(?:(?:[sS]\d{1,7})?[pP]\d{1,7}|\d{1,7}(?![\w.]))"
-    r"|(?:\s{0,2}[,;&/·|+†]\s{0,2}|\s{0,2}(?:and|und|et|y|和|与|與|及|と|및)\s{0,2}|\s{1,2})"
+    rf"|(?:\s{{0,2}}[,;&/·|+†]\s{{0,2}}|\s{{0,2}}{_AND}\s{{0,2}}|\s{{1,2}})"
     rf"(?:{_ID}|[pP]\d{{1,7}}(?!\w)))"
 )
 _LIST = re.compile(rf"(?<![A-Za-z0-9]){_ID}(?:{_MORE})*(?![A-Za-z0-9])")

@@ -43,7 +43,7 @@ _SOURCE_LINE = re.compile(
     rf"^[ \t>]*(?:[-*+][ \t]+)?[*_(（]{{0,3}}(?:data )?{_SOURCE_WORD}[*_]{{0,2}}\s?[:：][*_]{{0,2}}(?P<said>[^\n]{{1,1000}})$",
     re.IGNORECASE | re.MULTILINE,
 )
-_BETWEEN = re.compile(r"[\s,;，；、&|·/]{0,4}(?:and\s|和|및\s)?")
+_BETWEEN = re.compile(rf"[\s,;，；、&|·/]{{0,4}}(?:{any_word('statement.and_words')}\s?)?")
 _OPENS = re.compile(rf"[(（【\[]\s?(?:{_SOURCE_WORD}\s?[:：]?\s?)?$", re.IGNORECASE)
 _CLOSES = re.compile(r"\s?[)）】\]]")
 _JOINT = re.compile(r"[ \t]{0,3}[,;、，；]?[ \t]{0,3}")

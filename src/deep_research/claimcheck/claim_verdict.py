@@ -184,7 +184,7 @@ def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> V
 
 
 def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
-    """The verdict by negation and support score, once nothing mechanical speaks against the claim."""
+    """Return the verdict by negation and support score, once nothing mechanical speaks against the claim."""
     whole, about, lines = _laid_out(evidence)
     if _foreign(claim, whole):
         return _across_languages(claim, lines)
@@ -214,7 +214,7 @@ def _without_known(claim: str, whole: str, about: str) -> str:
 
 
 def _altered(claim: str, lines: Sequence[str], about: str) -> Verdict | None:
-    """The verdict where the claim repeats a line of the evidence with something changed, else None."""
+    """Return the verdict where the claim repeats a line of the evidence with something changed, else None."""
     change = find_alteration(claim, lines, about)
     if change is None:
         return None
