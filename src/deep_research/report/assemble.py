@@ -116,18 +116,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         workflow=ctx.settings.workflow,
         title=title,
         report="\n\n".join(blocks) + "\n",
-        sections=tuple(
-            ReportSection(
-                title=s.title,
-                description=s.description,
-                status=s.status,
-                notes=s.content,
-                key_findings=s.key_findings,
-                sources=s.sources,
-                searched=s.searched,
-            )
-            for s in done.sections
-        ),
+        sections=tuple(map(_section, done.sections)),
         claims=tuple(placed),
         references=entries,
         sources={s: made for s in shown if (made := _source(ctx.library, s)) is not None},
@@ -140,6 +129,18 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         reviews=done.reviews,
         problems=done.verification.problems,
         edits=done.edits,
+    )
+
+
+def _section(done: Section) -> ReportSection:
+    return ReportSection(
+        title=done.title,
+        description=done.description,
+        status=done.status,
+        notes=done.content,
+        key_findings=done.key_findings,
+        sources=done.sources,
+        searched=done.searched,
     )
 
 

@@ -18,9 +18,9 @@ from deep_research.search.source_standing import dated_source
 from deep_research.steps.converse import converse
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.arithmetic import agrees, evaluate
-from deep_research.verification.charts import chart_problems, read_charts
+from deep_research.verification.chart_points import chart_problems, read_charts
 from deep_research.verification.citations import cited_ids
-from deep_research.verification.flags import Flag, flags_of
+from deep_research.verification.statement_flags import Flag, flags_of
 from deep_research.verification.statements import split_statements
 
 LOOKUPS = 12
