@@ -11,16 +11,15 @@ from typing import Any, TypeVar
 from langgraph.types import Command
 
 from deep_research.data import (
-    Action,
     Brief,
     Document,
     Found,
     Gap,
+    Move,
     Observation,
     Question,
     Report,
     SearchResult,
-    Move,
     Section,
     Turn,
 )
@@ -85,6 +84,7 @@ class Planner(FinderReasoner):
     """Plans the sections it is told to, so that a test knows what to expect; all else is done without a model."""
 
     def __init__(self, *titles: str) -> None:
+        super().__init__()
         self.titles = titles
         self.plans = 0
         self.turns: dict[tuple[str, int], Sequence[Turn]] = {}

@@ -1,5 +1,6 @@
 """Whole runs over real HTTP: the scripted provider with the scripted researcher, and small notes to search."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,13 +10,12 @@ from typing import Any
 import pytest
 
 from deep_research.data import Report
-from deep_research.i18n.catalog import explain, phrase
-from deep_research.verification.verify import is_error_text
+from deep_research.i18n.catalog import explain
 from tests.runs.running import Ran, engines, run, write_notes
 from tests.runs.soundness import assert_sound
-from tests.support.scripted_provider import ScriptedProvider
+from tests.support.scripted_provider import RecordedCall, ScriptedProvider
 from tests.support.scripted_replies import Reply, Request
-from tests.support.scripted_researcher import ScriptedResearcher, step_of
+from tests.support.scripted_researcher import ScriptedResearcher, passages_in, step_of
 
 QUESTION = "Which kinds of engines are there, and how do they differ?"
 ENGINES = ("Alpha engine", "Beta engine", "Gamma engine")
@@ -73,24 +73,54 @@ def failing(script: Script, fault: str, *, where: Callable[[Request], bool]) -> 
     return lambda request: Reply(fault=fault) if where(request) else script(request)
 
 
+def playing(**steps: Callable[[Request], Any]) -> Script:
+    """The scripted researcher, but for the steps that a test answers itself; what gives None is answered as ever."""
+    usual = ScriptedResearcher(sections=PLAN, sentences=4)
+
+    def script(request: Request) -> Any:
+        own = steps.get(step_of(request))
+        said = own(request) if own is not None else None
+        return usual(request) if said is None else said
+
+    return script
+
+
+def citing(request: Request, text: str) -> str:
+    """A text with `{Alpha}` for the id of the first passage of the source "Alpha engine" that a request shows."""
+    ids: dict[str, str] = {}
+    for shown in passages_in(request):
+        ids.setdefault(shown.source.split()[0], shown.id)
+    return re.sub(r"\{(\w+)\}", lambda found: ids.get(found[1], found[0]), text)
+
+
+def writing(text: str) -> Callable[[Request], Reply]:
+    """The step `write` of a writer that hands over this text; see `citing`."""
+    return lambda request: Reply(text=citing(request, text))
+
+
+def quickly(folder: Path, question: str = "How fast does the Alpha engine turn?", **settings: Any) -> Ran:
+    """Do a run with one researcher."""
+    return research(folder, question, workflow="quick", **settings)
+
+
+def of_step(provider: ScriptedProvider, step: str) -> list[RecordedCall]:
+    """The calls of one step in order."""
+    return [call for call in provider.calls if step_of(call.request) == step]
+
+
 def steps(provider: ScriptedProvider) -> Counter[str]:
     """How often each step was asked for."""
     return Counter(step_of(call.request) for call in provider.calls)
 
 
 def assert_presentable(ran: Ran) -> None:
-    """The report is sound, its sections hold no word of an error, and what is missing is named."""
+    """The report is sound, no section is silently empty, and what is missing is named."""
     assert_sound(ran.report, ran.folder)
-    for section in ran.report.sections:
-        assert not any(is_error_text(line) for line in section.content.splitlines()), section.content
-        assert "[s999p1]" not in section.content
-        assert section.content or any(gap.what.endswith(section.title) for gap in ran.report.gaps), section.title
-    for gap in ran.report.gaps:
-        told = " ".join(explain(gap, ran.report.language).split()) in ran.report.report
-        together = (
-            phrase("few_sources_each", ran.report.language) in ran.report.report and gap.what in ran.report.report
-        )
-        assert told or ("few_sources" in gap.codes and together)
+    report = ran.report
+    for section in report.sections:
+        assert section.notes or any(section.title in gap.what for gap in report.gaps), section.title
+    for gap in report.gaps[:20]:
+        assert " ".join(explain(gap, report.language).split()) in " ".join(report.report.split())
 
 
 def standing(report: Report) -> list[str]:

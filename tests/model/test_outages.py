@@ -1,4 +1,4 @@
-"""A model that does not answer: told once and at the top, not asked again and again, and never named as the author."""
+"""A model that does not answer: told once, not asked again and again, and never named as the author."""
 
 import time
 from pathlib import Path
@@ -35,10 +35,9 @@ def test_a_fallback_that_answered_is_named_and_the_first_model_is_left_alone(
     assert "by second (compatible)" in report.report
     assert "by first" not in report.report
     assert report.report.count("first (compatible) did not answer") == 1
-    assert report.report.index("did not answer") < report.report.index("**Question")
 
 
-def test_a_dead_model_is_told_once_at_the_top_and_is_no_author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_model_is_told_once_and_is_no_author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_COMPATIBLE_BASE_URL", "http://127.0.0.1:9")  # the discard port: refused
     monkeypatch.setenv("OPENAI_COMPATIBLE_API_KEY", "test-key")
     begun = time.monotonic()
@@ -46,8 +45,8 @@ def test_a_dead_model_is_told_once_at_the_top_and_is_no_author(tmp_path: Path, m
     assert time.monotonic() - begun < 15
     assert report.reasoner.kind == "finder"
     assert report.report.count("gone (compatible) did not answer") == 1
-    assert report.report.index("did not answer") < report.report.index("No language model was used")
-    assert "Researched, written and judged" not in report.report
+    assert "No model was used" in report.report
+    assert "written by" not in report.report
     assert report.ledger.model_calls == 0
     assert report.answered
 

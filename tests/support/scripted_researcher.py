@@ -23,6 +23,7 @@ _PASSAGE = re.compile(
 )
 _STATEMENT = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
 _OWN_SECTION = re.compile(r"^Your section: (.+)$", re.MULTILINE)
+_SUGGESTED = re.compile(r"^Suggested first searches: (.+)$", re.MULTILINE)
 _REVIEWED = re.compile(r"^Section: (.+?)\. ", re.MULTILINE)
 _NOTES = re.compile(r'<notes section="([^"\n]+)"[^>]*>\n(.*?)\n</notes>', re.DOTALL)
 _ID = re.compile(r"\[(s\d+p\d+)\]")
@@ -175,7 +176,8 @@ class ScriptedResearcher:
     def _research(self, request: Request) -> Reply:
         turns = [m["tool_calls"] for m in request["messages"] if m["tool_calls"]]
         title = self.section_of(request)
-        wanted = list(self._planned.get(title, [title]))
+        suggested = _SUGGESTED.search(_users(request))
+        wanted = list(self._planned.get(title, suggested[1].split(" · ") if suggested else [title]))
         wanted += [f"{q} in detail {n}" for n in range(1, self._sent[title] + 1) for q in self._planned.get(title, ())]
         made = sum(len(_queries(call)) for turn in turns for call in turn if call["name"] == "search")
         more = self.at_once[min(len(turns), len(self.at_once) - 1)]
@@ -188,16 +190,21 @@ class ScriptedResearcher:
         return self._notes(request)
 
     def _notes(self, request: Request) -> Reply:
+        """The notes of one section; of one that stands for all of them (`loop`) under their titles."""
         title = self.section_of(request)
-        said = [
-            f"{sentence} [{shown.id}]"
-            for shown in _relevant(passages_in(request), title)
-            if (sentence := _first_sentence(shown.text))
-        ][: self.sentences]
-        if not said:
+        titles = [title] if title in self._planned else list(self._planned) or [title]
+        said = {one: self._said_about(one, request) for one in titles}
+        findings = [text for about in said.values() for text in about][:3]
+        if not findings:
             return Reply(text="I looked for it with the searches above in all of the sources and found nothing. " * 4)
-        findings = "\n".join(f"- {one}" for one in said[:3])
-        return Reply(text=f"## Key findings\n\n{findings}\n\n## Notes\n\n{_paragraphs(said)}\n\n{_FILL}")
+        headed = [(one if len(titles) > 1 else "Notes", about) for one, about in said.items() if about]
+        body = "\n\n".join(f"## {heading}\n\n{_paragraphs(about)}" for heading, about in headed)
+        listed = "\n".join(f"- {one}" for one in findings)
+        return Reply(text=f"## Key findings\n\n{listed}\n\n{body}\n\n{_FILL}")
+
+    def _said_about(self, title: str, request: Request) -> list[str]:
+        shown = ((one, _first_sentence(one.text)) for one in _relevant(passages_in(request), title))
+        return [f"{sentence} [{one.id}]" for one, sentence in shown if sentence][: self.sentences]
 
     def _supervise(self, request: Request) -> Reply:
         asked = [call["name"] for message in request["messages"] for call in message["tool_calls"]]

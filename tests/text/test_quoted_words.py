@@ -1,7 +1,6 @@
 """A doubt whose words were put right is settled."""
 
 import pytest
-
 from deep_research.text.quoted_words import still_said
 
 

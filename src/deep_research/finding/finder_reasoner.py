@@ -143,7 +143,7 @@ class FinderReasoner:
             for number, title in enumerate(pending, 1)
         )
 
-    async def review_section(self, section: Section, brief: Brief) -> SectionReview:
+    async def review_section(self, section: Section, brief: Brief, voices: str = "") -> SectionReview:
         """Ask for nothing more: another search for the same words finds the same."""
         return SectionReview(title=section.title, status="sufficient", score=_SCORE)
 

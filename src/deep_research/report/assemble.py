@@ -30,7 +30,7 @@ from deep_research.data import (
     Source,
     Verification,
 )
-from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, phrase
+from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, phrase
 from deep_research.ports import Library
 from deep_research.report.counts import VerdictCounts, verdict_counts
 from deep_research.report.ledger import ledger_of, reasoner_of
@@ -259,7 +259,7 @@ def _gaps(gaps: Sequence[Gap], language: str) -> list[str]:
     """Return what could not be found or done, each once."""
     if not gaps:
         return []
-    rows = dict.fromkeys(f"- {gap.what}{colon_of(language)}{explain(gap, language)}" for gap in gaps)
+    rows = dict.fromkeys(f"- {name_subject(gap, language)}{colon_of(language)}{explain(gap, language)}" for gap in gaps)
     lines = list(rows)
     more = [phrase("more_gaps", language, count=len(lines) - _MOST_GAPS)] * (len(lines) > _MOST_GAPS)
     return [make_inert(f"## {phrase('gaps', language)}\n\n" + "\n".join([*lines[:_MOST_GAPS], *more]))]
@@ -277,7 +277,8 @@ def _method_note(
         found = len(done.verification.problems)
         lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(found)
     else:
-        lines.append(phrase("checked_nobody", language, cited=counted.cited))
+        written = "checked_by_nobody" if reasoner.is_language_model else "checked_nobody"
+        lines.append(phrase(written, language, cited=counted.cited))
     searches = ctx.journal.count("search")
     lines.append(phrase("cost", language, searches=searches, sources=len(ctx.library.sources())))
     if days:

@@ -179,9 +179,9 @@ def _said_by(key: str, library: Library) -> str | None:
 
 
 def _sure_problems(claim: Claim, flags: Sequence[Flag]) -> Iterator[Problem]:
-    """Yield what code cannot be wrong about: an id that does not exist. What stands in quotes may be no quotation."""
+    """Yield what code cannot be wrong about: an id that does not exist, a quotation that was changed."""
     for flag in flags:
-        if flag.kind == "id":
+        if flag.is_sure:
             yield Problem(quote=claim.text, kind="unsupported", problem=flag.said, claim=claim.id, by="code")
 
 

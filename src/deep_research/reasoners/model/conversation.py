@@ -25,12 +25,14 @@ from deep_research.reasoners.model.passage_views import passages_of, show_passag
 from deep_research.text.prompt_fencing import attribute, clean
 from deep_research.text.token_count import estimate_tokens
 
-_SEARCH_TOKENS, _MOST_SEARCH_TOKENS = 1_200, 4_000
+_SEARCH_TOKENS, _MOST_SEARCH_TOKENS = 1_000, 3_000
 """How much of what a query found is shown whole, and of all queries of a call; the rest is named by its source."""
 _NAMED_SOURCES = 10
 _MOST_QUERIES = 5
 _TOLD_CHARS = 6_000
 _LONGEST_ARGUMENTS = 20_000
+_LONGEST = 1_000_000
+"""Tokens of a result that nothing cuts."""
 
 
 def lookup_tools(places: Sequence[str], *, opens_addresses: bool) -> tuple[ToolSpec, ...]:
@@ -109,7 +111,7 @@ def _line(value: object) -> str:
 
 
 def messages_of(turns: Sequence[Turn], library: Library, *, budget: int, calls: int = 0) -> list[ModelMessage]:
-    """Return turns as messages within about `budget` tokens; the oldest results shrink first.
+    """Return turns as messages within about `budget` tokens; the oldest results shrink first, the last one at the end.
 
     Behind each turn stands how many of the allowed `calls` are left (0: nothing is said).
     """
@@ -126,10 +128,14 @@ def messages_of(turns: Sequence[Turn], library: Library, *, budget: int, calls: 
             break
         full[index] = _turn(turn, library, None)
         excess -= sizes[index] - sum(estimate_tokens(m.text) for m in full[index])
+    if turns and excess > 0:  # a window that holds less than what was opened last
+        left = max(0, sizes[-1] - excess) // max(1, len(turns[-1].actions))
+        full[-1] = _turn(turns[-1], library, set(), most=left)
     return [message for group in full for message in group]
 
 
-def _turn(turn: Turn, library: Library, shown: set[str] | None) -> list[ModelMessage]:
+def _turn(turn: Turn, library: Library, shown: set[str] | None, *, most: int = _LONGEST) -> list[ModelMessage]:
+    """Return a turn; `shown` are the passages shown before it (None: it shrinks), `most` the tokens of one result."""
     if turn.remarks:
         return [ModelMessage(role="user", text="\n".join(turn.remarks))]
     if turn.said:
@@ -137,7 +143,7 @@ def _turn(turn: Turn, library: Library, shown: set[str] | None) -> list[ModelMes
     calls = tuple(ToolCall(id=a.id, name=_name(a), arguments=_arguments(a)) for a in turn.actions)
     seen = {o.action: o for o in turn.observations}
     results = [
-        ModelMessage(role="tool", tool_call_id=a.id, text=_result(a, seen.get(a.id), library, shown))
+        ModelMessage(role="tool", tool_call_id=a.id, text=_result(a, seen.get(a.id), library, shown, most))
         for a in turn.actions
     ]
     return [ModelMessage(role="assistant", tool_calls=calls), *results]
@@ -163,7 +169,7 @@ def _arguments(action: Action) -> dict[str, object]:
             return {"thought": action.query}
 
 
-def _result(action: Action, seen: Observation | None, library: Library, shown: set[str] | None) -> str:
+def _result(action: Action, seen: Observation | None, library: Library, shown: set[str] | None, most: int) -> str:
     if action.name == "unknown":
         return f"Not done: {action.query}."
     if action.name in ("think", "research_complete"):
@@ -175,15 +181,18 @@ def _result(action: Action, seen: Observation | None, library: Library, shown: s
         return "\n".join(part for part in (failed, clean(seen.text)[:_TOLD_CHARS]) if part) or "Nothing found."
     if shown is None:
         return _lines_by_source(seen.passages, library)
-    return "\n".join(part for part in (_shown(action, seen, library, shown), clean(seen.text)[:_TOLD_CHARS]) if part)
+    return "\n".join(
+        part for part in (_shown(action, seen, library, shown, most), clean(seen.text)[:_TOLD_CHARS]) if part
+    )
 
 
-def _shown(action: Action, seen: Observation, library: Library, shown: set[str]) -> str:
+def _shown(action: Action, seen: Observation, library: Library, shown: set[str], most: int) -> str:
     """Return what was not shown before: the best of a search, or all of what was opened."""
     passages = passages_of(seen.passages, library)
     new = [p for p in passages if p.id not in shown]
-    most = min(_MOST_SEARCH_TOKENS, _SEARCH_TOKENS * len(action.query.split("\n")))
-    fitting = new if action.name == "open" else within_tokens(new, most) if new else []
+    if action.name != "open":
+        most = min(most, _MOST_SEARCH_TOKENS, _SEARCH_TOKENS * len(action.query.split("\n")))
+    fitting = within_tokens(new, most) if new else []
     parts = [show_passages(fitting, library)] if fitting else []
     if left := new[len(fitting) :]:
         counts = Counter(passage.source for passage in left)

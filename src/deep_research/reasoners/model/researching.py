@@ -13,6 +13,8 @@ from deep_research.data import (
     Turn,
     tool_calls_made,
 )
+from deep_research.errors import LimitReached, ModelError
+from deep_research.i18n.catalog import gap_from
 from deep_research.i18n.language import language_name
 from deep_research.ports import Library
 from deep_research.reasoners.model import supervisor_turns as supervising
@@ -49,7 +51,13 @@ class Researching(ModelReasonerBase):
                 actions = ()
             return Move(actions=actions, text="" if actions or len(answer.text) < _NO_NOTES_CHARS else answer.text)
 
-        return await self._within_window(self._room("write"), make)
+        try:
+            return await self._within_window(self._room("write"), make)
+        except (LimitReached, ModelError) as error:
+            self._on_gap(gap_from(section.title, error, "without_model"))
+            if any(seen.passages for turn in turns for seen in turn.observations):
+                return Move()  # its notes are asked for, which a budget may still allow
+            return await self._fallback.next_move(section, brief, turns, library)
 
     async def take_notes(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> str:
         """See `ports.Reasoner.take_notes`: the last turn of the researcher's own conversation."""
@@ -69,7 +77,8 @@ class Researching(ModelReasonerBase):
         )
 
     def _task(self, section: Section, brief: Brief) -> list[ModelMessage]:
-        """Return the beginning of a researcher's conversation, the same for each of its turns."""
+        """Return the beginning of a researcher's conversation, the same for each of its turns and attempts."""
+        planned = next((s.queries for s in brief.sections if s.title == section.title), ())
         standing = self._render(
             "research",
             date=self._date,
@@ -82,7 +91,7 @@ class Researching(ModelReasonerBase):
             question=clean(brief.question or brief.title),
             brief=brief_text(brief),
             sections=[s for s in brief.sections if s.title != section.title],
-            section=section,
+            section=section.model_copy(update={"queries": planned}),
             language=language_of(brief),
             template=self._mcp_prompt,
         )
@@ -108,7 +117,7 @@ class Researching(ModelReasonerBase):
             lambda: self._fallback.delegate(brief, sections, turns, library),
         )
 
-    async def review_section(self, section: Section, brief: Brief) -> SectionReview:
+    async def review_section(self, section: Section, brief: Brief, voices: str = "") -> SectionReview:
         """See `ports.Reasoner.review_section`."""
 
         async def make(budget: int) -> SectionReview:
@@ -121,6 +130,7 @@ class Researching(ModelReasonerBase):
                 searched=section.searched,
                 sources=self._places,
                 failed=section.failed,
+                voices=voices,
             )
             asked = [user(f"{prompt}\n\nWrite in {language_name(brief.language)}.")]
             return section_review_of(await self._ask.structured("review", asked, SectionReviewAnswer), section.title)

@@ -1,0 +1,215 @@
+"""A researcher is one conversation that only grows, and so is the writer's: what was sent before stands at its beginning."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.api import build_deep_research_graph, run_deep_research
+from deep_research.events import Searched, SectionStarted
+from deep_research.runs.steering_inbox import steer
+from deep_research.stores.run_folder import RunFolder, list_runs
+from tests.model.harness import (
+    ENGINES,
+    PLAN,
+    QUESTION,
+    assert_presentable,
+    citing,
+    of_step,
+    playing,
+    quickly,
+    research,
+    served,
+    steps,
+)
+from tests.runs.running import engines
+from tests.support.scripted_provider import ScriptedProvider
+from tests.support.scripted_replies import Call, Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
+
+KINDS = {"research": "researcher", "notes": "researcher", "write": "writer", "revise": "writer", "supervise": "lead"}
+
+
+def conversations(provider: ScriptedProvider, script: ScriptedResearcher) -> dict[str, list[list[Any]]]:
+    """The messages of all requests by the conversation that they belong to, in the order in which they came."""
+    found: dict[str, list[list[Any]]] = {}
+    for call in provider.calls:
+        kind = KINDS.get(step_of(call.request), "")
+        messages = [{key: m[key] for key in ("role", "text", "tool_calls")} for m in call.request["messages"]]
+        if kind:
+            section = script.section_of(call.request) if kind == "researcher" else ""
+            found.setdefault(f"{kind} {section}", []).append(messages)
+        elif step_of(call.request) in ("examine", "examined"):
+            found.setdefault("verifier", []).append(messages)
+    return found
+
+
+def assert_they_only_grow(found: dict[str, list[list[Any]]]) -> None:
+    for name, requests in found.items():
+        for before, after in pairwise(requests):
+            assert after[: len(before)] == before, name
+
+
+@pytest.mark.parametrize("workflow", ["sections", "supervisor", "loop"])
+def test_every_request_of_a_conversation_begins_with_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workflow: str
+) -> None:
+    script = ScriptedResearcher(
+        sections=PLAN, sentences=4, at_once=(1, 1), opens=2, retry=["Beta engine"], look_ups=["rotary", "turbine"]
+    )
+    with served(monkeypatch, script) as provider:
+        ran = research(tmp_path, workflow=workflow, depth="deep")
+    found = conversations(provider, script)
+    assert_they_only_grow(found)
+    assert sum(len(requests) > 3 for name, requests in found.items() if name.startswith("researcher")) >= (
+        1 if workflow == "loop" else len(ENGINES)
+    )
+    assert len(found["writer "]) == 4, "two look-ups, the report, its revision"
+    assert provider.duplicates == 0
+    assert provider.cached_tokens > 0.4 * provider.prompt_tokens
+    assert_presentable(ran)
+
+
+def test_a_weak_section_goes_on_in_its_own_conversation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = ScriptedResearcher(sections=PLAN, sentences=4, retry=["Beta engine"])
+    with served(monkeypatch, script) as provider:
+        ran = research(tmp_path)
+    assert [(e.section, e.attempt) for e in ran.of(SectionStarted) if e.attempt > 1] == [("Beta engine", 2)]
+    again = [c.request for c in of_step(provider, "research") if "more on Beta engine" in c.request["prompt"]]
+    assert len(again) == 3
+    assert again[0]["messages"][-1]["role"] == "user"
+    assert again[0]["messages"][-2]["text"].startswith("## Key findings"), "behind its own notes"
+    assert any("in detail 1" in e.query for e in ran.of(Searched))
+    assert steps(provider)["review_section"] == len(ENGINES)
+    assert_presentable(ran)
+
+
+def test_notes_are_asked_for_where_a_researcher_only_says_that_it_has_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ending(request: Request) -> Reply | None:
+        made = [call["name"] for m in request["messages"] for call in m["tool_calls"]]
+        return Reply(tool_calls=(Call("research_complete", {}),)) if "search" in made else None
+
+    with served(monkeypatch, playing(research=ending)) as provider:
+        ran = quickly(tmp_path)
+    (asked,) = of_step(provider, "notes")
+    before = of_step(provider, "research")[-1]
+    assert asked.request["messages"][: len(before.request["messages"])] == before.request["messages"]
+    assert asked.request["messages"][-1]["role"] == "user"
+    assert "3,000 rpm" in ran.report.sections[0].notes
+    assert_presentable(ran)
+
+
+def test_a_researcher_is_told_how_many_calls_are_left_and_writes_its_notes_at_the_end_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def greedy(request: Request) -> Reply | None:
+        number = sum(len(m["tool_calls"]) for m in request["messages"])
+        if "Write your notes now" in request["messages"][-1]["text"]:
+            return None
+        calls = (Call("search", {"queries": [f"engine {number + n}"], "source": ""}) for n in range(2))
+        return Reply(tool_calls=tuple(calls))
+
+    with served(monkeypatch, playing(research=greedy)) as provider:
+        ran = research(tmp_path, max_tool_calls_per_researcher=3, max_review_iterations=0)
+    researched = [event for event in ran.of(Searched) if event.section]
+    assert len(researched) == 3 * len(ENGINES)
+    last = [c.request for c in of_step(provider, "research")][-1]["messages"]
+    assert re.findall(r"calls left: (\d+)", "".join(m["text"] for m in last)) == ["1", "0"]
+    assert [m["text"] for m in last if m["text"].startswith("Not done: no calls are left for this search")]
+    assert all(section.notes for section in ran.report.sections)
+    assert_presentable(ran)
+
+
+def test_wrong_calls_are_answered_and_a_thought_is_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = (
+        Call("think", {"thought": "I know of 7919 engines."}),
+        Call("open", {"source": "s999", "find": ""}),
+        Call("open_the_pod_bay_doors", {"now": True}),
+        Call("search", {"queries": []}),
+        Call("search", "{broken"),
+    )
+
+    def fumbling(request: Request) -> Reply | None:
+        made = [call["name"] for m in request["messages"] for call in m["tool_calls"]]
+        return Reply(tool_calls=wrong) if "search" in made and "open" not in made else None
+
+    with served(monkeypatch, playing(research=fumbling)) as provider:
+        ran = quickly(tmp_path)
+    told = [m["text"] for m in of_step(provider, "research")[-1].request["messages"] if m["role"] == "tool"]
+    thought, opened, unknown, empty, broken = told[1:]
+    assert thought == "Noted."
+    assert opened == "There is no source s999 in the library."
+    assert unknown == "Not done: there is no tool named open_the_pod_bay_doors."
+    assert empty.startswith("Not done: search needs")
+    assert broken.startswith("Not done: the arguments of search")
+    assert "7919 engines" not in ran.report.report
+    assert_presentable(ran)
+
+
+def test_the_writer_looks_up_what_the_notes_leave_open_and_may_cite_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def writer(request: Request) -> Reply | None:
+        made = sum(len(m["tool_calls"]) for m in request["messages"])
+        if not made:
+            queries = ["Gamma engine turbine", "Beta engine piston"]
+            return Reply(tool_calls=(Call("search", {"queries": queries, "source": ""}),))
+        text = "# Engines\n\nThe Gamma engine is a turbine engine that turns at 21,000 rpm. [{Gamma}]"
+        return Reply(text=citing(request, text))
+
+    notes = playing(write=writer, research=lambda r: None)
+    with served(monkeypatch, notes):
+        ran = quickly(tmp_path, "How fast does the Alpha engine turn?")
+    (claim,) = ran.report.claims
+    assert claim.stands
+    assert [r.title for r in ran.report.references] == ["Gamma engine"]
+    assert {event.query for event in ran.of(Searched)} >= {"Gamma engine turbine", "Beta engine piston"}
+
+
+async def test_b9_configurable_reaches_the_model_and_its_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(monkeypatch) as provider:
+        graph = build_deep_research_graph(model_provider="compatible", model_name="scripted")
+        docs = [str(engines(tmp_path / "n"))]
+        values = {"max_tool_calls_per_researcher": 3, "max_review_iterations": 0, "docs": docs}
+        assert await run_deep_research(QUESTION, graph, {"configurable": values})
+    asked = of_step(provider, "research")
+    assert {call.request["model"] for call in provider.calls} == {"scripted"}
+    assert all("at most 3 in all" in call.request["system"] for call in asked)
+
+
+REMARK = "Only what was built after 2000."
+
+
+class Remarking(ScriptedResearcher):
+    """Says the remark when the first researcher comes back with results; answers as ever."""
+
+    home: Path
+    said = False
+
+    def __call__(self, request: Request) -> Reply:
+        if step_of(request) == "research" and any(m["role"] == "tool" for m in request["messages"]) and not self.said:
+            self.said = True
+            (record,) = list_runs(self.home)
+            steer(RunFolder(self.home, record.run_id), "remark", REMARK)
+        return super().__call__(request)
+
+
+def test_a_remark_reaches_every_later_step_and_conversations_only_grow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = Remarking(sections=PLAN, sentences=4, at_once=(1, 1))
+    script.home = tmp_path / "home"
+    with served(monkeypatch, script) as provider:
+        ran = research(tmp_path)
+    told = {step_of(call.request) for call in provider.calls if REMARK in call.request["prompt"]}
+    assert told >= {"research", "write", "revise"}
+    assert provider.duplicates == 0
+    assert REMARK in ran.report.report
+    assert_they_only_grow(conversations(provider, script))
+    assert_presentable(ran)

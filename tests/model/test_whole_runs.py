@@ -1,0 +1,263 @@
+"""Whole runs with a model: what a result holds, in each workflow, language and wire; nothing is asked twice."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.api import Run
+from deep_research.data import Report
+from deep_research.events import (
+    Discovered,
+    Planned,
+    ReportPiece,
+    ReportReady,
+    Revised,
+    Searched,
+    SectionStarted,
+    SectionWritten,
+    StageStarted,
+    Verified,
+)
+from tests.model.harness import (
+    ENGINES,
+    PLAN,
+    assert_presentable,
+    chinese,
+    failing,
+    korean,
+    of_step,
+    quickly,
+    research,
+    served,
+    standing,
+    steps,
+)
+from tests.runs.running import Ran
+from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_researcher import SLIP, ScriptedResearcher, passages_in, step_of
+
+
+def _is_whole(ran: Ran) -> Report:
+    assert_presentable(ran)
+    report = ran.report
+    assert report.answered
+    assert len(report.references) >= 3
+    assert all(reference.quote for reference in report.references)
+    assert all(claim.stands for claim in report.claims if claim.passages)
+    assert [problem.outcome for problem in report.problems] == ["revised"]
+    assert [edit.old for edit in report.edits if SLIP in edit.old]
+    assert SLIP not in report.report
+    return report
+
+
+@pytest.mark.parametrize("workflow", ["sections", "loop", "supervisor"])
+def test_each_workflow_comes_to_a_verified_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workflow: str
+) -> None:
+    with served(monkeypatch) as provider:
+        ran = research(tmp_path, workflow=workflow)
+    report = _is_whole(ran)
+    assert (report.workflow, report.reasoner.kind) == (workflow, "model")
+    assert [section.title for section in report.sections] == list(ENGINES)
+    assert all("[s" in section.notes and section.key_findings and section.searched for section in report.sections)
+    assert {event.section for event in ran.of(SectionStarted)} == set(ENGINES)
+    assert all(event.content for event in ran.of(SectionWritten))
+    order = list(dict.fromkeys(step_of(call.request) for call in provider.calls))
+    middle = {"sections": ["review_section", "review"], "loop": ["review"], "supervisor": []}[workflow]
+    lead = ["supervise"] if workflow == "supervisor" else []
+    assert order[:-3] == ["decide", "plan", *lead, "research", *middle, "write"]
+    assert set(order[-3:]) == {"judge", "examine", "revise"}, "judge and verifier side by side"
+    assert [event.stage for event in ran.of(StageStarted)][-2:] == ["report", "verify"]
+    assert [(e.problems, e.round) for e in ran.of(Verified)] == [(1, 1), (0, 2)]
+    assert [(e.edits, e.failed) for e in ran.of(Revised)] == [(1, 0)]
+    assert provider.duplicates == 0
+    spent = report.ledger
+    assert (spent.model_calls, spent.prompt_tokens) == (len(provider.calls), provider.prompt_tokens)
+    assert spent.cached_tokens == provider.cached_tokens
+
+
+def test_a_quick_answer_is_one_researcher_and_the_same_writer_and_verifier(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(monkeypatch) as provider:
+        ran = quickly(tmp_path)
+    report = _is_whole(ran)
+    assert len(report.sections) == 1
+    assert set(steps(provider)) == {"research", "write", "judge", "examine", "revise"}
+
+
+def test_the_report_is_streamed_while_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(monkeypatch) as provider:
+        ran = research(tmp_path)
+    kinds = [type(event) for event in ran.events]
+    pieces = ran.of(ReportPiece)
+    (written,) = of_step(provider, "write")
+    assert written.reply is not None
+    assert len(pieces) > 3
+    assert "".join(piece.text for piece in pieces) == written.reply.text
+    assert (
+        max(n for n, kind in enumerate(kinds) if kind is ReportPiece) < kinds.index(Verified) < kinds.index(ReportReady)
+    )
+    assert not any("report_piece" in line for line in ran.folder.events.read_text("utf-8").splitlines()), "never kept"
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "ollama", "openai"])
+def test_other_wires_bring_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wire: str) -> None:
+    name = {"anthropic": "claude-sonnet-5", "openai": "gpt-5.4-mini", "ollama": "scripted"}[wire]
+    with served(monkeypatch, wire=wire, models=(name,)) as provider:
+        ran = research(tmp_path, wire=wire, model_name=name)
+    _is_whole(ran)
+    assert provider.duplicates == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "notes", "language"),
+    [("甲型发动机和乙型发动机有什么区别？", chinese, "zh"), ("알파 엔진과 베타 엔진은 어떻게 다른가요?", korean, "ko")],
+)
+def test_a_question_is_answered_in_its_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str, notes: Any, language: str
+) -> None:
+    script = ScriptedResearcher(sentences=4, slips=False)
+    with served(monkeypatch, script):
+        ran = research(tmp_path, question, docs=[notes(tmp_path / "notes")])
+    assert_presentable(ran)
+    assert ran.report.language == language
+    assert standing(ran.report)
+    for claim in ran.report.claims:
+        assert claim.text[:6] in ran.report.report[claim.start : claim.end]
+
+
+def test_a_list_question_is_looked_around_for_first_and_planned_from_what_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(monkeypatch, ScriptedResearcher(query_type="list", output_format="list", sentences=3)) as provider:
+        ran = research(tmp_path, "Which kinds of engines are there?")
+    (found,) = ran.of(Discovered)
+    assert set(ENGINES) <= set(found.entities)
+    assert set(ENGINES) <= {section.title for section in ran.report.sections}
+    order = [step_of(call.request) for call in provider.calls]
+    assert order.index("entities") < order.index("plan") < order.index("write")
+    (written,) = of_step(provider, "write")
+    assert "A list answers this question" in written.request["system"]
+    assert_presentable(ran)
+
+
+@pytest.mark.parametrize(("workflow", "most"), [("sections", 7), ("loop", 5)])
+def test_a_plan_is_kept_to_so_many_sections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workflow: str, most: int
+) -> None:
+    many = {f"Part {n} of engines": [f"engine {n}"] for n in range(1, 11)}
+    with served(monkeypatch, ScriptedResearcher(sections=many, sentences=1)):
+        ran = research(tmp_path, max_review_iterations=0, workflow=workflow)
+    (planned,) = ran.of(Planned)
+    assert len(ran.report.sections) == most
+    assert set(planned.sections) >= {section.title for section in ran.report.sections}
+
+
+def test_each_role_has_its_model_and_its_longest_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    roles = {f"{role}_model": f"{role}-one" for role in ("research", "write", "review", "report")}
+    limits = {"research_max_tokens": 700, "report_max_tokens": 2500}
+    with served(monkeypatch) as provider:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.base_url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "test-key")
+        ran = research(tmp_path, **roles, **limits, judge_model="anthropic:claude-judge")
+    used = {step_of(call.request): call.request["model"] for call in provider.calls}
+    assert used == {
+        **dict.fromkeys(("decide", "plan", "research"), "research-one"),
+        **dict.fromkeys(("review_section", "review"), "review-one"),
+        **dict.fromkeys(("write", "revise"), "report-one"),
+        **dict.fromkeys(("judge", "examine"), "claude-judge"),
+    }
+    asked = {step_of(call.request): call.request["max_output_tokens"] for call in provider.calls}
+    assert (asked["research"], asked["plan"], asked["write"]) == (700, 700, 2500)
+    assert sum(ran.report.reasoner.calls.values()) == len(provider.calls)
+    assert_presentable(ran)
+
+
+def test_the_judge_sees_the_cited_passages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(monkeypatch) as provider:
+        ran = research(tmp_path)
+    for call in of_step(provider, "judge"):
+        shown = {passage.id for passage in passages_in(call.request)}
+        assert shown == {key for claim in ran.report.claims for key in claim.passages}
+
+
+def test_a_follow_up_is_answered_from_what_was_read_and_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(monkeypatch) as provider:
+        ran = research(tmp_path)
+        asked, searched = len(provider.calls), ran.report.ledger.searches
+        answer = asyncio.run(Run(ran.folder, ran.home).follow_up("How heavy is the Beta engine?"))
+    assert (answer.status, answer.found_in) == ("finished", "library")
+    report = answer.report
+    assert report is not None
+    assert any(claim.stands for claim in report.claims)
+    assert SLIP not in report.report
+    assert report.ledger.model_calls == len(provider.calls) - asked
+    assert report.ledger.searches == 0 < searched
+    assert provider.duplicates == 0
+    assert {step_of(call.request) for call in provider.calls[asked:]} >= {"decide", "write", "judge"}
+
+
+def test_a_section_whose_model_calls_all_fail_costs_only_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    researcher = ScriptedResearcher(sections=PLAN, sentences=4)
+    script = failing(researcher, "content_filter", where=lambda r: researcher.section_of(r) == "Beta engine")
+    with served(monkeypatch, script):
+        ran = research(tmp_path)
+    assert_presentable(ran)
+    assert [bool(section.notes) for section in ran.report.sections] == [True, False, True]
+    assert [section.status for section in ran.report.sections] == ["completed", "failed", "completed"]
+    assert any("Beta engine" in gap.what for gap in ran.report.gaps)
+
+
+def test_sections_that_no_model_could_review_stay_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    researcher = ScriptedResearcher(sections=PLAN, sentences=4)
+    script = failing(researcher, "content_filter", where=lambda r: step_of(r).startswith("review"))
+    with served(monkeypatch, script):
+        ran = research(tmp_path)
+    _is_whole(ran)
+    assert "review" in {gap.what for gap in ran.report.gaps}
+    assert not [gap for gap in ran.report.gaps if {"review_open", "section_empty"} & {*gap.codes}]
+
+
+class Unsatisfied:
+    """Plays a researcher of a loop whose review finds `Beta engine` lacking for the first `rounds` times."""
+
+    def __init__(self, rounds: int) -> None:
+        self._play = ScriptedResearcher(sections=PLAN, sentences=1, slips=False)
+        self._rounds, self.reviews = rounds, 0
+
+    def __call__(self, request: Request) -> Any:
+        reply = self._play(request)
+        if step_of(request) != "review":
+            return reply
+        self.reviews += 1
+        if self.reviews > self._rounds:
+            return reply
+        missing = {"title": "Beta engine", "status": "missing", "notes": "its weight is missing", "missing": []}
+        row = {**missing, "score": 4, "queries": [f"weight of the Beta engine {self.reviews}"]}
+        lacking = {"is_sufficient": False, "overall_score": 4, "section_coverage": [row], "gaps": ["weight"]}
+        return Reply(data={**reply.data, **lacking, "sections_to_retry": ["Beta engine"]})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(("rounds", "limit", "reviews"), [(0, 5, 1), (1, 5, 2), (99, 3, 3), (99, 1, 1)])
+def test_c1_sufficient_evidence_or_the_limit_ends_a_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rounds: int, limit: int, reviews: int
+) -> None:
+    script = Unsatisfied(rounds)
+    with served(monkeypatch, script) as provider:
+        ran = research(tmp_path, workflow="loop", max_iterations=limit)
+    assert script.reviews == reviews
+    searched = [event.query for event in ran.of(Searched)]
+    assert len(searched) == len(set(searched))
+    assert [q for q in searched if q.startswith("weight of")] == [
+        f"weight of the Beta engine {n}" for n in range(1, reviews)
+    ]
+    again = [c for c in of_step(provider, "research") if "its weight is missing" in c.request["prompt"]]
+    assert bool(again) == (reviews > 1)
+    assert_presentable(ran)
