@@ -153,11 +153,16 @@ def _flags(claims: Sequence[Claim], text: str, assignment: Assignment, library: 
     found: dict[str, list[Flag]] = {}
     for claim in claims:
         ids = cited.get(claim.start, claim.passages)
-        if claim.kind == "fact":
+        if claim.kind == "fact" and not any(_is_unread(key, library) for key in ids):
             texts = {key: _said_by(key, library) for key in ids}
             if flags := flags_of(claim.text, texts, assignment.question.text, known):
                 found[claim.id] = flags
     return found
+
+
+def _is_unread(key: str, library: Library) -> bool:
+    """Tell whether a whole source is cited that could not be read: it may say what its colleagues do not."""
+    return "p" not in key and library.source(key) is not None and not library.is_read(key)
 
 
 def _said_by(key: str, library: Library) -> str | None:
