@@ -17,9 +17,9 @@ from deep_research.data import Export, FollowUp, Message, Passage, Report, Sourc
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.events import Event
-from deep_research.report.charts import charts_of as charts_of
-from deep_research.report.counts import VerdictCounts as VerdictCounts
-from deep_research.report.counts import verdict_counts as verdict_counts
+from deep_research.report.charts import charts_of as charts_of  # noqa: PLC0414 - handed on
+from deep_research.report.counts import VerdictCounts as VerdictCounts  # noqa: PLC0414 - handed on
+from deep_research.report.counts import verdict_counts as verdict_counts  # noqa: PLC0414 - handed on
 from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail

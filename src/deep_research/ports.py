@@ -360,8 +360,11 @@ class Reasoner(Protocol):
         """
         ...
 
-    async def review_section(self, section: Section, brief: Brief) -> SectionReview:
-        """Say how well the notes of one section cover it, and whether to research it again."""
+    async def review_section(self, section: Section, brief: Brief, voices: str = "") -> SectionReview:
+        """Say how well the notes of one section cover it, and whether to research it again.
+
+        `voices` says in words on how many independent sources they rest.
+        """
         ...
 
     async def review(self, brief: Brief, sections: Sequence[Section]) -> Review:

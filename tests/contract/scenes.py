@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deep_research.claimcheck.citations import cite_ids, cut_cited
 
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.data import Asked, Decision, Message
@@ -18,7 +19,6 @@ from deep_research.ports import SearchPlace
 from deep_research.runs.research_run import resume_run
 from deep_research.settings import Settings
 from deep_research.templates import TemplateFile
-from deep_research.claimcheck.citations import cite_ids, cut_cited
 from tests.graph.harness import Shelf
 from tests.intake.harness import Judgement, decided, question_of
 from tests.model.harness import served

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any, get_type_hints
 
 from click.testing import CliRunner
+from deep_research.reasoners.finder.question_analysis import analyze
 
 from deep_research import build_deep_research_graph, run_deep_research
 from deep_research.api import open_run
@@ -23,7 +24,6 @@ from deep_research.events import (
 )
 from deep_research.graph.graph_state import AgentState, ResearcherState, section_reducer
 from deep_research.graph.workflows import compile_workflow
-from deep_research.reasoners.finder.question_analysis import analyze
 from deep_research.settings import Settings
 from tests.contract.front_rows import VAGUE
 from tests.contract.scenes import COMPARE, ENGINES, KINDS, Player, Scenes

@@ -11,16 +11,15 @@ from typing import Any, TypeVar
 from langgraph.types import Command
 
 from deep_research.data import (
-    Action,
     Brief,
     Document,
     Found,
     Gap,
+    Move,
     Observation,
     Question,
     Report,
     SearchResult,
-    Move,
     Section,
     Turn,
 )

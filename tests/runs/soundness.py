@@ -62,7 +62,9 @@ def assert_claims_have_passages(report: Report) -> None:
         assert claim.passages or not claim.stands
         if claim.end:
             told = report.report[claim.start : claim.end]
-            assert set(claim.text.split()[:1]) <= set(re.findall(r"\S+", told.replace("*", ""))) or claim.text[:4] in told
+            assert (
+                set(claim.text.split()[:1]) <= set(re.findall(r"\S+", told.replace("*", ""))) or claim.text[:4] in told
+            )
 
 
 def is_quoted(claim: Claim, report: Report) -> bool:

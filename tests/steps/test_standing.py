@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deep_research.report.render import render_report
+from deep_research.report.report_input import CheckedReport, ReportInput
 
 from deep_research.data import (
     Action,
@@ -24,10 +26,8 @@ from deep_research.data import (
     Turn,
     Verdict,
 )
-from deep_research.ports import Library
 from deep_research.finding.finder_reasoner import FinderReasoner
-from deep_research.report.render import render_report
-from deep_research.report.report_input import CheckedReport, ReportInput
+from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import standing_of_most
 from deep_research.settings import Settings

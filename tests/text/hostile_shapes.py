@@ -6,6 +6,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from deep_research.text.joined_tables import with_rows_joined
+from deep_research.text.quotable_blocks import outline
+from deep_research.text.workings import workings_apart
+
 from deep_research import registry
 from deep_research.data import Document, Found
 from deep_research.errors import Unreadable
@@ -18,14 +22,11 @@ from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.text import cleaning, page_noise, prompt_fencing
 from deep_research.text.contents_lists import is_contents_line, is_contents_list
 from deep_research.text.inert_markdown import make_inert
-from deep_research.text.joined_tables import with_rows_joined
 from deep_research.text.listed_headings import with_marked_headings
 from deep_research.text.near_duplicates import sketch
-from deep_research.text.quotable_blocks import outline
 from deep_research.text.sentences import blocks, sentences
 from deep_research.text.token_count import estimate_tokens
 from deep_research.text.tokens import content_terms, join_index_terms, tokenize
-from deep_research.text.workings import workings_apart
 
 CHARACTERS = 100_000
 _PIECES = {

@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deep_research.steps.read import open_address
 
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.assembly.page_access import QuestionPages, RunPages, addresses_in
 from deep_research.data import Action, Brief, Document, Found, Observation, Passage, Section, Source
 from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.web import Web, WebOptions
-from deep_research.ports import Library
 from deep_research.finding.finder_reasoner import FinderReasoner
+from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.runs.follow_up_run import ask_follow_up
 from deep_research.settings import Settings
 from deep_research.steps import search
-from deep_research.steps.read import open_address
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.model.harness import served

@@ -73,7 +73,7 @@ def _given(reports: tuple[str, ...], run_id: str | None) -> str:
         raise click.UsageError("Give one FILE, URL or - (standard input), or --run RUN.")
     if run_id:
         return api.open_run(run_id).report.report
-    (name,) = reports
+    name = "".join(reports)
     if name == "-":
         return sys.stdin.read()
     if name.startswith(("http://", "https://")):

@@ -28,7 +28,7 @@ from deep_research.data import (
     Term,
     Turn,
 )
-from deep_research.finding import intake
+from deep_research.finding import front_door
 from deep_research.finding.finder import foreign_language, rank_places, show_places
 from deep_research.finding.notes import write_notes, write_report
 from deep_research.finding.places import PartPlaces
@@ -58,7 +58,7 @@ class FinderReasoner:
         self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None
     ) -> Decision:
         """See `ports.Reasoner.decide`."""
-        return intake.decide(question, rounds=rounds, terms=terms, template=template)
+        return front_door.decide(question, rounds=rounds, terms=terms, template=template)
 
     async def analyze(self, question: Question) -> QueryAnalysis:
         """See `ports.Reasoner.analyze`."""
@@ -143,7 +143,7 @@ class FinderReasoner:
             for number, title in enumerate(pending, 1)
         )
 
-    async def review_section(self, section: Section, brief: Brief) -> SectionReview:
+    async def review_section(self, section: Section, brief: Brief, voices: str = "") -> SectionReview:
         """Ask for nothing more: another search for the same words finds the same."""
         return SectionReview(title=section.title, status="sufficient", score=_SCORE)
 

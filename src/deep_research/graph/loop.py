@@ -18,7 +18,7 @@ from deep_research.events import SectionStarted, StageStarted
 from deep_research.graph.clarify import clarify_then
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
-from deep_research.graph.planning import analyze_question, confirm_plan_then, lay_out_plan
+from deep_research.graph.plan_nodes import analyze_question, confirm_plan_then, lay_out_plan
 from deep_research.run_context.context import RunContext, section_position
 from deep_research.run_context.steering import Interrupted
 from deep_research.steps import research, review

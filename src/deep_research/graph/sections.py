@@ -17,7 +17,7 @@ from deep_research.graph.clarify import clarify_then
 from deep_research.graph.discovery import build_discover
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
-from deep_research.graph.planning import analyze_question, confirm_plan_then, lay_out_plan
+from deep_research.graph.plan_nodes import analyze_question, confirm_plan_then, lay_out_plan
 from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.graph.run_graph import ask_user
 from deep_research.run_context.context import RunContext

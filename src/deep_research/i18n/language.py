@@ -113,16 +113,3 @@ def columns(text: str) -> int:
 def is_cjk(code: str) -> bool:
     """Return whether the language is written without spaces between its words (or with mixed script)."""
     return code in ("zh", "ja", "ko")
-
-
-def fit_particle(name: str, after: str) -> str:
-    """Return the text `after` a Korean word with the particle at its beginning in the form that fits the last sound of the word."""
-    forms = lexicon.table("reference.particle_forms").get(after[:1])
-    if forms is None or not (len(after) == 1 or after[1] in " ,?.") or ord(name[-1]) not in _SYLLABLES:
-        return after
-    closed = (ord(name[-1]) - _SYLLABLES[0]) % _FINALS != 0
-    return (forms[0] if closed else forms[1]) + after[1:]
-
-
-_SYLLABLES, _FINALS = range(0xAC00, 0xD7A4), 28
-"""Korean syllables, and how many of them share a beginning; the first of these has no final sound."""

@@ -30,7 +30,7 @@ from deep_research.data import (
     Source,
     Verification,
 )
-from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, phrase
+from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, phrase
 from deep_research.ports import Library
 from deep_research.report.counts import VerdictCounts, verdict_counts
 from deep_research.report.ledger import ledger_of, reasoner_of
@@ -116,18 +116,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         workflow=ctx.settings.workflow,
         title=title,
         report="\n\n".join(blocks) + "\n",
-        sections=tuple(
-            ReportSection(
-                title=s.title,
-                description=s.description,
-                status=s.status,
-                notes=s.content,
-                key_findings=s.key_findings,
-                sources=s.sources,
-                searched=s.searched,
-            )
-            for s in done.sections
-        ),
+        sections=tuple(map(_section, done.sections)),
         claims=tuple(placed),
         references=entries,
         sources={s: made for s in shown if (made := _source(ctx.library, s)) is not None},
@@ -140,6 +129,18 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         reviews=done.reviews,
         problems=done.verification.problems,
         edits=done.edits,
+    )
+
+
+def _section(done: Section) -> ReportSection:
+    return ReportSection(
+        title=done.title,
+        description=done.description,
+        status=done.status,
+        notes=done.content,
+        key_findings=done.key_findings,
+        sources=done.sources,
+        searched=done.searched,
     )
 
 
@@ -259,7 +260,7 @@ def _gaps(gaps: Sequence[Gap], language: str) -> list[str]:
     """Return what could not be found or done, each once."""
     if not gaps:
         return []
-    rows = dict.fromkeys(f"- {gap.what}{colon_of(language)}{explain(gap, language)}" for gap in gaps)
+    rows = dict.fromkeys(f"- {name_subject(gap, language)}{colon_of(language)}{explain(gap, language)}" for gap in gaps)
     lines = list(rows)
     more = [phrase("more_gaps", language, count=len(lines) - _MOST_GAPS)] * (len(lines) > _MOST_GAPS)
     return [make_inert(f"## {phrase('gaps', language)}\n\n" + "\n".join([*lines[:_MOST_GAPS], *more]))]

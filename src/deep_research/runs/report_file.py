@@ -1,64 +1,88 @@
 """A report that somebody hands in, as text with its links: Markdown, text, HTML, DOCX, PDF, or a page of the web."""
 
-import html
-import re
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
-from deep_research.errors import ConfigError
+from deep_research.errors import ConfigError, Unreadable
+
+if TYPE_CHECKING:
+    from deep_research.settings import Settings
 
 _PLAIN = (".md", ".markdown", ".txt", ".text", "")
 _HTML = (".html", ".htm", ".xhtml")
-_ANCHOR = re.compile(
-    rb"<a\b[^<>]{0,2000}?\bhref\s?=\s?[\"'](https?://[^\"'<>\s]{1,2000})[\"'][^<>]{0,2000}>(.{0,2000}?)</a>",
-    re.I | re.S,
-)
-MOST_BYTES = 20_000_000
+_DOCX = (".docx", ".docm")
+_BINARY_SIGNS = 0.1
+"""Share of control characters from which bytes are no text."""
+MOST_BYTES = 8_000_000
 """Bytes of a file that is read as a report."""
 
 
 def report_text(data: bytes, name: str) -> str:
-    """Return the text of a report file; the addresses of its links stand behind their words.
+    """Return the text of a report file, with its links and footnotes in the text.
 
     Raises ConfigError for a format that is not read or a file that is too large, Unreadable.
     """
     if len(data) > MOST_BYTES:
-        message = f"{name!r} has {len(data):,} bytes; a report may have {MOST_BYTES:,}."
+        message = f"{name!r} has {len(data):,} bytes; a report may have {MOST_BYTES:,}. Give its text alone."
         raise ConfigError(message, setting="report", value=name)
     suffix = PurePath(name).suffix.lower()
-    if suffix in _PLAIN and not _is_html(data):
-        return data.decode("utf-8-sig", "replace")
+    is_page = suffix in _HTML or (suffix in _PLAIN and _is_html(data))
+    if suffix in _PLAIN and not is_page and not data.startswith((b"%PDF-", b"PK\x03\x04")):
+        return _plain(data, name)
     from deep_research.isolated_reading import read_bytes  # noqa: PLC0415 - only where it is asked for
     from deep_research.registry import reader_for  # noqa: PLC0415
+    from deep_research.runs.report_links import mark_docx_links, mark_html_links  # noqa: PLC0415
 
-    if suffix in _HTML or _is_html(data):
-        data, name = _ANCHOR.sub(_with_address, data), f"{name or 'page'}.html"
+    if is_page:
+        data, name = mark_html_links(data), name if suffix in _HTML else f"{name or 'page'}.html"
     reader = reader_for(name, data[:4096])
     if reader is None:
-        raise ConfigError(f"The format of {name!r} cannot be read as a report.", setting="report", value=name)
-    return read_bytes(reader, data, name=name).text
+        message = f"The format of {name!r} cannot be read as a report. Give Markdown, text, HTML, DOCX or PDF."
+        raise ConfigError(message, setting="report", value=name)
+    try:
+        text = read_bytes(reader, mark_docx_links(data) if suffix in _DOCX else data, name=name).text
+    except Unreadable as error:
+        raise ConfigError(f"{name!r} cannot be read: {error.message}.", setting="report", value=name) from error
+    if not text.strip():
+        raise ConfigError(f"{name!r} has no text.", setting="report", value=name)
+    return text
+
+
+def _plain(data: bytes, name: str) -> str:
+    """Return bytes as text. Raises ConfigError for what is none."""
+    text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
+    odd = sum(text.count(sign) for sign in map(chr, (*range(9), *range(14, 32), 0xFFFD)))
+    if odd > _BINARY_SIGNS * len(text):
+        raise ConfigError(f"{name or 'The report'!r} is no text.", setting="report", value=name)
+    return text.replace("\r\n", "\n").replace("\x00", "")
 
 
 def _is_html(data: bytes) -> bool:
-    return b"<html" in data[:2048].lower() or b"<!doctype html" in data[:2048].lower()
+    start = data[:2048].lower()
+    return b"<html" in start or b"<!doctype html" in start
 
 
-def _with_address(link: re.Match[bytes]) -> bytes:
-    """Return the words of a link with its address behind them, as text."""
-    address = html.unescape(link[1].decode("utf-8", "replace"))
-    return link[2] + b" (" + html.escape(address).encode() + b")"
-
-
-async def fetch_report(url: str) -> str:
+async def fetch_report(url: str, settings: "Settings") -> str:
     """Return the text of a report at an address, by the guarded way out. Raises SourceError and ConfigError."""
     from deep_research.fetch.addresses import KnownAddresses  # noqa: PLC0415 - only where it is asked for
-    from deep_research.fetch.web import Web  # noqa: PLC0415
+    from deep_research.fetch.fetch_policies import FetchLimits  # noqa: PLC0415
+    from deep_research.fetch.page_fetcher import FetchOptions  # noqa: PLC0415
+    from deep_research.fetch.web import Web, WebOptions  # noqa: PLC0415
 
-    web = Web()
+    limits = FetchLimits().within(settings.web_timeout_seconds)
+    web = Web(
+        WebOptions(
+            contact=settings.contact,
+            allowed_internal_hosts=settings.allowed_internal_hosts,
+            proxy=settings.proxy,
+            fetch=FetchOptions(obey_robots=settings.obey_robots, limits=limits),
+        )
+    )
     fetcher = web.fetcher(KnownAddresses((url,)))
     try:
         page = await fetcher.fetch(url)
     finally:
         await fetcher.close()
         await web.close()
-    suffix = {"application/pdf": ".pdf", "text/html": ".html"}.get(page.media_type, "")
-    return report_text(page.body, f"page{suffix}")
+    suffix = {"application/pdf": ".pdf", "text/html": ".html", "text/markdown": ".md", "text/plain": ".txt"}
+    return report_text(page.body, f"page{suffix.get(page.media_type, PurePath(page.final_url).suffix)}")

@@ -147,7 +147,10 @@ def _rewritten(report: ForeignReport, found: Sequence[tuple[Statement, tuple[str
             continue
         home = next((row for row in rows if row[0] <= citation.start < row[1]), None)
         if home is None or home[0] in ids:
-            spans.append((citation.start, citation.end, citation.kept))
+            first = citation.start
+            while first and not citation.kept and report.text[first - 1] in " \t":
+                first -= 1
+            spans.append((first, citation.end, citation.kept))
     spans += [(s.end, s.end, f" {cite_ids(keys)}") for s, keys in found]
     apart: list[tuple[int, int, str]] = []
     for span in sorted(set(spans)):

@@ -18,7 +18,7 @@ from deep_research.text.token_count import take_within_budget
 PLACE = "pages"
 """Where sources come from that were opened by their address."""
 _ID = re.compile(r"s\d+(?:p\d+)?")
-_OPENED_TOKENS = 5_000
+_OPENED_TOKENS = 4_000
 """How much of a source is shown at once; less of a model with a small window."""
 _MOST_HEADINGS, _MOST_PLACES = 40, 8
 _RECORD_CHARS = 8_000

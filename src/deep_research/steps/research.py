@@ -3,14 +3,15 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from deep_research.data import Action, Brief, Gap, Move, Observation, Passage, Section, Turn, tool_calls_made
+from deep_research.data import Action, Brief, Move, Observation, Passage, Section, Turn, tool_calls_made
 from deep_research.events import SectionWritten
 from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
+from deep_research.search.independent_voices import voices_of
 from deep_research.steps import search
 from deep_research.text.near_duplicates import distinct_passages
-from deep_research.verification.citations import cited_ids, normalize_citations
+from deep_research.verification.citations import cited_ids
 
 _FIRST_HEADING = re.compile(r"\A\s*#{1,4} [^\n]+\n+((?:[ \t]*[-*+] [^\n]*\n?(?:[ \t]{2,}\S[^\n]*\n?)*\n?)+)")
 """The list right below the first heading of notes."""
@@ -83,14 +84,16 @@ async def write_notes(
     if not notes and seen:
         asked = ctx.steering.now.brief_with_remarks(brief)
         notes = await ctx.reasoner.take_notes(section, asked, turns, ctx.library)
-    text = "\n\n".join(filter(None, (section.content, normalize_citations(notes.strip()))))
+    text = "\n\n".join(filter(None, (section.content, notes.strip())))
     known = [key for key in cited_ids(text) if ctx.library.passage(key) is not None]
     if not known:
         ctx.report_gap(gap_of(section.title, "section_empty"))
+    elif len({key.partition("p")[0] for key in known}) > 1 and voices_of(known, ctx.library)[0] == 1:
+        ctx.report_gap(gap_of(section.title, "few_sources", section=section.title))
     done = section.model_copy(
         update={
             "content": text,
-            "key_findings": tuple(dict.fromkeys([*section.key_findings, *key_findings(normalize_citations(notes))])),
+            "key_findings": tuple(dict.fromkeys([*section.key_findings, *key_findings(notes)])),
             "sources": tuple(dict.fromkeys(key.partition("p")[0] for key in known)),
             "status": "completed",
             "searched": queries_made(section, turns),
@@ -135,8 +138,3 @@ def key_findings(notes: str) -> tuple[str, ...]:
 def failed_section(section: Section) -> Section:
     """Return a section whose research failed; notes of an earlier attempt stay."""
     return section.model_copy(update={"status": "completed" if section.content else "failed"})
-
-
-def missing_gaps(sections: Iterable[Section]) -> list[Gap]:
-    """Return a gap for each section that could not be researched."""
-    return [gap_of(s.title, "section_empty") for s in sections if s.status == "failed" and not s.content]

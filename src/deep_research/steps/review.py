@@ -9,16 +9,20 @@ from collections.abc import Sequence
 from deep_research.data import Brief, Gap, Review, Section, SectionReview
 from deep_research.events import Reviewed, SectionReviewed
 from deep_research.run_context.context import RunContext
+from deep_research.search.independent_voices import voices_of
 from deep_research.text.cleaning import fold
 from deep_research.text.tokens import normalise
+from deep_research.verification.citations import cited_ids
 
-_MOST_GAPS = 4
+_MOST_GAPS, _MOST_SITES = 4, 8
 
 
 async def review_section(ctx: RunContext, section: Section, brief: Brief) -> SectionReview:
     """Return how well a section is covered. A review that fails is a gap, and leaves the section as it is."""
     try:
-        judged = await ctx.reasoner.review_section(section, ctx.steering.now.brief_with_remarks(brief))
+        judged = await ctx.reasoner.review_section(
+            section, ctx.steering.now.brief_with_remarks(brief), _voices(ctx, section)
+        )
     except Exception as error:  # noqa: BLE001 - a review that fails must cost neither the section nor its siblings
         ctx.report_failure(f"review: {section.title}", error)
         judged = SectionReview(title=section.title, status="sufficient")
@@ -35,6 +39,11 @@ async def review_section(ctx: RunContext, section: Section, brief: Brief) -> Sec
         )
     )
     return judged
+
+
+def _voices(ctx: RunContext, section: Section) -> str:
+    count, sites = voices_of(cited_ids(section.content), ctx.library)
+    return f"{count} independent ({', '.join(sites[:_MOST_SITES])})" if count else "none"
 
 
 def _is_searched(section: Section, judged: SectionReview) -> bool:

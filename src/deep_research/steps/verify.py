@@ -18,9 +18,9 @@ from deep_research.search.source_standing import dated_source
 from deep_research.steps.converse import converse
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.arithmetic import agrees, evaluate
-from deep_research.verification.charts import chart_problems, read_charts
+from deep_research.verification.chart_points import chart_problems, read_charts
 from deep_research.verification.citations import cited_ids
-from deep_research.verification.flags import Flag, flags_of
+from deep_research.verification.statement_flags import Flag, flags_of
 from deep_research.verification.statements import split_statements
 
 LOOKUPS = 12
@@ -153,11 +153,16 @@ def _flags(claims: Sequence[Claim], text: str, assignment: Assignment, library: 
     found: dict[str, list[Flag]] = {}
     for claim in claims:
         ids = cited.get(claim.start, claim.passages)
-        if claim.kind == "fact":
+        if claim.kind == "fact" and not any(_is_unread(key, library) for key in ids):
             texts = {key: _said_by(key, library) for key in ids}
             if flags := flags_of(claim.text, texts, assignment.question.text, known):
                 found[claim.id] = flags
     return found
+
+
+def _is_unread(key: str, library: Library) -> bool:
+    """Tell whether a whole source is cited that could not be read: it may say what its colleagues do not."""
+    return "p" not in key and library.source(key) is not None and not library.is_read(key)
 
 
 def _said_by(key: str, library: Library) -> str | None:

@@ -21,6 +21,7 @@ _REACH = 200
 """Characters from an id within which the bracket around it opens and closes."""
 
 _PLAIN = FULL_WIDTH | str.maketrans("【】〔〕〖〗、；，：", "[][][],;,:")
+_AND = any_word("statement.and_words")
 _ID = r"[sS]\d{1,7}[ ,.:_-]{0,2}[pP]\d{1,7}"
 _MORE = (
     r"(?:\s{0,2}[-–—―~〜～]\s{0,2}(?:(?:[sS]\d{1,7})?[pP]\d{1,7}|\d{1,7}(?![\w.]))"
@@ -184,10 +185,10 @@ def normalize_citations(text: str) -> str:
 
 
 def _spaced(citation: Citation, text: str) -> str:
-    """Return a citation as reports write it, behind what stood in its bracket and parted from a word as it was."""
+    """Return a citation as reports write it, behind what stood in its bracket; bare ids are parted from the word."""
     before = text[citation.start - 1 : citation.start]
-    gap = " " if (citation.kept or before).isascii() and (citation.kept or before)[-1:].isalnum() else ""
-    return citation.kept + gap + cite_ids(citation.ids)
+    bare = text[citation.start : citation.start + 1].isalnum() and before.isalnum()
+    return citation.kept + " " * (bare or citation.kept[-1:].isalnum()) + cite_ids(citation.ids)
 
 
 def number_citations(

@@ -193,12 +193,15 @@ class _Reading:
     @cached_property
     def _is_numbered(self) -> bool:
         """Whether numbers in brackets are this report's way to cite, though it has no list of them."""
-        return self.lists.has_numbers or sum(self._counts(m.start()) for m in _NUMBER_BEHIND.finditer(self.text)) >= 2
+        behind = sum(self._counts(m.start()) for m in _NUMBER_BEHIND.finditer(self.text))
+        return self.lists.has_numbers or behind >= (1 if self.lists.entries else 2)
 
     def _is_label(self, marker: re.Match[str]) -> bool:
-        """Tell whether a link behind a full stop only names the source of the sentence before it."""
+        """Tell whether a link only names the source of its sentence, or of the sentence before it."""
         if not (marker["url"] or marker["href"]):
             return False
+        if re.fullmatch(_SOURCE_WORD, (marker["text"] or marker["shown"] or "").strip(), re.IGNORECASE):
+            return True
         behind = self.text[marker.end() : marker.end() + 4].lstrip(" \t.,;，；、")
         is_last = not behind or behind[0] in "\n[(（|"
         return is_last and _STOP_BEFORE.search(self.text, max(0, marker.start() - 8), marker.start()) is not None

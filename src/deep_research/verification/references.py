@@ -48,7 +48,12 @@ class ReferenceLists(NamedTuple):
         """Return the entry of a name: of several lists that of the next one, else the last before."""
         named = [entry for entry in self.entries if entry.name == name.strip().casefold()]
         after = next((entry for entry in named if entry.start > offset), None)
-        return after or (named[-1] if named else None)
+        return after or (named[-1] if named else self._by_place(name))
+
+    def _by_place(self, name: str) -> ListedReference | None:
+        """Return the entry at a place of a list without numbers: a DOCX file has them in its format, not in its text."""
+        place = int(name) if name.isdecimal() and not self.has_numbers else 0
+        return self.entries[place - 1] if 0 < place <= len(self.entries) else None
 
 
 def addresses(text: str) -> tuple[str, ...]:

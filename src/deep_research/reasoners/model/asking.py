@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Role, ToolSpec
-from deep_research.errors import ContextTooLong, MalformedOutput
+from deep_research.errors import MalformedOutput
 from deep_research.reasoners.model.answers import Answer
 from deep_research.safe_text import safe_values
 from deep_research.text.model_json import find_object
@@ -15,8 +15,6 @@ from deep_research.text.model_json import find_object
 Complete = Callable[[ModelRequest, Role], Awaitable[ModelAnswer]]
 """Makes one call: retries, limits, journal and ledger are behind it."""
 _A = TypeVar("_A", bound=Answer)
-_R = TypeVar("_R")
-_SHRINKS = 3
 
 
 class Asker:
@@ -94,19 +92,6 @@ def read_as(kind: type[_A], answer: ModelAnswer) -> tuple[_A | None, str]:
         return kind.model_validate(safe_values(found)), ""
     except ValidationError as error:
         return None, f"That does not fit the schema: {_brief(error)}"
-
-
-async def shrinking(budget: int, make: Callable[[int], Awaitable[_R]]) -> _R:
-    """Return `make(budget)`, with half the budget each time the context proves too long.
-
-    Raises ContextTooLong when it is too long even then.
-    """
-    for _ in range(_SHRINKS):
-        try:
-            return await make(budget)
-        except ContextTooLong:
-            budget //= 2
-    return await make(budget)
 
 
 @cache

@@ -25,7 +25,7 @@ from deep_research.reasoners.model.passage_views import passages_of, show_passag
 from deep_research.text.prompt_fencing import attribute, clean
 from deep_research.text.token_count import estimate_tokens
 
-_SEARCH_TOKENS, _MOST_SEARCH_TOKENS = 1_200, 4_000
+_SEARCH_TOKENS, _MOST_SEARCH_TOKENS = 1_000, 3_000
 """How much of what a query found is shown whole, and of all queries of a call; the rest is named by its source."""
 _NAMED_SOURCES = 10
 _MOST_QUERIES = 5

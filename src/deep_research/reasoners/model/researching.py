@@ -117,7 +117,7 @@ class Researching(ModelReasonerBase):
             lambda: self._fallback.delegate(brief, sections, turns, library),
         )
 
-    async def review_section(self, section: Section, brief: Brief) -> SectionReview:
+    async def review_section(self, section: Section, brief: Brief, voices: str = "") -> SectionReview:
         """See `ports.Reasoner.review_section`."""
 
         async def make(budget: int) -> SectionReview:
@@ -130,6 +130,7 @@ class Researching(ModelReasonerBase):
                 searched=section.searched,
                 sources=self._places,
                 failed=section.failed,
+                voices=voices,
             )
             asked = [user(f"{prompt}\n\nWrite in {language_name(brief.language)}.")]
             return section_review_of(await self._ask.structured("review", asked, SectionReviewAnswer), section.title)

@@ -1,0 +1,130 @@
+"""The links, raised numbers and footnotes of a report file, written into its text: readers of documents leave them out.
+
+What comes back is the same format, with citations in the styles that `verification/foreign.py` finds: `[words](address)`,
+`<sup>1</sup>`, `[^1]`. Each pattern looks at a bounded stretch, so that a hostile file takes no longer than a long one.
+"""
+
+import html
+import io
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+
+from deep_research.readers.compressed import open_zip
+
+_HREF = re.compile(r"\bhref\s?=\s?[\"'](https?://[^\"'<>\s]{1,2000})[\"']", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]{0,4000}>")
+_NUMBERS = re.compile(r"\[?\d{1,3}(?:\s?[,;-]\s?\d{1,3}){0,20}\]?")
+_MOST_BYTES = 20_000_000
+"""Bytes of a part of a DOCX file in which links are looked for."""
+_BODY, _NOTES = "word/document.xml", "word/footnotes.xml"
+_RELATION = re.compile(r"<Relationship\b[^<>]{0,4000}>")
+_FIELD = re.compile(r"\b(Id|Target|r:id|w:id|w:type)=\"([^\"<>]{1,2000})\"")
+_NOTE_MARK = re.compile(r"<w:footnoteReference\b[^<>]{0,500}/>")
+_WORDS = re.compile(r"<w:t\b[^<>]{0,200}>([^<]{0,20000})</w:t>")
+
+
+def mark_html_links(data: bytes) -> bytes:
+    """Return an HTML page whose links to the web and raised numbers stand in its text."""
+    text = data.decode("latin-1")  # one character a byte, whatever the encoding is
+    text = _each(text, "a", _as_link)
+    return _each(text, "sup", _as_number).encode("latin-1")
+
+
+def _each(text: str, tag: str, change: Callable[[str, str], str]) -> str:
+    """Return markup in which `change` has written each element of `tag` anew, from its opening tag and its inside."""
+    pieces = re.split(rf"</{tag}\s?>", text, flags=re.IGNORECASE)
+    opening = re.compile(rf"<{tag}(?=[\s>])[^<>]*>", re.IGNORECASE)
+    for number, piece in enumerate(pieces[:-1]):
+        last = None
+        for last in opening.finditer(piece):
+            pass
+        pieces[number] = f"{piece}</{tag}>" if last is None else piece[: last.start()] + change(last[0], piece[last.end() :])
+    return "".join(pieces)
+
+
+def _as_link(opening: str, inside: str) -> str:
+    found = _HREF.search(opening)
+    if found is None:
+        return f"{opening}{inside}</a>"
+    shown = " ".join(_TAG.sub("", inside).split())
+    return _linked(shown, html.escape(html.unescape(found[1])))
+
+
+def _linked(shown: str, address: str) -> str:
+    """Return a link as text: its words with its address, or the address alone."""
+    if not shown or shown.startswith(("http:", "https:")):
+        return address
+    return f"[{shown.removeprefix('[').removesuffix(']')}]({address})"
+
+
+def _as_number(_opening: str, inside: str) -> str:
+    """Return a raised number as the text `<sup>1</sup>`, anything else raised without its marks."""
+    shown = _TAG.sub("", inside).strip()
+    return f"&lt;sup&gt;{shown}&lt;/sup&gt;" if _NUMBERS.fullmatch(shown) else inside
+
+
+def mark_docx_links(data: bytes) -> bytes:
+    """Return a DOCX file whose links and footnotes stand in the text of its body. Raises Unreadable."""
+    with open_zip(data, what="DOCX") as container:
+        sizes = {part.filename: part.file_size for part in container.infolist()}
+
+        def part(name: str) -> str:
+            return container.read(name).decode("utf-8", "replace") if sizes.get(name, _MOST_BYTES + 1) <= _MOST_BYTES else ""
+
+        try:
+            body = _with_links(part(_BODY), part("word/_rels/document.xml.rels"))
+            notes = _with_links(part(_NOTES), part("word/_rels/footnotes.xml.rels"))
+            if not body:
+                return data
+            body = _NOTE_MARK.sub(lambda mark: f"<w:t>[^{dict(_FIELD.findall(mark[0])).get('w:id', '')}]</w:t>", body)
+            last = body.rfind("<w:sectPr", body.rfind("</w:p>"))
+            end = last if last >= 0 else body.rfind("</w:body>")
+            return _replaced(container, _BODY, body[:end] + _notes(notes) + body[end:])
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+            return data  # its reader says what is wrong with it
+
+
+def _notes(xml: str) -> str:
+    """Return the footnotes of a DOCX file as paragraphs that define them."""
+    made: list[str] = []
+
+    def take(opening: str, inside: str) -> str:
+        told = dict(_FIELD.findall(opening))
+        if "w:type" not in told:
+            made.append(_run(f"[^{told.get('w:id', '')}]: {_words(inside)}"))
+        return ""
+
+    _each(xml, "w:footnote", take)
+    return "".join(f"<w:p>{run}</w:p>" for run in made)
+
+
+def _with_links(xml: str, relations: str) -> str:
+    """Return a part of a DOCX file in which each link to the web is text."""
+    rows = (dict(_FIELD.findall(row)) for row in _RELATION.findall(relations))
+    targets: Mapping[str, str] = {row["Id"]: row.get("Target", "") for row in rows if "Id" in row}
+
+    def marked(opening: str, inside: str) -> str:
+        address = targets.get(dict(_FIELD.findall(opening)).get("r:id", ""), "")
+        if not address.startswith(("http:", "https:")):
+            return f"{opening}{inside}</w:hyperlink>"
+        return _run(_linked(_words(inside), address))
+
+    return _each(xml, "w:hyperlink", marked)
+
+
+def _words(xml: str) -> str:
+    return "".join(_WORDS.findall(xml)).strip()
+
+
+def _run(text: str) -> str:
+    return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def _replaced(container: zipfile.ZipFile, name: str, text: str) -> bytes:
+    """Return a container with one part replaced."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as out:
+        for part in container.infolist():
+            out.writestr(part.filename, text.encode() if part.filename == name else container.read(part))
+    return made.getvalue()
