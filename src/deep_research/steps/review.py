@@ -113,7 +113,10 @@ def _retry(ctx: RunContext, sections: Sequence[Section], judged: Review, iterati
         return ()
     by_title = {s.title: s for s in sections}
     rows = {row.title: row for row in judged.section_coverage}
-    named = [t for t in judged.sections_to_retry if t in by_title]
+    most = ctx.settings.max_review_iterations
+    # Its own review may have sent a section out before: it is not researched again more often than the setting says.
+    worn = {s.title for s in sections if streams(ctx) and s.attempts > most}
+    named = [t for t in judged.sections_to_retry if t in by_title and t not in worn]
     return tuple(t for t in named if t not in rows or not _is_searched(by_title[t], rows[t]))
 
 
