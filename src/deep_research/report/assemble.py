@@ -6,13 +6,14 @@ and what stands behind the text.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from deep_research.data import (
     Brief,
     Changes,
     Claim,
     Decision,
+    Disagreement,
     Edit,
     FoundIn,
     Gap,
@@ -67,7 +68,7 @@ class Finished:
     edits: tuple[Edit, ...] = ()
     reviews: tuple[ReportReview, ...] = ()
     found_in: FoundIn = ""
-    passages: tuple[str, ...] = field(default=())
+    disagreements: tuple[Disagreement, ...] = ()
 
 
 def assemble(ctx: RunContext, done: Finished) -> Report:
@@ -103,7 +104,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     ]
     sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
     used = [key for c in placed for key in c.passages]
-    used += [key for p in done.verification.problems for key in p.passages]
+    used += [key for one in (*done.verification.problems, *done.disagreements) for key in one.passages]
     passages = {key: _passage(p) for key in dict.fromkeys(used) if (p := ctx.library.passage(key)) is not None}
     own = (s for section in done.sections for s in section.sources)
     shown = dict.fromkeys([*(p.source for p in passages.values()), *own])
@@ -140,6 +141,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         reviews=done.reviews,
         problems=done.verification.problems,
         edits=done.edits,
+        disagreements=done.disagreements,
     )
 
 
