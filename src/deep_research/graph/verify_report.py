@@ -17,7 +17,13 @@ from deep_research.graph.graph_state import AgentState
 from deep_research.report.assemble import Finished, assemble
 from deep_research.run_context.context import RunContext
 from deep_research.steps import revise, verify
-from deep_research.steps.compare_reports import cite_both, compare_reports, describe_disagreements, join_reports
+from deep_research.steps.compare_reports import (
+    cite_both,
+    compare_reports,
+    describe_disagreements,
+    describe_problems,
+    join_reports,
+)
 from deep_research.steps.foreign_report import cite_passages, report_title
 from deep_research.steps.write import Written
 from deep_research.verification.citations import cited_ids
@@ -73,7 +79,8 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
     if state["revises"] and any(problem.outcome == "open" for problem in found.problems):
         checked = await revise.revise(ctx, given, Written(state["cited"]), found)
     disagreements = await _disagreements(state, ctx)
-    told = describe_disagreements(disagreements, state["question"].language)
+    language = state["question"].language
+    told = [describe_problems(checked.verification.problems, language), describe_disagreements(disagreements, language)]
     done = Finished(
         question=state["question"],
         original=state["original_query"],
@@ -81,7 +88,7 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
         decision=state["decision"],
         brief=state["brief"],
         sections=(),
-        text="\n\n".join(filter(None, (checked.text, told))),
+        text="\n\n".join(filter(None, (checked.text, *told))),
         verification=checked.verification,
         edits=checked.edits,
         disagreements=disagreements,

@@ -77,7 +77,8 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     title, text, claims = _titled(done)
     references = _References(ctx.library, claims)
     judged = any(c.verdict.by_model for c in claims)
-    marks = {c.end: UNCONFIRMED for c in claims if judged and c.passages and not c.stands}
+    wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
+    marks = {c.end: UNCONFIRMED for c in claims if c.passages and not c.stands and (judged or c.id in wrong)}
     numbered = number_citations(text, references.number_of, marks)
     body = make_inert(numbered.text)
     is_same = len(body) == len(numbered.text)
@@ -278,6 +279,10 @@ def _method_note(
         lines += [phrase("checked_mark", language, mark=UNCONFIRMED)] * bool(counted.unconfirmed)
         found = len(done.verification.problems)
         lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(found)
+    elif ctx.settings.workflow == "verify":
+        problems = len(done.verification.problems)
+        lines.append(phrase("checked_by_code", language, cited=counted.cited, problems=problems))
+        lines += [phrase("checked_mark", language, mark=UNCONFIRMED)] * bool(problems)
     else:
         written = "checked_by_nobody" if reasoner.is_language_model else "checked_nobody"
         lines.append(phrase(written, language, cited=counted.cited))

@@ -1,9 +1,10 @@
 """Two reports on one question, verified together: joined into one text, and held against each other."""
 
 import re
+from collections.abc import Sequence
 
 from deep_research.concurrency import side_by_side
-from deep_research.data import Disagreement
+from deep_research.data import Disagreement, Problem
 from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, gap_from, gap_of, phrase
 from deep_research.run_context.context import RunContext
@@ -60,6 +61,16 @@ def describe_disagreements(found: tuple[Disagreement, ...], language: str) -> st
         for number, one in enumerate(found, 1)
     ]
     return f"## {phrase('disagreements', language)}\n\n" + "\n".join(rows)
+
+
+def describe_problems(problems: Sequence[Problem], language: str) -> str:
+    """Return the problems that are still open as a section of the report; "" without any."""
+    rows = [
+        f"- “{_line(problem.quote)}” — {_line(problem.problem)} {_line(problem.evidence)} {cite_ids(problem.passages)}"
+        for problem in problems
+        if problem.outcome == "open"
+    ]
+    return f"## {phrase('problems_found', language)}\n\n" + "\n".join(map(str.rstrip, rows)) if rows else ""
 
 
 def _line(text: str) -> str:

@@ -28,12 +28,15 @@ _MOST_SEARCHED = 20
 """Pages that cannot be opened and are looked for by a search, which may cost money."""
 _MOST_SECONDS = 900.0
 """How long the pages of one report are opened; then the rest is left."""
-_AT_ONCE = 8
+_AT_ONCE = 16
 _PASSAGES = 3
 """Passages that a statement is held against, of all the sources that it cites."""
 _FROM_DOCUMENTS = 4
 _TITLE = re.compile(r"^#{1,2} +(.+?) *#*$", re.MULTILINE)
 _TITLE_CHARS = 150
+_RAISED = re.compile(r"<sup>(\d{1,3})</sup>")
+"""What is raised and cites nothing: m²."""
+_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class CitedReport(NamedTuple):
@@ -186,4 +189,5 @@ def _rewritten(
     for span in sorted(set(spans)):
         if not apart or span[0] >= apart[-1][1]:
             apart.append(span)
-    return make_inert(RewrittenText(report.text, apart).text.strip())
+    text = _RAISED.sub(lambda raised: raised[1].translate(_SUPERSCRIPT), RewrittenText(report.text, apart).text)
+    return make_inert(text.strip())
