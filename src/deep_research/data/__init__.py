@@ -71,6 +71,7 @@ from deep_research.data.result import ReportSection as ReportSection
 from deep_research.data.result import ReportSource as ReportSource
 from deep_research.data.result import SentQuery as SentQuery
 from deep_research.data.verification import Assignment as Assignment
+from deep_research.data.verification import Disagreement as Disagreement
 from deep_research.data.verification import Edit as Edit
 from deep_research.data.verification import Findings as Findings
 from deep_research.data.verification import Move as Move

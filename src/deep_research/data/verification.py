@@ -95,6 +95,19 @@ class Revision(Noun):
     edits: tuple[Edit, ...] = ()
 
 
+class Disagreement(Noun):
+    """A point on which two reports contradict each other: `first` and `second` are their words.
+
+    `borne_out` says which of them the sources bear out, `why` in words, `passages` are the ids that decide it.
+    """
+
+    first: str
+    second: str
+    borne_out: Literal["first", "second", "both", "neither", "unclear"] = "unclear"
+    why: str = ""
+    passages: tuple[str, ...] = ()
+
+
 class Verification(Noun):
     """All statements of a text with their verdicts, what is wrong with it, and which parts of the question it answers."""
 
