@@ -48,7 +48,9 @@ def create_verification(
     if given.other:
         _check_length(given.other)
         if given.revises:
-            raise ConfigError("Of two reports none is put right; verify the one to be fixed.", setting="fix", value=True)
+            raise ConfigError(
+                "Of two reports none is put right; verify the one to be fixed.", setting="fix", value=True
+            )
     cited = () if docs else cited_addresses(given.text, given.other)
     given = given.model_copy(update={"addresses": cited})
     settings = settings.model_copy(update={"workflow": "verify", "allow_clarification": False})
