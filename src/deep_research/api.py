@@ -273,40 +273,99 @@ def start_verification(
     settings: Settings,
     *,
     docs: Docs = (),
+    other: str = "",
     question: str = "",
     revises: bool = False,
     home: Path | None = None,
+    wanted_id: str = "",
+    own: OwnObjects = NOTHING,
 ) -> Run:
     """Make a run that verifies a report somebody else wrote (Markdown); `Run.carry_out` does it.
 
-    It is held against the pages it cites, or against `docs`. With `revises` the text is put right. Raises ConfigError
-    for unusable input, StoreError for an unusable disk.
+    It is held against the pages it cites, or against `docs`. With `revises` the text is put right; with an `other`
+    report on the same question the two are compared. Raises ConfigError for unusable input, StoreError for an unusable
+    disk.
     """
     from deep_research.runs.verification_run import GivenReport, create_verification  # noqa: PLC0415
 
     home = home or settings_module.home()
-    given = GivenReport(text=text, question=question, revises=revises)
-    made = create_verification(given, settings, home=home, docs=[str(path) for path in docs])
-    return Run(made, home, mcp_servers=settings.mcp_servers)
+    given = GivenReport(text=text, other=other, question=question, revises=revises)
+    made = create_verification(given, settings, home=home, docs=[str(path) for path in docs], wanted_id=wanted_id)
+    return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
+
+
+def verify(
+    report: "str | PathLike[str]",
+    *,
+    docs: Docs = (),
+    other: "str | PathLike[str]" = "",
+    question: str = "",
+    fix: bool = False,
+    **settings: Unpack[SettingArguments],
+) -> Report:
+    """Verify a report that somebody else wrote, and return it with its statements and their verdicts.
+
+    `report` is its text, a path (`Path`) to a file (Markdown, HTML, DOCX, PDF, text) or a web address. The pages that it
+    cites are read, or it is held against `docs`. `fix` has the model put its text right; with an `other` report the two
+    are compared (`disagreements`). `settings` are those of `research`. Raises ConfigError for unusable input.
+    """
+    return run_now(lambda: averify(report, docs=docs, other=other, question=question, fix=fix, **settings))
+
+
+async def averify(
+    report: "str | PathLike[str]",
+    *,
+    docs: Docs = (),
+    other: "str | PathLike[str]" = "",
+    question: str = "",
+    fix: bool = False,
+    **settings: Unpack[SettingArguments],
+) -> Report:
+    """Verify a report in an event loop; see `verify`."""
+    values, own = take_objects({name: value for name, value in settings.items() if name != "home"})
+    known = settings_module.load_settings(**values)
+    text, second = [await read_report(given, known) if given else "" for given in (report, other)]
+    made: dict[str, Any] = {"docs": docs, "other": second, "question": question, "revises": fix, "own": own}
+    run = await asyncio.to_thread(lambda: start_verification(text, known, home=_home(settings), **made))
+    return await run.carry_out()
+
+
+async def read_report(given: "str | PathLike[str]", settings: Settings) -> str:
+    """Return the text of a report: itself, the file of a `Path`, or the page at a web address.
+
+    Raises ConfigError, Unreadable, SourceError.
+    """
+    if not isinstance(given, str):
+        return await asyncio.to_thread(read_report_file, Path(given))
+    is_address = given.startswith(("http://", "https://")) and len(given.split()) == 1
+    return await fetch_report(given, settings) if is_address else given
 
 
 def read_report_file(path: Path) -> str:
     """Return the text of a report file with the addresses of its links. Raises ConfigError, Unreadable."""
-    from deep_research.runs.report_file import report_text  # noqa: PLC0415 - only where it is asked for
+    from deep_research.runs.report_file import MOST_BYTES  # noqa: PLC0415 - only where it is asked for
 
     try:
-        data = path.expanduser().read_bytes()
+        with path.expanduser().open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
     except OSError as error:
         message = f"Cannot read {str(path)!r}: {error.strerror or error}."
         raise ConfigError(message, setting="report", value=str(path)) from error
-    return report_text(data, path.name)
+    return read_report_bytes(data, path.name)
 
 
-async def fetch_report(url: str) -> str:
+async def fetch_report(url: str, settings: Settings) -> str:
     """Return the text of a report at an address, by the guarded way out. Raises SourceError."""
     from deep_research.runs.report_file import fetch_report as fetch  # noqa: PLC0415 - only where it is asked for
 
-    return await fetch(url)
+    return await fetch(url, settings)
+
+
+def read_report_bytes(data: bytes, name: str) -> str:
+    """Return the text of a report from its bytes and file name; see `read_report_file`."""
+    from deep_research.runs.report_file import report_text  # noqa: PLC0415 - only where it is asked for
+
+    return report_text(data, name)
 
 
 def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False) -> Run:
@@ -614,6 +673,11 @@ def preview_run(settings: Settings, docs: Sequence[str] = ()) -> "Preview":
 def estimate_cost(settings: Settings) -> "Estimate | None":
     """Return what a run would cost, or None without a model. Raises ConfigError."""
     return runs.cost_estimate.estimate(settings)
+
+
+def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool = False) -> "Estimate | None":
+    """Return what the verification of reports would cost, or None without a model. Raises ConfigError."""
+    return runs.cost_estimate.estimate_verification(settings, texts, revises=revises)
 
 
 def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:

@@ -10,6 +10,7 @@ from deep_research.data import (
     Brief,
     Claim,
     Decision,
+    Disagreement,
     Discovery,
     Document,
     Edit,
@@ -386,6 +387,10 @@ class Reasoner(Protocol):
 
     async def examine(self, assignment: Assignment, text: str, turns: Sequence[Turn], library: Library) -> Move:
         """Read a whole report as the reader who will act on it; return the next look-ups, or the findings."""
+        ...
+
+    async def compare(self, first: str, second: str, library: Library, question: str) -> Sequence[Disagreement]:
+        """Return the points on which two reports contradict each other, and which the passages they cite bear out."""
         ...
 
     async def revise(

@@ -80,7 +80,7 @@ class Job:
     `question` holds all the user's words, because the addresses in them may be opened. `before` is what the run had
     cost before a follow-up: its sources are prepared when they are first searched, and its costs are counted
     separately. `began` is when the work began, where that is not when the run did. `addresses` are others that the user has named.
-    With `is_offline` it is done again
+    The bundled library `stands_in` where nothing else is searched. With `is_offline` it is done again
     from the journal, and nothing outside is reached.
     """
 
@@ -93,6 +93,7 @@ class Job:
     steering: Steering = field(default_factory=Steering)
     before: Ledger | None = None
     addresses: tuple[str, ...] = ()
+    stands_in: bool = True
     is_offline: bool = False
 
     @property
@@ -320,7 +321,7 @@ def _places(
     if environment.places is not None:
         return (*tools.places, *(JournaledPlace(place, journal) for place in environment.places))
     found = (*tools.places, *(web.places if web is not None else ()))
-    if job.record.docs or not found:
+    if job.record.docs or (job.stands_in and not found):
         documents, index = open_documents(job.record.docs, environment.home, job.settings)
         stack.push_async_callback(asyncio.to_thread, _close_stores, index)
         return (documents, *found)

@@ -1,4 +1,4 @@
-"""`deep-research verify`: a report that somebody else wrote, held against the pages that it cites."""
+"""`deep-research verify`: reports that somebody else wrote, held against the pages that they cite."""
 
 import difflib
 import sys
@@ -13,16 +13,24 @@ from deep_research.cli.wrapped_text import echo_wrapped
 if TYPE_CHECKING:
     from deep_research.api import Run
     from deep_research.data import Report
+    from deep_research.settings import Settings
 
 _MOST_SHOWN = 40
+_BORNE_OUT = {
+    "first": "the sources bear out A",
+    "second": "the sources bear out B",
+    "both": "the sources bear out both",
+    "neither": "the sources bear out neither",
+    "unclear": "the sources do not settle it",
+}
 
 
 @click.command(
     "verify",
-    epilog="Exit codes: 0 all that cites is confirmed, 1 something is not confirmed, 2 something is contradicted or "
-    "misleading (an error prints no counts).",
+    epilog="Exit codes: 0 all that cites is confirmed, 1 something is not confirmed (or it failed, or was stopped: 130), "
+    "2 something is contradicted or misleading, or wrong usage. An error prints no counts.",
 )
-@click.argument("reports", metavar="FILE|URL|-", nargs=-1)
+@click.argument("reports", metavar="FILE|URL|- [FILE|URL]", nargs=-1)
 @click.option("--run", "run_id", metavar="RUN", help="Verify the report of an earlier run.")
 @click.option("-d", "--docs", multiple=True, metavar="PATH", help="Hold it against these files instead of its links.")
 @click.option("--question", default="", metavar="TEXT", help="What the report should answer.")
@@ -32,24 +40,36 @@ _MOST_SHOWN = 40
 @click.option("--source", "sources", multiple=True, metavar="NAME", help="Web source the verifier may search.")
 @click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting.")
 @click.option("--budget", metavar="AMOUNT", help="Maximum cost: 0.50 (US dollars) or 200000tokens.")
+@click.option("--estimate", is_flag=True, help="Print the expected cost with a model, and stop.")
 @click.option("--to", "to", metavar="FORMAT", help="Write the annotated report: html, markdown, pdf, docx, xlsx, json.")
 @click.option("-o", "--out", metavar="FILE", help="The file for --to or --fix.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every event.")
 def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, fix: bool, **flags: Any) -> int:
-    """Verify a report: do the pages it cites say what it says?
+    """Verify a report: do the pages it cites say what it says? Two reports are compared as well.
 
     Its citations are found in the styles people meet (links, [1] with a list, footnotes), the pages are fetched and
     kept, and each statement is held against them: by a model with --provider or a key, else by code, which knows
     numbers, dates, names, quotations and dead links, and says what nobody has judged. `resume RUN` goes on with one
     that was interrupted.
     """
-    from deep_research.cli.session import Interrupted, Session  # noqa: PLC0415 - help stays fast
+    from deep_research.cli.flags import output_file  # noqa: PLC0415 - help stays fast
+    from deep_research.cli.session import Interrupted, Session  # noqa: PLC0415
 
-    text = _given(reports, run_id)
     session = Session(flags)
-    run = api.start_verification(text, session.settings(), docs=flags["docs"], question=question, revises=fix)
+    settings = session.settings()
+    out = output_file(flags)
+    _check_format(flags["to"])
+    texts = _given(reports, run_id, settings)
+    if fix and api.estimate_verification(settings, ()) is None:
+        raise click.UsageError("Only a model puts a text right: choose one with --provider.")
+    if flags["estimate"]:
+        _print_estimate(settings, texts, revises=fix)
+        return 0
+    other = texts[1] if len(texts) > 1 else ""
+    given = {"docs": flags["docs"], "other": other, "question": question, "revises": fix}
+    run = api.start_verification(texts[0], settings, **given)
     try:
         report = session.carry_out(run)
     except Interrupted as stopped:
@@ -60,63 +80,95 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
         _show(run, report)
     if flags["to"]:
         made = run.export(flags["to"])
-        path = Path(flags["out"] or made.file_name)
-        path.write_bytes(made.data)
+        path = out or Path(made.file_name)
+        api.save_bytes(path, made.data)
         echo_wrapped(f"Written: {path}", err=True)
     elif fix:
-        _write_fixed(text, report, flags["out"])
+        _write_fixed(report, out, shown=not flags["as_json"])
     return _code_of(report)
 
 
-def _given(reports: tuple[str, ...], run_id: str | None) -> str:
-    if bool(run_id) == bool(reports) or len(reports) > 1:
-        raise click.UsageError("Give one FILE, URL or - (standard input), or --run RUN.")
+def _check_format(to: str | None) -> None:
+    """Raise UsageError for a format that a report is not written in, before anything is paid for."""
+    formats = [made.name for made in api.list_exporters()] if to else []
+    if to and to not in formats:
+        raise click.UsageError(f"There is no format {to!r}. Formats: {', '.join(formats)}.")
+
+
+def _given(reports: tuple[str, ...], run_id: str | None, settings: "Settings") -> list[str]:
+    if bool(run_id) == bool(reports) or len(reports) > 2:
+        raise click.UsageError("Give one FILE, URL or - (standard input), two to compare them, or --run RUN.")
     if run_id:
-        return api.open_run(run_id).report.report
-    name = "".join(reports)
+        return [api.open_run(run_id).report.report]
+    if reports.count("-") > 1:
+        raise click.UsageError("Standard input (-) is one report; name a file for the other.")
+    return [_read(name, settings) for name in reports]
+
+
+def _read(name: str, settings: "Settings") -> str:
     if name == "-":
-        return sys.stdin.read()
+        from deep_research.runs.report_file import MOST_BYTES  # noqa: PLC0415 - only where it is asked for
+
+        return api.read_report_bytes(sys.stdin.buffer.read(MOST_BYTES + 1), "")
     if name.startswith(("http://", "https://")):
-        return asyncio.run(api.fetch_report(name))
+        return asyncio.run(api.fetch_report(name, settings))
     return api.read_report_file(Path(name))
+
+
+def _print_estimate(settings: "Settings", texts: list[str], *, revises: bool) -> None:
+    made = api.estimate_verification(settings, texts, revises=revises)
+    if made is None:
+        echo_wrapped("Without a model (provider finder) a verification makes no model calls and costs nothing.")
+        return
+    dollars = "price unknown" if made.usd is None else f"about {made.usd:.3f} US dollars"
+    echo_wrapped(
+        f"{made.model}: about {made.calls} calls, {made.prompt_tokens:,} prompt tokens, {made.completion_tokens:,} "
+        f"written, {dollars}; at most about twice as much."
+    )
 
 
 def _show(run: "Run", report: "Report") -> None:
     """Print the counts, and each problem with its quotation, its place and what a source has instead."""
     counts = api.verdict_counts(report)
-    click.echo(f"{report.title}\n")
-    click.echo(
+    echo_wrapped(f"{report.title}\n")
+    echo_wrapped(
         f"{counts.cited} statements cite sources: {counts.supported} supported, {counts.contradicted} contradicted, "
         f"{counts.misleading} misleading, {counts.unverified} not confirmed. {counts.own} cite nothing."
     )
     if not report.reasoner.is_language_model:
-        click.echo("No model has judged them: code has checked ids, links, quotations, numbers, dates and names.")
+        echo_wrapped("No model has judged them: code has checked ids, links, quotations, numbers, dates and names.")
+    for number, one in enumerate(report.disagreements, 1):
+        echo_wrapped(f"\nDisagreement {number}: A: “{one.first[:300]}” B: “{one.second[:300]}”")
+        echo_wrapped(f"   {_BORNE_OUT[one.borne_out]}. {one.why}")
     where = {claim.id: claim.where for claim in report.claims}
     for number, problem in enumerate(report.problems[:_MOST_SHOWN], 1):
         place = f" ({where[problem.claim]})" if where.get(problem.claim) else ""
-        echo_wrapped(f"\n{number}. {problem.kind}{place}: “{problem.quote[:300]}”")
+        done = "" if problem.outcome == "open" else f" [{problem.outcome}]"
+        echo_wrapped(f"\n{number}. {problem.kind}{place}{done}: “{problem.quote[:300]}”")
         echo_wrapped(f"   {problem.problem}" + (f" Evidence: {problem.evidence}" if problem.evidence else ""))
     if len(report.problems) > _MOST_SHOWN:
-        click.echo(f"\n… and {len(report.problems) - _MOST_SHOWN} more (--json has all)")
-    if unread := [gap for gap in report.gaps if gap.source]:
-        click.echo(f"\n{len(unread)} links could not be read:")
-        for gap in unread[:_MOST_SHOWN]:
-            echo_wrapped(f"- {gap.what}: {gap.why}")
+        echo_wrapped(f"\n… and {len(report.problems) - _MOST_SHOWN} more (--json has all)")
+    if report.gaps:
+        echo_wrapped("\nWhat could not be read or done:")
+        for gap in report.gaps[:_MOST_SHOWN]:
+            echo_wrapped(f"- {gap.why}" if gap.what in gap.why else f"- {gap.what}: {gap.why}")
     echo_wrapped(f"\nStatement by statement: deep-research show {run.id}   (or --to html)", err=True)
 
 
-def _write_fixed(before: str, report: "Report", out: str | None) -> None:
-    if out:
-        Path(out).write_text(report.report, "utf-8")
+def _write_fixed(report: "Report", out: Path | None, *, shown: bool) -> None:
+    """Write the text as it was put right to a file, or print it; what changed goes to standard error."""
+    if out is not None:
+        api.save_text(out, report.report)
         echo_wrapped(f"Written: {out}", err=True)
-    else:
+    elif shown:
         click.echo(report.report)
-    lines = difflib.unified_diff(before.splitlines(), report.report.splitlines(), "before", "after", lineterm="", n=0)
-    click.echo("\n".join(lines), err=True)
+    for edit in report.edits:
+        lines = difflib.ndiff(edit.old.splitlines(), edit.new.splitlines())
+        click.echo("\n".join(line for line in lines if line[:1] in "-+"), err=True)
 
 
 def _code_of(report: "Report") -> int:
     counts = api.verdict_counts(report)
     if counts.contradicted or counts.misleading:
         return 2
-    return 1 if counts.unverified or report.problems else 0
+    return 1 if counts.unverified or any(p.outcome == "open" for p in report.problems) else 0

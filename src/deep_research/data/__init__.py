@@ -32,6 +32,7 @@ from deep_research.data.brief import Steer as Steer
 from deep_research.data.brief import Template as Template
 from deep_research.data.brief import Term as Term
 from deep_research.data.brief import Workflow as Workflow
+from deep_research.data.evidence import COVERAGE as COVERAGE
 from deep_research.data.evidence import Claim as Claim
 from deep_research.data.evidence import ClaimKind as ClaimKind
 from deep_research.data.evidence import Document as Document
@@ -71,6 +72,7 @@ from deep_research.data.result import ReportSection as ReportSection
 from deep_research.data.result import ReportSource as ReportSource
 from deep_research.data.result import SentQuery as SentQuery
 from deep_research.data.verification import Assignment as Assignment
+from deep_research.data.verification import Disagreement as Disagreement
 from deep_research.data.verification import Edit as Edit
 from deep_research.data.verification import Findings as Findings
 from deep_research.data.verification import Move as Move

@@ -9,7 +9,7 @@ from pydantic import Field
 from deep_research.data.brief import Message, OutputFormat, QueryType, SectionStatus, Workflow
 from deep_research.data.evidence import Claim, Gap, Reference
 from deep_research.data.noun import Noun
-from deep_research.data.verification import Edit, Problem
+from deep_research.data.verification import Disagreement, Edit, Problem
 
 
 class ReportSection(Noun):
@@ -117,7 +117,8 @@ class ReasonerInfo(Noun):
 class Report(Noun):
     """One finished research. `report` is Markdown; a citation in it is `[n]` with n in `references`.
 
-    `problems` are what the verifier found, `edits` what the writer changed.
+    `problems` are what the verifier found, `edits` what the writer changed, `disagreements` where two reports that were
+    verified together contradict each other.
     """
 
     run_id: str
@@ -141,6 +142,7 @@ class Report(Noun):
     reviews: tuple[ReportReview, ...] = ()
     problems: tuple[Problem, ...] = ()
     edits: tuple[Edit, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
     queries: tuple[SentQuery, ...] = ()
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ from deep_research.data.brief import AnsweredPart, Brief, QueryAnalysis, Questio
 from deep_research.data.evidence import Claim
 from deep_research.data.noun import Noun
 
-ProblemKind = Literal["unsupported", "contradicted", "misleading", "inconsistent", "missing"]
+ProblemKind = Literal["unsupported", "contradicted", "misleading", "inconsistent", "missing", "unclear"]
 
 
 class Assignment(Noun):
@@ -93,6 +93,19 @@ class Revision(Noun):
 
     problems: tuple[Problem, ...] = ()
     edits: tuple[Edit, ...] = ()
+
+
+class Disagreement(Noun):
+    """A point on which two reports contradict each other: `first` and `second` are their words.
+
+    `borne_out` says which of them the sources bear out, `why` in words, `passages` are the ids that decide it.
+    """
+
+    first: str
+    second: str
+    borne_out: Literal["first", "second", "both", "neither", "unclear"] = "unclear"
+    why: str = ""
+    passages: tuple[str, ...] = ()
 
 
 class Verification(Noun):

@@ -10,6 +10,7 @@ from deep_research.data import (
     Brief,
     Claim,
     Decision,
+    Disagreement,
     Discovery,
     Edit,
     Findings,
@@ -192,6 +193,10 @@ class FinderReasoner:
     async def examine(self, assignment: Assignment, text: str, turns: Sequence[Turn], library: Library) -> Move:
         """Find nothing wrong: nobody has read the report."""
         return Move(findings=Findings())
+
+    async def compare(self, first: str, second: str, library: Library, question: str) -> Sequence[Disagreement]:
+        """Compare nothing."""
+        return ()
 
     async def revise(
         self,

@@ -1,7 +1,7 @@
-"""The `verify` workflow: a report that somebody else wrote, held against the pages that it cites.
+"""The `verify` workflow: reports that somebody else wrote, held against the pages that they cite.
 
-read_report → verify → final: its citations become passages of stored snapshots, then the steps are those of our own
-reports: verify, revise where that is wanted, show.
+read_report → verify_report: its citations become passages of stored snapshots, then the steps are those of our own
+reports: verify, revise where that is wanted, show. Two reports are verified as one text, and held against each other.
 """
 
 from typing import Any
@@ -11,12 +11,19 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from deep_research.concurrency import in_background
-from deep_research.data import Assignment, Brief, Decision, QueryAnalysis, Verification
+from deep_research.data import Assignment, Brief, Decision, Disagreement, QueryAnalysis
 from deep_research.events import StageStarted
 from deep_research.graph.graph_state import AgentState
 from deep_research.report.assemble import Finished, assemble
 from deep_research.run_context.context import RunContext
 from deep_research.steps import revise, verify
+from deep_research.steps.compare_reports import (
+    cite_both,
+    compare_reports,
+    describe_disagreements,
+    describe_problems,
+    join_reports,
+)
 from deep_research.steps.foreign_report import cite_passages, report_title
 from deep_research.steps.write import Written
 from deep_research.verification.citations import cited_ids
@@ -25,12 +32,15 @@ from deep_research.verification.citations import cited_ids
 class VerifyState(AgentState):
     """The state of a verification: `given` is the report, `cited` the same with ids of passages.
 
-    `unread` are the sources (by id) that could not be read, and why; `revises` says whether its text is put right.
+    `given_other` is a second report to compare it with, `both` the two with ids. `unread` are the sources (by id) that
+    could not be read, and why; `revises` says whether its text is put right.
     """
 
     given: str
+    given_other: str
     revises: bool
     cited: str
+    both: tuple[str, ...]
     unread: dict[str, str]
 
 
@@ -38,13 +48,19 @@ async def read_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[
     """Open what the report cites, and give each statement the passages of it that come nearest."""
     ctx, question = runtime.context, state["question"]
     ctx.emit(StageStarted(stage="research"))
-    cited = await cite_passages(ctx, state["given"])
-    title = report_title(state["given"])
+    title, both = report_title(state["given"]), ()
+    if state["given_other"]:
+        cited, other = await cite_both(ctx, state["given"], state["given_other"])
+        both = (cited.text, other.text)
+        text, unread = await in_background(join_reports, *both), {**cited.unread, **other.unread}
+    else:
+        text, unread = await cite_passages(ctx, state["given"])
     brief = Brief(title=title, objective=question.text, question=question.text, language=question.language)
     analysis = QueryAnalysis(query_type="general", output_format="prose", parts=())
     return {
-        "cited": cited.text,
-        "unread": dict(cited.unread),
+        "cited": text,
+        "both": both,
+        "unread": dict(unread),
         "brief": brief,
         "analysis": analysis,
         "query_type": analysis.query_type,
@@ -60,8 +76,11 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
     ctx.emit(StageStarted(stage="verify"))
     found = await verify.verify(ctx, given, state["cited"], unread=state["unread"])
     checked = revise.Checked(state["cited"], found)
-    if state["revises"] and found.problems:
+    if state["revises"] and any(problem.outcome == "open" for problem in found.problems):
         checked = await revise.revise(ctx, given, Written(state["cited"]), found)
+    disagreements = await _disagreements(state, ctx)
+    language = state["question"].language
+    told = [describe_problems(checked.verification.problems, language), describe_disagreements(disagreements, language)]
     done = Finished(
         question=state["question"],
         original=state["original_query"],
@@ -69,13 +88,21 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
         decision=state["decision"],
         brief=state["brief"],
         sections=(),
-        text=checked.text,
-        verification=checked.verification or Verification(),
+        text="\n\n".join(filter(None, (checked.text, *told))),
+        verification=checked.verification,
         edits=checked.edits,
+        disagreements=disagreements,
     )
     report = await in_background(assemble, ctx, done)
     await ctx.keep_report({"report": report, "found_in": ""})
     return {"report": report, "final_report": report.report, "messages": [AIMessage(content=report.report)]}
+
+
+async def _disagreements(state: VerifyState, ctx: RunContext) -> tuple[Disagreement, ...]:
+    if not state["both"]:
+        return ()
+    first, second = state["both"]
+    return await compare_reports(ctx, first, second, state["question"].text)
 
 
 def _assignment(state: VerifyState, ctx: RunContext) -> Assignment:

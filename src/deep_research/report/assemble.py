@@ -6,13 +6,15 @@ and what stands behind the text.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from deep_research.data import (
+    COVERAGE,
     Brief,
     Changes,
     Claim,
     Decision,
+    Disagreement,
     Edit,
     FoundIn,
     Gap,
@@ -67,7 +69,7 @@ class Finished:
     edits: tuple[Edit, ...] = ()
     reviews: tuple[ReportReview, ...] = ()
     found_in: FoundIn = ""
-    passages: tuple[str, ...] = field(default=())
+    disagreements: tuple[Disagreement, ...] = ()
 
 
 def assemble(ctx: RunContext, done: Finished) -> Report:
@@ -76,7 +78,8 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     title, text, claims = _titled(done)
     references = _References(ctx.library, claims)
     judged = any(c.verdict.by_model for c in claims)
-    marks = {c.end: UNCONFIRMED for c in claims if judged and c.passages and not c.stands}
+    wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
+    marks = {c.end: UNCONFIRMED for c in claims if c.passages and not c.stands and (judged or c.id in wrong)}
     numbered = number_citations(text, references.number_of, marks)
     body = make_inert(numbered.text)
     is_same = len(body) == len(numbered.text)
@@ -97,13 +100,13 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     blocks = [
         (head + body).strip(),
         *_changes(changes, language),
-        *_gaps(gaps, language),
+        *_gaps([g for g in gaps if done.found_in or g.what != COVERAGE], language),
         _method_note(ctx, done, counted, judged=judged, days=references.days(), language=language),
         *references.listed(language),
     ]
     sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
     used = [key for c in placed for key in c.passages]
-    used += [key for p in done.verification.problems for key in p.passages]
+    used += [key for one in (*done.verification.problems, *done.disagreements) for key in one.passages]
     passages = {key: _passage(p) for key in dict.fromkeys(used) if (p := ctx.library.passage(key)) is not None}
     own = (s for section in done.sections for s in section.sources)
     shown = dict.fromkeys([*(p.source for p in passages.values()), *own])
@@ -129,6 +132,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         reviews=done.reviews,
         problems=done.verification.problems,
         edits=done.edits,
+        disagreements=done.disagreements,
     )
 
 
@@ -277,6 +281,10 @@ def _method_note(
         lines += [phrase("checked_mark", language, mark=UNCONFIRMED)] * bool(counted.unconfirmed)
         found = len(done.verification.problems)
         lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(found)
+    elif ctx.settings.workflow == "verify":
+        problems = len(done.verification.problems)
+        lines.append(phrase("checked_by_code", language, cited=counted.cited, problems=problems))
+        lines += [phrase("checked_mark", language, mark=UNCONFIRMED)] * bool(problems)
     else:
         written = "checked_by_nobody" if reasoner.is_language_model else "checked_nobody"
         lines.append(phrase(written, language, cited=counted.cited))

@@ -4,11 +4,14 @@ The numbers per step are those of the rig (benchmarks/rig.py): a prompt's fixed 
 the sections, the searches and the passages that a writer gets.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from deep_research.assembly.reasoner_choice import choose_model, key_variables
 from deep_research.data import Usage
 from deep_research.settings import Settings, load_keys
+from deep_research.text.token_count import estimate_tokens
+from deep_research.verification.foreign import read_report
 
 _SECTIONS = 5
 """Sections of a usual plan."""
@@ -21,6 +24,9 @@ _TASK, _PASSAGES, _WRITTEN, _JUDGED = 900, 4_500, 600, 300
 _REVIEW_TOKENS, _REVIEWED = 950, 20
 """The prompt of a section's own review, and what is written in it."""
 _CACHED = 0.5
+_BATCH_CLAIMS, _CLAIM_TOKENS, _CLAIM_WRITTEN, _LOOKUP_TURNS = 40, 450, 12, 5
+"""Of a verification: statements that one call judges, a statement with its passages, what is written of it; the turns
+of the verifier."""
 
 
 class Estimate(NamedTuple):
@@ -51,6 +57,25 @@ def estimate(settings: Settings) -> Estimate | None:
     name, family = model.model, model.family
     usd, most_usd = family.cost_usd(usage), family.cost_usd(most)
     return Estimate(name, sections, calls, usage.prompt_tokens, usage.completion_tokens, usd, most_calls, most_usd)
+
+
+def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool) -> Estimate | None:
+    """Return what the verification of reports will cost, or None without a model. Raises ConfigError."""
+    model = choose_model(settings, load_keys(key_variables()))
+    if model is None:
+        return None
+    cited = sum(bool(statement.passages) for text in texts for statement in read_report(text).statements())
+    words = sum(map(estimate_tokens, texts))
+    batches = -(-cited // _BATCH_CLAIMS)
+    compared = len(texts) > 1
+    calls = batches + _LOOKUP_TURNS + compared + 2 * revises
+    prompt = (
+        cited * _CLAIM_TOKENS + batches * _TASK + _LOOKUP_TURNS * (words + _PASSAGES) + 2 * words * (compared + revises)
+    )
+    written = cited * _CLAIM_WRITTEN + _LOOKUP_TURNS * _JUDGED + revises * words // 4
+    usage = Usage(prompt_tokens=prompt, cached_tokens=int(prompt * _CACHED), completion_tokens=written)
+    usd = model.family.cost_usd(usage)
+    return Estimate(model.model, 0, calls, prompt, written, usd, 2 * calls, usd and 2 * usd)
 
 
 def _expected(settings: Settings, sections: int) -> tuple[int, Usage]:

@@ -71,6 +71,15 @@ class _Replay(ResearchRun):
             is_offline=True,
         )
 
+    async def start(self, ctx: RunContext) -> dict[str, Any]:
+        """See `RunTask.start`."""
+        state = await super().start(ctx)
+        if self.record.settings.get("workflow") != "verify":
+            return state
+        from deep_research.runs.verification_run import given_state  # noqa: PLC0415 - only for a verification
+
+        return {**state, **given_state(self.store, self.language)}
+
     def listening(self, ctx: RunContext) -> AbstractAsyncContextManager[object]:
         """See `RunTask.listening`; nobody can say anything to a replay."""
         del ctx

@@ -40,12 +40,13 @@ def report_text(data: bytes, name: str) -> str:
         message = f"The format of {name!r} cannot be read as a report. Give Markdown, text, HTML, DOCX or PDF."
         raise ConfigError(message, setting="report", value=name)
     try:
-        text = read_bytes(reader, mark_docx_links(data) if suffix in _DOCX else data, name=name).text
+        document = read_bytes(reader, mark_docx_links(data) if suffix in _DOCX else data, name=name)
     except Unreadable as error:
         raise ConfigError(f"{name!r} cannot be read: {error.message}.", setting="report", value=name) from error
-    if not text.strip():
+    if not document.text.strip():
         raise ConfigError(f"{name!r} has no text.", setting="report", value=name)
-    return text
+    is_titled = document.text.startswith("# ") or not document.title or document.title in document.text[:500]
+    return document.text if is_titled else f"# {document.title}\n\n{document.text}"
 
 
 def _plain(data: bytes, name: str) -> str:

@@ -1,6 +1,7 @@
 """A run that verifies a report which somebody else wrote; all that a run has, it has too: journal, sources, resume."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from deep_research.i18n.language import detect
 from deep_research.run_context.context import RunContext
 from deep_research.runs.research_run import ResearchRun
 from deep_research.settings import Settings
-from deep_research.steps.foreign_report import report_title
+from deep_research.steps.foreign_report import MOST_SOURCES, report_title
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_store import RunRecord, RunStore
@@ -22,34 +23,43 @@ from deep_research.verification.foreign import read_report
 
 _GIVEN = "given report"
 """The kind of the note that holds the report as it was given."""
-MOST_CHARS = 2_000_000
+MOST_CHARS = 500_000
 """Characters of a report; what is longer is a book."""
-MOST_ADDRESSES = 300
-"""Addresses of one report that are opened."""
 
 
 class GivenReport(Noun):
-    """A report to be verified: its text as Markdown, what it should answer ("" where nobody said), whether to revise it."""
+    """A report to be verified: its text as Markdown, what it should answer ("" where nobody said), whether to revise it.
+
+    `other` is a second report on the same question, to be compared with it; `addresses` are those that they cite.
+    """
 
     text: str
+    other: str = ""
     question: str = ""
     revises: bool = False
+    addresses: tuple[str, ...] = ()
 
 
-def create_verification(given: GivenReport, settings: Settings, *, home: Path, docs: Sequence[str] = ()) -> RunStore:
+def create_verification(
+    given: GivenReport, settings: Settings, *, home: Path, docs: Sequence[str] = (), wanted_id: str = ""
+) -> RunStore:
     """Make a run that verifies a report. Raises ConfigError for an unusable text or setting, StoreError."""
-    if not given.text.strip():
-        raise ConfigError("The report is empty.", setting="report", value="")
-    if len(given.text) > MOST_CHARS:
-        message = f"The report has {len(given.text):,} characters; at most {MOST_CHARS:,} are verified."
-        raise ConfigError(message, setting="report", value=len(given.text))
+    _check_length(given.text)
+    if given.other:
+        _check_length(given.other)
+        if given.revises:
+            raise ConfigError(
+                "Of two reports none is put right; verify the one to be fixed.", setting="fix", value=True
+            )
+    cited = () if docs else cited_addresses(given.text, given.other)
+    given = given.model_copy(update={"addresses": cited})
     settings = settings.model_copy(update={"workflow": "verify", "allow_clarification": False})
     check_usable(docs, settings, home=home)
     title = report_title(given.text)
     settings = settle(settings, docs, given.question or title)
     runs = open_runs(home)
     record = RunRecord(
-        run_id=runs.new_id(),
+        run_id=runs.new_id(wanted_id),
         question=given.question or title,
         language=detect(given.text[:4_000]),
         status="running",
@@ -65,18 +75,23 @@ def create_verification(given: GivenReport, settings: Settings, *, home: Path, d
     return store
 
 
+def _check_length(text: str) -> None:
+    if not text.strip():
+        raise ConfigError("The report is empty.", setting="report", value="")
+    if len(text) > MOST_CHARS:
+        message = f"The report has {len(text):,} characters; at most {MOST_CHARS:,} are verified. Split it."
+        raise ConfigError(message, setting="report", value=len(text))
+
+
 class VerificationRun(ResearchRun):
     """The verification of a report that was handed in."""
 
     def __init__(self, store: RunStore) -> None:
         super().__init__(store)
-        journal = store.open_journal()
-        self.given = GivenReport.model_validate_json(journal.notes(_GIVEN)[""])
-        journal.close()
+        self.given = read_given(store)
 
     def job(self, log: EventLog) -> Job:
         """See `RunTask.job`; the addresses that the report cites may be opened, unless it is held against documents."""
-        urls = () if self.record.docs else cited_addresses(self.given.text)
         return Job(
             store=self.store,
             record=self.record,
@@ -84,19 +99,32 @@ class VerificationRun(ResearchRun):
             question=self.given.question,
             log=log,
             steering=self._inbox.steering(log),
-            addresses=urls,
+            addresses=self.given.addresses,
+            stands_in=False,
         )
 
     async def start(self, ctx: RunContext) -> dict[str, Any]:
         """See `RunTask.start`."""
-        state = await super().start(ctx)
-        asked = Question(text=self.given.question or self.record.question, language=self.language)
-        return {**state, "question": asked, "given": self.given.text, "revises": self.given.revises}
+        return {**await super().start(ctx), **given_state(self.store, self.language)}
 
 
-def cited_addresses(text: str) -> tuple[str, ...]:
-    """Return the addresses that a report cites, each once, at most `MOST_ADDRESSES`."""
-    report = read_report(text)
-    cited = {key for citation in report.citations for key in citation.ids}
-    urls = dict.fromkeys(r.url for r in report.references if r.key in cited and r.url.startswith("http"))
-    return tuple(urls)[:MOST_ADDRESSES]
+def read_given(store: RunStore) -> GivenReport:
+    """Return the report that a run verifies, as it was given."""
+    with closing(store.open_journal()) as journal:
+        return GivenReport.model_validate_json(journal.notes(_GIVEN)[""])
+
+
+def given_state(store: RunStore, language: str) -> dict[str, Any]:
+    """Return what the graph of a verification begins with, besides what every run does."""
+    given = read_given(store)
+    asked = Question(text=given.question or store.load().question, language=language)
+    return {"question": asked, "given": given.text, "given_other": given.other, "revises": given.revises}
+
+
+def cited_addresses(*texts: str) -> tuple[str, ...]:
+    """Return the addresses that reports cite, each once, those that are opened at most."""
+    found: list[str] = []
+    for report in map(read_report, texts):
+        cited = {key for citation in report.citations for key in citation.ids}
+        found += [r.url for r in report.references if r.key in cited and r.url.startswith("http")][:MOST_SOURCES]
+    return tuple(dict.fromkeys(found))

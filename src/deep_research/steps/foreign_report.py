@@ -2,17 +2,20 @@
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Found, Source
-from deep_research.errors import Blocked, SourceError
+from deep_research.errors import Blocked, SourceError, Unreachable
+from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext, reason_of
 from deep_research.steps import search
 from deep_research.steps.open_source import PLACE, open_address
 from deep_research.text.cleaning import shorten
+from deep_research.text.code_spans import is_within
 from deep_research.text.inert_markdown import make_inert
 from deep_research.text.rewritten_text import RewrittenText
 from deep_research.verification.citations import cite_ids
@@ -21,12 +24,19 @@ from deep_research.verification.statements import Statement, plain_text
 
 MOST_SOURCES = 300
 """Pages of one report that are opened."""
-_AT_ONCE = 8
+_MOST_SEARCHED = 20
+"""Pages that cannot be opened and are looked for by a search, which may cost money."""
+_MOST_SECONDS = 900.0
+"""How long the pages of one report are opened; then the rest is left."""
+_AT_ONCE = 16
 _PASSAGES = 3
 """Passages that a statement is held against, of all the sources that it cites."""
 _FROM_DOCUMENTS = 4
 _TITLE = re.compile(r"^#{1,2} +(.+?) *#*$", re.MULTILINE)
 _TITLE_CHARS = 150
+_RAISED = re.compile(r"<sup>(\d{1,3})</sup>")
+"""What is raised and cites nothing: m²."""
+_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class CitedReport(NamedTuple):
@@ -48,13 +58,19 @@ async def cite_passages(ctx: RunContext, text: str) -> CitedReport:
 
     A page that cannot be read stays cited as a whole, and is a gap.
     """
-    report = await asyncio.to_thread(read_report, text)
+    report, statements = await asyncio.to_thread(_read, text)
+    unread: Mapping[str, str] = {}
     if ctx.docs:
-        found = await _from_documents(ctx, report.statements())
-        return CitedReport(_rewritten(report, found), {})
-    sources, unread = await _open_sources(ctx, report)
-    found = await asyncio.to_thread(_best_passages, ctx.library, report.statements(), sources)
-    return CitedReport(_rewritten(report, found), unread)
+        found = await _from_documents(ctx, statements)
+    else:
+        sources, unread = await _open_sources(ctx, report)
+        found = await asyncio.to_thread(_best_passages, ctx.library, statements, sources)
+    return CitedReport(await asyncio.to_thread(_rewritten, report, statements, found), unread)
+
+
+def _read(text: str) -> tuple[ForeignReport, list[Statement]]:
+    report = read_report(text)
+    return report, report.statements()
 
 
 async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[str, Source], dict[str, str]]:
@@ -63,12 +79,15 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
     wanted = [r for r in report.references if r.key in cited and r.url.startswith("http")]
     sources: dict[str, Source] = {}
     unread: dict[str, str] = {}
-    busy = asyncio.Semaphore(_AT_ONCE)
+    busy, searches = asyncio.Semaphore(_AT_ONCE), iter(range(_MOST_SEARCHED))
+    until = ctx.elapsed() + _MOST_SECONDS
 
     async def read(key: str, url: str, title: str) -> None:
         async with busy:
             try:
-                sources[key] = await _opened(ctx, url, title)
+                if ctx.elapsed() > until:
+                    raise Unreachable(f"{url} was not opened: the report's other pages took too long.", url=url)
+                sources[key] = await _opened(ctx, url, title, searches)
             except Exception as error:  # noqa: BLE001 - one page failing costs only itself
                 why = error.message if isinstance(error, Blocked) else reason_of(error, url)
                 ctx.report_failure(url, error, source=PLACE)
@@ -76,15 +95,31 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
                 sources[key], unread[known.id] = known, why
 
     await side_by_side(read(r.key, r.url, r.title) for r in wanted[:MOST_SOURCES])
+    if rest := wanted[MOST_SOURCES:]:
+        left = ctx.report_gap(
+            gap_of("links", "links_left", source=PLACE, count=f"{len(rest):,}", limit=str(MOST_SOURCES))
+        )
+        known = await asyncio.to_thread(_add_unread, ctx.library, [_unread(r.url, r.title) for r in rest])
+        sources.update(zip((r.key for r in rest), known, strict=True))
+        unread.update((source.id, left.why) for source in known)
     return sources, unread
 
 
-async def _opened(ctx: RunContext, url: str, title: str) -> Source:
-    """Return the source at an address; where the page itself cannot be had, as a search place knows it."""
+def _add_unread(library: Library, found: Sequence[Found]) -> list[Source]:
+    with library.batch():
+        return [library.add_source(one) for one in found]
+
+
+async def _opened(ctx: RunContext, url: str, title: str, searches: Iterator[int]) -> Source:
+    """Return the source at an address; where the page itself cannot be had, as a search place knows it.
+
+    Each item of `searches` is one that may still be made.
+    """
     try:
         return await open_address(ctx, url)
-    except SourceError:
-        if not any(place.name != PLACE for place in ctx.places):
+    except SourceError as error:
+        is_refused = isinstance(error, Blocked) and error.reason != "robots"
+        if is_refused or not any(p.name != PLACE for p in ctx.places) or next(searches, None) is None:
             raise
         words = title or url.rsplit("/", 1)[-1].replace("-", " ")
         await search.perform(ctx, [Action(id=f"u{url}", name="search", query=words[:200])])
@@ -132,21 +167,19 @@ async def _from_documents(ctx: RunContext, statements: Sequence[Statement]) -> l
     return [row for row in await side_by_side(look(n, s) for n, s in enumerate(wanted)) if row[1]]
 
 
-def _rewritten(report: ForeignReport, found: Sequence[tuple[Statement, tuple[str, ...]]]) -> str:
+def _rewritten(
+    report: ForeignReport, statements: Sequence[Statement], found: Sequence[tuple[Statement, tuple[str, ...]]]
+) -> str:
     """Return the text of a report with ids in place of its own marks, and without its list of references."""
     spans: list[tuple[int, int, str]] = [(start, end, "") for start, end in report.apart]
-    ids = {statement.start: keys for statement, keys in found}
-    rows = [(s.start, s.end) for s in report.statements()]
-    gone = {
-        number
-        for number, citation in enumerate(report.citations)
-        if any(start <= citation.start < end for start, end, _ in spans)
-    }
-    for number, citation in enumerate(report.citations):
-        if number in gone:
+    ids = {statement.start for statement, _ in found}
+    starts = [s.start for s in statements]
+    for citation in report.citations:
+        if is_within(report.apart, citation.start):
             continue
-        home = next((row for row in rows if row[0] <= citation.start < row[1]), None)
-        if home is None or home[0] in ids:
+        place = bisect_right(starts, citation.start) - 1
+        home = statements[place] if place >= 0 and citation.start < statements[place].end else None
+        if home is None or home.start in ids:
             first = citation.start
             while first and not citation.kept and report.text[first - 1] in " \t":
                 first -= 1
@@ -156,4 +189,5 @@ def _rewritten(report: ForeignReport, found: Sequence[tuple[Statement, tuple[str
     for span in sorted(set(spans)):
         if not apart or span[0] >= apart[-1][1]:
             apart.append(span)
-    return make_inert(RewrittenText(report.text, apart).text.strip())
+    text = _RAISED.sub(lambda raised: raised[1].translate(_SUPERSCRIPT), RewrittenText(report.text, apart).text)
+    return make_inert(text.strip())

@@ -6,7 +6,7 @@ are judged together.
 
 from collections.abc import Sequence
 
-from deep_research.data import Brief, Gap, Review, Section, SectionReview
+from deep_research.data import COVERAGE, Brief, Gap, Review, Section, SectionReview
 from deep_research.events import Reviewed, SectionReviewed
 from deep_research.run_context.context import RunContext
 from deep_research.search.independent_voices import voices_of
@@ -134,7 +134,7 @@ def report_gaps(ctx: RunContext, judged: Review) -> None:
     """Log what a review says that the report as a whole still lacks."""
     for text in judged.gaps[:_MOST_GAPS]:
         if text.strip():
-            ctx.report_gap(Gap(what="review", why=fold(text)))
+            ctx.report_gap(Gap(what=COVERAGE, why=fold(text)))
 
 
 def send_back(sections: Sequence[Section], judged: Review) -> list[Section]:

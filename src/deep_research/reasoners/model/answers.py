@@ -175,6 +175,22 @@ class TextProblemAnswer(Answer):
     passages: Texts = Field(default_factory=list)
 
 
+class DisagreementAnswer(Answer):
+    """A point on which two reports contradict each other."""
+
+    first: str
+    second: str
+    borne_out: Literal["A", "B", "both", "neither", "unclear"]
+    why: str = ""
+    passages: Texts = Field(default_factory=list)
+
+
+class CompareAnswer(Answer):
+    """See the prompt `compare`."""
+
+    disagreements: list[DisagreementAnswer]
+
+
 class PartAnswer(Answer):
     """One part of the question."""
 

@@ -1,10 +1,21 @@
 """Model calls of verification: statements against their passages, and the report as a whole by one who looks things up."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
-from deep_research.data import AnsweredPart, Assignment, Claim, Findings, Move, Problem, Reckoning, Turn
+from deep_research.data import (
+    AnsweredPart,
+    Assignment,
+    Claim,
+    Disagreement,
+    Findings,
+    Move,
+    Problem,
+    Reckoning,
+    Turn,
+)
 from deep_research.ports import Library
-from deep_research.reasoners.model.answers import ExamineAnswer, JudgeAnswer
+from deep_research.reasoners.model.answers import CompareAnswer, ExamineAnswer, JudgeAnswer
 from deep_research.reasoners.model.asking import read_as
 from deep_research.reasoners.model.base import ModelReasonerBase, system, user
 from deep_research.reasoners.model.conversation import actions_of, messages_of
@@ -16,10 +27,14 @@ from deep_research.reasoners.model.passage_views import (
     within_tokens,
 )
 from deep_research.text.prompt_fencing import clean, clean_own
+from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.citations import cited_ids
 
 LOOKUPS = 12
 """Calls by which a verifier may look things up."""
+_REPORTS: Mapping[str, Literal["first", "second", "both", "neither", "unclear"]] = {
+    "A": "first", "B": "second", "both": "both", "neither": "neither",
+}  # fmt: skip
 
 
 class Judging(ModelReasonerBase):
@@ -68,6 +83,35 @@ class Judging(ModelReasonerBase):
                 again = [*messages, user("Give your findings now, as the JSON that was asked for.")]
                 found = await self._ask.structured("judge", again, ExamineAnswer)
             return Move(findings=_examined(found))
+
+        return await self._within_window(self._room("judge"), make)
+
+    async def compare(self, first: str, second: str, library: Library, question: str) -> Sequence[Disagreement]:
+        """See `ports.Reasoner.compare`."""
+
+        async def make(budget: int) -> Sequence[Disagreement]:
+            ids = [*cited_ids(first), *cited_ids(second)]
+            room = budget - estimate_tokens(first) - estimate_tokens(second)
+            shown = within_tokens(in_reading_order(passages_of(ids, library)), max(0, room))
+            prompt = self._render(
+                "compare",
+                date=self._date,
+                question=clean(question),
+                first=clean_own(first),
+                second=clean_own(second),
+                passages=show_passages(shown, library),
+            )
+            answer = await self._ask.structured("judge", [user(prompt)], CompareAnswer)
+            return [
+                Disagreement(
+                    first=one.first,
+                    second=one.second,
+                    borne_out=_REPORTS.get(one.borne_out, "unclear"),
+                    why=one.why,
+                    passages=tuple(key for key in _ids(one.passages) if library.passage(key) is not None),
+                )
+                for one in answer.disagreements
+            ]
 
         return await self._within_window(self._room("judge"), make)
 

@@ -1,0 +1,80 @@
+"""Two reports on one question, verified together: joined into one text, and held against each other."""
+
+import re
+from collections.abc import Sequence
+
+from deep_research.concurrency import side_by_side
+from deep_research.data import Disagreement, Problem
+from deep_research.errors import LimitReached, ModelError
+from deep_research.i18n.catalog import colon_of, gap_from, gap_of, phrase
+from deep_research.run_context.context import RunContext
+from deep_research.steps.foreign_report import CitedReport, cite_passages, report_title
+from deep_research.text.code_spans import code_spans, is_within
+from deep_research.text.rewritten_text import RewrittenText
+from deep_research.verification.citations import cite_ids
+
+_HEADING = re.compile(r"^#{1,4}(?= )", re.MULTILINE)
+_FIRST_HEADING = re.compile(r"\A\s*# +[^\n]+\n")
+
+
+async def cite_both(ctx: RunContext, first: str, second: str) -> tuple[CitedReport, CitedReport]:
+    """Return two reports with the passages of the pages that they cite, out of one library."""
+    one, other = await side_by_side([cite_passages(ctx, first), cite_passages(ctx, second)])
+    return one, other
+
+
+def join_reports(first: str, second: str) -> str:
+    """Return two reports as one Markdown text, each under a heading of its own with its title."""
+    titles = report_title(first), report_title(second)
+    parts = [
+        f"## {name}: {title}\n\n{_demoted(text)}"
+        for name, title, text in zip("AB", titles, (first, second), strict=True)
+    ]
+    return "\n\n".join([f"# {titles[0]} / {titles[1]}", *parts])
+
+
+def _demoted(text: str) -> str:
+    """Return a report without its title, its headings two levels lower."""
+    body = _FIRST_HEADING.sub("", text).strip()
+    code = code_spans(body)
+    marks = [(m.end(), m.end(), "##") for m in _HEADING.finditer(body) if not is_within(code, m.start())]
+    return RewrittenText(body, marks).text
+
+
+async def compare_reports(ctx: RunContext, first: str, second: str, question: str) -> tuple[Disagreement, ...]:
+    """Return where two reports that cite passages contradict each other; without a model that is a gap."""
+    if not ctx.reasoner.info.is_language_model:
+        ctx.report_gap(gap_of("comparison", "no_comparison"))
+        return ()
+    try:
+        return tuple(await ctx.reasoner.compare(first, second, ctx.library, question))
+    except (LimitReached, ModelError) as error:
+        ctx.report_gap(gap_from("comparison", error))
+        return ()
+
+
+def describe_disagreements(found: tuple[Disagreement, ...], language: str) -> str:
+    """Return disagreements as a section of the report; "" without any."""
+    if not found:
+        return ""
+    colon = colon_of(language)
+    rows = [
+        f"{number}. **A**{colon}“{_line(one.first)}” **B**{colon}“{_line(one.second)}” — "
+        f"{phrase(f'borne_out_{one.borne_out}', language)} {_line(one.why)} {cite_ids(one.passages)}".rstrip()
+        for number, one in enumerate(found, 1)
+    ]
+    return f"## {phrase('disagreements', language)}\n\n" + "\n".join(rows)
+
+
+def describe_problems(problems: Sequence[Problem], language: str) -> str:
+    """Return the problems that are still open as a section of the report; "" without any."""
+    rows = [
+        f"- “{_line(problem.quote)}” — {_line(problem.problem)} {_line(problem.evidence)} {cite_ids(problem.passages)}"
+        for problem in problems
+        if problem.outcome == "open"
+    ]
+    return f"## {phrase('problems_found', language)}\n\n" + "\n".join(map(str.rstrip, rows)) if rows else ""
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

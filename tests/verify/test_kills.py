@@ -1,0 +1,61 @@
+"""A verification that is killed goes on from there: no page is fetched and no answer is paid for a second time."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.stores.run_folder import list_runs
+from tests.model.harness import served
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
+from tests.verify.reports import engines_web, markdown
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("step", ["judge", "examine", "revise"])
+def test_a_verification_that_is_killed_asks_for_nothing_again(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_state: Path
+) -> None:
+    process: list[subprocess.Popen[bytes]] = []
+    plain = ScriptedResearcher()
+    killed: list[str] = []
+
+    def script(request: Any) -> Any:
+        if step_of(request) == step and not killed:
+            killed.append(step)
+            os.kill(process[0].pid, signal.SIGKILL)
+            process[0].wait()
+        return plain(request)
+
+    with engines_web() as (web, base), served(monkeypatch, script) as provider:
+        (tmp_path / "r.md").write_text(markdown(base), "utf-8")
+        flags = ["-p", "compatible", "--model", "scripted", "--set", f"allowed_internal_hosts=127.0.0.1:{web.port}"]
+        command = [sys.executable, "-m", "deep_research", "verify", str(tmp_path / "r.md"), "--fix", "--quiet", *flags]
+        process.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        process[0].wait(timeout=60)
+        assert killed
+        run = list_runs(own_state)[0].run_id
+        fetched = [web.count("engines.test", path) for path in ("/alpha", "/beta")]
+        answered = Counter(call.digest for call in provider.calls if call.answered and call is not provider.calls[-1])
+        resumed = [sys.executable, "-m", "deep_research", "resume", run, "--quiet"]
+        done = subprocess.run(resumed, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        assert [web.count("engines.test", path) for path in ("/alpha", "/beta")] == fetched == [1, 1]
+        again = Counter(call.digest for call in provider.calls)
+        assert not {
+            digest: again[digest]
+            for digest in answered
+            if again[digest] > 1 and step_of_digest(provider, digest) != step
+        }
+    (record,) = list_runs(own_state)
+    assert record.status == "finished"
+
+
+def step_of_digest(provider: Any, digest: str) -> str:
+    """The step of the calls that were the same."""
+    return next(step_of(call.request) for call in provider.calls if call.digest == digest)

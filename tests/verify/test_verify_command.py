@@ -1,0 +1,221 @@
+"""`deep-research verify` as people use it: every format, links that are dead, exit codes, what code finds by itself."""
+
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research import verify
+from deep_research.cli.main import run as command
+from deep_research.stores.run_folder import list_runs
+from tests.model.harness import served
+from tests.runs.running import engines
+from tests.support.fake_web import FakeWeb
+from tests.support.scripted_researcher import ScriptedResearcher
+from tests.verify.reports import engines_web, html, markdown, word
+
+MODEL = ["-p", "compatible", "--model", "scripted", "--set", "sources="]
+
+
+@pytest.fixture
+def web() -> Iterator[tuple[FakeWeb, str]]:
+    with engines_web() as made:
+        yield made
+
+
+def opened(web: FakeWeb) -> list[str]:
+    return ["--set", f"allowed_internal_hosts=127.0.0.1:{web.port}", "--set", "web_timeout_seconds=5"]
+
+
+def verified(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    code = command(["verify", *arguments, "--json", "--quiet"])
+    shown = capsys.readouterr()
+    return code, json.loads(shown.out) if shown.out else {"error": shown.err}
+
+
+def problems(report: dict[str, Any]) -> dict[str, str]:
+    return {problem["quote"]: problem["problem"] for problem in report["problems"]}
+
+
+def test_without_a_model_code_finds_what_it_is_sure_of(
+    tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.md").write_text(markdown(web[1]), "utf-8")
+    code, report = verified(capsys, str(tmp_path / "r.md"), "-p", "finder", *opened(web[0]))
+    assert code == 1
+    found = problems(report)
+    assert set(found) == {
+        "The Alpha engine turns at 3,500 rpm.",
+        'One expert says it is "the best engine that was ever built".',
+    }
+    assert "3,500" in found["The Alpha engine turns at 3,500 rpm."]
+    verdicts = {claim["text"]: claim["verdict"]["reason"] for claim in report["claims"]}
+    assert "404" in verdicts["Both are sold in Peru."]
+    assert [gap["what"] for gap in report["gaps"]] == [f"{web[1]}/gone"]
+    assert "°" in report["report"]
+    assert "judged by nobody" in report["report"]
+    assert all(snapshot["sha256"] for snapshot in report["sources"].values())
+    assert web[0].count("engines.test", "/alpha") == 1
+    for claim in report["claims"]:
+        assert claim["text"].split()[0] in report["report"][claim["start"] : claim["end"]]
+
+
+@pytest.mark.parametrize("kind", ["html", "docx"])
+def test_links_of_pages_and_documents_are_followed(
+    kind: str, tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"r.{kind}"
+    path.write_bytes(html(web[1]).encode() if kind == "html" else word(web[1]))
+    _, report = verified(capsys, str(path), "-p", "finder", *opened(web[0]))
+    assert list(problems(report)) == ["The Alpha engine turns at 3,500 rpm."]
+    cited = {claim["text"]: claim["passages"] for claim in report["claims"]}
+    beta = next(text for text in cited if text.startswith("The Beta engine weighs"))
+    assert cited[beta]
+    assert {source["url"] for source in report["sources"].values()} == {f"{web[1]}/alpha", f"{web[1]}/beta"}
+    if kind == "html":
+        assert "It needs 5 m² of room." in cited
+        assert not cited["It needs 5 m² of room."]
+        assert "fetch(" not in report["report"]
+
+
+def test_a_report_comes_from_an_address_or_standard_input(
+    web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web[0].site("engines.test").page("/report", html(web[1]))
+    _, report = verified(capsys, f"{web[1]}/report", "-p", "finder", *opened(web[0]))
+    assert list(problems(report)) == ["The Alpha engine turns at 3,500 rpm."]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(markdown(web[1]).encode())))
+    _, report = verified(capsys, "-", "-p", "finder", *opened(web[0]))
+    assert len(report["problems"]) == 2
+
+
+def test_documents_stand_in_for_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    docs = engines(tmp_path / "docs")
+    (tmp_path / "r.md").write_text(
+        "# Engines\n\nThe Alpha engine turns at 3,500 rpm.\n\nThe Beta engine was built in 2004 by Anna Holm in Bergen.\n"
+    )
+    code, report = verified(capsys, str(tmp_path / "r.md"), "-p", "finder", "--docs", str(docs))
+    assert code == 1
+    assert list(problems(report)) == ["The Alpha engine turns at 3,500 rpm."]
+
+
+def test_a_model_judges_and_puts_right(
+    tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "r.md").write_text(markdown(web[1]), "utf-8")
+    flags = [str(tmp_path / "r.md"), *MODEL, *opened(web[0])]
+    with served(monkeypatch, ScriptedResearcher()):
+        code, report = verified(capsys, *flags)
+        assert code == 1
+        assert report["reasoner"]["kind"] == "model"
+        kinds = {claim["text"]: claim["verdict"]["kind"] for claim in report["claims"]}
+        assert kinds["The Beta engine weighs 85 kg."] == "supported"
+        assert kinds['One expert says it is "the best engine that was ever built".'] == "unverified"
+        assert command(["verify", *flags, "--fix", "--quiet", "-o", str(tmp_path / "fixed.md")]) == 1
+    fixed = (tmp_path / "fixed.md").read_text("utf-8")
+    assert "best engine that was ever built" not in fixed.partition("## What")[0]
+    assert "- One expert says" in capsys.readouterr().err
+
+
+def test_two_reports_are_compared_over_one_library(
+    tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.md").write_text(
+        f"# First\n\nThe Alpha engine turns at 3,000 rpm [1].\n\n## Sources\n\n1. {web[1]}/alpha\n"
+    )
+    (tmp_path / "b.md").write_text(f"# Second\n\nThe Alpha engine turns at 3,500 rpm ([page]({web[1]}/alpha)).\n")
+    both = [str(tmp_path / "a.md"), str(tmp_path / "b.md")]
+    said = {
+        "first": "The Alpha engine turns at 3,000 rpm.",
+        "second": "The Alpha engine turns at 3,500 rpm.",
+        "borne_out": "A",
+        "why": "Its page says 3,000.",
+        "passages": ["s1p1", "s9p9"],
+    }
+    plain = ScriptedResearcher()
+
+    def script(request: Any) -> Any:
+        if "disagreements" in (request["schema"] or {}).get("properties", {}):
+            assert '<report name="B">' in request["messages"][-1]["text"]
+            return {"disagreements": [said]}
+        return plain(request)
+
+    with served(monkeypatch, script):
+        _, report = verified(capsys, *both, *MODEL, *opened(web[0]))
+    (one,) = report["disagreements"]
+    assert (one["borne_out"], one["passages"]) == ("first", ["s1p1"])
+    assert "The sources bear out A." in report["report"]
+    assert {claim["where"] for claim in report["claims"]} == {"A: First", "B: Second"}
+    assert web[0].count("engines.test", "/alpha") == 1
+    _, report = verified(capsys, *both, "-p", "finder", *opened(web[0]))
+    assert not report["disagreements"]
+    assert "Only a model compares" in report["gaps"][0]["why"]
+
+
+def test_wrong_usage_is_one_line_and_begins_no_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], own_state: Path
+) -> None:
+    (tmp_path / "r.md").write_text("# A\n\nB [1].\n")
+    (tmp_path / "empty.md").write_text(" \n")
+    (tmp_path / "noise.md").write_bytes(bytes(range(1, 32)) * 50)
+    report = str(tmp_path / "r.md")
+    for arguments, said in (
+        ([], "Give one FILE"),
+        (["x", "y", "z"], "Give one FILE"),
+        ([str(tmp_path / "none.md")], "Cannot read"),
+        ([str(tmp_path / "empty.md")], "empty"),
+        ([str(tmp_path / "noise.md")], "no text"),
+        ([report, "--to", "papyrus"], "Formats: "),
+        ([report, "--fix", "-p", "finder"], "Only a model"),
+        ([report, "-o", "/nowhere/x.md"], "does not exist"),
+        (["http://127.0.0.1/report"], "no public address"),
+    ):
+        assert command(["verify", *arguments, "--quiet"]) in (1, 2)
+        shown = capsys.readouterr()
+        assert said in shown.err, (arguments, shown.err)
+        assert not shown.out
+    assert not list_runs(own_state)
+
+
+def test_an_estimate_begins_no_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, own_state: Path
+) -> None:
+    (tmp_path / "r.md").write_text(markdown("http://a.example"), "utf-8")
+    with served(monkeypatch) as provider:
+        assert command(["verify", str(tmp_path / "r.md"), *MODEL, "--estimate"]) == 0
+        assert not provider.calls
+    assert "prompt tokens" in capsys.readouterr().out
+    assert command(["verify", str(tmp_path / "r.md"), "-p", "finder", "--estimate"]) == 0
+    assert "costs nothing" in capsys.readouterr().out
+    assert not list_runs(own_state)
+
+
+def test_the_public_function_takes_text_and_paths(tmp_path: Path, web: tuple[FakeWeb, str], own_state: Path) -> None:
+    given: dict[str, Any] = {"model_provider": "finder", "allowed_internal_hosts": [f"127.0.0.1:{web[0].port}"]}
+    report = verify(markdown(web[1]), **given)
+    assert len(report.problems) == 2
+    (tmp_path / "r.html").write_text(html(web[1]), "utf-8")
+    assert len(verify(tmp_path / "r.html", **given).problems) == 1
+    assert len(list_runs(own_state)) == 2
+
+
+def test_a_verification_can_be_replayed_and_exported(
+    tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str], own_state: Path
+) -> None:
+    (tmp_path / "r.md").write_text(markdown(web[1]), "utf-8")
+    out = tmp_path / "r.html"
+    assert (
+        command(["verify", str(tmp_path / "r.md"), "-p", "finder", *opened(web[0]), "--to", "html", "-o", str(out)])
+        == 1
+    )
+    assert "3,000 rpm" in out.read_text("utf-8")
+    run = list_runs(own_state)[0].run_id
+    before = len(web[0].requests)
+    assert command(["replay", run]) == 0
+    assert "no call outside its journal" in capsys.readouterr().err
+    assert command(["verify", "--run", run, "-p", "finder", *opened(web[0]), "--quiet"]) == 1
+    assert len(web[0].requests) >= before
