@@ -39,7 +39,13 @@ INSIDE = (
     "http://printer.local/",
     "http://%31%32%37.0.0.1:{port}/secret",
 )
-SCHEMES = ("file:///etc/passwd", "ftp://127.0.0.1/x", "javascript:alert(1)", "data:text/html,<script>", "gopher://127.0.0.1:6379/_x")
+SCHEMES = (
+    "file:///etc/passwd",
+    "ftp://127.0.0.1/x",
+    "javascript:alert(1)",
+    "data:text/html,<script>",
+    "gopher://127.0.0.1:6379/_x",
+)
 SECONDS = 60
 """A generous bound of computing for what takes a few seconds."""
 
@@ -61,7 +67,9 @@ def test_no_address_inside_is_reached(address: str) -> None:
     with FakeWeb() as web:
         web.site("127.0.0.1").page("/secret", "<p>secret words of the intranet</p>")
         told = address.format(port=web.port)
-        report = checked(f"# R\n\nThe intranet has words ([page]({told})).\n\nIt says so [1].\n\n## Sources\n\n1. {told}\n")
+        report = checked(
+            f"# R\n\nThe intranet has words ([page]({told})).\n\nIt says so [1].\n\n## Sources\n\n1. {told}\n"
+        )
         assert not web.requests
     assert "secret words" not in report.model_dump_json()
     assert not [claim for claim in report.claims if claim.verdict.kind == "supported"]
@@ -72,7 +80,9 @@ def test_a_redirect_inside_is_not_followed(web: tuple[FakeWeb, str]) -> None:
     with FakeWeb() as inside:
         inside.site("127.0.0.1").page("/secret", "<p>secret words</p>")
         lines = []
-        for number, target in enumerate((f"http://127.0.0.1:{inside.port}/secret", "http://169.254.169.254/", "file:///etc/passwd")):
+        for number, target in enumerate(
+            (f"http://127.0.0.1:{inside.port}/secret", "http://169.254.169.254/", "file:///etc/passwd")
+        ):
             web[0].site("engines.test").redirect(f"/to{number}", target)
             lines.append(f"It says {number} so ([page]({web[1]}/to{number})).")
         report = checked("# R\n\n" + "\n\n".join(lines), web[0])
@@ -94,7 +104,9 @@ def test_servers_that_do_not_end_cost_only_their_pages(web: tuple[FakeWeb, str])
     site.on("/loop", redirect("/loop"))
     lines = [f"Page {name} says so ([page]({web[1]}/{name}))." for name in ("endless", "silent", "short", "loop")]
     began = time.monotonic()
-    report = checked("# R\n\n" + "\n\n".join([*lines, f"The Beta engine weighs 85 kg ([beta]({web[1]}/beta))."]), web[0])
+    report = checked(
+        "# R\n\n" + "\n\n".join([*lines, f"The Beta engine weighs 85 kg ([beta]({web[1]}/beta))."]), web[0]
+    )
     assert time.monotonic() - began < SECONDS
     assert {gap.what.rsplit("/", 1)[1] for gap in report.gaps} == {"endless", "silent", "short", "loop"}
     assert [claim.text for claim in report.claims if claim.passages] == ["The Beta engine weighs 85 kg."]
@@ -170,7 +182,17 @@ def test_a_hostile_file_is_one_clear_line(name: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ['<a href="http://x.y">', "<sup>", "<a ", "</a>", "<sup>1</sup>", "<div>", "<ol><li>", "<!--", '<a href="http://x.y">z</a>'],
+    [
+        '<a href="http://x.y">',
+        "<sup>",
+        "<a ",
+        "</a>",
+        "<sup>1</sup>",
+        "<div>",
+        "<ol><li>",
+        "<!--",
+        '<a href="http://x.y">z</a>',
+    ],
 )
 def test_pages_of_one_piece_are_read_in_bounded_time(piece: str) -> None:
     began = time.process_time()
@@ -201,5 +223,5 @@ def test_what_acts_in_a_report_or_page_stays_text(web: tuple[FakeWeb, str]) -> N
     )
     report = checked(text, web[0])
     shown = export(report.run_id, "html").decode()
-    for sign in ("<script>alert", "<img src=x", 'href="javascript', "evil.test/track.png\"", 'onclick="alert'):
+    for sign in ("<script>alert", "<img src=x", 'href="javascript', 'evil.test/track.png"', 'onclick="alert'):
         assert sign not in shown

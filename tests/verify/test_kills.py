@@ -47,7 +47,11 @@ def test_a_verification_that_is_killed_asks_for_nothing_again(
         assert done.returncode == 0, done.stderr
         assert [web.count("engines.test", path) for path in ("/alpha", "/beta")] == fetched == [1, 1]
         again = Counter(call.digest for call in provider.calls)
-        assert not {digest: again[digest] for digest in answered if again[digest] > 1 and step_of_digest(provider, digest) != step}
+        assert not {
+            digest: again[digest]
+            for digest in answered
+            if again[digest] > 1 and step_of_digest(provider, digest) != step
+        }
     (record,) = list_runs(own_state)
     assert record.status == "finished"
 

@@ -124,7 +124,9 @@ def test_a_model_judges_and_puts_right(
 def test_two_reports_are_compared_over_one_library(
     tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "a.md").write_text(f"# First\n\nThe Alpha engine turns at 3,000 rpm [1].\n\n## Sources\n\n1. {web[1]}/alpha\n")
+    (tmp_path / "a.md").write_text(
+        f"# First\n\nThe Alpha engine turns at 3,000 rpm [1].\n\n## Sources\n\n1. {web[1]}/alpha\n"
+    )
     (tmp_path / "b.md").write_text(f"# Second\n\nThe Alpha engine turns at 3,500 rpm ([page]({web[1]}/alpha)).\n")
     both = [str(tmp_path / "a.md"), str(tmp_path / "b.md")]
     said = {
@@ -206,7 +208,10 @@ def test_a_verification_can_be_replayed_and_exported(
 ) -> None:
     (tmp_path / "r.md").write_text(markdown(web[1]), "utf-8")
     out = tmp_path / "r.html"
-    assert command(["verify", str(tmp_path / "r.md"), "-p", "finder", *opened(web[0]), "--to", "html", "-o", str(out)]) == 1
+    assert (
+        command(["verify", str(tmp_path / "r.md"), "-p", "finder", *opened(web[0]), "--to", "html", "-o", str(out)])
+        == 1
+    )
     assert "3,000 rpm" in out.read_text("utf-8")
     run = list_runs(own_state)[0].run_id
     before = len(web[0].requests)

@@ -69,7 +69,9 @@ def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: 
     batches = -(-cited // _BATCH_CLAIMS)
     compared = len(texts) > 1
     calls = batches + _LOOKUP_TURNS + compared + 2 * revises
-    prompt = cited * _CLAIM_TOKENS + batches * _TASK + _LOOKUP_TURNS * (words + _PASSAGES) + 2 * words * (compared + revises)
+    prompt = (
+        cited * _CLAIM_TOKENS + batches * _TASK + _LOOKUP_TURNS * (words + _PASSAGES) + 2 * words * (compared + revises)
+    )
     written = cited * _CLAIM_WRITTEN + _LOOKUP_TURNS * _JUDGED + revises * words // 4
     usage = Usage(prompt_tokens=prompt, cached_tokens=int(prompt * _CACHED), completion_tokens=written)
     usd = model.family.cost_usd(usage)

@@ -39,7 +39,9 @@ def _each(text: str, tag: str, change: Callable[[str, str], str]) -> str:
         last = None
         for last in opening.finditer(piece):
             pass
-        pieces[number] = f"{piece}</{tag}>" if last is None else piece[: last.start()] + change(last[0], piece[last.end() :])
+        pieces[number] = (
+            f"{piece}</{tag}>" if last is None else piece[: last.start()] + change(last[0], piece[last.end() :])
+        )
     return "".join(pieces)
 
 
@@ -70,7 +72,11 @@ def mark_docx_links(data: bytes) -> bytes:
         sizes = {part.filename: part.file_size for part in container.infolist()}
 
         def part(name: str) -> str:
-            return container.read(name).decode("utf-8", "replace") if sizes.get(name, _MOST_BYTES + 1) <= _MOST_BYTES else ""
+            return (
+                container.read(name).decode("utf-8", "replace")
+                if sizes.get(name, _MOST_BYTES + 1) <= _MOST_BYTES
+                else ""
+            )
 
         try:
             body = _with_links(part(_BODY), part("word/_rels/document.xml.rels"))

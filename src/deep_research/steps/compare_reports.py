@@ -26,7 +26,10 @@ async def cite_both(ctx: RunContext, first: str, second: str) -> tuple[CitedRepo
 def join_reports(first: str, second: str) -> str:
     """Return two reports as one Markdown text, each under a heading of its own with its title."""
     titles = report_title(first), report_title(second)
-    parts = [f"## {name}: {title}\n\n{_demoted(text)}" for name, title, text in zip("AB", titles, (first, second), strict=True)]
+    parts = [
+        f"## {name}: {title}\n\n{_demoted(text)}"
+        for name, title, text in zip("AB", titles, (first, second), strict=True)
+    ]
     return "\n\n".join([f"# {titles[0]} / {titles[1]}", *parts])
 
 
