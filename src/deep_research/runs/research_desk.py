@@ -150,7 +150,7 @@ class ResearchDesk:
         check_length(text)
         has_ids = bool(cited_ids(text))
         async with self.opened(() if has_ids else await in_background(cited_addresses, text)) as ctx:
-            cited, unread = (clean_report(text), {}) if has_ids else await cite_passages(ctx, text)
+            cited, unread = (clean_report(text), {}) if has_ids else await cite_passages(ctx, text, by_documents=False)
             found = await verify.verify(ctx, self._assignment(ctx, cited), cited, unread=unread)
             kept = _Kept(text=cited, verification=found)
             ctx.journal.note(_CHECKED, "", kept.model_dump_json())
