@@ -141,8 +141,8 @@ def _section(done: Section) -> ReportSection:
         title=done.title,
         description=done.description,
         status=done.status,
-        notes=done.content,
-        key_findings=done.key_findings,
+        notes=make_inert(done.content),
+        key_findings=tuple(map(make_inert, done.key_findings)),
         sources=done.sources,
         searched=done.searched,
     )
