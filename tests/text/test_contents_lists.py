@@ -45,14 +45,3 @@ def test_what_all_pages_of_a_site_end_with_says_nothing_of_any_of_them() -> None
     assert is_contents_list(f"{names}\n\n{FOOTER}", repeated)
     assert not is_contents_list(f"Page 2 says this.\n\n{FOOTER}", repeated)
     assert not is_contents_list(FOOTER, repeated_lines(pages[:2]))
-
-
-def test_an_index_of_pages_tells_nothing() -> None:
-    index = [
-        "- pump - pump.html",
-        "- pump, old - a/pump.html#old",
-        "- start.html → {start}",
-        "The pump is in pump.html.",
-    ]
-    assert without_contents(index) == [3]
-    assert without_contents(index[:2]) == [0, 1]
