@@ -103,7 +103,7 @@ def test_d1_without_a_model_every_section_is_delegated_once(tmp_path: Path) -> N
     trace = supervise(tmp_path, Planner(*TITLES[:3]))
     assert sorted(begun(trace)) == sorted(TITLES[:3])
     assert set(status(trace).values()) == {"completed"}
-    assert trace.state["supervisor_messages"][-1].actions[0].name == "research_complete"
+    assert trace.state["supervisor_turns"][-1].actions[0].name == "research_complete"
 
 
 def test_d1_a_topic_that_is_in_no_plan_becomes_a_section(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_d2_overflow_that_overflows_again_keeps_its_place(tmp_path: Path) -> Non
     lead = Lead([conduct(title) for title in TITLES[:5]], [think], [think])
     trace = supervise(tmp_path, lead, max_concurrent_research_units=2)
     assert [set(begun(trace)[i : i + 2]) for i in (0, 2, 4)] == [set(TITLES[:2]), set(TITLES[2:4]), {TITLES[4]}]
-    ids = [action.id for turn in trace.state["supervisor_messages"] for action in turn.actions]
+    ids = [action.id for turn in trace.state["supervisor_turns"] for action in turn.actions]
     assert len(ids) == len(set(ids))
 
 

@@ -212,11 +212,15 @@ class FinderReasoner:
 
 
 def parts_of(section: Section, brief: Brief) -> tuple[Part, ...]:
-    """Return the parts of the question that a section is about; one that the user added is read by itself."""
+    """Return the parts of the question that a section is about: all for the section that is the whole question.
+
+    A section that the user added is read by itself.
+    """
     own = section.description or section.title
     for part in read_question(brief.question, brief.language).parts:
         if part.text == own:
             return (part,)
+    own = brief.question if brief.question and section.title == brief.title else own
     return read_question(own, brief.language).parts or (Part(own, ()),)
 
 

@@ -117,7 +117,8 @@ async def _together(state: AgentState, ctx: RunContext) -> Review:
     sections = ctx.steering.now.kept(state["sections"])
     titles = {s.title for s in sections}
     known = [row for row in state.get("section_reviews", {}).values() if row.title in titles]
-    return await review.review(ctx, state["brief"], sections, state.get("review_iterations", 0), known)
+    iterations, limit = state.get("review_iterations", 0), ctx.settings.max_review_iterations
+    return await review.review(ctx, state["brief"], sections, iterations, known, limit=limit)
 
 
 def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:
