@@ -141,8 +141,8 @@ def _section(done: Section) -> ReportSection:
         title=done.title,
         description=done.description,
         status=done.status,
-        notes=done.content,
-        key_findings=done.key_findings,
+        notes=make_inert(done.content),
+        key_findings=tuple(map(make_inert, done.key_findings)),
         sources=done.sources,
         searched=done.searched,
     )
@@ -289,7 +289,8 @@ def _method_note(
         written = "checked_by_nobody" if reasoner.is_language_model else "checked_nobody"
         lines.append(phrase(written, language, cited=counted.cited))
     searches = ctx.journal.count("search")
-    lines.append(phrase("cost", language, searches=searches, sources=len(ctx.library.sources())))
+    sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
+    lines.append(phrase("cost", language, searches=searches, sources=sources))
     if days:
         same = days[0] == days[1]
         lines.append(phrase("all_retrieved", language, date=days[0] if same else f"{days[0]} – {days[1]}"))
