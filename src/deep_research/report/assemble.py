@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from deep_research.data import (
+    COVERAGE,
     Brief,
     Changes,
     Claim,
@@ -99,7 +100,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     blocks = [
         (head + body).strip(),
         *_changes(changes, language),
-        *_gaps(gaps, language),
+        *_gaps([g for g in gaps if done.found_in or g.what != COVERAGE], language),
         _method_note(ctx, done, counted, judged=judged, days=references.days(), language=language),
         *references.listed(language),
     ]

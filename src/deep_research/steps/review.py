@@ -6,7 +6,7 @@ are judged together.
 
 from collections.abc import Sequence
 
-from deep_research.data import Brief, Gap, Review, Section, SectionReview
+from deep_research.data import COVERAGE, Brief, Gap, Review, Section, SectionReview
 from deep_research.events import Reviewed, SectionReviewed
 from deep_research.run_context.context import RunContext
 from deep_research.search.independent_voices import voices_of
@@ -116,7 +116,10 @@ def _retry(sections: Sequence[Section], judged: Review, limit: int) -> tuple[str
         return ()
     by_title = {s.title: s for s in sections if s.attempts <= limit}
     rows = {row.title: row for row in judged.section_coverage}
-    named = [t for t in judged.sections_to_retry if t in by_title]
+    most = ctx.settings.max_review_iterations
+    # Its own review may have sent a section out before: it is not researched again more often than the setting says.
+    worn = {s.title for s in sections if streams(ctx) and s.attempts > most}
+    named = [t for t in judged.sections_to_retry if t in by_title and t not in worn]
     return tuple(t for t in named if t not in rows or not _is_searched(by_title[t], rows[t]))
 
 
@@ -134,7 +137,7 @@ def report_gaps(ctx: RunContext, judged: Review) -> None:
     """Log what a review says that the report as a whole still lacks."""
     for text in judged.gaps[:_MOST_GAPS]:
         if text.strip():
-            ctx.report_gap(Gap(what="review", why=fold(text)))
+            ctx.report_gap(Gap(what=COVERAGE, why=fold(text)))
 
 
 def send_back(sections: Sequence[Section], judged: Review) -> list[Section]:

@@ -230,7 +230,7 @@ def _placed(problems: Sequence[Problem], claims: Sequence[Claim], text: str, lib
 
 
 def _with_verdicts(claims: Sequence[Claim], judged: Sequence[str], problems: Sequence[Problem]) -> Iterator[Claim]:
-    wrong = {p.claim: p for p in reversed(problems) if p.claim and p.kind != "missing"}
+    wrong = {p.claim: p for p in reversed(problems) if p.claim and p.kind not in ("missing", "unclear")}
     seen = set(judged)
     for claim in claims:
         yield claim.model_copy(update={"verdict": _verdict(claim, wrong.get(claim.id), is_judged=claim.id in seen)})
