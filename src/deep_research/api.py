@@ -17,9 +17,14 @@ from deep_research.data import Export, FollowUp, Message, Passage, Report, Sourc
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.events import Event
-from deep_research.report.charts import charts_of as charts_of  # noqa: PLC0414 - handed on
-from deep_research.report.counts import VerdictCounts as VerdictCounts  # noqa: PLC0414 - handed on
-from deep_research.report.counts import verdict_counts as verdict_counts  # noqa: PLC0414 - handed on
+from deep_research.report.charts import charts_of as charts_of
+from deep_research.report.counts import VerdictCounts as VerdictCounts
+from deep_research.report.counts import verdict_counts as verdict_counts
+from deep_research.runs.desk_answers import Begun as Begun
+from deep_research.runs.desk_answers import CheckedReport as CheckedReport
+from deep_research.runs.desk_answers import GivenVerdict as GivenVerdict
+from deep_research.runs.desk_answers import Looked as Looked
+from deep_research.runs.desk_answers import Noted as Noted
 from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail
@@ -43,6 +48,7 @@ if TYPE_CHECKING:
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.deletion import Deletion
     from deep_research.runs.report_changes import RunChanges
+    from deep_research.runs.research_desk import ResearchDesk as ResearchDesk
     from deep_research.runs.run_evidence import PassageInContext, SourceFacts
     from deep_research.runs.run_queue import QueueState
     from deep_research.runs.single_step import StepResult
@@ -366,6 +372,20 @@ def read_report_bytes(data: bytes, name: str) -> str:
     from deep_research.runs.report_file import report_text  # noqa: PLC0415 - only where it is asked for
 
     return report_text(data, name)
+
+
+async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Sequence[str] = ()) -> Begun:
+    """Make a session in which an agent researches by itself; see `runs.research_desk`. Raises ConfigError."""
+    from deep_research.runs.research_desk import begin_desk as begin  # noqa: PLC0415 - only where it is asked for
+
+    return await begin(question, settings, home=home, docs=docs)
+
+
+def open_desk(run_id: str, *, home: Path) -> "ResearchDesk":
+    """Return the session of an agent by its id. Raises RunNotFound, and ConfigError for another kind of run."""
+    from deep_research.runs.research_desk import ResearchDesk  # noqa: PLC0415 - only where it is asked for
+
+    return ResearchDesk(open_runs(home).open(run_id), home)
 
 
 def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False) -> Run:

@@ -2,65 +2,21 @@
 
 import asyncio
 import json
-import os
-import re
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from mcp.client.streamable_http import streamable_http_client
-
 from deep_research import api
 from deep_research.server.access_tokens import AccessTokens
-from mcp import Client, StdioServerParameters, stdio_client
+from tests.mcp_server.clients import over_http, over_stdio, served
 from tests.runs.running import engines
 
 QUESTION = "Compare the Alpha engine and the Beta engine"
-TOOLS = ["ask", "check_claim", "get_report", "read_passage", "research", "search_library"]
-
-
-def environment(home: Path) -> dict[str, str]:
-    return {"PATH": os.defpath, "DEEP_RESEARCH_HOME": str(home), "LANG": "C.UTF-8"}
-
-
-@asynccontextmanager
-async def over_stdio(home: Path, **variables: str) -> AsyncIterator[Client]:
-    parameters = StdioServerParameters(
-        command=sys.executable, args=["-m", "deep_research", "mcp"], env={**environment(home), **variables}
-    )
-    async with Client(stdio_client(parameters), read_timeout_seconds=90) as client:
-        yield client
-
-
-@contextmanager
-def served(home: Path, *flags: str) -> Iterator[str]:
-    """Serve over HTTP in a process of its own; the address, which it shows once it takes connections."""
-    command = [sys.executable, "-m", "deep_research", "mcp", "--http", "--port", "0", *flags]
-    process = subprocess.Popen(command, env=environment(home), stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    try:
-        line = process.stderr.readline()
-        shown = re.search(r"http://\S+", line)
-        assert shown, line + process.stderr.read()
-        yield shown[0]
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-        process.stderr.close()
-
-
-@asynccontextmanager
-async def over_http(url: str, **headers: str) -> AsyncIterator[Client]:
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
-        Client(streamable_http_client(url, http_client=http), read_timeout_seconds=90) as client,
-    ):
-        yield client
+TOOLS = [
+    "ask", "begin_research", "check_claim", "export_report", "find", "get_report", "note", "open", "record_verdicts",
+    "research", "search", "verify_report",
+]  # fmt: skip
 
 
 @pytest.mark.process
@@ -80,10 +36,10 @@ async def test_an_agent_researches_asks_checks_and_reads(tmp_path: Path) -> None
         found: Any = done.structured_content
         assert not done.is_error
         assert found["answered"]
-        assert found["verdicts"]["supported"] >= 4
+        assert len(found["references"]) >= 2
         assert done.content[0].text == found["report"]
         assert any(line.startswith("Searched ") for line in said)
-        assert any(line.startswith("Wrote ") for line in said)
+        assert any(line.startswith("Researched ") for line in said)
 
         links = [block.uri for block in done.content if block.type == "resource_link"]
         for uri in links[:3]:
@@ -93,16 +49,10 @@ async def test_an_agent_researches_asks_checks_and_reads(tmp_path: Path) -> None
         assert markdown.text == found["report"]
 
         run = found["run_id"]
-        key = found["references"][0]["passages"][0]
-        passage: Any = (await client.call_tool("read_passage", {"run_id": run, "passage": key})).structured_content
-        assert passage["text"]
-        assert len(passage["sha256"]) == 64
-        searched: Any = (
-            await client.call_tool("search_library", {"run_id": run, "query": "who built it in Bergen", "limit": 2})
-        ).structured_content
-        assert "Anna Holm" in searched["passages"][0]["text"]
+        (whole,) = (await client.read_resource(links[1])).contents
+        result = json.loads(whole.text)
         built = "The Beta engine was built in 2004 by Anna Holm in Bergen."
-        for given in ({"evidence": built}, {"run_id": run, "passages": [searched["passages"][0]["passage"]]}):
+        for given in ({"evidence": built}, {"run_id": run, "passages": list(result["passages"])[:50]}):
             right: Any = (await client.call_tool("check_claim", {"claim": built, **given})).structured_content
             assert right["verdict"] == "supported"
         wrong: Any = (

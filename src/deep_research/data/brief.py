@@ -11,7 +11,8 @@ QueryType = Literal["list", "comparison", "deep_dive", "general"]
 OutputFormat = Literal["table", "list", "prose"]
 SectionStatus = Literal["pending", "researching", "completed", "failed"]
 PlanChange = Literal["drop", "add", "rename", "move", "focus", "describe", "title", "objective"]
-Workflow = Literal["sections", "loop", "supervisor", "quick", "verify"]
+Workflow = Literal["sections", "loop", "supervisor", "quick", "verify", "desk"]
+"""How a run works; `verify` verifies a report, and at the `desk` an agent researches by itself."""
 
 
 class Message(Noun):

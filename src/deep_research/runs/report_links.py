@@ -36,9 +36,7 @@ def _each(text: str, tag: str, change: Callable[[str, str], str]) -> str:
     pieces = re.split(rf"</{tag}\s?>", text, flags=re.IGNORECASE)
     opening = re.compile(rf"<{tag}(?=[\s>])[^<>]*>", re.IGNORECASE)
     for number, piece in enumerate(pieces[:-1]):
-        last = None
-        for last in opening.finditer(piece):
-            pass
+        last = max(opening.finditer(piece), key=lambda found: found.start(), default=None)
         pieces[number] = (
             f"{piece}</{tag}>" if last is None else piece[: last.start()] + change(last[0], piece[last.end() :])
         )

@@ -91,11 +91,17 @@ async def resume_run(store: RunStore, environment: RunEnvironment) -> Report:
 
 
 def task_of(store: RunStore) -> RunTask:
-    """Return what is to be done in a run's store: its research, or the verification of a report."""
+    """Return what is to be done in a run's store: its research, or the verification of a report.
+
+    Raises ConfigError for the session of an agent.
+    """
     if store.load().settings.get("workflow") == "verify":
         from deep_research.runs.verification_run import VerificationRun  # noqa: PLC0415 - one of them is needed
 
         return VerificationRun(store)
+    if store.load().settings.get("workflow") == "desk":
+        message = f"At the run {store.run_id} an agent researches by itself: name this id to the tools of `deep-research mcp`."
+        raise ConfigError(message, setting="run_id", value=store.run_id)
     return ResearchRun(store)
 
 

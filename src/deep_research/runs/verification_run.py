@@ -44,9 +44,9 @@ def create_verification(
     given: GivenReport, settings: Settings, *, home: Path, docs: Sequence[str] = (), wanted_id: str = ""
 ) -> RunStore:
     """Make a run that verifies a report. Raises ConfigError for an unusable text or setting, StoreError."""
-    _check_length(given.text)
+    check_length(given.text)
     if given.other:
-        _check_length(given.other)
+        check_length(given.other)
         if given.revises:
             raise ConfigError(
                 "Of two reports none is put right; verify the one to be fixed.", setting="fix", value=True
@@ -75,7 +75,8 @@ def create_verification(
     return store
 
 
-def _check_length(text: str) -> None:
+def check_length(text: str) -> None:
+    """Raise ConfigError for a text that is empty, or too long to be verified."""
     if not text.strip():
         raise ConfigError("The report is empty.", setting="report", value="")
     if len(text) > MOST_CHARS:

@@ -54,6 +54,31 @@ class NewRun(_Input):
         return {name: value for name, value in given.items() if name in _SETTINGS}
 
 
+class NewVerification(_Input):
+    """A report to be verified, or two to be compared: `text`, or ids of uploaded documents that are `reports`.
+
+    It is held against the pages that it cites, or against `documents` (ids); with `revise` its text is put right.
+    """
+
+    text: str = Field("", max_length=500_000)
+    reports: list[_Id] = Field(default_factory=list, max_length=2)
+    documents: list[_Id] = Field(default_factory=list, max_length=200)
+    question: str = Field("", max_length=20_000)
+    revise: bool = False
+    strategy: str | None = Field(None, max_length=40)
+    sources: list[_Line] | None = Field(None, max_length=40)
+    depth: Literal["brief", "standard", "deep"] | None = None
+    model_provider: str | None = Field(None, max_length=40)
+    model_name: str | None = Field(None, max_length=120)
+    budget_usd: float | None = Field(None, gt=0, le=10_000)
+    budget_tokens: int | None = Field(None, ge=5_000, le=1_000_000_000)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that are given, by name."""
+        given = self.model_dump(exclude_none=True)
+        return {name: value for name, value in given.items() if name in _SETTINGS}
+
+
 class AnswerInput(_Input):
     """What the user answers to what the run asks: an option's text or number, yes, no, or any words."""
 

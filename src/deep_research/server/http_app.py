@@ -24,7 +24,7 @@ from starlette.routing import Route
 import deep_research
 from deep_research import api
 from deep_research.errors import ConfigError, ResearchError
-from deep_research.server import evidence_routes, openai_routes, run_routes, server_routes
+from deep_research.server import evidence_routes, openai_routes, run_routes, server_routes, verification_routes
 from deep_research.server.access_tokens import AccessTokens
 from deep_research.server.http_context import ServerContext, add_error_handlers
 from deep_research.server.listening import run_app
@@ -158,6 +158,7 @@ def make_app(options: ServerOptions) -> FastAPI:
     )
     for router in (
         run_routes.router,
+        verification_routes.router,
         evidence_routes.router,
         server_routes.router,
         server_routes.health,

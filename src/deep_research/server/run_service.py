@@ -191,7 +191,17 @@ class RunService:
         key: str = "",
         fingerprint: str = "",
     ) -> tuple[Run, bool]:
-        """Make a run and begin with it; return it, and whether it is new.
+        """Make a run for a question and begin with it; see `begin`."""
+
+        def make(home: Path, wanted_id: str) -> Run:
+            return api.start_run(question, settings, docs=docs, history=history, home=home, wanted_id=wanted_id)
+
+        return await self.begin(owner, make, key=key, fingerprint=fingerprint)
+
+    async def begin(
+        self, owner: str, make: Callable[[Path, str], Run], *, key: str = "", fingerprint: str = ""
+    ) -> tuple[Run, bool]:
+        """Begin with the run that `make` makes in a state folder, with the id it is to have; say whether it is new.
 
         `key` is the client's idempotency key: a second request with it returns the run of the first. Raises
         ConfigError, also where `fingerprint` says that the key was used for another request; LimitReached.
@@ -202,9 +212,7 @@ class RunService:
             if wanted and (made := await asyncio.to_thread(_made_before, home, wanted)) is not None:
                 return made, False
             await self._check_capacity(home)
-            run = await asyncio.to_thread(
-                api.start_run, question, settings, docs=docs, history=history, home=home, wanted_id=wanted
-            )
+            run = await asyncio.to_thread(make, home, wanted)
             await self.carry_out(home, run)
         return run, True
 

@@ -53,14 +53,14 @@ def report_title(text: str) -> str:
     return shorten(plain_text(line), _TITLE_CHARS) or "Report"
 
 
-async def cite_passages(ctx: RunContext, text: str) -> CitedReport:
-    """Return a report with the passages of the pages it cites, or of the user's documents where these were named.
+async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> CitedReport:
+    """Return a report with the passages of the pages it cites, or `by_documents` with those of the user's documents.
 
     A page that cannot be read stays cited as a whole, and is a gap.
     """
     report, statements = await asyncio.to_thread(_read, text)
     unread: Mapping[str, str] = {}
-    if ctx.docs:
+    if by_documents:
         found = await _from_documents(ctx, statements)
     else:
         sources, unread = await _open_sources(ctx, report)

@@ -47,6 +47,7 @@ export const api = {
   runs: (query = {}) => call("GET", `/api/v1/runs?${new URLSearchParams(query)}`),
   run: (id) => call("GET", at(id)),
   ask: (body, key) => call("POST", "/api/v1/runs", { body, headers: { "idempotency-key": key } }),
+  verify: (body) => call("POST", "/api/v1/verifications", { body }),
   remove: (id) => call("DELETE", at(id)),
   answer: (id, answer) => call("POST", `${at(id)}/answer`, { body: { answer } }),
   plan: (id, plan) => call("PUT", `${at(id)}/plan`, { body: plan }),

@@ -27,6 +27,7 @@ export class AskView {
       this.question, this.files, this.picker,
       h("div", { class: "composer-bar" },
         h("button", { type: "button", class: "chip", onclick: () => this.picker.click() }, icon("clip", 16), t("add_documents")),
+        h("button", { type: "button", class: "chip", title: t("verify_report_hint"), onclick: () => this.verify() }, icon("check", 16), t("verify_report")),
         this.strategy(), this.depth(), this.planBox(),
         h("span", { class: "grow" }), this.send),
       this.more());
@@ -120,6 +121,20 @@ export class AskView {
     const all = hidden > 1 && h("li", { class: this.documents.every((one) => one.id) ? "" : "busy" }, h("button", { type: "button", class: "ghost", onclick: () => { this.unfolded = true; this.draw(); } }, t("more_documents", { n: hidden })));
     fill(this.files, this.documents.slice(0, hidden > 1 ? FOLDED : undefined).map((one) => h("li", { class: one.id ? "" : "busy" }, icon("doc", 15), h("span", {}, one.name),
       h("button", { type: "button", class: "ghost", "aria-label": t("remove_document", { name: one.name }), onclick: () => this.drop(one) }, icon("close", 13)))), all);
+  }
+
+  // One dropped document is the report, two are compared; without any it is chosen first.
+  async verify() {
+    if (this.documents.some((one) => !one.id)) { toast(t("still_uploading")); return; }
+    if (!this.documents.length || this.documents.length > 2) { toast(t("verify_report_hint")); if (!this.documents.length) this.picker.click(); return; }
+    const { documents: reports, question, depth, strategy, budget_usd, model_provider, model_name } = this.body();
+    try {
+      const run = await api.verify({ reports, question, depth, strategy, budget_usd, model_provider, model_name });
+      this.sidebar.load();
+      location.hash = `#/runs/${run.id}`;
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   async drop(one) {

@@ -1,0 +1,283 @@
+"""The research desk of an agent that thinks for itself: search, open, note, verify, export, over a session kept as a run.
+
+Nothing lives in memory between two calls: each opens the run, holds it while it works, and closes it. So a session goes
+on after a kill by its id, and two agents can work at one library.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from deep_research.assembly.environment import RunEnvironment, open_context
+from deep_research.concurrency import in_background
+from deep_research.data import (
+    LIBRARY,
+    Action,
+    Assignment,
+    Brief,
+    Claim,
+    Decision,
+    Export,
+    QueryAnalysis,
+    Question,
+    Report,
+    Section,
+    Verdict,
+    Verification,
+)  # fmt: skip
+from deep_research.data.noun import Noun
+from deep_research.errors import ConfigError, RunBusy
+from deep_research.ports import Library
+from deep_research.report.assemble import Finished, assemble
+from deep_research.report.counts import verdict_counts
+from deep_research.run_context.context import RunContext
+from deep_research.runs.desk_answers import (
+    Begun,
+    CheckedReport,
+    GivenVerdict,
+    Looked,
+    Noted,
+    problem_of,
+    show_looked,
+    show_passage,
+    show_problem,
+    show_statement,
+)
+from deep_research.runs.research_run import ResearchRun, create_run
+from deep_research.runs.run_evidence import export_report
+from deep_research.runs.verification_run import check_length, cited_addresses
+from deep_research.settings import Settings
+from deep_research.steps import search, verify
+from deep_research.steps.foreign_report import cite_passages, report_title
+from deep_research.steps.write import clean_report
+from deep_research.stores.run_store import RunStore
+from deep_research.verification.citations import cited_ids
+
+_STATEMENTS = 25
+"""Statements in one answer, with their passages."""
+_WAIT_SECONDS, _LOOK_SECONDS = 120.0, 0.05
+"""How long a call waits for another one at the same session."""
+_NOTE, _CHECKED = "desk note", "desk report"
+
+
+class _Kept(Noun):
+    """A report that was handed in, with its verification as far as it is."""
+
+    text: str
+    verification: Verification
+
+
+async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Sequence[str] = ()) -> Begun:
+    """Make a session for a question; without documents and sources the web is searched. Raises ConfigError."""
+    searched = "" if docs or settings.sources else settings.strategy or "auto"
+    changed = settings.model_copy(update={"workflow": "desk", "strategy": searched or settings.strategy})
+    store = await asyncio.to_thread(create_run, question, changed, home=home, docs=docs)
+    desk = ResearchDesk(store, home)
+    async with desk.opened() as ctx:
+        sources = {place.name: place.purpose for place in ctx.places}
+        desk.note(status="waiting", waiting_for="An agent works at it.")
+    return Begun(run_id=store.run_id, sources=sources, opens_addresses=True)
+
+
+class ResearchDesk:
+    """One session; each method raises ConfigError for what cannot be done, RunBusy where others hold it too long."""
+
+    def __init__(self, store: RunStore, home: Path, environment: RunEnvironment | None = None) -> None:
+        self._store, self._environment = store, environment or RunEnvironment(home)
+        self._record = store.load()
+        if self._record.settings.get("workflow") != "desk":
+            message = f"The run {store.run_id} is no session of an agent; begin one with `begin_research`."
+            raise ConfigError(message, setting="run_id", value=store.run_id)
+
+    @asynccontextmanager
+    async def opened(self, addresses: Sequence[str] = ()) -> AsyncIterator[RunContext]:
+        """Hold the session and give its context; `addresses` are those that the agent names."""
+        with ExitStack() as stack:
+            await _hold(self._store, stack)
+            log = stack.enter_context(closing(self._store.open_log(lambda _event: None)))
+            job = replace(ResearchRun(self._store).job(log), addresses=tuple(addresses), stands_in=False)
+            async with open_context(job, self._environment) as ctx:
+                yield ctx
+
+    def note(self, **changes: Any) -> None:
+        """Write down in the record how the session stands."""
+        self._store.save(self._store.load().model_copy(update=changes))
+
+    async def search(self, queries: Sequence[str], source: str = "") -> Looked:
+        """Search a place (all that fit by default), or what was read so far (`library`)."""
+        wanted = [" ".join(query.split()) for query in queries if query.strip()]
+        if not wanted:
+            raise ConfigError("Give at least one query.", setting="queries", value="")
+        async with self.opened() as ctx:
+            names = [place.name for place in ctx.places]
+            if source not in ("", LIBRARY, *names):
+                message = f"There is no source {source!r}. Sources: {', '.join([LIBRARY, *names])}."
+                raise ConfigError(message, setting="source", value=source)
+            for place in ctx.places if source != LIBRARY else ():
+                if source in ("", place.name):
+                    for gap in await place.prepare(lambda *_told: None):
+                        ctx.report_gap(gap)
+            return await self._perform(ctx, Action(id=_new_id(), name="search", query="\n".join(wanted), source=source))
+
+    async def open(self, what: str, find: str = "") -> Looked:
+        """Open a source (s7), its text from a passage on (s7p3) or a web address; with `find` the places of words."""
+        is_address = what.startswith(("http://", "https://"))
+        async with self.opened([what] if is_address else ()) as ctx:
+            return await self._perform(ctx, Action(id=_new_id(), name="open", source=what.strip("[] "), query=find))
+
+    async def _perform(self, ctx: RunContext, action: Action) -> Looked:
+        (seen,) = await search.perform(ctx, [action])
+        return await asyncio.to_thread(show_looked, self._store.run_id, seen, ctx.library)
+
+    async def add_note(self, text: str) -> Noted:
+        """Keep a note of the agent: Markdown that cites passage ids."""
+        async with self.opened() as ctx:
+            number = len(ctx.journal.notes(_NOTE)) + 1
+            ctx.journal.note(_NOTE, str(number), clean_report(text))
+            unknown = tuple(key for key in cited_ids(text) if ctx.library.passage(key) is None)
+        return Noted(run_id=self._store.run_id, notes=number, unknown=unknown)
+
+    async def verify_report(self, text: str, start: int = 0) -> CheckedReport:
+        """Verify a report that cites passage ids, or pages in any style; "" shows more of the one handed in before."""
+        if not text.strip():
+            async with self.opened() as ctx:
+                return self._part(ctx, _kept(ctx), start)
+        check_length(text)
+        has_ids = bool(cited_ids(text))
+        async with self.opened(() if has_ids else await in_background(cited_addresses, text)) as ctx:
+            cited, unread = (clean_report(text), {}) if has_ids else await cite_passages(ctx, text, by_documents=False)
+            found = await verify.verify(ctx, self._assignment(ctx, cited), cited, unread=unread)
+            kept = _Kept(text=cited, verification=found)
+            ctx.journal.note(_CHECKED, "", kept.model_dump_json())
+            return self._part(ctx, kept, start)
+
+    async def record_verdicts(self, verdicts: Sequence[GivenVerdict]) -> CheckedReport:
+        """Take in an agent's own verdicts on the statements of the report that it had verified."""
+        async with self.opened() as ctx:
+            kept = _kept(ctx)
+            given = {one.statement: one for one in verdicts}
+            known = {claim.id: claim for claim in kept.verification.claims}
+            _check_verdicts(given, known, ctx.library)
+            claims = tuple(
+                claim.model_copy(update={"verdict": Verdict(kind=one.verdict, reason=one.reason, by_model=True)})
+                if (one := given.get(claim.id))
+                else claim
+                for claim in kept.verification.claims
+            )
+            problems = [p for p in kept.verification.problems if p.claim not in given]
+            problems += [problem_of(one, known[one.statement]) for one in given.values() if one.verdict != "supported"]
+            found = kept.verification.model_copy(update={"claims": claims, "problems": tuple(problems)})
+            kept = _Kept(text=kept.text, verification=found)
+            ctx.journal.note(_CHECKED, "", kept.model_dump_json())
+            return self._part(ctx, kept, len(claims))
+
+    async def export_report(self, to: str) -> Export:
+        """Make the report that was verified last the run's, and return it in a format."""
+        async with self.opened() as ctx:
+            report = await in_background(self._assembled, ctx, _kept(ctx))
+            made = await in_background(export_report, self._store, report, to)
+            self._store.save_result(report)
+            self.note(
+                status="finished",
+                title=report.title,
+                waiting_for="",
+                is_answered=report.answered,
+                seconds=ctx.elapsed(),
+            )
+        return made
+
+    def _assembled(self, ctx: RunContext, kept: _Kept) -> Report:
+        given = self._assignment(ctx, kept.text)
+        notes = "\n\n".join(ctx.journal.notes(_NOTE).values())
+        sources = dict.fromkeys(key.partition("p")[0] for key in cited_ids(notes))
+        section = Section(title=given.brief.title, status="completed", content=notes, sources=tuple(sources))
+        return assemble(
+            ctx,
+            Finished(
+                question=given.question,
+                original=self._record.question,
+                analysis=given.analysis,
+                decision=Decision(next_action="START_RESEARCH", confidence=1.0),
+                brief=given.brief,
+                sections=(section,) if notes else (),
+                text=kept.text,
+                verification=kept.verification,
+            ),
+        )
+
+    def _assignment(self, ctx: RunContext, text: str) -> Assignment:
+        asked, language = self._record.question, self._record.language
+        return Assignment(
+            question=Question(text=asked, language=language),
+            analysis=QueryAnalysis(query_type="general", output_format="prose"),
+            brief=Brief(title=report_title(text), objective=asked, question=asked, language=language),
+            sections=(),
+            passages=tuple(key for key in cited_ids(text) if ctx.library.passage(key) is not None),
+        )
+
+    def _part(self, ctx: RunContext, kept: _Kept, start: int) -> CheckedReport:
+        """Return a part of what was found, with the passages of the statements in it."""
+        claims = kept.verification.claims
+        shown = claims[start : start + _STATEMENTS]
+        named = {claim.id for claim in shown}
+        ids = dict.fromkeys(key for claim in shown for key in claim.passages)
+        first = start == 0 or start >= len(claims)
+        return CheckedReport(
+            run_id=self._store.run_id,
+            counts=verdict_counts(kept.verification),
+            is_judged=any(claim.verdict.by_model for claim in claims),
+            open_statements=sum(bool(c.passages) and not c.verdict.by_model for c in claims),
+            statements=tuple(map(show_statement, shown)),
+            problems=tuple(
+                show_problem(p) for p in kept.verification.problems if p.claim in named or (first and not p.claim)
+            ),
+            passages=tuple(show_passage(key, ctx.library) for key in ids),
+            next=start + _STATEMENTS if start + _STATEMENTS < len(claims) else None,
+        )
+
+
+async def _hold(store: RunStore, stack: ExitStack) -> None:
+    """Hold a run until `stack` ends, once nobody else does. Raises RunBusy."""
+    until = time.monotonic() + _WAIT_SECONDS
+    while True:
+        try:
+            stack.enter_context(store.held())
+        except RunBusy:
+            if time.monotonic() > until:
+                raise
+            await asyncio.sleep(_LOOK_SECONDS)
+        else:
+            return
+
+
+def _new_id() -> str:
+    return f"d{secrets.token_hex(6)}"
+
+
+def _kept(ctx: RunContext) -> _Kept:
+    """Return the report that was handed in last. Raises ConfigError where there is none."""
+    kept = ctx.journal.notes(_CHECKED).get("")
+    if kept is None:
+        raise ConfigError("Hand a report in first: verify_report.", setting="report", value="")
+    return _Kept.model_validate_json(kept)
+
+
+def _check_verdicts(given: Mapping[str, GivenVerdict], known: Mapping[str, Claim], library: Library) -> None:
+    """Raise ConfigError for verdicts that fit no statement or name no passage."""
+    for message in _unfit(given, known, library):
+        raise ConfigError(message, setting="verdicts", value="")
+
+
+def _unfit(given: Mapping[str, GivenVerdict], known: Mapping[str, Claim], library: Library) -> Iterator[str]:
+    for key, one in given.items():
+        if key not in known:
+            yield f"There is no statement {key!r}."
+        elif one.verdict == "supported" and not known[key].passages:
+            yield f"The statement {key!r} cites no passage that could support it."
+        elif missing := [p for p in one.passages if library.passage(p) is None]:
+            yield f"There is no passage {missing[0]!r}."

@@ -1,0 +1,217 @@
+"""The research desk as tools of the MCP server: an agent searches, opens, notes, verifies and exports by itself."""
+
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
+from pydantic import BaseModel, Field
+
+from deep_research import api
+from deep_research.api import Begun, CheckedReport, GivenVerdict, Looked, Noted
+from deep_research.errors import ConfigError, ResearchError
+from deep_research.settings import load_settings
+
+if TYPE_CHECKING:
+    from deep_research.api import ResearchDesk
+
+_T = TypeVar("_T")
+_PART_CHARS = 30_000
+_MOST_ENCODED = 4_000_000
+"""Bytes of a file that is handed over in an answer."""
+_REACHES_OUT = ToolAnnotations(open_world_hint=True)
+_READS = ToolAnnotations(read_only_hint=True)
+SessionId = Annotated[str, Field(description="Id that begin_research gave.", max_length=80)]
+_Query = Annotated[str, Field(min_length=1, max_length=400)]
+_Start = Annotated[int, Field(ge=0, le=10_000_000, description="`next` of the part before; 0 for the first.")]
+
+
+class ExportedReport(BaseModel):
+    """A report as a file: `text`, in parts, or what is no text as `base64`; `next` is where the next part begins."""
+
+    run_id: str
+    file_name: str
+    media_type: str
+    text: str = ""
+    base64: str = ""
+    saved_at: str = ""
+    next: int | None = None
+
+
+async def explained(work: Awaitable[_T]) -> _T:
+    """Return what `work` gives; an error of ours becomes the tool's answer."""
+    try:
+        return await work
+    except ResearchError as error:
+        hint = f" (setting {error.setting})" if isinstance(error, ConfigError) and error.setting else ""
+        raise ToolError(f"{error.message}{hint}") from error
+
+
+class DeskTools:
+    """The tools of a desk; `home_of` tells owner and state folder of a request."""
+
+    def __init__(self, home_of: Callable[[Context], tuple[str, Path]]) -> None:
+        self._home_of = home_of
+
+    def register(self, server: MCPServer) -> None:
+        """Offer the tools."""
+        server.tool(title="Begin to research by yourself")(self.begin_research)
+        server.tool(title="Search sources", annotations=_REACHES_OUT)(self.search)
+        server.tool(title="Open a source, passage or address", annotations=_REACHES_OUT)(self.open)
+        server.tool(title="Find words in a source", annotations=_READS)(self.find)
+        server.tool(title="Keep a note")(self.note)
+        server.tool(title="Verify a report")(self.verify_report)
+        server.tool(title="Hand in verdicts")(self.record_verdicts)
+        server.tool(title="Export the report")(self.export_report)
+
+    async def begin_research(
+        self,
+        context: Context,
+        question: Annotated[str, Field(min_length=1, max_length=4000)],
+        docs: Annotated[list[str] | None, Field(description="Files and folders of this machine to search.")] = None,
+        sources: Annotated[
+            list[str] | None, Field(description="Web sources by name (deep-research sources); default: what fits.")
+        ] = None,
+    ) -> Begun:
+        """Begin a session in which you research yourself; it is kept as a run, and goes on by its run_id after a break.
+
+        Then: search, open, find; note what you learn with passage ids like [s7p3]; write a report that cites them;
+        verify_report, record_verdicts, revise; export_report.
+        """
+        owner, home = self._home_of(context)
+        if docs and owner:
+            raise ToolError("Documents of the server's machine are searched for its own user alone.")
+        given: dict[str, Any] = {"sources": sources} if sources else {}
+        settings = await explained(asyncio.to_thread(lambda: load_settings(**given)))
+        return await explained(api.begin_desk(question, settings, home=home, docs=docs or []))
+
+    async def search(
+        self,
+        context: Context,
+        run_id: SessionId,
+        queries: Annotated[list[_Query], Field(min_length=1, max_length=6)],
+        source: Annotated[
+            str, Field(description='A source of begin_research, "library" for what was read so far, or "" for all.')
+        ] = "",
+    ) -> Looked:
+        """Search by a few words a query; passages come with ids, date and standing. Made once for the same words."""
+        return await self._at(context, run_id, lambda desk: desk.search(queries, source))
+
+    async def open(
+        self,
+        context: Context,
+        run_id: SessionId,
+        what: Annotated[
+            str,
+            Field(description="A source (s7), a passage to read on from (s7p3), or a web address.", max_length=8000),
+        ],
+    ) -> Looked:
+        """Read a source from its beginning or from a passage on; a web page is fetched and kept."""
+        return await self._at(context, run_id, lambda desk: desk.open(what))
+
+    async def find(
+        self,
+        context: Context,
+        run_id: SessionId,
+        words: _Query,
+        source: Annotated[str, Field(description='A source (s7); "" for all that was read.', max_length=40)] = "",
+    ) -> Looked:
+        """Return the passages in which words stand, of one source or of all that was read."""
+        return await self._at(
+            context, run_id, lambda desk: desk.open(source, words) if source else desk.search([words], "library")
+        )
+
+    async def note(
+        self,
+        context: Context,
+        run_id: SessionId,
+        text: Annotated[str, Field(min_length=1, max_length=50_000, description="Markdown with passage ids.")],
+    ) -> Noted:
+        """Keep what you have learnt, each finding with its ids; ids that do not exist are named."""
+        return await self._at(context, run_id, lambda desk: desk.add_note(text))
+
+    async def verify_report(
+        self,
+        context: Context,
+        run_id: SessionId,
+        report: Annotated[
+            str,
+            Field(
+                description='Markdown that cites passage ids [s7p3], or web pages in any style; "" for a further part '
+                "of the one handed in before.",
+                max_length=500_000,
+            ),
+        ] = "",
+        start: _Start = 0,
+    ) -> CheckedReport:
+        """Hold a report against the passages it cites: code's flags, and each statement with its passages.
+
+        Where no model has judged (is_judged is false), judge each statement yourself: do its passages say all of it?
+        Hand the verdicts in with record_verdicts; put wrong statements right and verify again.
+        """
+        return await self._at(context, run_id, lambda desk: desk.verify_report(report, start))
+
+    async def record_verdicts(
+        self,
+        context: Context,
+        run_id: SessionId,
+        verdicts: Annotated[list[GivenVerdict], Field(min_length=1, max_length=200)],
+    ) -> CheckedReport:
+        """Take in your verdicts on statements (c12) of the report verified last; the export shows them."""
+        return await self._at(context, run_id, lambda desk: desk.record_verdicts(verdicts))
+
+    async def export_report(
+        self,
+        context: Context,
+        run_id: SessionId,
+        format: Annotated[  # noqa: A002 - the word of those who call it
+            str, Field(description="markdown, html, docx, pdf, json, …", max_length=40)
+        ] = "markdown",
+        save_to: Annotated[str, Field(description="A file of this machine to write it to.", max_length=1000)] = "",
+        start: _Start = 0,
+    ) -> ExportedReport:
+        """Finish: the report verified last, with references, evidence and verdicts, in a format."""
+        owner, _ = self._home_of(context)
+        if save_to and owner:
+            raise ToolError("Files of the server's machine are written for its own user alone.")
+        made = await self._at(context, run_id, lambda desk: desk.export_report(format))
+        known: dict[str, Any] = {"run_id": run_id, "file_name": made.file_name, "media_type": made.media_type}
+        if save_to:
+            path = await explained(asyncio.to_thread(_saved, save_to, made.data))
+            return ExportedReport(**known, saved_at=path)
+        try:
+            text = made.data.decode()
+        except UnicodeDecodeError:
+            if len(made.data) > _MOST_ENCODED:
+                raise ToolError("The file is too large for an answer: give save_to, or another format.") from None
+            return ExportedReport(**known, base64=base64.b64encode(made.data).decode())
+        end = start + _PART_CHARS
+        return ExportedReport(**known, text=text[start:end], next=end if end < len(text) else None)
+
+    async def _at(self, context: Context, run_id: str, work: "Callable[[ResearchDesk], Awaitable[_T]]") -> _T:
+        _, home = self._home_of(context)
+        desk = await explained(asyncio.to_thread(api.open_desk, run_id, home=home))
+        return await explained(work(desk))
+
+
+def _saved(name: str, data: bytes) -> str:
+    """Write a file, and return its whole path. Raises ConfigError for a folder that does not exist, StoreError."""
+    path = Path(name).expanduser().absolute()
+    if not path.parent.is_dir() or path.is_dir():
+        raise ConfigError(f"There is no folder for {name!r}, or it is one itself.", setting="save_to", value=name)
+    api.save_bytes(path, data)
+    return str(path)
+
+
+def refuse_unknown_arguments(server: MCPServer) -> None:
+    """Have all tools refuse an argument that they do not know, instead of leaving it out."""
+    for tool in server._tool_manager.list_tools():  # the package offers no way
+        model = tool.fn_metadata.arg_model
+        model.model_config["extra"] = "forbid"
+        model.model_rebuild(force=True)
+        tool.parameters["additionalProperties"] = False

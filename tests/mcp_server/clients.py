@@ -1,0 +1,55 @@
+"""Our MCP server as a process, and the official client that speaks to it."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+
+from mcp import Client, StdioServerParameters, stdio_client
+
+
+def environment(home: Path) -> dict[str, str]:
+    """The variables of a server; its source is that of the tests."""
+    source = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+    return {"PATH": os.defpath, "DEEP_RESEARCH_HOME": str(home), "LANG": "C.UTF-8", **source}
+
+
+@asynccontextmanager
+async def over_stdio(home: Path, **variables: str) -> AsyncIterator[Client]:
+    parameters = StdioServerParameters(
+        command=sys.executable, args=["-m", "deep_research", "mcp"], env={**environment(home), **variables}
+    )
+    async with Client(stdio_client(parameters), read_timeout_seconds=90) as client:
+        yield client
+
+
+@contextmanager
+def served(home: Path, *flags: str) -> Iterator[str]:
+    """Serve over HTTP in a process of its own; the address, which it shows once it takes connections."""
+    command = [sys.executable, "-m", "deep_research", "mcp", "--http", "--port", "0", *flags]
+    process = subprocess.Popen(command, env=environment(home), stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        line = process.stderr.readline()
+        shown = re.search(r"http://\S+", line)
+        assert shown, line + process.stderr.read()
+        yield shown[0]
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+        process.stderr.close()
+
+
+@asynccontextmanager
+async def over_http(url: str, **headers: str) -> AsyncIterator[Client]:
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
+        Client(streamable_http_client(url, http_client=http), read_timeout_seconds=90) as client,
+    ):
+        yield client

@@ -1,0 +1,220 @@
+"""The research desk: a whole research by an agent through MCP alone, with the official client."""
+
+import asyncio
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research import api
+from deep_research.cli.main import run as command
+from mcp import Client
+from tests.mcp_server.clients import over_http, over_stdio, served
+from tests.runs.running import engines
+from tests.verify.reports import engines_web
+
+QUESTION = "How do the Alpha engine and the Beta engine differ?"
+FINDER = {"DEEP_RESEARCH_MODEL_PROVIDER": "finder"}
+
+
+async def told(client: Client, tool: str, **arguments: Any) -> Any:
+    """The structured answer of a tool."""
+    answer = await client.call_tool(tool, arguments)
+    assert not answer.is_error, answer.content[0].text
+    return answer.structured_content
+
+
+async def refusal(client: Client, tool: str, **arguments: Any) -> str:
+    """What a tool says that it refuses."""
+    answer = await client.call_tool(tool, arguments)
+    assert answer.is_error, answer.content
+    return answer.content[0].text
+
+
+async def begun(client: Client, docs: Path) -> str:
+    return (await told(client, "begin_research", question=QUESTION, docs=[str(docs)]))["run_id"]
+
+
+async def passage_with(client: Client, run: str, words: str) -> str:
+    """The id of a passage that holds words."""
+    found = await told(client, "search", run_id=run, queries=[words])
+    return next(one["id"] for one in found["passages"] if words in one["text"])
+
+
+@pytest.mark.process
+async def test_an_agent_researches_is_killed_and_ends_in_an_exported_report(tmp_path: Path) -> None:
+    docs, home = engines(tmp_path / "docs"), tmp_path / "home"
+    async with over_stdio(home, **FINDER) as client:
+        run = await begun(client, docs)
+        alpha = await passage_with(client, run, "3,000 rpm")
+        noted = await told(client, "note", run_id=run, text=f"- Alpha turns at 3,000 rpm [{alpha}] [s99p1]")
+        assert noted["unknown"] == ["s99p1"]
+        _kill_server(home)
+    async with over_stdio(home, **FINDER) as client:
+        beta = await passage_with(client, run, "85 kg")
+        again = await told(client, "search", run_id=run, queries=["3,000 rpm"], source="library")
+        assert alpha in [one["id"] for one in again["passages"]]
+        read = await told(client, "open", run_id=run, what=alpha.partition("p")[0])
+        assert "rotary engine" in " ".join(one["text"] for one in read["passages"])
+        places = await told(client, "find", run_id=run, words="Anna Holm", source=beta.partition("p")[0])
+        assert [one["id"] for one in places["passages"]]
+
+        wrong = f"# Two engines\n\nThe Alpha engine turns at 3,500 rpm [{alpha}].\n\nThe Beta engine weighs 85 kg [{beta}].\n"
+        checked = await told(client, "verify_report", run_id=run, report=wrong)
+        assert not checked["is_judged"]
+        assert ["3,500" in problem["problem"] for problem in checked["problems"]] == [True]
+        assert {one["id"] for one in checked["passages"]} == {alpha, beta}
+        checked = await told(client, "verify_report", run_id=run, report=wrong.replace("3,500", "3,000"))
+        assert not checked["problems"]
+        verdicts = [{"statement": one["id"], "verdict": "supported"} for one in checked["statements"]]
+        done = await told(client, "record_verdicts", run_id=run, verdicts=verdicts)
+        assert done["counts"]["supported"] == 2
+        assert done["open_statements"] == 0
+
+        shown = await told(client, "export_report", run_id=run)
+        assert "3,000 rpm [1]" in shown["text"]
+        page = tmp_path / "report.html"
+        saved = await told(client, "export_report", run_id=run, format="html", save_to=str(page))
+        assert saved["saved_at"] == str(page)
+        assert "rotary engine" in page.read_text("utf-8")
+        answer = await told(client, "get_report", run_id=run)
+        assert answer["verdicts"]["supported"] == 2
+    report = api.open_run(run, home=home).report
+    for claim in report.claims:
+        for key in claim.passages:
+            found, _ = api.open_run(run, home=home).passage(key)
+            assert found.text == report.passages[key].text
+    assert report.sections[0].notes.startswith("- Alpha turns")
+
+
+def _kill_server(home: Path) -> None:
+    """Kill the server of a state folder as a crash would."""
+    mine = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    for process in mine:
+        try:
+            line = (Path("/proc") / str(process) / "environ").read_bytes()
+            name = (Path("/proc") / str(process) / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if f"DEEP_RESEARCH_HOME={home}".encode() in line.split(b"\0") and b"mcp" in name.split(b"\0"):
+            os.kill(process, signal.SIGKILL)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("servers", [1, 2])
+async def test_two_agents_work_at_one_library_at_once(servers: int, tmp_path: Path) -> None:
+    docs, home = engines(tmp_path / "docs"), tmp_path / "home"
+    names = ("Alpha", "Beta", "Gamma")
+
+    async def work(client: Client, run: str, order: tuple[str, ...]) -> list[str]:
+        ids = []
+        for name in order:
+            found = await told(client, "search", run_id=run, queries=[f"{name} engine rpm"])
+            ids.append(found["passages"][0]["id"])
+            await told(client, "note", run_id=run, text=f"{name} [{ids[-1]}]")
+        return ids
+
+    async with over_stdio(home, **FINDER) as first:
+        run = await begun(first, docs)
+        if servers == 1:
+            both = await asyncio.gather(work(first, run, names), work(first, run, names[::-1]))
+        else:
+            async with over_stdio(home, **FINDER) as second:
+                both = await asyncio.gather(work(first, run, names), work(second, run, names[::-1]))
+        assert both[0] == both[1][::-1]
+        last = await told(first, "note", run_id=run, text="The end.")
+        assert last["notes"] == 7
+    urls = [facts.source.url for facts in api.open_run(run, home=home).list_sources()]
+    assert len(urls) == len(set(urls))
+
+
+@pytest.mark.process
+async def test_over_http_a_session_belongs_to_its_owner(tmp_path: Path) -> None:
+    from deep_research.server.access_tokens import AccessTokens  # noqa: PLC0415
+
+    home = tmp_path / "home"
+    tokens = AccessTokens(home)
+    anna, bert = tokens.create("anna"), tokens.create("bert")
+    with served(home, "--require-tokens") as url:
+        async with over_http(url, authorization=f"Bearer {anna}") as client:
+            begin = {"question": QUESTION, "sources": ["wikipedia"]}
+            run = (await told(client, "begin_research", **begin))["run_id"]
+            assert "own user" in await refusal(client, "begin_research", question=QUESTION, docs=["/etc"])
+            assert "own user" in await refusal(client, "export_report", run_id=run, save_to="/tmp/x.md")
+            assert (await told(client, "note", run_id=run, text="Mine."))["notes"] == 1
+        async with over_http(url, authorization=f"Bearer {bert}") as client:
+            assert "There is no run" in await refusal(client, "note", run_id=run, text="Not mine.")
+
+
+@pytest.mark.process
+async def test_what_a_tool_does_not_know_is_refused_in_one_line(tmp_path: Path) -> None:
+    docs, home = engines(tmp_path / "docs"), tmp_path / "home"
+    async with over_stdio(home, **FINDER) as client:
+        for tool in (await client.list_tools()).tools:
+            assert tool.input_schema["additionalProperties"] is False, tool.name
+        run = await begun(client, docs)
+        alpha = await passage_with(client, run, "3,000 rpm")
+        for tool, arguments, said in (
+            ("begin_research", {"question": QUESTION, "documents": ["x"]}, "documents"),
+            ("begin_research", {"question": QUESTION, "docs": ["/nowhere"]}, "/nowhere"),
+            ("begin_research", {"question": QUESTION, "sources": ["wikipedai"]}, "Did you mean 'wikipedia'"),
+            ("research", {"question": "x", "folder": "x"}, "folder"),
+            ("search", {"run_id": run, "queries": ["x"], "source": "gogle"}, "There is no source 'gogle'"),
+            ("search", {"run_id": run, "queries": []}, "queries"),
+            ("search", {"run_id": "nothing", "queries": ["x"]}, "There is no run"),
+            ("record_verdicts", {"run_id": run, "verdicts": [{"statement": "c1", "verdict": "supported"}]}, "Hand a report"),
+            ("export_report", {"run_id": run}, "Hand a report"),
+            ("verify_report", {"run_id": run, "report": "x" * 500_001}, "500000"),
+        ):
+            assert said in await refusal(client, tool, **arguments), tool
+        await told(client, "verify_report", run_id=run, report=f"Alpha turns at 3,000 rpm [{alpha}]. It is small.")
+        for verdict, said in (
+            ({"statement": "c9", "verdict": "supported"}, "no statement 'c9'"),
+            ({"statement": "c2", "verdict": "supported"}, "cites no passage"),
+            ({"statement": "c1", "verdict": "right"}, "verdict"),
+            ({"statement": "c1", "verdict": "contradicted", "passages": ["s9p9"]}, "no passage 's9p9'"),
+            ({"statement": "c1", "verdict": "supported", "why": "x"}, "why"),
+        ):
+            assert said in await refusal(client, "record_verdicts", run_id=run, verdicts=[verdict])
+        assert "papyrus" in await refusal(client, "export_report", run_id=run, format="papyrus")
+        assert "no folder" in await refusal(client, "export_report", run_id=run, save_to="/nowhere/x.md")
+        nothing = await told(client, "open", run_id=run, what="s99")
+        assert "no source" in nothing["told"]
+        inside = await told(client, "open", run_id=run, what="http://169.254.169.254/latest/meta-data/")
+        assert not inside["passages"]
+
+
+@pytest.mark.process
+async def test_a_report_of_links_is_verified_and_large_ones_come_in_parts(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with engines_web() as (web, base):
+        opened = {"DEEP_RESEARCH_ALLOWED_INTERNAL_HOSTS": f"127.0.0.1:{web.port}", **FINDER}
+        async with over_stdio(home, **opened) as client:
+            run = await begun(client, engines(tmp_path / "docs"))
+            read = await told(client, "open", run_id=run, what=f"{base}/beta")
+            assert "85 kg" in read["passages"][-1]["text"]
+            lines = [f"The Beta engine weighs {number} kg ([Beta]({base}/beta))." for number in range(60, 100)]
+            first = await told(client, "verify_report", run_id=run, report="# Beta\n\n" + "\n\n".join(lines))
+            assert (len(first["statements"]), first["next"]) == (25, 25)
+            second = await told(client, "verify_report", run_id=run, start=25)
+            assert (len(second["statements"]), second["next"]) == (15, None)
+            assert len(first["problems"]) + len(second["problems"]) == 39
+            assert web.count("engines.test", "/beta") == 1
+            assert len(json.dumps(first)) < 40_000
+
+
+def test_a_session_is_listed_shown_and_not_carried_out(
+    tmp_path: Path, own_state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from deep_research.settings import load_settings  # noqa: PLC0415
+
+    docs = engines(tmp_path / "docs")
+    begin = api.begin_desk(QUESTION, load_settings(model_provider="finder"), home=own_state, docs=[str(docs)])
+    run = asyncio.run(begin).run_id
+    assert command(["list"]) == 0
+    assert run in capsys.readouterr().out
+    assert command(["resume", run]) == 2
+    assert "deep-research mcp" in capsys.readouterr().err
