@@ -165,7 +165,11 @@ async def test_what_a_tool_does_not_know_is_refused_in_one_line(tmp_path: Path) 
             ("search", {"run_id": run, "queries": ["x"], "source": "gogle"}, "There is no source 'gogle'"),
             ("search", {"run_id": run, "queries": []}, "queries"),
             ("search", {"run_id": "nothing", "queries": ["x"]}, "There is no run"),
-            ("record_verdicts", {"run_id": run, "verdicts": [{"statement": "c1", "verdict": "supported"}]}, "Hand a report"),
+            (
+                "record_verdicts",
+                {"run_id": run, "verdicts": [{"statement": "c1", "verdict": "supported"}]},
+                "Hand a report",
+            ),
             ("export_report", {"run_id": run}, "Hand a report"),
             ("verify_report", {"run_id": run, "report": "x" * 500_001}, "500000"),
         ):
