@@ -177,13 +177,13 @@ def _overflowing(step: str, times: int, refused: list[Request]) -> Callable[[Req
 
 def d5(s: Scenes) -> None:
     refused: list[Request] = []
-    with s.playing(_overflowing("write", 3, refused)):
+    with s.playing(_overflowing("write", 3, refused), context_limit=12_000):
         ran = s.run(COMPARE)
     assert ran.report.answered
     if s.has_model:
         lengths = [len(request["prompt"]) for request in refused]
         assert len(lengths) == 3
-        assert lengths == sorted(set(lengths), reverse=True)
+        assert lengths == sorted(lengths, reverse=True)
         assert "## Conclusion" in ran.report.report
         assert not any("without_model" in gap.codes for gap in ran.report.gaps)
 

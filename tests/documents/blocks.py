@@ -17,8 +17,8 @@ _NAMES = {
     "python -m src.main": "python -m deep_research",
     "src.deep_research.deep_research_agent": "deep_research",
     "src.deep_research": "deep_research",
-    "python src/deep_research/tests/debug_clarify_node.py": "python -m deep_research step clarify",
-    "python src/deep_research/tests/debug_full_graph.py": "python -m deep_research step plan_sections",
+    "python src/deep_research/tests/debug_clarify_node.py": "python -m deep_research step clarify 'RAG'",
+    "python src/deep_research/tests/debug_full_graph.py": "python -m deep_research step plan_sections 'RAG'",
 }
 
 

@@ -29,7 +29,7 @@ def _asked() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("wire", ["compatible", "anthropic"])
-async def test_tokens_of_sections_while_they_are_written(
+async def test_tokens_of_the_report_while_it_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wire: str
 ) -> None:
     with served(monkeypatch, wire=wire):
@@ -39,16 +39,15 @@ async def test_tokens_of_sections_while_they_are_written(
                 _asked(), _config(tmp_path), stream_mode=["messages", "updates"], subgraphs=True
             )
         ]
-    places = [n for n, (_, mode, data) in enumerate(parts) if mode == "updates" and "compress_output" in data]
+    (place,) = [n for n, (_, mode, data) in enumerate(parts) if mode == "updates" and "final_report" in data]
     tokens: dict[str, list[str]] = {}
-    for path, mode, data in parts[: places[0]]:
-        if mode == "messages" and data[1]["langgraph_node"] == "compress_output":
-            assert path
+    for _, mode, data in parts[:place]:
+        if mode == "messages" and data[1]["langgraph_node"] == "final_report":
             tokens.setdefault(data[0].id, []).append(data[0].content)
-    assert max(len(pieces) for pieces in tokens.values()) > 3, "it comes in pieces, before the section is there"
-    texts = ["".join(pieces) for pieces in tokens.values()]
-    assert any("Alpha engine" in text for text in texts)
-    assert not any(text.lstrip().startswith("{") for text in texts), "the prose, not its JSON"
+    written = ["".join(pieces) for pieces in tokens.values() if len(pieces) > 3]
+    assert written, "it comes in pieces, before the report is there"
+    assert any("Alpha engine" in text for text in written)
+    assert not any(piece.lstrip().startswith("{") for pieces in tokens.values() for piece in pieces), "prose, no JSON"
 
 
 async def test_messages_without_subgraphs_are_those_of_the_conversation_and_the_report(
@@ -89,15 +88,15 @@ async def test_each_model_call_is_a_run_with_a_name_its_tokens_and_its_model(
         asked = len(provider.calls)
     assert len(calls.started) == len(calls.ended) == asked
     names = {name for name, *_ in calls.started}
-    assert {"research: decide", "research: plan", "write: section", "report: compose"} <= names
-    _name, messages, tags, about = next(row for row in calls.started if row[0] == "write: section")
+    assert {"research: decide", "research: plan", "research: answer", "report: answer", "judge: judge"} <= names
+    _name, messages, tags, about = next(row for row in calls.started if row[0] == "report: answer")
     assert messages[0][0].type == "system"
     assert "mine" in tags
     assert "nostream" not in tags
     assert about["ls_model_name"] == "scripted"
     assert about["ls_provider"] == "compatible"
     assert about["customer"] == "7"
-    assert about["langgraph_node"] == "compress_output"
+    assert about["langgraph_node"] == "final_report"
     assert all("nostream" in row[2] for row in calls.started if row[0].startswith(("research", "review", "judge")))
     used = [generation.message.usage_metadata for result in calls.ended for (generation,) in result.generations]
     assert sum(one["input_tokens"] for one in used) == provider.prompt_tokens
@@ -114,7 +113,7 @@ async def test_a_stream_of_events_has_the_tokens(tmp_path: Path, monkeypatch: py
     with served(monkeypatch):
         events = [e async for e in _graph().astream_events(_asked(), _config(tmp_path), version="v2")]
     names = [e["name"] for e in events if e["event"] == "on_chat_model_stream"]
-    assert {"write: section", "report: compose"} <= set(names)
+    assert set(names) == {"report: answer"}
 
 
 TEXT = 'He said "no" \\ yes.\n\nZwölf 발동기 [s1p1] 😀'

@@ -105,8 +105,8 @@ def build(calls: Path | None = None, fault: str = "") -> MCPServer:
         return f"# A page\n\nThe page at {url} says that the Alpha engine costs 400 euros."
 
     @server.tool(description="Recall what was stored.")
-    def recall(query: str) -> str:
-        note(f"recall {query}")
+    def open(query: str) -> str:
+        note(f"open {query}")
         return "The Alpha engine was stored in a shed in Graz for eleven years."
 
     @server.tool(description="Publish a story.", annotations=ToolAnnotations(read_only_hint=False))

@@ -8,7 +8,7 @@ import pytest
 from deep_research.data.outside_tools import OfferedTool
 from deep_research.mcp.tool_offers import MOST_PER_SERVER, chosen, offers, query_argument
 
-OURS = {"search", "read", "recall"}
+OURS = {"search", "open"}
 
 
 def _tool(name: str, description: str = "", **parameters: Any) -> OfferedTool:
@@ -21,7 +21,7 @@ def _names(**listed: list[str]) -> list[str]:
 
 
 def test_d7_names_stay_as_they_are_unless_they_conflict() -> None:
-    assert _names(hn=["stories", "recall"], wiki=["pages"]) == ["stories", "hn_recall", "pages"]
+    assert _names(hn=["stories", "open"], wiki=["pages"]) == ["stories", "hn_open", "pages"]
     assert _names(hn=["find"], wiki=["find"]) == ["hn_find", "wiki_find"]
     assert _names(hn=["find", "wiki_find"], wiki=["find"]) == ["hn_find", "wiki_find", "wiki_find_2"]
 

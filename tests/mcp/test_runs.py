@@ -96,7 +96,7 @@ def _offered(requests: Sequence[Request]) -> set[str]:
 
 def test_d7_a_model_calls_tools_and_cites_what_they_answer(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = own_state.parent / "calls"
-    script = ToolUser([FIND], [Call("get_story", {"story_id": "101"}), Call("pocket_recall", {"query": "ENGINE"})])
+    script = ToolUser([FIND], [Call("get_story", {"story_id": "101"}), Call("pocket_open", {"query": "ENGINE"})])
     with served(monkeypatch, script) as provider:
         ran = research(own_state, {"pocket": stdio(calls)}, mcp_prompt="Ask the stories before all else.", **MODEL)
         asked = [one.request for one in provider.calls]
@@ -119,8 +119,8 @@ def test_d7_tools_are_offered_under_names_of_their_own(own_state: Path, monkeypa
     with served(monkeypatch, script) as provider:
         research(own_state, {"a": stdio(first), "b": stdio(second, tools=["search_stories"])}, **MODEL)
         offered = _offered([one.request for one in provider.calls])
-    assert {"search", "open", "get_story", "a_search_stories", "b_search_stories"} <= offered
-    assert not {"publish_story", "search_stories"} & offered
+    assert {"search", "open", "a_open", "get_story", "a_search_stories", "b_search_stories"} <= offered
+    assert not {"publish_story", "b_open", "search_stories"} & offered
     assert "search_stories Alpha" in _calls(first)
     assert "search_stories beta" in _calls(second)
 
@@ -282,12 +282,12 @@ def test_d7_after_kill_9_a_run_goes_on_and_makes_no_tool_call_twice(
     own_state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = own_state.parent / "calls"
-    researcher = ToolUser([FIND], [Call("pocket_recall", {"query": "ENGINE"})])
+    researcher = ToolUser([FIND], [Call("pocket_open", {"query": "ENGINE"})])
     held, reached, writing = threading.Event(), threading.Semaphore(0), set[str]()
 
     def script(request: Request) -> Reply:
         reply = researcher(request)
-        if step_of(request) == "write_section" and not held.is_set():
+        if step_of(request) == "notes" and not held.is_set():
             section = researcher.section_of(request)
             if section not in writing:  # a slow call is asked a second time
                 writing.add(section)
@@ -370,7 +370,7 @@ def test_e1_the_command_lists_servers_ready_or_not_and_their_tools(own_state: Pa
     checked = call("sources", "--check", "--json", env=env).json["mcp_servers"]
     assert [(row["name"], row["ready"]) for row in checked] == [("pocket", True), ("keyless", False), ("absent", False)]
     assert checked[0]["tools"] == {
-        "search_stories": "searched", "get_story": "offered", "open_page": "offered", "recall": "searched",
+        "search_stories": "searched", "get_story": "offered", "open_page": "offered", "open": "searched",
         "publish_story": "not offered: it changes something", "draw": "offered", "environment": "offered",
     }  # fmt: skip
     assert shutil.which("no-such-program") is None
