@@ -45,7 +45,6 @@ class SettingArguments(TypedDict, total=False):
     review_max_tokens: "int"
     report_max_tokens: "int"
     judge_max_tokens: "int"
-    compression_target_tokens: "int"
     max_structured_output_retries: "int"
     max_model_requests: "int"
     strategy: "str"
@@ -62,7 +61,7 @@ class SettingArguments(TypedDict, total=False):
     allowed_internal_hosts: "Sequence[str] | str"
     obey_robots: "bool"
     send_private_text: "bool"
-    workflow: 'Literal["sections", "loop", "supervisor", "quick"]'
+    workflow: 'Literal["sections", "loop", "supervisor", "quick", "verify", "desk"]'
     template: "str"
     max_sections: "int"
     max_concurrent_researchers: "int"
@@ -77,8 +76,6 @@ class SettingArguments(TypedDict, total=False):
     max_researcher_iterations: "int"
     max_concurrent_research_units: "int"
     max_react_tool_calls: "int"
-    section_patience: "float"
-    section_patience_seconds: "float"
     confidence_start: "float"
     confidence_ask: "float"
     confidence_never_ask: "float"

@@ -11,6 +11,7 @@ import pytest
 
 from deep_research import api
 from deep_research.cli.main import run as command
+from deep_research.concurrency import side_by_side
 from mcp import Client
 from tests.mcp_server.clients import over_http, over_stdio, served
 from tests.runs.running import engines
@@ -120,10 +121,10 @@ async def test_two_agents_work_at_one_library_at_once(servers: int, tmp_path: Pa
     async with over_stdio(home, **FINDER) as first:
         run = await begun(first, docs)
         if servers == 1:
-            both = await asyncio.gather(work(first, run, names), work(first, run, names[::-1]))
+            both = await side_by_side([work(first, run, names), work(first, run, names[::-1])])
         else:
             async with over_stdio(home, **FINDER) as second:
-                both = await asyncio.gather(work(first, run, names), work(second, run, names[::-1]))
+                both = await side_by_side([work(first, run, names), work(second, run, names[::-1])])
         assert both[0] == both[1][::-1]
         last = await told(first, "note", run_id=run, text="The end.")
         assert last["notes"] == 7
@@ -165,7 +166,11 @@ async def test_what_a_tool_does_not_know_is_refused_in_one_line(tmp_path: Path) 
             ("search", {"run_id": run, "queries": ["x"], "source": "gogle"}, "There is no source 'gogle'"),
             ("search", {"run_id": run, "queries": []}, "queries"),
             ("search", {"run_id": "nothing", "queries": ["x"]}, "There is no run"),
-            ("record_verdicts", {"run_id": run, "verdicts": [{"statement": "c1", "verdict": "supported"}]}, "Hand a report"),
+            (
+                "record_verdicts",
+                {"run_id": run, "verdicts": [{"statement": "c1", "verdict": "supported"}]},
+                "Hand a report",
+            ),
             ("export_report", {"run_id": run}, "Hand a report"),
             ("verify_report", {"run_id": run, "report": "x" * 500_001}, "500000"),
         ):

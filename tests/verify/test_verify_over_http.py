@@ -32,9 +32,7 @@ def finished(http: httpx.Client, run: str) -> dict[str, object]:
 
 def test_text_and_uploads_are_verified(own_state: Path, web: tuple[FakeWeb, str]) -> None:
     with serving(own_state) as address, client(address) as http:
-        made = http.post(
-            "/api/v1/verifications", json={"text": markdown(web[1])}, headers={"idempotency-key": "one"}
-        )
+        made = http.post("/api/v1/verifications", json={"text": markdown(web[1])}, headers={"idempotency-key": "one"})
         assert made.status_code == 201
         assert made.headers["location"].endswith(made.json()["id"])
         assert made.json()["title"] in ("", "Engines compared")
@@ -45,7 +43,9 @@ def test_text_and_uploads_are_verified(own_state: Path, web: tuple[FakeWeb, str]
         files = {"file": ("r.html", html(web[1]).encode())}
         document = http.post("/api/v1/documents", files=files).json()["id"]
         run = http.post("/api/v1/verifications", json={"reports": [document]}).json()["id"]
-        assert [problem["quote"] for problem in finished(http, run)["problems"]] == ["The Alpha engine turns at 3,500 rpm."]
+        assert [problem["quote"] for problem in finished(http, run)["problems"]] == [
+            "The Alpha engine turns at 3,500 rpm."
+        ]
         exported = http.get(f"/api/v1/runs/{run}/export/html")
         assert "3,000 rpm" in exported.text
 

@@ -118,18 +118,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         workflow=ctx.settings.workflow,
         title=title,
         report="\n\n".join(blocks) + "\n",
-        sections=tuple(
-            ReportSection(
-                title=s.title,
-                description=s.description,
-                status=s.status,
-                notes=s.content,
-                key_findings=s.key_findings,
-                sources=s.sources,
-                searched=s.searched,
-            )
-            for s in done.sections
-        ),
+        sections=tuple(map(_report_section, done.sections)),
         claims=tuple(placed),
         references=entries,
         sources={s: made for s in shown if (made := _source(ctx.library, s)) is not None},
@@ -143,6 +132,18 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         problems=done.verification.problems,
         edits=done.edits,
         disagreements=done.disagreements,
+    )
+
+
+def _report_section(s: Section) -> ReportSection:
+    return ReportSection(
+        title=s.title,
+        description=s.description,
+        status=s.status,
+        notes=s.content,
+        key_findings=s.key_findings,
+        sources=s.sources,
+        searched=s.searched,
     )
 
 
