@@ -22,8 +22,8 @@ from deep_research.api import stream
 from deep_research.data import Decision, Question
 from deep_research.errors import Declined
 from deep_research.events import Understood
-from deep_research.i18n.language import detect
 from deep_research.finding.finder_reasoner import FinderReasoner
+from deep_research.i18n.language import detect
 from deep_research.run_context.context import RunContext
 from deep_research.settings import load_settings
 from deep_research.steps.intake import decide

@@ -103,7 +103,6 @@ B9 = {
     "max_tool_calls_per_researcher": 10,
     "max_review_iterations": 2,
     "max_context_tokens": 100_000,
-    "compression_target_tokens": 8_000,
     "allow_clarification": True,
     "model_name": None,
     "enable_thinking": False,
@@ -199,7 +198,7 @@ async def test_b11_on_clarify_question_is_asked_and_its_answer_used(docs: Path, 
         "tell me about it", config=config, on_clarify_question=sync if style == "sync" else later
     )
     assert len(asked) == 1
-    assert asked[0].startswith("What exactly should be researched? Please name the topic.\n1. ")
+    assert asked[0].startswith("What does “it” refer to? Please name it.\n1. ")
     assert "Alpha" in report.title
     assert report.question == "tell me about it"
     assert report.answered

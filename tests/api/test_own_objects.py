@@ -79,7 +79,7 @@ def test_a_chat_model_of_langchain_thinks(docs: list[str], provider: ScriptedPro
     report = research(QUESTION, docs=docs, model=langchain_model(provider))
     assert report.answered
     assert_citations_resolve(report)
-    assert (report.reasoner.provider, report.reasoner.models["write"]) == ("langchain", "gpt-4o")
+    assert (report.reasoner.provider, report.reasoner.models["report"]) == ("langchain", "gpt-4o")
     assert report.ledger.model_calls == len(provider.calls) > 5
     assert "test-key" not in "".join(path.read_text("utf-8") for path in own_state.rglob("*.json*"))
 
@@ -89,15 +89,15 @@ def test_an_object_of_our_port_thinks_and_is_not_closed(docs: list[str], provide
     for _ in range(2):
         report = research(QUESTION, docs=docs, model=model)
         assert report.answered
-        assert (report.reasoner.provider, report.reasoner.models["write"]) == ("mine", "my-model")
+        assert (report.reasoner.provider, report.reasoner.models["report"]) == ("mine", "my-model")
     assert model.asked == len(provider.calls)
     assert not model.closed
 
 
 def test_models_of_single_roles(docs: list[str], provider: ScriptedProvider) -> None:
     judge = OwnModel(provider)
-    report = research(QUESTION, docs=docs, model=langchain_model(provider), write_model=judge)
-    assert report.reasoner.models["write"].startswith("my-model")
+    report = research(QUESTION, docs=docs, model=langchain_model(provider), report_model=judge)
+    assert report.reasoner.models["report"].startswith("my-model")
     assert report.reasoner.models["research"].startswith("gpt-4o")
     assert 0 < judge.asked < len(provider.calls)
 
@@ -107,7 +107,7 @@ def test_the_name_of_a_model_is_a_model_too(docs: list[str], monkeypatch: pytest
         monkeypatch.setenv("OPENAI_API_KEY", "test-key")
         monkeypatch.setenv("OPENAI_BASE_URL", served.base_url)
         report = research(QUESTION, docs=docs, model="openai:gpt-4.1")
-    assert (report.reasoner.provider, report.reasoner.models["write"]) == ("openai", "gpt-4.1")
+    assert (report.reasoner.provider, report.reasoner.models["report"]) == ("openai", "gpt-4.1")
     assert {call.request["model"] for call in served.calls} == {"gpt-4.1"}
 
 

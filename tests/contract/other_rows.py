@@ -4,10 +4,12 @@ import asyncio
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, get_type_hints
 
 import pytest
+from langchain_core.messages import AIMessage, BaseMessage
 
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.errors import ConfigError
@@ -43,13 +45,16 @@ def c1(s: Scenes) -> None:
     with s.playing(Player(retry=["Beta engine"] * 5)):
         limited = s.run(COMPARE, workflow="loop", max_iterations=1)
     assert len(limited.of(Reviewed)) == 1
+    if s.has_model:  # an insufficient last reflection is told
+        assert any("more on Beta engine" in f"{gap.what} {gap.why}" for gap in limited.report.gaps)
+        assert {row.status for row in limited.report.reviews if row.section == "Beta engine"} == {"partial"}
 
 
 def c2(s: Scenes) -> None:
     wanted = "clarified_query gathered_info visited_sources iteration_count max_iterations is_sufficient"
     assert {*wanted.split(), "current_queries", "pending_question"} <= set(get_type_hints(LoopState))
     state = s.state(s.loop)
-    assert state["gathered_info"]
+    assert state["gathered_info"] or not s.has_model
     assert len(state["visited_sources"]) == len(set(state["visited_sources"])) > 0
     assert 1 <= state["iteration_count"] <= state["max_iterations"] == 2
     assert state["pending_question"] == ""
@@ -80,7 +85,9 @@ def d1(s: Scenes) -> None:
     names = {"supervisor_messages", "research_brief", "notes", "raw_notes", "research_iterations"}
     assert names <= set(get_type_hints(SupervisorState))
     state = s.state(s.supervisor)
-    assert state["supervisor_messages"]
+    assert all(isinstance(message, BaseMessage) for message in state["supervisor_messages"])
+    assert any(message.tool_calls for message in state["supervisor_messages"] if isinstance(message, AIMessage))
+    assert all(isinstance(note, str) and note for note in state["notes"])
     assert state["notes"]
     assert s.supervisor.report.answered
 
@@ -92,7 +99,7 @@ def d2(s: Scenes) -> None:
     named = {gap.what for gap in s.supervisor.report.gaps}
     for section in s.supervisor.report.sections:
         assert section.title in done or any(section.title in what for what in named), section.title
-    told = [seen.text for turn in state["supervisor_messages"] for seen in turn.observations]
+    told = [str(message.content) for message in state["supervisor_messages"]]
     if len(s.supervisor.report.sections) > 2 and s.has_model:
         assert any("at most 2 delegations" in text for text in told)
 
@@ -103,8 +110,8 @@ def d3(s: Scenes) -> None:
         ran = s.run(COMPARE, workflow="supervisor", places=[broken, good], max_react_tool_calls=4)
     assert ran.report.answered
     assert any("broken is closed" in gap.why for gap in ran.report.gaps)
-    assert "is closed" not in "".join(section.content for section in ran.report.sections)
-    for section in ran.report.sections:
+    assert "is closed" not in "".join(section.notes for section in ran.report.sections)
+    for section in ran.report.sections if s.has_model else ():
         queries = {
             event.query for event in ran.of(Searched) if event.section == section.title and event.source != "broken"
         }
@@ -138,76 +145,75 @@ class Busy(Shelf):
 
 def d4(s: Scenes) -> None:
     state = s.state(s.supervisor)
-    assert state["raw_notes"]
-    seen = {key for row in state["raw_notes"] for key in row}
     written = [section for section in state["sections"] if section.content]
-    assert {key for section in written for key in re.findall(r"s\d+p\d+", section.content)} <= seen
-    assert all(set(section.sources) == set(re.findall(r"\[(s\d+)p", section.content)) for section in written)
+    assert written
+    assert state["raw_notes"]
+    assert all(section.content in state["raw_notes"] for section in written)
+    for section in written:
+        cited = set(re.findall(r"\[(s\d+)p\d+\]", section.content))
+        assert cited == set(section.sources)
+        assert {key.partition("p")[0] for key in section.passages} >= cited
     if not s.has_model:
         return
-    refused: list[Request] = []
+    with s.playing(_overflowing("research", 3, refused := [])):
+        ran = s.run(COMPARE, workflow="supervisor")
+    assert len(refused) == 3
+    assert sum(bool(section.notes) for section in ran.report.sections) == len(ENGINES)
+    assert not any("without_model" in gap.codes for gap in ran.report.gaps)
+
+
+def _overflowing(step: str, times: int, refused: list[Request]) -> Callable[[Request], Any]:
+    """Return a player that finds the first requests of a step too long; they are noted in `refused`."""
     player = Player()
 
-    def overflowing(request: Request) -> Any:
-        if step_of(request) == "write_section" and len(refused) < 2:
+    def script(request: Request) -> Any:
+        if step_of(request) == step and len(refused) < times:
             refused.append(request)
             return Reply(fault="context_too_long")
         return player(request)
 
-    with s.playing(overflowing):
-        ran = s.run(COMPARE, workflow="supervisor")
-    assert len(refused) == 2
-    assert sum(bool(section.content) for section in ran.report.sections) == len(ENGINES)
-    assert not any(gap.what.startswith("writing") for gap in ran.report.gaps)
+    return script
 
 
 def d5(s: Scenes) -> None:
     refused: list[Request] = []
-    player = Player()
-
-    def overflowing(request: Request) -> Any:
-        if step_of(request) == "compose" and len(refused) < 3:
-            refused.append(request)
-            return Reply(fault="context_too_long")
-        return player(request)
-
-    with s.playing(overflowing):
+    with s.playing(_overflowing("write", 3, refused)):
         ran = s.run(COMPARE)
-    assert "## Abstract" in ran.report.report
+    assert ran.report.answered
     if s.has_model:
         lengths = [len(request["prompt"]) for request in refused]
         assert len(lengths) == 3
-        assert lengths == sorted(lengths, reverse=True)
-        assert not any(gap.what == "report" and "without_model" in gap.codes for gap in ran.report.gaps)
+        assert lengths == sorted(set(lengths), reverse=True)
+        assert "## Conclusion" in ran.report.report
+        assert not any("without_model" in gap.codes for gap in ran.report.gaps)
 
 
 def d6(s: Scenes) -> None:
-    roles = ("research", "write", "review", "report", "judge")
-    assert all(f"{role}_model" in Settings.model_fields for role in (*roles, "read"))
-    assert all(f"{role}_max_tokens" in Settings.model_fields for role in (*roles, "read"))
+    roles = ("research", "write", "review", "report", "judge", "read")
+    assert all(f"{role}_model" in Settings.model_fields for role in roles)
+    assert all(f"{role}_max_tokens" in Settings.model_fields for role in roles)
     if not s.has_model:
         return
     base = s.model["model_name"]
     with s.playing() as provider:
-        ran = s.run(COMPARE, write_model=f"{base}-w", report_model=f"{base}-r", write_max_tokens=900)
+        s.run(COMPARE, write_model=f"{base}-w", report_model=f"{base}-r", write_max_tokens=900)
     assert provider is not None
     used = {step_of(call.request): call.request for call in provider.calls}
-    assert used["write_section"]["model"] == f"{base}-w"
-    assert used["compose"]["model"] == f"{base}-r"
-    assert ran.report.reasoner.models["write"] == f"{base}-w"
-    assert ran.report.reasoner.models["report"] == f"{base}-r"
-    assert used["write_section"]["max_output_tokens"] == 900
-    player, composed = Player(), []
+    assert used["notes"]["model"] == f"{base}-w"
+    assert used["notes"]["max_output_tokens"] == 900
+    assert used["write"]["model"] == f"{base}-r"
+    assert used["research"]["model"] == base
+    player, judged = Player(), list[Request]()
 
     def malformed(request: Request) -> Any:
-        if step_of(request) == "compose":
-            composed.append(request)
-            return Reply(text="no object") if len(composed) <= 2 else player(request)
+        if step_of(request) == "plan":
+            judged.append(request)
+            return Reply(text="no object") if len(judged) <= 2 else player(request)
         return player(request)
 
     with s.playing(malformed):
         asked_again = s.run(COMPARE, max_structured_output_retries=2)
-    assert len(composed) == 3
+    assert len(judged) == 3
     assert not any("without_model" in gap.codes for gap in asked_again.report.gaps)
 
 
@@ -256,10 +262,10 @@ def d8(s: Scenes) -> None:
     class Unlucky(Player):
         """Refuses everything that is about the Beta engine."""
 
-        def _write_section(self, request: Request) -> dict[str, Any]:
+        def _research(self, request: Request) -> Reply:
             if self.section_of(request) == "Beta engine":
                 raise RuntimeError("no")
-            return super()._write_section(request)
+            return super()._research(request)
 
     class NoBeta(Shelf):
         async def search(self, query: str, *, limit: int) -> Any:
@@ -279,8 +285,8 @@ def d8(s: Scenes) -> None:
         ran = s.run(COMPARE, workflow="supervisor", places=[NoBeta(**NOTES)])
     assert ran.report.answered
     assert any("Beta" in gap.what for gap in ran.report.gaps)
-    assert "defect" not in "".join(section.content for section in ran.report.sections)
-    assert len([x for x in ran.of(SectionStarted) if x.attempt == 1]) >= 2
+    assert "defect" not in "".join(section.notes for section in ran.report.sections)
+    assert len([x for x in ran.of(SectionStarted) if x.attempt == 1]) >= (2 if s.has_model else 1)
 
 
 PAPERS = ("arxiv", "huggingface_papers", "huggingface_blog", "bocha", "tavily")

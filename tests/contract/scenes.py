@@ -1,14 +1,15 @@
 """Runs that the rows of the contract are read off, done once for each reasoner: without a model, and over four wires."""
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pytest
-from deep_research.claimcheck.citations import cite_ids, cut_cited
 
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.data import Asked, Decision, Message
@@ -24,7 +25,7 @@ from tests.intake.harness import Judgement, decided, question_of
 from tests.model.harness import served
 from tests.runs.running import Ran, begin, engines
 from tests.support.scripted_provider import ScriptedProvider
-from tests.support.scripted_replies import Request
+from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 REASONERS = ("finder", "openai", "anthropic", "dashscope", "ollama")
@@ -39,11 +40,11 @@ PLAN = {name: [f"{name} speed weight", f"{name} used for"] for name in ENGINES}
 
 
 class Player(ScriptedResearcher):
-    """A scripted researcher that judges messages as told and makes a table; where `wordy`, it sums up with everything."""
+    """A scripted researcher that judges messages as told, and writes a table where one is wanted."""
 
-    def __init__(self, judgements: dict[str, Judgement] | None = None, *, wordy: bool = False, **more: Any) -> None:
+    def __init__(self, judgements: dict[str, Judgement] | None = None, **more: Any) -> None:
         super().__init__(**{"sections": PLAN, "sentences": 4, **more})
-        self.judgements, self.wordy = judgements or {}, wordy
+        self.judgements = judgements or {}
         self.prompts: list[str] = []
 
     def _decide(self, request: Request) -> dict[str, Any]:
@@ -55,15 +56,13 @@ class Player(ScriptedResearcher):
             return {**super()._decide(request), **known, "assumptions": []}
         return {"assumptions": [], "missing_info": "", "options": [], "unknown_terms": [], **told}
 
-    def _compose(self, request: Request) -> dict[str, Any]:
-        made = super()._compose(request)
-        cited = made["answer"].rsplit("[", 1)[-1].rstrip("].") if "[" in made["answer"] else ""
-        if self.wordy:
-            found = cut_cited(request["messages"][-1]["text"], 0, "prose")
-            everything = " ".join(f"{s.text} {cite_ids(s.passages)}" for s in found if s.passages and "<" not in s.text)
-            return {**made, "answer": everything, "conclusion": everything}
-        rows = "| Engine | Speed |\n|---|---|\n| Alpha engine | 3,000 rpm |"
-        return {**made, "table": f"{rows[:-2]} [{cited}] |" if cited else ""}
+    def _write(self, request: Request) -> Reply:
+        reply = super()._write(request)
+        cited = re.search(r"\[s\d+p\d+\]", reply.text)
+        if self.output_format != "table" or cited is None:
+            return reply
+        table = f"| Engine | Speed |\n|---|---|\n| Alpha engine | 3,000 rpm {cited[0]} |"
+        return replace(reply, text=reply.text.replace("\n\n## ", f"\n\n{table}\n\n## ", 1))
 
 
 class Broken(Shelf):
@@ -170,18 +169,6 @@ class Scenes:
                 "# Gamma engine\n\nThe Gamma engine turns at 21,000 rpm and was built in 2011 by Luis Prado."
             )
         with self.playing(Player(retry=["Gamma engine"])):
-            return self.run("Compare the Alpha engine, the Beta engine and the Gamma engine.", places=[Shelf(**notes)])
-
-    @cached_property
-    def long(self) -> Ran:
-        """A run over notes with much to say, where a model says far too much around the sections."""
-        notes = {
-            f"{name.partition(' ')[0].lower()}{dock}": f"# {name} at dock {dock}\n\nThe {name} was measured at dock {dock} "
-            f"in the {weather} of 20{dock}, where it turned {speed + dock} times a minute under the eyes of {dock} engineers."
-            for name, speed, weather in zip(ENGINES, (3000, 4500, 21000), ("rain", "snow", "calm"), strict=True)
-            for dock in range(11, 19)
-        }
-        with self.playing(Player(sentences=12, slips=False, wordy=True)):
             return self.run("Compare the Alpha engine, the Beta engine and the Gamma engine.", places=[Shelf(**notes)])
 
     @cached_property

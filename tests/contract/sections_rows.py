@@ -6,7 +6,6 @@ from collections import Counter
 from typing import Any, get_type_hints
 
 from click.testing import CliRunner
-from deep_research.reasoners.finder.question_analysis import analyze
 
 from deep_research import build_deep_research_graph, run_deep_research
 from deep_research.api import open_run
@@ -22,8 +21,10 @@ from deep_research.events import (
     SectionWritten,
     StageStarted,
 )
+from deep_research.finding.question import analyze_question
 from deep_research.graph.graph_state import AgentState, ResearcherState, section_reducer
 from deep_research.graph.workflows import compile_workflow
+from deep_research.i18n.language import detect
 from deep_research.settings import Settings
 from tests.contract.front_rows import VAGUE
 from tests.contract.scenes import COMPARE, ENGINES, KINDS, Player, Scenes
@@ -48,7 +49,9 @@ def b1(s: Scenes) -> None:
     assert stages == [stage for stage in _STAGES if stage in stages]
     assert {"clarify", "analyze", "plan", "research", "review"} <= set(stages)
     kinds = [type(e) for e in s.sections.events if isinstance(e, SectionStarted | SectionWritten)]
-    assert kinds.index(SectionWritten) >= 2  # several researchers begin before the first is done
+    assert kinds.index(SectionWritten) >= (
+        2 if s.has_model else 1
+    )  # several researchers begin before the first is done
 
 
 def b2(s: Scenes) -> None:
@@ -69,14 +72,15 @@ def b3(s: Scenes) -> None:
     examples = {"有哪些开源 LLM？": "list", "GPT-4 和 Claude 3 的区别": "comparison", "LLM 的最新进展": "general"}
     examples["详细解释 Transformer 注意力机制"] = "deep_dive"
     if not s.has_model:
-        assert {text: analyze(text).query_type for text in examples} == examples
+        assert {text: analyze_question(text, detect(text)).query_type for text in examples} == examples
     (analyzed,) = s.sections.of(Analyzed)
     assert (analyzed.query_type, analyzed.output_format) == ("comparison", "table")
-    assert "|---" in s.sections.report.report.replace(" ", "")
+    if s.has_model:
+        assert "|---" in s.sections.report.report.replace(" ", "")
     (analyzed,) = s.listed.of(Analyzed)
     assert analyzed.query_type == "list"
     assert analyzed.output_format in ("list", "table")
-    assert analyzed.reasoning
+    assert analyzed.reasoning or not s.has_model
     found = s.state(s.listed)["analysis"]
     assert found.needs_discovery
     assert found.discovery_target
@@ -88,13 +92,15 @@ def b4(s: Scenes) -> None:
     assert state["discovery_complete"]
     items, found = state["discovered_items"], state["discovery"]
     assert tuple(item.name for item in items) == told.entities
+    assert state["discovery_turns"]
+    if not s.has_model:  # which of the names answer the question nobody has judged: none is claimed
+        assert told.entities == ()
+        return
     assert set(ENGINES) <= set(told.entities)
     assert all(item.name and item.brief and item.source for item in items)
     assert all(item.urls and item.passages and item.priority in ("high", "medium", "low") for item in items)
     assert found.summary == state["discovery_summary"] != ""
     assert found.search_coverage
-    if not s.has_model:  # what a model says of categories is its own
-        assert all(item.category in found.categories for item in items)
     assert len(state["discovery_turns"]) <= Settings().max_discover_iterations
     assert set(ENGINES) <= {section.subject for section in state["sections"]}  # a section of its own for each
     with s.playing(Player(query_type="list")):
@@ -104,41 +110,46 @@ def b4(s: Scenes) -> None:
 
 
 def b5(s: Scenes) -> None:
-    for ran in (s.sections, s.listed, s.long):
+    for ran in (s.sections, s.listed):
         titles = [section.title for section in ran.report.sections]
-        assert 3 <= len(set(titles)) == len(titles) <= 7
+        # Without a model a section is a part of the question, and nothing is added to it.
+        assert (3 if s.has_model else 1) <= len(set(titles)) == len(titles) <= 7
     assert len(s.weak.of(Planned)) == 1  # also with sections that went out again
-    if s.has_model:  # a plan of too few sections is asked for once more, one of too many is cut
+    if s.has_model:  # 3 to 7 are asked for, a plan of too many is cut
         many = {f"Aspect {n} of the Alpha engine": [f"Alpha engine {n}"] for n in range(9)}
-        for sections in ({"Alpha engine": ["Alpha engine"]}, many):
-            with s.playing(Player(sections=sections)) as provider:
-                planned = s.run(COMPARE)
-            assert provider is not None
-            assert len(planned.report.sections) <= 7
-            asked = [call.request for call in provider.calls if step_of(call.request) == "plan"]
-            assert len(asked) == (2 if len(sections) < 3 else 1)
+        with s.playing(Player(sections=many)) as provider:
+            planned = s.run(COMPARE)
+        assert provider is not None
+        assert [section.title for section in planned.report.sections] == list(many)[:7]
+        (asked,) = [call.request for call in provider.calls if step_of(call.request) == "plan"]
+        assert "3 to 7, independent" in asked["prompt"]
 
 
 def b6(s: Scenes) -> None:
     for section in s.sections.report.sections:
         calls = [event for event in s.sections.of(Searched) if event.section == section.title]
         assert len(calls) <= 10
-        if section.content:
+        if section.notes:
             assert section.sources
-            assert section.key_findings
+            assert section.key_findings or not s.has_model
+            assert len(section.searched) >= len(calls) > 0
     with s.playing():
         few = s.run(COMPARE, max_tool_calls_per_researcher=1)
-    for section in few.report.sections:
+    for section in few.report.sections if s.has_model else ():
         assert len([event for event in few.of(Searched) if event.section == section.title]) <= 1
     assert few.report.answered
     if s.has_model:
         tools = [set(request["tools"]) for request in s.steps("research")]
         assert tools
-        assert all({"research_complete", "think"} <= offered for offered in tools)
-    assert sum(bool(section.content) for section in s.sections.report.sections) >= 2
+        assert all({"search", "open", "think", "research_complete"} <= offered for offered in tools)
+    assert any(section.notes for section in s.sections.report.sections)
 
 
 def b7(s: Scenes) -> None:
+    assert s.weak.of(Reviewed)
+    if not s.has_model:  # nobody has read the notes: nothing is called weak
+        assert not [event for event in s.weak.of(SectionStarted) if event.attempt > 1]
+        return
     again = [event for event in s.weak.of(SectionStarted) if event.attempt > 1]
     found_weak = {event.section for event in s.weak.of(SectionReviewed) if event.retry}
     found_weak |= {title for event in s.weak.of(Reviewed) for title in event.retry}
@@ -146,49 +157,51 @@ def b7(s: Scenes) -> None:
     assert "Gamma engine" in found_weak
     assert not {"Alpha engine", "Beta engine"} & found_weak
     assert again
-    assert max(event.attempt for event in again) <= 1 + Settings().max_review_iterations
-    assert s.weak.of(Reviewed)
     assert all(1 <= event.score <= 10 for event in (*s.weak.of(Reviewed), *s.weak.of(SectionReviewed)))
     rows = {row.section: row for row in s.weak.report.reviews}
-    assert set(ENGINES) <= set(rows)
     assert all(rows[name].status == "sufficient" and 1 <= rows[name].score <= 10 for name in ENGINES[:2])
-    assert rows["Gamma engine"].status in ("partial", "missing")
-    assert rows["Gamma engine"].missing
     (plan,) = s.weak.of(Planned)
     assert [section.title for section in s.weak.report.sections] == list(plan.sections)  # the outline stays
-    with s.playing(Player(retry=["Gamma engine"] * 9)):
-        stubborn = s.run("Compare the Alpha engine and the Beta engine and the Gamma engine.", max_review_iterations=1)
-    assert max(event.attempt for event in stubborn.of(SectionStarted)) <= 2
-    assert stubborn.report.answered
+    for rounds, streams in ((0, True), (1, True), (3, True), (3, False)):
+        with s.playing(Player(retry=["Gamma engine"] * 9)):
+            stubborn = s.run(COMPARE, max_review_iterations=rounds, streaming_review=streams)
+        assert max(event.attempt for event in stubborn.of(SectionStarted)) == 1 + rounds
+        assert stubborn.report.answered
+        (row,) = [row for row in stubborn.report.reviews if row.section == "Gamma engine"]
+        assert row.status == "partial"
+        assert row.missing
+        assert any("review_open" in gap.codes for gap in stubborn.report.gaps)
 
 
 def b8(s: Scenes) -> None:
     report = s.sections.report
     assert report.report.startswith(f"# {report.title}")
     headings: list[str] = re.findall(r"^## (.+)$", report.report, re.MULTILINE)
-    assert headings[0] == "Abstract"
-    assert "Conclusion and outlook" in headings
     assert headings[-1] == "References"
-    for written in (s.long.report, *([] if s.has_model else [report])):
-        abstract = written.report.split("## Abstract")[1].split("\n## ")[0]
-        assert 100 <= len(re.sub(r"\[\d+\]", "", abstract).split()) <= 200
-    bodies = [section.title for section in report.sections if section.content]
-    shown = [heading for heading in headings if heading in bodies]
-    assert shown == [title for title in bodies if title in shown]
-    assert set(bodies) - set(shown) <= {"Answer", "Direct comparison"}, "what stands in the abstract alone"
-    cited = {key for section in report.sections for key in section.sources}
-    assert cited <= {reference.source for reference in report.references}
+    assert "How this was checked" in headings
+    opening = report.report.split("\n## ")[0].partition("\n")[2].strip()
+    assert len(opening) > 60
+    assert {reference.source for reference in report.references} <= set(report.sources)
+    if not s.has_model:  # places by the parts of the question, and no conclusion: nothing is claimed
+        assert {"Other places", "By document"} <= set(headings)
+        return
+    assert "[1]" in opening
+    bodies = [section.title for section in report.sections if section.notes]
+    assert [heading for heading in headings if heading in bodies] == bodies
+    assert headings.index("Conclusion") == headings.index(bodies[-1]) + 1
+    (asked,) = s.steps("write")
+    assert all(word in asked["prompt"] for word in ("# Title", "100 to 200 words", "conclusion"))
 
 
 def b9(s: Scenes) -> None:
     defaults: dict[str, Any] = {
         "max_tool_calls_per_researcher": 10, "max_review_iterations": 2, "max_context_tokens": 100_000,
-        "compression_target_tokens": 8_000, "allow_clarification": True, "model_name": None, "enable_thinking": False,
+        "allow_clarification": True, "model_name": None, "enable_thinking": False,
     }  # fmt: skip
     made = Settings()
     assert {name: getattr(made, name) for name in defaults} == defaults
     given = {"max_tool_calls_per_researcher": 1, "max_review_iterations": 0, "max_context_tokens": 50_000}
-    given |= {"compression_target_tokens": 4_000, "allow_clarification": False, "enable_thinking": False}
+    given |= {"allow_clarification": False, "enable_thinking": False}
     given |= {"model_provider": s.provider, "model_name": s.model.get("model_name")}
     own = {"docs": [str(s.docs)], "thread_id": "b9", "a_key_of_somebody_else": 1}
     with s.playing():
@@ -199,7 +212,7 @@ def b9(s: Scenes) -> None:
     used = Settings(**run.record.settings)
     assert {name: getattr(used, name) for name in given} == given
     searches = Counter(event.section for event in run.read_events() if isinstance(event, Searched) and event.section)
-    assert set(searches.values()) == {1}
+    assert set(searches.values()) == {1} or not s.has_model
     assert report.answered
 
 
@@ -280,7 +293,7 @@ def b14(s: Scenes) -> None:
     assert s.duplicates == 0
     order = [e for e in s.weak.events if isinstance(e, Reviewed | SectionReviewed | SectionStarted)]
     together = next(i for i, e in enumerate(order) if isinstance(e, Reviewed))
-    assert {e.section for e in order[:together] if isinstance(e, SectionReviewed)} >= set(ENGINES[:2])
-    if s.has_model:  # what its own review finds weak goes out again before all are reviewed together
+    if s.has_model:  # each section is reviewed by itself; what its own review finds weak goes out again before all are reviewed together
+        assert {e.section for e in order[:together] if isinstance(e, SectionReviewed)} >= set(ENGINES[:2])
         assert any(isinstance(e, SectionStarted) and e.attempt > 1 for e in order[:together])
     assert {event.section for event in s.supervisor.of(SectionStarted)}

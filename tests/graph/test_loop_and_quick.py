@@ -10,7 +10,7 @@ from deep_research.errors import Unreachable
 from deep_research.events import Planned, SectionWritten
 from deep_research.graph.loop import union
 from deep_research.graph.workflows import compile_workflow
-from tests.graph.harness import Broken, Planner, Shelf, ask
+from tests.graph.harness import Broken, NoteTaker, Planner, Shelf, ask
 
 ALPHA = "# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm. The Alpha engine weighs 85 kg and burns petrol."
 BETA = "# Beta engine\n\nThe Beta engine is a diesel engine that turns at 4,500 rpm. The Beta engine was built in 2001 by Anna Holm."
@@ -36,8 +36,11 @@ def test_c1_it_ends_when_the_evidence_suffices_or_at_the_limit(tmp_path: Path) -
 
 
 def test_c2_its_state_accumulates_findings_and_sources_once(tmp_path: Path) -> None:
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Planner(*TITLES), workflow="loop")
+    notes = "## Key findings\n\n- It turns at 3,000 rpm. [{p}]\n\n## Beta engine\n\nIt burns diesel. [s2p1]"
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=NoteTaker(*TITLES, notes=notes), workflow="loop")
     state = trace.state
+    assert ["3,000 rpm" in section.content for section in state["sections"]] == [True, False]
+    assert "It burns diesel" in state["sections"][1].content, "each section has what stands under its heading"
     assert state["clarified_query"] == "Engines"
     assert state["is_clarified"]
     assert any("3,000 rpm" in finding and "[s" in finding for finding in state["gathered_info"])

@@ -1,12 +1,24 @@
 """Contract rows B4 and B6: the two subgraphs, their limits and what they hand back."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deep_research.data import Action, DiscoveredItem, Discovery, QueryAnalysis, Question, Section, Turn
+from deep_research.data import (
+    Action,
+    Brief,
+    DiscoveredItem,
+    Discovery,
+    Move,
+    QueryAnalysis,
+    Question,
+    SearchResult,
+    Section,
+    Turn,
+)
 from deep_research.events import Searched, SectionStarted, SectionWritten
 from deep_research.graph.graph_state import DiscoverState
 from deep_research.ports import Library
@@ -18,6 +30,7 @@ NOTES = {
     "Gamma engine. The Alpha engine is the oldest.",
     "beta": "# Beta engine\n\nThe Beta engine is a piston engine that turns at 4,500 rpm. It was built in 2004.",
 }
+_MOST_TURNS = 30
 LIST_QUESTION = "Which kinds of engines are there?"
 
 
@@ -25,16 +38,31 @@ def _search(turn: int, count: int = 1) -> list[Action]:
     return [Action(id=f"t{turn}n{i}", name="search", query=f"Alpha engine {turn}.{i}") for i in range(count)]
 
 
+class Told(Planner):
+    """Does in its turns what it is told, and then hands over its notes."""
+
+    def __init__(self, *titles: str, moves: Sequence[Sequence[Action]] = ()) -> None:
+        super().__init__(*titles)
+        self.moves = moves
+
+    async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
+        self.turns[section.title, section.attempts] = tuple(turns)
+        if len(turns) < len(self.moves):
+            return Move(actions=tuple(self.moves[len(turns)]))
+        return Move(text=await self.take_notes(section, brief, turns, library))
+
+
 class Greedy(Planner):
-    """Wants `count` more searches at every turn, for ever."""
+    """Wants `count` more searches at every turn, for ever; it may say that it is done, too."""
 
     def __init__(self, *titles: str, count: int, also: tuple[Action, ...] = ()) -> None:
         super().__init__(*titles)
         self.count, self.also = count, also
 
-    async def next_actions(self, section: Section, brief: Any, turns: Sequence[Turn], library: Library) -> Any:
-        await super().next_actions(section, brief, turns, library)
-        return [*self.also, *_search(len(turns), self.count)]
+    async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
+        if len(turns) >= _MOST_TURNS:
+            return Move()
+        return Move(actions=(*self.also, *_search(len(turns), self.count)))
 
 
 @pytest.mark.parametrize(("limit", "count"), [(10, 4), (1, 3), (5, 5), (7, 1)])
@@ -79,43 +107,99 @@ def test_b6_research_complete_ends_a_researcher_at_once(tmp_path: Path) -> None:
     assert len(trace.of(SectionWritten)) == 1
 
 
-def test_b6_thinking_and_recalling_are_tool_calls_that_search_nowhere(tmp_path: Path) -> None:
-    class Thoughtful(Planner):
-        async def next_actions(self, section: Section, brief: Any, turns: Sequence[Turn], library: Library) -> Any:
-            await super().next_actions(section, brief, turns, library)
-            if not turns:
-                return _search(0)
-            if len(turns) == 1:
-                return [
-                    Action(id="think", name="think", query="The oldest engine matters."),
-                    Action(id="recall", name="recall", query="rotary engine"),
-                    Action(id="read", name="read", query="s1"),
-                    Action(id="lost", name="read", query="s999"),
-                ]
-            return []
+def _action(key: str, name: str, query: str = "", source: str = "") -> Action:
+    return Action.model_validate({"id": key, "name": name, "query": query, "source": source})
 
-    reasoner, place = Thoughtful("Alpha engine"), Shelf(**NOTES)
+
+def test_what_a_researcher_opens_is_read_from_the_start_from_a_passage_or_where_words_stand(tmp_path: Path) -> None:
+    long = "# Alpha engine\n\n" + "\n\n".join(f"Paragraph {n} of the Alpha engine. " * 12 for n in range(1, 200))
+    moves = [
+        [_action("s", "search", "Alpha engine")],
+        [
+            _action("start", "open", source="s1"),
+            _action("on", "open", source="s1p40"),
+            _action("find", "open", "Paragraph 150", "s1"),
+            _action("nowhere", "open", "zebra crossing", "s1"),
+            _action("lost", "open", source="s999"),
+            _action("think", "think", "The oldest engine matters."),
+            _action("library", "search", "Paragraph 77", "library"),
+            _action("shelf", "search", "Alpha engine\nParagraph 3", "nowhere"),
+        ],
+    ]
+    reasoner, place = Told("Alpha engine", moves=moves), Shelf(alpha=long)
     trace = ask(tmp_path, "Engines", place, reasoner=reasoner, max_review_iterations=0)
-    think, recall, read, lost = reasoner.turns["Alpha engine", 1][1].observations
+    start, on, find, nowhere, lost, think, library, shelf = reasoner.turns["Alpha engine", 1][1].observations
+    assert start.passages[0] == "s1p1"
+    assert f"It goes on at s1p{len(start.passages) + 1}" in start.text
+    assert on.passages[0] == "s1p40"
+    assert (find.passages != (), find.failure) == (True, "")
+    assert nowhere.passages == ()
+    assert "Nothing in s1 has these words" in nowhere.text
+    assert lost.text == "There is no source s999 in the library."
+    assert not any("s999" in gap.what for gap in trace.report.gaps), "whose slip it was is told, not the reader"
     assert think.passages == ()
-    assert recall.passages
-    assert read.passages[0].startswith("s1p")
-    assert "no source s999" in lost.text
-    assert not any("s999" in gap.what for gap in trace.report.gaps)  # whose slip it was is told, not the reader
-    assert place.asked.total() == len({event.query for event in trace.of(Searched)})
+    assert (library.free, library.passages != ()) == (True, True)
+    assert shelf.failed == ("nowhere",)
+    assert set(place.asked) <= {"Alpha engine", "Engines"}
 
 
-def test_b6_a_researcher_hands_back_title_content_sources_and_findings(tmp_path: Path) -> None:
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Planner("Alpha engine"), max_review_iterations=0)
-    section = trace.state["sections"][0]
-    assert section.title == "Alpha engine"
-    assert section.status == "completed"
-    assert "3,000 rpm" in section.content
-    assert "[s" in section.content
-    assert section.sources
-    assert set(section.sources) <= set(trace.report.sources)
-    assert section.key_findings
-    assert all(finding in section.content for finding in section.key_findings)
+class Together(Shelf):
+    """Answers only when `parties` searches are asked at the same time."""
+
+    def __init__(self, parties: int, **texts: str) -> None:
+        super().__init__(**texts)
+        self._barrier = asyncio.Barrier(parties)
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        async with asyncio.timeout(20):
+            await self._barrier.wait()
+        return await super().search(query, limit=limit)
+
+
+def test_the_calls_of_one_turn_and_the_queries_of_one_call_run_side_by_side(tmp_path: Path) -> None:
+    moves = [[_action("a", "search", "Alpha engine\nBeta engine"), _action("b", "search", "three kinds")]]
+    reasoner, place = Told("Alpha engine", moves=moves), Together(3, **NOTES)
+    trace = ask(tmp_path, "Engines", place, reasoner=reasoner, workflow="quick")
+    both, kinds = reasoner.turns["Answer", 1][0].observations
+    assert len({key.partition("p")[0] for key in both.passages}) > 1
+    assert kinds.passages
+    assert set(place.asked) == {"Alpha engine", "Beta engine", "three kinds"}
+    assert trace.failures == []
+
+
+def test_what_a_colleague_has_opened_is_told_and_free(tmp_path: Path) -> None:
+    moves = [
+        [_action("s", "search", "engine")],
+        [_action("o", "open", source="s1")],
+        [_action("t", "search", "engine 2")],
+    ]
+    reasoner = Told("Alpha engine", "Beta engine", moves=moves)
+    ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=0, max_concurrent_researchers=1)
+    first, second = (reasoner.turns[title, 1] for title in ("Alpha engine", "Beta engine"))
+    assert [turn.observations[0].free for turn in first] == [False, False, False]
+    assert [turn.observations[0].free for turn in second] == [False, True, False]
+    assert "Colleagues have opened, free for you too: s1 Alpha engine" in second[0].observations[0].text
+    assert first[2].observations[0].text == ""
+
+
+def test_notes_are_the_researcher_s_own_or_asked_for_once_it_says_that_it_has_enough(tmp_path: Path) -> None:
+    done = [[_action("s", "search", "Alpha engine")], [_action("d", "research_complete")]]
+
+    class Silent(Told):
+        asked = 0
+
+        async def take_notes(self, *args: Any) -> str:
+            self.asked += 1
+            return "## Key findings\n\n- It turns. [s1p1]\n- It is old [s1p1]\n\n## Notes\n\nMore."
+
+    for moves in (done, done[:1]):
+        reasoner = Silent("Alpha engine", moves=moves)
+        folder = tmp_path / str(len(moves))
+        trace = ask(folder, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=0)
+        (section,) = trace.state["sections"]
+        assert reasoner.asked == 1
+        assert section.key_findings == ("It turns. [s1p1]", "It is old [s1p1]")
+        assert (section.sources, section.status) == (("s1",), "completed")
 
 
 def test_b6_a_researcher_sees_its_own_turns_only(tmp_path: Path) -> None:
@@ -127,18 +211,11 @@ def test_b6_a_researcher_sees_its_own_turns_only(tmp_path: Path) -> None:
         assert other not in queries
 
 
-def test_b6_attempts_are_counted_from_one(tmp_path: Path) -> None:
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Planner("Nothing of the kind"))
-    assert [event.attempt for event in trace.of(SectionStarted)] == [1, 2]
-
-
 def test_the_same_search_is_made_once_in_a_run(tmp_path: Path) -> None:
-    class Same(Planner):
-        async def next_actions(self, section: Section, brief: Any, turns: Sequence[Turn], library: Library) -> Any:
-            return [Action(id=f"a{len(turns)}", name="search", query="Alpha engine")] if len(turns) < 3 else []
-
+    moves = [[_action(f"a{n}", "search", "Alpha engine")] for n in range(3)]
     place = Shelf(**NOTES)
-    trace = ask(tmp_path, "Engines", place, reasoner=Same("One", "Two", "Three"), max_review_iterations=0)
+    reasoner = Told("One", "Two", "Three", moves=moves)
+    trace = ask(tmp_path, "Engines", place, reasoner=reasoner, max_review_iterations=0)
     assert place.asked["Alpha engine"] == 1
     made = [event for event in trace.of(Searched) if event.query == "Alpha engine"]
     assert len(made) == 9
@@ -186,25 +263,6 @@ def test_b4_entities_have_the_fields_of_the_design() -> None:
     assert set(Discovery.model_fields) >= {"entities", "summary", "categories", "search_coverage"}
     assert Discovery(entities=(DiscoveredItem(name="x"),)).total_found == 1
     assert set(DiscoverState.__annotations__) >= {"discovered_items", "discovery_complete", "discovery_summary"}
-
-
-def test_b4_entities_are_found_named_and_planned(tmp_path: Path) -> None:
-    trace = ask(tmp_path, LIST_QUESTION, Shelf(**NOTES), max_review_iterations=0)
-    found: Discovery = trace.state["discovery"]
-    names = {entity.name for entity in found.entities}
-    assert {"Alpha engine", "Beta engine"} <= names
-    assert trace.state["discovered_items"] == list(found.entities)
-    assert all(entity.passages for entity in found.entities)
-    titles = {section.title for section in trace.report.sections}
-    assert {"Alpha engine", "Beta engine"} <= titles
-
-
-def test_d1_the_supervisor_discovers_what_a_list_question_asks_for_and_delegates_it(tmp_path: Path) -> None:
-    trace = ask(tmp_path, LIST_QUESTION, Shelf(**NOTES), workflow="supervisor")
-    outer = [name for name in trace.nodes if name in ("write_research_brief", "discover", "supervisor")]
-    assert outer[:4] == ["write_research_brief", "discover", "write_research_brief", "supervisor"]
-    assert {"Alpha engine", "Beta engine", "Gamma engine"} <= {item.name for item in trace.state["discovered_items"]}
-    assert any("Alpha" in event.section for event in trace.of(SectionStarted))
 
 
 @pytest.mark.parametrize("limit", [1, 2])

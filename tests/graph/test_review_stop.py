@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any, get_type_hints
 
-import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 
 from deep_research.data import Action, Observation, Turn
@@ -12,8 +11,6 @@ from deep_research.graph.graph_state import ResearcherState
 from deep_research.graph.researcher import messages_of
 from tests.graph.harness import Bench, Planner, Shelf, ask
 from tests.graph.test_supervisor import Lead, conduct
-from tests.model.harness import research, served, steps
-from tests.support.scripted_researcher import ScriptedResearcher
 
 NOTES = {
     "alpha": "# Alpha engine\n\nThe Alpha engine turns at 1,500 rpm and was built in 1999 by Ada Long in Turin.",
@@ -74,29 +71,3 @@ def test_d1_topics_of_the_supervisors_own_choice_leave_one_line_for_the_plan(tmp
     trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=lead, workflow="supervisor")
     about = [gap for gap in trace.report.gaps if "Gamma engine" in gap.what]
     assert [gap.codes for gap in about] == [("replaced_by_own",)]
-
-
-@pytest.mark.parametrize(("planned", "asked"), [(1, 2), (2, 2), (3, 1)])
-def test_b5_a_plan_with_too_few_sections_is_asked_for_once_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, planned: int, asked: int
-) -> None:
-    titles = ["Alpha engine", "Beta engine", "Gamma engine"][:planned]
-    with served(
-        monkeypatch, ScriptedResearcher(sections={title: [title] for title in titles}, sentences=3)
-    ) as provider:
-        research(tmp_path)
-    assert steps(provider)["plan"] == asked
-
-
-def test_b3_a_table_that_was_asked_for_and_is_not_there_is_a_gap(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    titles = {title: [title] for title in ("Alpha engine", "Beta engine", "Gamma engine")}
-
-    class NoTable(ScriptedResearcher):
-        def _compose(self, request: Any) -> dict[str, Any]:
-            return {**super()._compose(request), "table": ""}
-
-    with served(monkeypatch, NoTable(sections=titles, output_format="table", sentences=3)):
-        report = research(tmp_path, "Compare the three engines in a table.").report
-    assert ("table_missing",) in [gap.codes for gap in report.gaps]

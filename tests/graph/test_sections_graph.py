@@ -9,19 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deep_research.data import Brief, Claim, Question, Review, SearchResult, Section, SectionReview
+from deep_research.data import Brief, Decision, QueryAnalysis, Question, Review, SearchResult, Section, SectionReview
 from deep_research.events import Planned, Reviewed, SectionStarted, StageStarted
 from deep_research.graph.discovery import build_discover
 from deep_research.graph.graph_state import (
     AgentState,
     ResearcherOutput,
     ResearcherState,
-    claims_reducer,
     section_reducer,
 )
 from deep_research.graph.researcher import build_researcher
 from deep_research.graph.workflows import compile_workflow
-from deep_research.ports import Library
 from tests.graph.harness import Bench, Planner, Shelf, ask
 
 NOTES = {
@@ -65,7 +63,7 @@ def test_b4_and_b6_nodes_of_the_subgraphs() -> None:
 def test_b1_a_list_question_goes_through_discovery(tmp_path: Path) -> None:
     trace = ask(tmp_path, "Which engines are there?", Shelf(**NOTES), max_review_iterations=0)
     stages = [event.stage for event in trace.of(StageStarted)]
-    assert stages == ["clarify", "analyze", "discover", "plan", "research", "review", "report"]
+    assert stages == ["clarify", "analyze", "discover", "plan", "research", "review", "report", "verify"]
     assert _outer(trace.nodes)[:3] == ["clarify", "analyze", "discover"]
     assert _outer(trace.nodes)[-3:] == ["aggregate", "review", "final_report"]
 
@@ -80,6 +78,7 @@ def test_b1_other_questions_go_straight_to_the_plan(tmp_path: Path) -> None:
         "research",
         "review",
         "report",
+        "verify",
     ]
 
 
@@ -129,7 +128,7 @@ def test_b2_state_has_the_fields_of_the_design() -> None:
         "section", "research_brief", "tool_call_iterations", "max_tool_calls", "is_complete",
     }  # fmt: skip
     assert set(Section.model_fields) >= {"title", "description", "status", "content", "sources"}
-    assert set(ResearcherOutput.__annotations__) >= {"sections", "claims", "section_reviews"}
+    assert set(ResearcherOutput.__annotations__) >= {"sections", "section_reviews", "conversations"}
 
 
 def test_b2_a_finished_run_has_filled_them(tmp_path: Path) -> None:
@@ -168,16 +167,6 @@ def test_b2_section_reducer_takes_updates_of_different_sections_in_any_order(
     assert {s.title: s for s in first} == {s.title: s for s in second}
 
 
-def test_b2_claims_merge() -> None:
-    assert claims_reducer({"a": [], "b": []}, {"b": [_claim("x")]}) == {"a": [], "b": [_claim("x")]}
-
-
-def _claim(text: str) -> Claim:
-    return Claim.model_validate(
-        {"id": text, "section": "b", "text": text, "passages": [], "verdict": {"kind": "unverified", "reason": "x"}}
-    )
-
-
 class Reviewer(Planner):
     """Finds the same sections weak at every review of all; alone each is good enough."""
 
@@ -189,9 +178,7 @@ class Reviewer(Planner):
     async def review_section(self, section: Section, *args: Any) -> SectionReview:
         return SectionReview(title=section.title, status="sufficient")
 
-    async def review(
-        self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
-    ) -> Review:
+    async def review(self, brief: Brief, sections: Sequence[Section]) -> Review:
         self.seen.append(list(sections))
         rows = tuple(SectionReview(title=t, status="partial", notes="more about Gamma") for t in self.weak)
         return Review(
@@ -243,9 +230,9 @@ def test_b7_the_notes_of_the_review_reach_the_researcher(tmp_path: Path) -> None
     class Listening(Reviewer):
         notes: list[str]
 
-        async def next_actions(self, section: Section, *args: Any) -> Any:
+        async def next_move(self, section: Section, *args: Any) -> Any:
             self.notes = [*getattr(self, "notes", []), section.notes]
-            return await super().next_actions(section, *args)
+            return await super().next_move(section, *args)
 
     reasoner = Listening(*THREE, weak=("Beta engine",))
     ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=1)
@@ -254,14 +241,12 @@ def test_b7_the_notes_of_the_review_reach_the_researcher(tmp_path: Path) -> None
 
 def test_b7_a_second_attempt_that_finds_less_does_not_replace_the_first(tmp_path: Path) -> None:
     class Forgetful(Reviewer):
-        async def write_section(self, section: Section, *args: Any) -> Any:
-            draft = await super().write_section(section, *args)
-            return draft if section.attempts == 1 else draft.model_copy(update={"content": ""})
+        async def take_notes(self, section: Section, *args: Any) -> Any:
+            return await super().take_notes(section, *args) if section.attempts == 1 else ""
 
     trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Forgetful(*THREE, weak=("Beta engine",)))
     beta = next(section for section in trace.report.sections if section.title == "Beta engine")
-    assert "piston engine" in beta.content
-    assert any(claim.section == "Beta engine" and claim.stands for claim in trace.report.claims)
+    assert "piston engine" in beta.notes
 
 
 def test_b5_a_plan_that_exists_is_kept(tmp_path: Path) -> None:
@@ -275,7 +260,9 @@ async def test_b5_sections_given_from_outside_are_not_planned_again(tmp_path: Pa
     brief = await reasoner.plan(Question(text="Engines", language="en"))
     given = [Section(title="Alpha engine", subject="Alpha engine", queries=("Alpha engine",))]
     async with Bench(tmp_path, Shelf(**NOTES), reasoner=reasoner, max_review_iterations=0) as bench:
-        trace = await bench.ask("Engines", sections=given, brief=brief)
+        analysis = QueryAnalysis(query_type="general", output_format="prose")
+        decision = Decision(next_action="START_RESEARCH", confidence=1.0, goal="Engines")
+        trace = await bench.ask("Engines", sections=given, brief=brief, analysis=analysis, decision=decision)
     assert [section.title for section in trace.report.sections] == ["Alpha engine"]
     assert trace.of(Planned) == []
 

@@ -51,8 +51,8 @@ def test_patterns_are_regular_expressions_without_numbered_groups(language: str)
 
 
 def test_an_unknown_language_has_no_words_and_speaks_english() -> None:
-    assert lexicon.words("reference.things", "tlh") == ()
-    assert catalog.phrase("abstract", "tlh") == "Abstract"
+    assert lexicon.words("question.furniture", "tlh") == ()
+    assert catalog.phrase("overview", "tlh") == "Overview"
     with pytest.raises(KeyError):
         catalog.phrase("no such message", "en")
 
@@ -61,10 +61,8 @@ ESPERANTO = """
 [typography]
 colon = ": "
 [report]
-abstract = "Resumo"
 references = "Fontoj"
 gaps = "Kio ne troviĝis"
-question = "Demando"
 [reasons]
 number_missing = "nombro: {number} ne estas en la teksto"
 """
@@ -72,13 +70,8 @@ WORDS = """
 [language]
 name = "Esperanto"
 function_words = "la kaj estas de en kio kiel por kun ĝi ne al el pri tio"
-[reference]
-spaced = true
-pronoun_patterns = ['\\bĝi\\b']
-possessive_suffix = " de"
 """
 FRAME = """
-from deep_research.conversation.coreference import Exchange, resolve
 from deep_research.i18n import catalog
 from deep_research.i18n.language import detect, language_name
 from deep_research.i18n.catalog import explain, verdict_of
@@ -86,13 +79,10 @@ from deep_research.i18n.catalog import explain, verdict_of
 assert "eo" in catalog.languages()
 language = detect("Kio estas la plej granda urbo kaj kiel oni vivas en ĝi?")
 print(language, language_name(language))
-print(catalog.bold_heading("question", language) + "Kio estas kato?")
-print("## " + catalog.phrase("abstract", language))
-print("## " + catalog.phrase("key_findings", language))
+print("## " + catalog.phrase("overview", language))
 print("## " + catalog.phrase("gaps", language))
 print(explain(verdict_of("unverified", "number_missing", number="42"), language))
 print("## " + catalog.phrase("references", language))
-print(resolve("Kiel oni uzas ĝin kaj kio estas por ĝi la prezo?", [Exchange("Kio estas Rust?")], ["Rust"]).question)
 """
 
 
@@ -108,11 +98,8 @@ def test_a_fifth_language_is_new_files_alone(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.stdout.splitlines() == [
         "eo Esperanto",
-        "**Demando:** Kio estas kato?",
-        "## Resumo",
-        "## Key findings",  # what a language does not say yet is said in English
+        "## Overview",  # what a language does not say yet is said in English
         "## Kio ne troviĝis",
         "nombro: 42 ne estas en la teksto",
         "## Fontoj",
-        "Kiel oni uzas ĝin kaj kio estas por Rust la prezo?",
     ]

@@ -8,7 +8,7 @@ import pytest
 
 from deep_research.data import Asked, Brief, Decision, PlanEdit, Question
 from deep_research.events import Planned, RunDeclined
-from deep_research.graph.planning import MAX_PLAN_ROUNDS
+from deep_research.graph.plan_nodes import MAX_PLAN_ROUNDS
 from tests.graph.harness import Bench, Planner, Shelf, Trace
 from tests.model.harness import PLAN, served
 from tests.runs.running import begin, engines, go_on

@@ -119,8 +119,8 @@ def test_d7_tools_are_offered_under_names_of_their_own(own_state: Path, monkeypa
     with served(monkeypatch, script) as provider:
         research(own_state, {"a": stdio(first), "b": stdio(second, tools=["search_stories"])}, **MODEL)
         offered = _offered([one.request for one in provider.calls])
-    assert {"search", "recall", "get_story", "a_recall", "a_search_stories", "b_search_stories"} <= offered
-    assert not {"publish_story", "b_recall", "search_stories"} & offered
+    assert {"search", "open", "get_story", "a_search_stories", "b_search_stories"} <= offered
+    assert not {"publish_story", "search_stories"} & offered
     assert "search_stories Alpha" in _calls(first)
     assert "search_stories beta" in _calls(second)
 
@@ -164,7 +164,7 @@ def test_d7_broken_servers_cost_only_themselves_and_are_named(own_state: Path) -
         "'choosy': it has no tool named fly",
     ):
         assert why in told, told
-    assert "no module named engines" not in "".join(section.content for section in ran.report.sections)
+    assert "no module named engines" not in "".join(section.notes for section in ran.report.sections)
     _assert_gone(calls)
 
 

@@ -15,6 +15,8 @@ from deep_research.concurrency import side_by_side
 from mcp import Client
 from tests.mcp_server.clients import over_http, over_stdio, served
 from tests.runs.running import engines
+from tests.support.scripted_provider import ScriptedProvider
+from tests.support.scripted_researcher import ScriptedResearcher
 from tests.verify.reports import engines_web
 
 QUESTION = "How do the Alpha engine and the Beta engine differ?"
@@ -209,6 +211,29 @@ async def test_a_report_of_links_is_verified_and_large_ones_come_in_parts(tmp_pa
             assert len(first["problems"]) + len(second["problems"]) == 39
             assert web.count("engines.test", "/beta") == 1
             assert len(json.dumps(first)) < 40_000
+
+
+@pytest.mark.process
+async def test_where_a_model_is_set_it_judges(tmp_path: Path) -> None:
+    docs, home = engines(tmp_path / "docs"), tmp_path / "home"
+    with ScriptedProvider(ScriptedResearcher()) as provider:
+        model = {
+            "OPENAI_COMPATIBLE_BASE_URL": provider.base_url,
+            "OPENAI_COMPATIBLE_API_KEY": "test-key",
+            "DEEP_RESEARCH_MODEL_PROVIDER": "compatible",
+            "DEEP_RESEARCH_MODEL_NAME": "scripted",
+        }
+        async with over_stdio(home, **model) as client:
+            run = await begun(client, docs)
+            assert not provider.calls
+            alpha = await passage_with(client, run, "3,000 rpm")
+            text = f"# Alpha\n\nThe Alpha engine turns at 3,000 rpm [{alpha}].\n\nIt sells well in Peru and Chile [{alpha}].\n"
+            checked = await told(client, "verify_report", run_id=run, report=text)
+            assert checked["is_judged"]
+            assert [one["verdict"] for one in checked["statements"]] == ["supported", "unverified"]
+            paid = len(provider.calls)
+            await told(client, "verify_report", run_id=run, report=text)
+            assert len(provider.calls) == paid
 
 
 def test_a_session_is_listed_shown_and_not_carried_out(

@@ -8,7 +8,7 @@ from tests.model.harness import ENGINES, PLAN, assert_presentable, research, ser
 from tests.support.scripted_researcher import ScriptedResearcher
 
 FAULTS = (
-    "rate_limited", "server_error", "overloaded", "cut_stream", "slow_stream", "context_too_long", "invalid_json",
+    "rate_limited", "server_error", "overloaded", "cut_stream", "slow_stream", "invalid_json",
     "wrong_schema", "empty", "refusal", "think_tags", "unclosed_think", "unknown_tool", "broken_arguments",
     "unknown_citation", "timeout", "not_json", "error_in_stream", "content_filter",
 )  # fmt: skip
@@ -22,8 +22,9 @@ def test_a_fifth_of_the_calls_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ran = research(tmp_path, wire=wire, **({"model_name": "claude-sonnet-5"} if wire == "anthropic" else {}))
     assert any(call.fault == fault for call in provider.calls)
     assert_presentable(ran)
-    assert standing(ran.report)
     assert ran.report.answered
+    assert any(section.notes for section in ran.report.sections)
+    failed = {gap.what for gap in ran.report.gaps}
+    assert standing(ran.report) or failed & {"judge", "report", "model"}
     # A plan that the model refused is made without it, and said; that one may need fewer sections.
-    without_model = any(gap.what == "plan" for gap in ran.report.gaps)
-    assert len(ran.report.sections) >= (1 if without_model else len(ENGINES))
+    assert len(ran.report.sections) >= (1 if "plan" in failed else len(ENGINES))

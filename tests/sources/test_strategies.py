@@ -7,9 +7,11 @@ from importlib import resources
 
 import pytest
 
+from deep_research.assembly.run_settings import settle
 from deep_research.errors import ConfigError
+from deep_research.settings import Settings
 from deep_research.sources import api_rates, api_sources, open_source, source_rows, strategies, strategy_sources
-from deep_research.sources._catalog import chosen_strategy
+from deep_research.sources._catalog import fitting_strategies
 from tests.sources.answers import ScriptedClient
 
 STRATEGIES = resources.files("deep_research.sources").joinpath("strategies.toml")
@@ -49,23 +51,44 @@ def test_the_language_of_the_question_moves_sources_forward():
 
 
 @pytest.mark.parametrize(
-    ("question", "strategy"),
+    ("question", "fitting"),
     [
-        ("Which papers study sparse retrieval?", "academic"),
-        ("Who holds patents on solid-state batteries?", "patents"),
-        ("What was announced this week?", "news"),
-        ("Which Python library implements BM25?", "code"),
-        ("关于大模型推理的论文综述", "academic"),
-        ("固态电池的专利有哪些", "patents"),
-        ("오픈소스 프레임워크 비교", "code"),
-        ("What is the capital of France?", "general"),
-        ("Decode the paperwork", "general"),
-        ("", "general"),
+        ("Which papers study sparse retrieval?", ["academic"]),
+        ("Who holds patents on solid-state batteries?", ["patents"]),
+        ("What was announced this week?", ["news"]),
+        ("Which Python library implements BM25?", ["code"]),
+        ("关于大模型推理的论文综述", ["academic"]),
+        ("固态电池的专利有哪些", ["patents"]),
+        ("오픈소스 프레임워크 비교", ["code"]),
+        ("Papers and studies on the bug reports of Python", ["academic", "code"]),
+        ("What is the capital of France?", ["general"]),
+        ("Decode the paperwork", ["general"]),
+        ("", ["general"]),
     ],
 )
-def test_a11_auto_goes_by_the_words_of_the_question(question, strategy):
-    assert chosen_strategy(question) == strategy
-    assert strategy_sources("auto", question=question) == strategy_sources(strategy)
+def test_a11_auto_goes_by_the_words_of_the_question_where_no_model_chooses(question, fitting):
+    assert fitting_strategies(question) == fitting
+    assert set(strategy_sources("auto", question=question)) == {s for name in fitting for s in strategy_sources(name)}
+
+
+SEEDS = [
+    "LLM 推理优化技术",
+    "RAG 技术的最新进展有哪些？",
+    "GPT-4 和 Claude 3 的区别",
+    "KRAS G12C 靶点",
+    "GLP-1 激动剂最新进展",
+]
+NAMED = {"arxiv", "huggingface_papers", "huggingface_blog", "github", "hackernews", "pubmed", "clinicaltrials"}
+
+
+@pytest.mark.parametrize("question", SEEDS)
+def test_e4_the_questions_of_the_documents_reach_their_sources(question, monkeypatch):
+    monkeypatch.setenv("DASHSCOPE_API_KEY", "test-key")
+    settled = settle(Settings(model_provider="aliyun"), [], question)
+    keyless = {row.name for row in source_rows() if row.ready and not row.needs}
+    assert set(settled.sources) >= NAMED
+    assert set(settled.sources) == keyless & {s for name in NAMES for s in strategy_sources(name)}
+    assert {"arxiv", "github", "pubmed"} <= set(settle(Settings(strategy="auto"), [], question).sources)
 
 
 def test_an_unknown_strategy_is_refused():

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.data import Action, Brief, Composition, Review, Section, Turn
+from deep_research.data import Action, Brief, Move, Review, Section, Turn
 from deep_research.events import GapFound, Planned, Reviewed, Searched, SectionReviewed, SectionStarted, Steered
 from deep_research.ports import Library
 from tests.graph.harness import Planner, Trace
@@ -22,12 +22,10 @@ def _titles(trace: Trace) -> list[str]:
 class Twice(Planner):
     """Searches for every section a second time, for what the place never answers."""
 
-    async def next_actions(
-        self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library
-    ) -> Sequence[Action]:
+    async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
         if len(turns) == 1:
-            return [Action(id="again", name="search", query="more on Beta engine")]
-        return await super().next_actions(section, brief, turns, library)
+            return Move(actions=(Action(id="again", name="search", query="more on Beta engine"),))
+        return await super().next_move(section, brief, turns, library)
 
 
 class Reviewing(Planner):
@@ -50,9 +48,9 @@ class Composing(Planner):
         super().__init__(*titles)
         self._voice = voice
 
-    async def compose(self, *args: Any, **kwargs: Any) -> Composition:
+    async def write(self, *args: Any, **kwargs: Any) -> Move:
         self._voice.say("remark", "Only boats.")
-        return await super().compose(*args)
+        return await super().write(*args)
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS)
@@ -62,7 +60,7 @@ def test_a_dropped_section_is_left_out_and_named(tmp_path: Path, workflow: str) 
     trace = steered(tmp_path, voice, place, Planner(*TITLES), workflow=workflow)
     assert _titles(trace) == ["Alpha engine", "Gamma engine"]
     assert "**Sections dropped during the research:** Beta engine" in trace.report.report
-    assert not any(claim.section == "Beta engine" for claim in trace.report.claims)
+    assert not any(claim.where == "Beta engine" for claim in trace.report.claims)
     assert not any("Beta engine" in gap.what for gap in trace.report.gaps)
     assert [(e.what, e.section, e.late) for e in trace.of(Steered)] == [("drop", "Beta engine", False)]
 
@@ -83,7 +81,7 @@ def test_an_added_section_is_researched(tmp_path: Path, workflow: str) -> None:
     place = Attentive("Alpha engine", lambda: voice.say("add", "used in aircraft", "Gamma engine"))
     trace = steered(tmp_path, voice, place, Planner("Alpha engine", "Beta engine"), workflow=workflow)
     assert _titles(trace) == ["Alpha engine", "Beta engine", "Gamma engine"]
-    assert "aircraft" in trace.report.sections[-1].content
+    assert "aircraft" in (trace.report.sections[-1].notes or trace.report.report)
     assert "**Sections added during the research:** Gamma engine" in trace.report.report
     assert [e.attempt for e in trace.of(SectionStarted) if e.section == "Gamma engine"][:1] == [1]
 
@@ -111,7 +109,7 @@ def test_who_wants_the_report_now_gets_what_is_known(tmp_path: Path, workflow: s
     trace = steered(tmp_path, voice, place, Twice(*TITLES), workflow=workflow)
     assert place.cancelled == 1
     assert _titles(trace) == list(TITLES)
-    assert all(section.content for section in trace.report.sections)
+    assert all(section.notes for section in trace.report.sections)
     assert trace.of(Reviewed) == []
     assert trace.of(SectionReviewed) == []
     assert "*The research was ended early on request" in trace.report.report

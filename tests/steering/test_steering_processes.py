@@ -15,7 +15,7 @@ from tests.cli.terminal import call, shows_no_traceback, signalled_at
 from tests.runs.running import Ran, begin, engines, run
 from tests.runs.soundness import assert_sound
 
-QUESTION = "Which kinds of engines are there?"
+QUESTION = "How fast does the Alpha engine turn? Who built the Beta engine in Bergen? What is the Gamma engine in Porto used for?"
 
 
 @pytest.fixture

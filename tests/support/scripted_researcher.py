@@ -232,7 +232,7 @@ class ScriptedResearcher:
 
     def _judge(self, request: Request) -> dict[str, Any]:
         known = {shown.id: shown.text for shown in passages_in(request)}
-        statements = _STATEMENT.findall(request["messages"][-1]["text"].partition("The statements")[2])
+        statements = _STATEMENT.findall(_users(request).partition("The statements")[2])
         problems = []
         for number, statement in statements:
             evidence = " ".join(known.get(key, "") for key in _ID.findall(statement))
@@ -253,7 +253,8 @@ class ScriptedResearcher:
         """Take out each statement that was found unsupported; other problems are rejected."""
         report = next((m["text"] for m in reversed(request["messages"]) if m["text"].startswith("# ")), "")
         edits, rejected = [], []
-        for number, kind, quote in _PROBLEM.findall(request["messages"][-1]["text"]):
+        told = [found for m in request["messages"] if m["role"] == "user" and (found := _PROBLEM.findall(m["text"]))]
+        for number, kind, quote in told[-1] if told else ():
             at = re.search(re.escape(quote) + r"(?: \[s\d+p\d+\])*", report)
             if kind == "unsupported" and at is not None and report.count(at[0]) == 1:
                 edits.append({"problems": [int(number)], "old": at[0], "new": ""})
@@ -309,8 +310,14 @@ def _queries(call: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _cited_sentences(notes: str) -> list[str]:
-    said = re.findall(r"[^\n\[\]#-][^\n\[\]#]*(?:\[s\d+p\d+\])+", notes)
-    return list(dict.fromkeys(one.strip() for one in said))
+    said: list[str] = []
+    at = 0
+    for cited in re.finditer(r"(?:\[s\d+p\d+\])+", notes):
+        start = max(at, *(notes.rfind(sign, at, cited.start()) + 1 for sign in "\n#[]"))
+        if sentence := notes[start : cited.start()].strip(" -"):
+            said.append(f"{sentence} {cited[0]}")
+        at = cited.end()
+    return list(dict.fromkeys(said))
 
 
 def _relevant(passages: Sequence[Shown], title: str) -> list[Shown]:

@@ -43,6 +43,7 @@ def test_what_is_a_name(text: str, expected: list[str]) -> None:
         ("It was Ada Holm.", "Holm, Ada did it"),
         ("It was Per Lund.", "Lund, Per (1984) did it"),
         ("发表于《自然》。", "《自然》杂志"),
+        ("ATTACH 的多个数据库", "multiple ATTACHed databases"),
     ],
 )
 def test_forms_that_are_the_same_name(claim: str, evidence: str) -> None:

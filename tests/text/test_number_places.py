@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from deep_research.text.units import DATES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deep_research.text import quantities as numbers
-from deep_research.text.measures import DATES
 
 _PIECES = (
     "5 12 2024 1,000 3.5 1 000 000 0 20 90 - – $ US$ EUR usd % . , ; : / _ # ( ) \n GPT v A x version versions The In"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from deep_research.claimcheck.claim_verdicts import Evidence
-from deep_research.verification.flags import Flag, flags_of
+from deep_research.verification.statement_flags import Flag, flags_of
 
 
 def flagged(claim: str, evidence: Sequence[Evidence]) -> Flag | None:

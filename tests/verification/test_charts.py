@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from deep_research.verification.charts import chart_problems, read_charts
+from deep_research.verification.chart_points import chart_problems, read_charts
 
 PASSAGES = {"s1p1": "Coal fell to 12.5 % in 2024; 1,200 GWh.", "s1p2": "In 2025 it was 9 percent."}
 

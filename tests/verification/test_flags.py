@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.verification.flags import flags_of
+from deep_research.verification.statement_flags import flags_of
 
 EVIDENCE = """The travel budget is 36,000 euros. Wait 14 days. It needs 256 megabytes. Published 2026-11-12 by NIST in SP
 800-63-4. Verifiers SHALL NOT permit the subscriber to store a hint. At least 8 characters. A 12.5% rise to 1,234,567."""

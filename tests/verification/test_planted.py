@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.verification.flags import Flag, flags_of
+from deep_research.verification.statement_flags import Flag, flags_of
 from deep_research.verification.statements import Statement, split_statements
 
 FOLDER = Path(__file__).with_name("planted")

@@ -58,7 +58,8 @@ def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str
     wanted = list(settings.sources)
     if settings.strategy:
         ready = {row.name for row in rows.values() if row.ready}
-        wanted += strategy_sources(settings.strategy, language, ready, question=question)
+        has_model = settings.model_provider != "finder"
+        wanted += strategy_sources(settings.strategy, language, ready, question=question, whole=has_model)
     return tuple(dict.fromkeys(wanted))
 
 

@@ -66,10 +66,5 @@ def reply_to(remark: Remark, report: Report | None, language: str) -> str:
 
 
 def abstract_of(report: Report) -> str:
-    """Return the abstract of a report, the first paragraphs of its first section where it has none."""
-    heading = f"## {phrase('abstract', report.language)}\n"
-    _, found, rest = report.report.partition(heading)
-    if found:
-        return rest.split("\n## ", 1)[0].strip()
-    content = next((section.notes for section in report.sections if section.notes), "")
-    return "\n\n".join(content.split("\n\n")[:2])
+    """Return what a report says before its first section, without its title."""
+    return re.sub(r"\A# .*\n", "", report.report.split("\n## ", 1)[0]).strip()

@@ -158,6 +158,10 @@ class Claim(Noun):
         return self.verdict.kind == "supported"
 
 
+COVERAGE = "coverage"
+"""What a gap is about that a reviewer found; the writer of the report is told it, and says it in its place."""
+
+
 class Gap(Told):
     """Something that could not be found or done, and why (in English). Part of the result, never hidden."""
 

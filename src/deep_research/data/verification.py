@@ -7,7 +7,7 @@ from deep_research.data.brief import AnsweredPart, Brief, QueryAnalysis, Questio
 from deep_research.data.evidence import Claim
 from deep_research.data.noun import Noun
 
-ProblemKind = Literal["unsupported", "contradicted", "misleading", "inconsistent", "missing"]
+ProblemKind = Literal["unsupported", "contradicted", "misleading", "inconsistent", "missing", "unclear"]
 
 
 class Assignment(Noun):

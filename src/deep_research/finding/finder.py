@@ -13,7 +13,7 @@ from deep_research.finding.question import Part, read_question
 from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
-from deep_research.finding.units import Texts
+from deep_research.finding.text_units import Texts
 from deep_research.finding.words import COMMON, Word, has_all, read_words, weigh
 from deep_research.i18n.language import detect, is_cjk
 from deep_research.ports import Library

@@ -29,7 +29,7 @@ from deep_research.data import (
     Term,
     Turn,
 )
-from deep_research.finding import intake
+from deep_research.finding import front_door
 from deep_research.finding.finder import foreign_language, rank_places, show_places
 from deep_research.finding.notes import write_notes, write_report
 from deep_research.finding.places import PartPlaces
@@ -59,7 +59,7 @@ class FinderReasoner:
         self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None
     ) -> Decision:
         """See `ports.Reasoner.decide`."""
-        return intake.decide(question, rounds=rounds, terms=terms, template=template)
+        return front_door.decide(question, rounds=rounds, terms=terms, template=template)
 
     async def analyze(self, question: Question) -> QueryAnalysis:
         """See `ports.Reasoner.analyze`."""
@@ -212,11 +212,15 @@ class FinderReasoner:
 
 
 def parts_of(section: Section, brief: Brief) -> tuple[Part, ...]:
-    """Return the parts of the question that a section is about; one that the user added is read by itself."""
+    """Return the parts of the question that a section is about: all for the section that is the whole question.
+
+    A section that the user added is read by itself.
+    """
     own = section.description or section.title
     for part in read_question(brief.question, brief.language).parts:
         if part.text == own:
             return (part,)
+    own = brief.question if brief.question and section.title == brief.title else own
     return read_question(own, brief.language).parts or (Part(own, ()),)
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from deep_research.data import Passage
-from deep_research.finding.units import Section, Span, Texts, Unit
+from deep_research.finding.text_units import Section, Span, Texts, Unit
 from deep_research.finding.words import Word, coverage
 from deep_research.i18n.lexicon import any_word
 from deep_research.text.contents_lists import is_contents_line, is_contents_list

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from deep_research.finding.places import Piece, Place, Stretch
 from deep_research.finding.ranking import Best
-from deep_research.finding.units import Section, Span, Unit
+from deep_research.finding.text_units import Section, Span, Unit
 from deep_research.finding.words import Word, coverage
 from deep_research.i18n.language import columns
 

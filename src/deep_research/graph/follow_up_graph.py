@@ -13,7 +13,7 @@ from deep_research.data import LIBRARY, Brief, QueryAnalysis
 from deep_research.events import Planned, StageStarted
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
-from deep_research.graph.planning import analysis_update
+from deep_research.graph.plan_nodes import analysis_update
 from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.run_context.context import RunContext
 from deep_research.steps import follow_up

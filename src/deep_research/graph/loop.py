@@ -18,7 +18,7 @@ from deep_research.events import SectionStarted, StageStarted
 from deep_research.graph.clarify import clarify_then
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
-from deep_research.graph.planning import analyze_question, confirm_plan_then, lay_out_plan
+from deep_research.graph.plan_nodes import analyze_question, confirm_plan_then, lay_out_plan
 from deep_research.run_context.context import RunContext, section_position
 from deep_research.run_context.steering import Interrupted
 from deep_research.steps import research, review
@@ -171,7 +171,7 @@ async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Lit
 async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retrieve", "final_report"]]:
     ctx.emit(StageStarted(stage="review"))
     sections = ctx.steering.now.kept(state["sections"])
-    judged = await review.review(ctx, state["brief"], sections, 0)
+    judged = await review.review(ctx, state["brief"], sections, 0, limit=state["max_iterations"])
     rows = {row.title: row.model_copy(update={"retry": False}) for row in judged.section_coverage}
     found = {"section_reviews": rows, "overall_score": judged.overall_score, "is_sufficient": judged.is_sufficient}
     weak = review.send_back(sections, judged)

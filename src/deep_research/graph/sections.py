@@ -17,7 +17,7 @@ from deep_research.graph.clarify import clarify_then
 from deep_research.graph.discovery import build_discover
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
-from deep_research.graph.planning import analyze_question, confirm_plan_then, lay_out_plan
+from deep_research.graph.plan_nodes import analyze_question, confirm_plan_then, lay_out_plan
 from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.graph.run_graph import ask_user
 from deep_research.run_context.context import RunContext
@@ -117,7 +117,8 @@ async def _together(state: AgentState, ctx: RunContext) -> Review:
     sections = ctx.steering.now.kept(state["sections"])
     titles = {s.title for s in sections}
     known = [row for row in state.get("section_reviews", {}).values() if row.title in titles]
-    return await review.review(ctx, state["brief"], sections, state.get("review_iterations", 0), known)
+    iterations, limit = state.get("review_iterations", 0), ctx.settings.max_review_iterations
+    return await review.review(ctx, state["brief"], sections, iterations, known, limit=limit)
 
 
 def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:

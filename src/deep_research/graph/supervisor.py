@@ -7,6 +7,7 @@ delegation to the researcher subgraph of all workflows, side by side, and they m
 import operator
 from typing import Annotated, Any, Literal
 
+from langchain_core.messages import AnyMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
@@ -17,8 +18,8 @@ from deep_research.graph.clarify import clarify_then
 from deep_research.graph.discovery import build_discover
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
-from deep_research.graph.planning import analyze_question, confirm_plan_then, lay_out_plan
-from deep_research.graph.researcher import build_researcher, task_for
+from deep_research.graph.plan_nodes import analyze_question, confirm_plan_then, lay_out_plan
+from deep_research.graph.researcher import build_researcher, messages_of, task_for
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.steering import Interrupted
 from deep_research.steps import delegate, research
@@ -28,11 +29,12 @@ from deep_research.steps.plan import needs_confirmation
 class SupervisorState(AgentState):
     """The state of the supervisor; names as its design gives them.
 
-    `supervisor_messages` are its turns: what it delegated and what came back. `notes` are those of the sections,
+    `supervisor_turns` are what it delegated and what came back, `supervisor_messages` the same as messages. `notes` are those of the sections,
     `raw_notes` those of each attempt, `waiting` the delegations for which there was no room yet.
     """
 
-    supervisor_messages: list[Turn]
+    supervisor_turns: list[Turn]
+    supervisor_messages: list[AnyMessage]
     research_iterations: int
     waiting: list[Action]
     notes: list[str]
@@ -65,7 +67,7 @@ def _begin(ctx: RunContext, brief: Brief) -> dict[str, Any]:
     ctx.emit(StageStarted(stage="research"))
     return {
         "sections": list(brief.sections),
-        "supervisor_messages": [],
+        **_said([]),
         "research_iterations": 0,
         "waiting": [],
         "notes": [],
@@ -79,18 +81,18 @@ async def supervisor(
 
     What the user has added is delegated in any case; who wants the report now gets it.
     """
-    ctx, turns = runtime.context, state["supervisor_messages"]
+    ctx, turns = runtime.context, state["supervisor_turns"]
     if turns:
         turns = [*turns[:-1], delegate.observed(turns[-1], state["sections"], ctx.gaps)]
     update: dict[str, Any] = {"notes": [s.content for s in state["sections"] if s.content]}
     ctx.steering.refresh()
     owed = _owed(state, ctx)
     if owed:
-        update["supervisor_messages"] = [*turns, Turn(actions=delegate.asked_for(owed, len(turns)))]
+        update |= _said([*turns, Turn(actions=delegate.asked_for(owed, len(turns)))])
         return Command(goto="supervisor_tools", update=update)
     if state["research_iterations"] >= ctx.settings.max_researcher_iterations:
         end = _end(state, ctx, rounds_used_up=True)
-        return Command(goto="final_report", update={**update, "supervisor_messages": turns, **end})
+        return Command(goto="final_report", update={**update, **_said(turns), **end})
     turns = ctx.steering.now.add_remarks(turns)
     sections = ctx.steering.now.kept(state["sections"])
     try:
@@ -101,10 +103,14 @@ async def supervisor(
         )
     except Interrupted:
         end = _end(state, ctx, rounds_used_up=True)
-        return Command(goto="final_report", update={**update, "supervisor_messages": turns, **end})
-    update["supervisor_messages"] = [*turns, Turn(actions=tuple(actions))]
+        return Command(goto="final_report", update={**update, **_said(turns), **end})
+    update |= _said([*turns, Turn(actions=tuple(actions))])
     iterations = state["research_iterations"] + 1
     return Command(goto="supervisor_tools", update={**update, "research_iterations": iterations})
+
+
+def _said(turns: list[Turn]) -> dict[str, Any]:
+    return {"supervisor_turns": turns, "supervisor_messages": messages_of(turns)}
 
 
 def _owed(state: SupervisorState, ctx: RunContext) -> list[Section]:
@@ -117,7 +123,7 @@ async def supervisor_tools(
     state: SupervisorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["researcher", "supervisor", "final_report"]]:
     """Carry out the last turn; without a tool call, or with research_complete, the research has ended."""
-    ctx, (*earlier, turn) = runtime.context, state["supervisor_messages"]
+    ctx, (*earlier, turn) = runtime.context, state["supervisor_turns"]
     if not turn.actions or research.is_complete(turn.actions):
         return Command(goto="final_report", update=_end(state, ctx, rounds_used_up=False))
     units = ctx.settings.max_concurrent_research_units
@@ -132,14 +138,14 @@ async def supervisor_tools(
         update={
             "sections": [*round_.begun, *round_.waiting_sections],
             "waiting": list(round_.waiting),
-            "supervisor_messages": [*earlier, round_.turn],
+            **_said([*earlier, round_.turn]),
         },
     )
 
 
 def _end(state: SupervisorState, ctx: RunContext, *, rounds_used_up: bool) -> dict[str, Any]:
     """End the research: what was asked for and never begun is a gap."""
-    asked = state["waiting"] if rounds_used_up else [*state["waiting"], *state["supervisor_messages"][-1].actions]
+    asked = state["waiting"] if rounds_used_up else [*state["waiting"], *state["supervisor_turns"][-1].actions]
     asked = [action for action in asked if delegate.title_of(action) not in ctx.steering.now.dropped]
     sections = ctx.steering.now.kept(state["sections"])
     planned = [s.title for s in state["brief"].sections]

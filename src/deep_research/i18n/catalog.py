@@ -14,7 +14,7 @@ from typing import Final
 from deep_research.data import Gap, Verdict
 from deep_research.data.evidence import VerdictKind
 from deep_research.errors import LimitReached, MalformedOutput, ProviderDown, ResearchError
-from deep_research.i18n.language import detect, language_name
+from deep_research.i18n.language import detect
 
 _FOLDER = "messages"
 
@@ -72,24 +72,8 @@ def colon_of(language: str) -> str:
     return phrase("colon", language)
 
 
-def bold_heading(name: str, language: str) -> str:
-    """Return the message `name` as the bold beginning of a line.
-
-    A colon without a space after it stays outside: CommonMark ends no emphasis between a mark and a letter.
-    """
-    mark = colon_of(language)
-    inside = mark.rstrip() if mark != mark.rstrip() else ""
-    return f"**{phrase(name, language)}{inside}**{mark[len(inside) :]}"
-
-
-def list_languages(codes: Iterable[str]) -> str:
-    """Return languages by their own names, for a message."""
-    return ", ".join(language_name(code) for code in codes)
-
-
 _STEPS: Final = (
-    "intake", "analysis", "discovery", "plan", "research", "writing", "judge", "rewrite", "review", "supervision",
-    "abstract", "report", "reading", "model", "ranking",
+    "intake", "discovery", "plan", "review", "coverage", "supervision", "report", "judge", "verifier", "revision", "model", "ranking",
 )  # fmt: skip
 
 

@@ -2,10 +2,12 @@
 
 Chinese, Japanese and Korean are told apart by script (kana → Japanese, hangul → Korean, Han without
 kana → Chinese), which needs no model and is right on single sentences; other scripts map to their
-main language; Latin text is told apart by function words.
+main language; Latin text is told apart by function words. A word that is common in the default language as well
+("was", "die", "des", "los") says nothing: where no other speaks for a language, its rarer words decide.
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from deep_research.i18n import lexicon
@@ -34,6 +36,12 @@ _REMEMBERED = 2_000
 """Characters of the longest text whose language is remembered."""
 _FUNCTION_SHARE = 0.08
 """Share of function words that tells a language; one "da" in a table of names does not."""
+_LONG = 40
+"""Words of a text in which function words are enough to be sure."""
+_CLEARLY = 1.25
+"""How much more common the other words must be in the language: names are known in many."""
+_COMMON = 4.0
+"""Zipf value (base-10 logarithm of uses in a billion words) from which a word belongs to a language."""
 
 
 def detect(text: str, *, default: str = "en") -> str:
@@ -80,9 +88,30 @@ def _detect_latin(sample: str, default: str) -> str:
     for codes in [codes_by_word[word] for word in words if word in codes_by_word]:
         for code in codes:
             scores[code] += 1
-    best = max(scores, key=lambda code: scores[code])
-    said = scores[best] >= _FUNCTION_SHARE * len(words)
-    return best if said and scores[best] > scores.get(default, 0) else default
+    most = max(scores.values())
+    if most < _FUNCTION_SHARE * len(words) or most <= scores.get(default, 0):
+        return default
+    alike = [code for code in scores if scores[code] == most]
+    best = max(alike, key=lambda code: sum(_frequency(word, code) for word in words)) if len(alike) > 1 else alike[0]
+    return best if len(words) > _LONG or _speaks(best, default, words) else default
+
+
+def _speaks(code: str, default: str, words: Sequence[str]) -> bool:
+    """Return whether a short text is in `code` rather than in `default`, by how common its words are in each."""
+    own = [word for word in words if code in _function_words().get(word, ())]
+    if any(_frequency(word, default) < _COMMON for word in own):
+        return True
+    rest = [word for word in words if word not in own]
+    told = sum(_frequency(word, code) for word in rest)
+    return told > _CLEARLY * sum(_frequency(word, default) for word in rest)
+
+
+@lru_cache(maxsize=4096)
+def _frequency(word: str, code: str) -> float:
+    """Return how common a word is in a language: the Zipf value of wordfreq, 0 where it has no list."""
+    from wordfreq import available_languages, zipf_frequency  # noqa: PLC0415 - only for short texts in doubt
+
+    return zipf_frequency(word, code) if code in available_languages() else 0.0
 
 
 @cache
@@ -113,16 +142,3 @@ def columns(text: str) -> int:
 def is_cjk(code: str) -> bool:
     """Return whether the language is written without spaces between its words (or with mixed script)."""
     return code in ("zh", "ja", "ko")
-
-
-def fit_particle(name: str, after: str) -> str:
-    """Return the text `after` a Korean word with the particle at its beginning in the form that fits the last sound of the word."""
-    forms = lexicon.table("reference.particle_forms").get(after[:1])
-    if forms is None or not (len(after) == 1 or after[1] in " ,?.") or ord(name[-1]) not in _SYLLABLES:
-        return after
-    closed = (ord(name[-1]) - _SYLLABLES[0]) % _FINALS != 0
-    return (forms[0] if closed else forms[1]) + after[1:]
-
-
-_SYLLABLES, _FINALS = range(0xAC00, 0xD7A4), 28
-"""Korean syllables, and how many of them share a beginning; the first of these has no final sound."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from deep_research.data import (
+    COVERAGE,
     Brief,
     Changes,
     Claim,
@@ -99,7 +100,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     blocks = [
         (head + body).strip(),
         *_changes(changes, language),
-        *_gaps(gaps, language),
+        *_gaps([g for g in gaps if done.found_in or g.what != COVERAGE], language),
         _method_note(ctx, done, counted, judged=judged, days=references.days(), language=language),
         *references.listed(language),
     ]
@@ -118,7 +119,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         workflow=ctx.settings.workflow,
         title=title,
         report="\n\n".join(blocks) + "\n",
-        sections=tuple(map(_report_section, done.sections)),
+        sections=tuple(map(_section, done.sections)),
         claims=tuple(placed),
         references=entries,
         sources={s: made for s in shown if (made := _source(ctx.library, s)) is not None},
@@ -135,15 +136,15 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     )
 
 
-def _report_section(s: Section) -> ReportSection:
+def _section(done: Section) -> ReportSection:
     return ReportSection(
-        title=s.title,
-        description=s.description,
-        status=s.status,
-        notes=s.content,
-        key_findings=s.key_findings,
-        sources=s.sources,
-        searched=s.searched,
+        title=done.title,
+        description=done.description,
+        status=done.status,
+        notes=done.content,
+        key_findings=done.key_findings,
+        sources=done.sources,
+        searched=done.searched,
     )
 
 
@@ -263,7 +264,10 @@ def _gaps(gaps: Sequence[Gap], language: str) -> list[str]:
     """Return what could not be found or done, each once."""
     if not gaps:
         return []
-    rows = dict.fromkeys(f"- {name_subject(gap, language)}{colon_of(language)}{explain(gap, language)}" for gap in gaps)
+    told = ((name_subject(gap, language), explain(gap, language)) for gap in gaps)
+    rows = dict.fromkeys(
+        f"- {why}" if why.startswith(what) else f"- {what}{colon_of(language)}{why}" for what, why in told
+    )
     lines = list(rows)
     more = [phrase("more_gaps", language, count=len(lines) - _MOST_GAPS)] * (len(lines) > _MOST_GAPS)
     return [make_inert(f"## {phrase('gaps', language)}\n\n" + "\n".join([*lines[:_MOST_GAPS], *more]))]

@@ -1,7 +1,7 @@
 """The charts that a report holds, as figures to be drawn."""
 
 from deep_research.data import Figure, FigurePoint, Report
-from deep_research.verification.charts import INFO, Chart, read_charts
+from deep_research.verification.chart_points import INFO, Chart, read_charts
 
 _FENCE = "`" * 12
 _SIGNIFICANT = 12

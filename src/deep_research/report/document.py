@@ -33,7 +33,7 @@ from deep_research.report.blocks import (
 from deep_research.report.charts import read_chart
 from deep_research.report.claim_marks import CLOSE, OPEN, mark_claims, without_marks
 from deep_research.report.counts import verdict_counts
-from deep_research.verification.charts import INFO
+from deep_research.verification.chart_points import INFO
 
 _LONGEST_HEADING, _SUBHEADING = 100, 3
 _PIECE = re.compile(rf"\[(?P<number>\d{{1,4}})\]|(?P<mark>[{OPEN}{CLOSE}{DOUBT_SIGN}])")

@@ -111,38 +111,43 @@ _CJK_WORD = re.compile(r"[^\x00-\u02ff]")
 
 
 def strategies() -> dict[str, str]:
-    """Return the names of all strategies with what they are for; `auto` chooses by the question."""
+    """Return the names of all strategies with what they are for; `auto` is of all of them."""
     told = {name: entry["purpose"] for name, entry in _data().items() if name not in (_WEB, _FIRST_FOR)}
-    return told | {AUTO: "Chooses one of the others by the words of the question."}
+    return told | {
+        AUTO: "A model chooses among all sources; without one those of every strategy that fits the question are searched."
+    }
 
 
 def strategy_sources(
-    name: str, question_language: str = "en", ready: Collection[str] | None = None, *, question: str = ""
+    name: str,
+    question_language: str = "en",
+    ready: Collection[str] | None = None,
+    *,
+    question: str = "",
+    whole: bool = False,
 ) -> tuple[str, ...]:
     """Return the sources of a strategy in order of trust, general web search last.
 
-    `ready` are the sources that can be used (None: all). `auto` decides by `question`. Raises ConfigError
-    for an unknown strategy.
+    `ready` are the sources that can be used (None: all). `auto` has those of the strategies that fit `question`, and
+    with `whole` all others behind them, for one who chooses by name. Raises ConfigError for an unknown strategy.
     """
-    if name == AUTO:
-        name = chosen_strategy(question)
+    names = fitting_strategies(question) if name == AUTO else [name]
+    if name == AUTO and whole:
+        names += [other for other in strategies() if other != AUTO]
     if name not in strategies():
         raise ConfigError(f"no strategy {name!r}; there are: {', '.join(strategies())}", setting="strategy", value=name)
-    own = _first(name, question_language, _data()[name]["sources"])
+    own = [source for one in names for source in _first(one, question_language, _data()[one]["sources"])]
     web = _first(_WEB, question_language, _data()[_WEB]["sources"])
-    ordered = dict.fromkeys([*own, *(source for source in web if source not in own)])
+    ordered = dict.fromkeys([*own, *web])
     return tuple(source for source in ordered if ready is None or source in ready)
 
 
-def chosen_strategy(question: str) -> str:
-    """Return the strategy whose words are in the question most often; `general` when none are.
-
-    Of two with as many words the earlier in `strategies.toml` is chosen.
-    """
+def fitting_strategies(question: str) -> list[str]:
+    """Return the strategies whose words are in the question, those with most of them first; `general` when none are."""
     asked = question.lower()
     counts = {name: sum(_says(asked, word) for word in entry["words"]) for name, entry in _strategies_with_words()}
-    best = max(counts, key=lambda name: counts[name])
-    return best if counts[best] else "general"
+    said = [name for name in counts if counts[name]]
+    return sorted(said, key=lambda name: -counts[name]) or ["general"]
 
 
 def _strategies_with_words() -> list[tuple[str, Mapping[str, Any]]]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from deep_research.data import Action, Brief, Gap, Move, Observation, Passage, Section, Turn, tool_calls_made
+from deep_research.data import Action, Brief, Move, Observation, Passage, Section, Turn, tool_calls_made
 from deep_research.events import SectionWritten
 from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
@@ -138,8 +138,3 @@ def key_findings(notes: str) -> tuple[str, ...]:
 def failed_section(section: Section) -> Section:
     """Return a section whose research failed; notes of an earlier attempt stay."""
     return section.model_copy(update={"status": "completed" if section.content else "failed"})
-
-
-def missing_gaps(sections: Iterable[Section]) -> list[Gap]:
-    """Return a gap for each section that could not be researched."""
-    return [gap_of(s.title, "section_empty") for s in sections if s.status == "failed" and not s.content]

@@ -6,7 +6,7 @@ are judged together.
 
 from collections.abc import Sequence
 
-from deep_research.data import Brief, Gap, Review, Section, SectionReview
+from deep_research.data import COVERAGE, Brief, Gap, Review, Section, SectionReview
 from deep_research.events import Reviewed, SectionReviewed
 from deep_research.run_context.context import RunContext
 from deep_research.search.independent_voices import voices_of
@@ -81,16 +81,19 @@ async def review(
     sections: Sequence[Section],
     iterations: int,
     known: Sequence[SectionReview] = (),
+    *,
+    limit: int,
 ) -> Review:
     """Return the review of all sections together; `known` are those of single sections.
 
-    It names no section to retry once `max_review_iterations` rounds are used up. One that fails sends nothing back.
+    It names no section to retry after `limit` rounds, nor one that was sent back that often, by its own review or
+    this one. One that fails sends nothing back.
     """
     if not any(s.content for s in sections):
         judged = Review(is_sufficient=True, overall_score=1)  # nothing was found: there is nothing to judge
     else:
         judged = await _judged_together(ctx, brief, sections)
-    retry = _retry(ctx, sections, judged, iterations)
+    retry = _retry(sections, judged, limit) if iterations < limit else ()
     named = {row.title for row in judged.section_coverage}
     own = (row.model_copy(update={"retry": row.title in retry}) for row in judged.section_coverage)
     coverage = (*own, *(row for row in known if row.title not in named and not row.retry))
@@ -107,13 +110,16 @@ async def _judged_together(ctx: RunContext, brief: Brief, sections: Sequence[Sec
         return Review(is_sufficient=True, overall_score=5)
 
 
-def _retry(ctx: RunContext, sections: Sequence[Section], judged: Review, iterations: int) -> tuple[str, ...]:
+def _retry(sections: Sequence[Section], judged: Review, limit: int) -> tuple[str, ...]:
     """Return the titles that go out again, of those that the review names; not for searches that were made before."""
-    if judged.is_sufficient or iterations >= ctx.settings.max_review_iterations:
+    if judged.is_sufficient:
         return ()
-    by_title = {s.title: s for s in sections}
+    by_title = {s.title: s for s in sections if s.attempts <= limit}
     rows = {row.title: row for row in judged.section_coverage}
-    named = [t for t in judged.sections_to_retry if t in by_title]
+    most = ctx.settings.max_review_iterations
+    # Its own review may have sent a section out before: it is not researched again more often than the setting says.
+    worn = {s.title for s in sections if streams(ctx) and s.attempts > most}
+    named = [t for t in judged.sections_to_retry if t in by_title and t not in worn]
     return tuple(t for t in named if t not in rows or not _is_searched(by_title[t], rows[t]))
 
 
@@ -131,7 +137,7 @@ def report_gaps(ctx: RunContext, judged: Review) -> None:
     """Log what a review says that the report as a whole still lacks."""
     for text in judged.gaps[:_MOST_GAPS]:
         if text.strip():
-            ctx.report_gap(Gap(what="review", why=fold(text)))
+            ctx.report_gap(Gap(what=COVERAGE, why=fold(text)))
 
 
 def send_back(sections: Sequence[Section], judged: Review) -> list[Section]:

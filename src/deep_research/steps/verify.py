@@ -18,9 +18,9 @@ from deep_research.search.source_standing import dated_source
 from deep_research.steps.converse import converse
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.arithmetic import agrees, evaluate
-from deep_research.verification.charts import chart_problems, read_charts
+from deep_research.verification.chart_points import chart_problems, read_charts
 from deep_research.verification.citations import cited_ids
-from deep_research.verification.flags import Flag, flags_of
+from deep_research.verification.statement_flags import Flag, flags_of
 from deep_research.verification.statements import split_statements
 
 LOOKUPS = 12
@@ -230,7 +230,7 @@ def _placed(problems: Sequence[Problem], claims: Sequence[Claim], text: str, lib
 
 
 def _with_verdicts(claims: Sequence[Claim], judged: Sequence[str], problems: Sequence[Problem]) -> Iterator[Claim]:
-    wrong = {p.claim: p for p in reversed(problems) if p.claim and p.kind != "missing"}
+    wrong = {p.claim: p for p in reversed(problems) if p.claim and p.kind not in ("missing", "unclear")}
     seen = set(judged)
     for claim in claims:
         yield claim.model_copy(update={"verdict": _verdict(claim, wrong.get(claim.id), is_judged=claim.id in seen)})

@@ -50,11 +50,6 @@ def shorten(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[:most].rsplit(' ', 1)[0]} …"
 
 
-def letters_of(text: str) -> str:
-    """Return the letters and digits of a text alone, small: marks of Markdown and breaks of lines do not count."""
-    return "".join(char for char in text.casefold() if char.isalnum())
-
-
 def fold(text: str) -> str:
     """Return clean `text` on one line: every run of white space is one space.
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 _FEWEST_LINES = 6
 _PAGES = 3
-_LONGEST_LINE, _LONGEST_LABEL = 70, 30
+_LONGEST_LINE = 70
 _SENTENCE_END = re.compile(r"[.!?;:\u3002\uff01\uff1f\uff1b\uff1a…]\W*$")
 _NUMBERED = re.compile(r"\s*(?:[-*+•]\s+)?(?:\d+(?:\.\d+)+\.?|\d+\.|[^\W\d_A-Za-z]\s?\d+)\s+\S")
 """A heading with its number, as tables of contents list them."""
@@ -21,30 +21,9 @@ _NUMBERED_INSIDE = re.compile(r"[,、，;]\s*(?:(?:[A-Z]|\d+)\.\d+(?:\.\d+)*\.?|
 _SECTION_NUMBER = re.compile(r"\s*(?:[-*+•]\s+)?\d+(?:\.\d+)+\.?\s+\S")
 
 
-_PAGE = r"[\w./-]+\.x?html?(?:#\S*)?"
-_POINTS_TO = re.compile(rf"\s*(?:[-*+•]\s+)?(?:\S[^.!?\n]{{0,80}}\s{_PAGE}\s*$|{_PAGE}\s+\W+\s*\w)")
-"""A name with the page where it stands ("- WAL mode - wal.html"), as an index has them."""
-_FEWEST_POINTERS = 3
-
-
 def is_contents_line(text: str) -> bool:
     """Return whether an item or line lists numbered headings: "Introduction, 13.2. Isolation, 13.2.1. Levels"."""
     return len(_NUMBERED_INSIDE.findall(text)) + bool(_SECTION_NUMBER.match(text)) > 1
-
-
-def without_contents(paragraphs: Sequence[str]) -> list[int]:
-    """Return the numbers of the paragraphs that belong to no contents list or index: neither its lines, of which one may
-    name a single heading, nor the label above it."""
-    listed = {n for n, text in enumerate(paragraphs) if is_contents_line(text)}
-    listed |= {n for n, text in enumerate(paragraphs) if listed and _is_entry(text)}
-    pointers = {n for n, text in enumerate(paragraphs) if _POINTS_TO.match(text)}
-    listed |= pointers if len(pointers) >= _FEWEST_POINTERS else set()
-    labels = {n - 1 for n in listed if n and len(paragraphs[n - 1]) <= _LONGEST_LABEL and "." not in paragraphs[n - 1]}
-    return [n for n in range(len(paragraphs)) if n not in listed | labels]
-
-
-def _is_entry(text: str) -> bool:
-    return _SECTION_NUMBER.match(text) is not None and len(text) <= _LONGEST_LINE and not _SENTENCE_END.search(text)
 
 
 def repeated_lines(pages: Iterable[str]) -> frozenset[str]:

@@ -18,7 +18,6 @@ STATUSES = (
 )  # fmt: skip
 """From the one a reader must know first to the one that goes without saying."""
 NOT_CURRENT = frozenset({"retracted", "withdrawn", "rejected", "superseded", "obsolete", "deprecated", "deferred"})
-UNDECIDED = frozenset({"draft", "proposed", "preprint"})
 _BETWEEN = r"\s?(?:[-/.]|[^\W\d_A-Za-z])\s?"
 """What stands between the numbers of a date: a sign, or a letter of a script without an alphabet."""
 _NUMERIC = re.compile(rf"(?<!\d)(?P<y>[12]\d{{3}}){_BETWEEN}(?P<m>\d{{1,2}})(?:{_BETWEEN}(?P<d>\d{{1,2}}))?")

@@ -196,7 +196,7 @@ def decision_of(answer: DecideAnswer, question: Question) -> Decision:
         verification=answer.verification,
         clarification=clarification if asks else None,
         assumptions=_distinct(answer.assumptions),
-        analysis=analysis_of(answer),
+        analysis=analysis_of(answer).model_copy(update={"reasoning": answer.reasoning}),
     )
 
 

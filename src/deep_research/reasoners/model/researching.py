@@ -35,21 +35,25 @@ class Researching(ModelReasonerBase):
     """The thoughts of researchers, of their supervisor and of their reviewer."""
 
     async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
-        """See `ports.Reasoner.next_move`; a text without calls are the notes."""
+        """See `ports.Reasoner.next_move`; a text without calls are the notes, unless a model of its own writes them."""
         left = self._limits.tool_calls - tool_calls_made(turns)
+        separate = self.info.models.get("write") != self.info.models.get("research")
 
         async def make(budget: int) -> Move:
             messages = [
                 *self._task(section, brief),
                 *messages_of(turns, library, budget=budget, calls=self._limits.tool_calls),
             ]
+            if left <= 0 and separate:
+                return Move()
             if left <= 0:
                 messages.append(user(self._render("notes")))
             answer = await self._ask.act("research", messages, self._tools)
             actions = actions_of(answer, f"r{section.attempts}.{len(turns)}", self._outside)
             if left <= 0:
                 actions = ()
-            return Move(actions=actions, text="" if actions or len(answer.text) < _NO_NOTES_CHARS else answer.text)
+            is_notes = not (actions or separate) and len(answer.text) >= _NO_NOTES_CHARS
+            return Move(actions=actions, text=answer.text if is_notes else "")
 
         try:
             return await self._within_window(self._room("write"), make)

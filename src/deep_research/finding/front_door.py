@@ -126,7 +126,8 @@ def _start(question: Question, said: Understood, terms: Sequence[Term], named: S
     unknown = codes(said.text) if len(named) <= _SHORT else ()
     missing = [term.term for term in terms if term.searched and not term.found]
     others = [word for word in named if word.text not in missing]
-    stuck = tuple(missing) if missing and not others else ()  # a code that is all there is leaves nothing to go by
+    bare = not others or (is_plain_topic(said.text, language) and is_broad(others, language))
+    stuck = tuple(missing) if missing and bare else ()  # a code that is all there is leaves nothing to go by
     assumed = (phrase("assumed_topic", language, topic=said.topic),) if said.topic else ()
     return Decision(
         next_action="VERIFY_TOPIC" if (unknown and not terms) or stuck else "START_RESEARCH",
