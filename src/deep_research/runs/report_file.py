@@ -80,7 +80,7 @@ def read_report_stream(file: BinaryIO, name: str = "") -> str:
     return report_text(file.read(MOST_BYTES + 1), name)
 
 
-async def read_report(given: "str | PathLike[str]", settings: "Settings") -> str:
+async def read_report(given: str | PathLike[str], settings: "Settings") -> str:
     """Return the text of a report: itself, the file of a `Path`, or the page at a web address.
 
     Raises ConfigError, SourceError.
