@@ -25,14 +25,14 @@ FINDER = {"DEEP_RESEARCH_MODEL_PROVIDER": "finder"}
 
 async def told(client: Client, tool: str, **arguments: Any) -> Any:
     """The structured answer of a tool."""
-    answer = await client.call_tool(tool, arguments)
+    answer: Any = await client.call_tool(tool, arguments)
     assert not answer.is_error, answer.content[0].text
     return answer.structured_content
 
 
 async def refusal(client: Client, tool: str, **arguments: Any) -> str:
     """What a tool says that it refuses."""
-    answer = await client.call_tool(tool, arguments)
+    answer: Any = await client.call_tool(tool, arguments)
     assert answer.is_error, answer.content
     return answer.content[0].text
 

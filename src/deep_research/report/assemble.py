@@ -266,7 +266,8 @@ def _gaps(gaps: Sequence[Gap], language: str) -> list[str]:
         return []
     told = ((name_subject(gap, language), explain(gap, language)) for gap in gaps)
     rows = dict.fromkeys(
-        f"- {why}" if why.startswith(what) else f"- {what}{colon_of(language)}{why}" for what, why in told
+        f"- {why}" if why.startswith((f"{what}:", f"{what} cannot")) else f"- {what}{colon_of(language)}{why}"
+        for what, why in told
     )
     lines = list(rows)
     more = [phrase("more_gaps", language, count=len(lines) - _MOST_GAPS)] * (len(lines) > _MOST_GAPS)
