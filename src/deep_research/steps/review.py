@@ -116,10 +116,7 @@ def _retry(sections: Sequence[Section], judged: Review, limit: int) -> tuple[str
         return ()
     by_title = {s.title: s for s in sections if s.attempts <= limit}
     rows = {row.title: row for row in judged.section_coverage}
-    most = ctx.settings.max_review_iterations
-    # Its own review may have sent a section out before: it is not researched again more often than the setting says.
-    worn = {s.title for s in sections if streams(ctx) and s.attempts > most}
-    named = [t for t in judged.sections_to_retry if t in by_title and t not in worn]
+    named = [t for t in judged.sections_to_retry if t in by_title]
     return tuple(t for t in named if t not in rows or not _is_searched(by_title[t], rows[t]))
 
 
