@@ -264,7 +264,11 @@ def _gaps(gaps: Sequence[Gap], language: str) -> list[str]:
     """Return what could not be found or done, each once."""
     if not gaps:
         return []
-    rows = dict.fromkeys(f"- {name_subject(gap, language)}{colon_of(language)}{explain(gap, language)}" for gap in gaps)
+    told = ((name_subject(gap, language), explain(gap, language)) for gap in gaps)
+    rows = dict.fromkeys(
+        f"- {why}" if why.startswith((f"{what}:", f"{what} cannot")) else f"- {what}{colon_of(language)}{why}"
+        for what, why in told
+    )
     lines = list(rows)
     more = [phrase("more_gaps", language, count=len(lines) - _MOST_GAPS)] * (len(lines) > _MOST_GAPS)
     return [make_inert(f"## {phrase('gaps', language)}\n\n" + "\n".join([*lines[:_MOST_GAPS], *more]))]
