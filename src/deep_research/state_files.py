@@ -1,6 +1,7 @@
 """Files and folders of the state folder: for their owner alone, whatever the umask says; damaged ones are set aside."""
 
 import os
+import secrets
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -34,6 +35,17 @@ def open_private(path: Path, mode: str, *, errors: str = "surrogatepass") -> IO[
     file = open(path, mode, encoding="utf-8", errors=errors, opener=_open_for_owner)  # noqa: SIM115 - handed over
     make_private(path)
     return file
+
+
+def open_new(path: Path, *, private: bool) -> IO[bytes]:
+    """Open a new file for writing, for its owner alone if `private`; no link is followed. Raises OSError."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(path, flags, _FILE if private else 0o666), "wb")
+
+
+def beside(path: Path) -> Path:
+    """Return a name in the folder of `path` that nobody can foretell, for what replaces it in one step."""
+    return path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
 
 
 def make_private_file(path: Path | str) -> None:

@@ -19,7 +19,7 @@ from deep_research.i18n.lexicon import any_of, any_word, entry, languages, words
 from deep_research.text.tokens import content_terms
 
 MAX_TITLE, MAX_TEXT, MAX_QUERIES = 200, 1000, 6
-_HEADING = re.compile(r"^(#{1,6})(?:\s+|$)(?:\d{1,2}(?:[.)]\s+|、\s*))?(.*?)\s*#*\s*$")
+_HEADING = re.compile(r"^(#{1,6})(?:\s+|$)(?:\d{1,2}(?:[.)]\s+|、\s*))?(.*)$")
 _POINT = re.compile(r"^\s*[-*•+]\s+(.*\S)")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
@@ -51,7 +51,7 @@ def format_question(asked: Asked) -> str:
 
 def is_outline(text: str) -> bool:
     """Return whether a text is an outline: it begins with a heading, or has that of a section."""
-    lines = [line for line in _COMMENT.sub("", text).splitlines() if line.strip()]
+    lines = [line for line in _COMMENT.sub("", _folded(text)).splitlines() if line.strip()]
     depths = [len(found[1]) if (found := _HEADING.match(line)) else 0 for line in lines]
     return any(depth > 1 for depth in depths) or depths[:1] == [1]
 
@@ -82,9 +82,9 @@ def parse_outline(text: str, brief: Brief) -> Brief:
 def _parts(text: str) -> list[tuple[int, str, list[str]]]:
     """Headings with their depth and the lines below them."""
     parts: list[tuple[int, str, list[str]]] = []
-    for line in _COMMENT.sub("", text).splitlines():
+    for line in _COMMENT.sub("", _folded(text)).splitlines():
         if found := _HEADING.match(line):
-            parts.append((len(found[1]), found[2].strip(), []))
+            parts.append((len(found[1]), found[2].strip().rstrip("#").rstrip(), []))
         elif parts:
             parts[-1][2].append(line)
     return parts
@@ -292,8 +292,14 @@ class PlanAnswer(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
+def _folded(text: str) -> str:
+    """Return a text with every run of blanks as one, so that no pattern reads a long one again and again."""
+    return "\n".join(" ".join(line.split()) for line in text.splitlines())
+
+
 def read_plan_answer(answer: str, brief: Brief, *, max_sections: int = 7) -> PlanAnswer:
     """Return what `answer` means for the plan `brief`; changes that cannot be made are told, the others are made."""
+    answer = _folded(answer)
     if is_outline(answer):
         return _from_outline(answer, brief, max_sections)
     edits: list[PlanEdit] = []

@@ -273,7 +273,7 @@ class KnownAddresses:
 
 def urls_in(text: str) -> list[str]:
     """Return the web addresses written in a text, in order, without the punctuation that follows them."""
-    return [_trimmed(match.group()) for match in _IN_TEXT.finditer(text)]
+    return [_trimmed(match.group()) for match in _IN_TEXT.finditer(text) if len(match.group()) <= MAX_LENGTH]
 
 
 def named_in_page(text: str) -> list[str]:

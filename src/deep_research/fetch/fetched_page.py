@@ -125,11 +125,21 @@ def _is_order(link: Any, around: dict[Any, str | None]) -> bool:
     """Whether a link stands in an order to the reader: its own words, or those around it."""
     parent = link.getparent()
     if parent not in around:  # read once, not once for each link in it
-        words = "" if parent is None else "".join(parent.itertext())
         # Around a link that stands in no paragraph is the whole page.
-        around[parent] = words if parent is not None and len(words) <= _PARAGRAPH else None
+        around[parent] = None if parent is None else _short_text(parent)
     words = around[parent]
-    return gives_orders("".join(link.itertext()) if words is None else words)
+    return gives_orders((_short_text(link) or "") if words is None else words)
+
+
+def _short_text(element: Any) -> str | None:
+    """Return the text of an element, None for one longer than a paragraph."""
+    parts, size = [], 0
+    for part in element.itertext():
+        parts.append(part)
+        size += len(part)
+        if size > _PARAGRAPH:
+            return None
+    return "".join(parts)
 
 
 def _joined(base: Address, reference: str) -> Address | None:

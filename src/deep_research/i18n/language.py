@@ -9,6 +9,7 @@ main language; Latin text is told apart by function words. A word that is common
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from math import log10
 
 from deep_research.i18n import lexicon
 
@@ -106,12 +107,19 @@ def _speaks(code: str, default: str, words: Sequence[str]) -> bool:
     return told > _CLEARLY * sum(_frequency(word, default) for word in rest)
 
 
-@lru_cache(maxsize=4096)
 def _frequency(word: str, code: str) -> float:
-    """Return how common a word is in a language: the Zipf value of wordfreq, 0 where it has no list."""
-    from wordfreq import available_languages, zipf_frequency  # noqa: PLC0415 - only for short texts in doubt
+    """Return how common a word is in a language: its Zipf value, 0 of one that is not in the list of the language."""
+    share = _frequencies(code).get(word.casefold(), 0.0)
+    return log10(share) + 9 if share else 0.0
 
-    return zipf_frequency(word, code) if code in available_languages() else 0.0
+
+@lru_cache(maxsize=8)
+def _frequencies(code: str) -> dict[str, float]:
+    """Return the share of each word among all words (wordfreq); nothing for a language without a list."""
+    from wordfreq import available_languages, get_frequency_dict  # noqa: PLC0415 - only for short texts in doubt
+
+    # Its own lookup of a single word would want a segmenter for Chinese and Japanese.
+    return get_frequency_dict(code) if code in available_languages() else {}
 
 
 @cache

@@ -100,7 +100,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     blocks = [
         (head + body).strip(),
         *_changes(changes, language),
-        *_gaps([g for g in gaps if done.found_in or g.what != COVERAGE], language),
+        *_gaps(_untold(gaps) if ctx.reasoner.is_language_model else gaps, language),
         _method_note(ctx, done, counted, judged=judged, days=references.days(), language=language),
         *references.listed(language),
     ]
@@ -258,6 +258,16 @@ def _changes(changes: Changes, language: str) -> list[str]:
     named = {"remarks": changes.remarks, "added_sections": changes.added, "dropped_sections": changes.dropped}
     lines = [f"**{phrase(name, language)}:** {' · '.join(said)}" for name, said in named.items() if said]
     return [*lines, *([phrase("finished_early", language)] if changes.finished_early else [])]
+
+
+def _untold(gaps: Sequence[Gap]) -> list[Gap]:
+    """Return the gaps that a writer's text does not say; of a source whose searches failed more than once, the first."""
+    found: dict[object, Gap] = {}
+    for number, gap in enumerate(gaps):
+        if gap.what != COVERAGE and "review_open" not in gap.codes:
+            is_search = gap.source and gap.what.startswith(f"{gap.source}: ")
+            found.setdefault(gap.source if is_search else number, gap)
+    return list(found.values())
 
 
 def _gaps(gaps: Sequence[Gap], language: str) -> list[str]:

@@ -11,6 +11,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 10.0
 """From the beginning of a connection, or the end of an answer, to the last line of the next head."""
+STALLED_SECONDS = 30.0
+"""Longest that a client takes nothing of an answer that waits for it."""
 AT_ONCE = 100
 """Connections taken in one go; what waits beyond them waits in the system's queue."""
 _MOST = 1_000
@@ -29,13 +31,14 @@ def most_connections() -> int:
 
 
 class BoundedConnection(H11Protocol):
-    """uvicorn's HTTP/1.1 connection with a deadline for heads.
+    """uvicorn's HTTP/1.1 connection with a deadline for heads, and for taking what is written.
 
-    Beyond `limit_concurrency` connections, the one that has waited longest for its head is ended for each new one;
-    where none waits, one whose body is still coming.
+    Beyond `limit_concurrency` connections, the one that has waited longest for its head, or takes nothing of its answer,
+    is ended for each new one; where none waits, one whose body is still coming.
     """
 
     _deadline: asyncio.TimerHandle | None = None
+    _stall: asyncio.TimerHandle | None = None
     _waits_since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -47,7 +50,24 @@ class BoundedConnection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """See asyncio.Protocol."""
         self._disarm()
+        self._end_stall()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """See asyncio.Protocol: the client does not take what is written."""
+        super().pause_writing()
+        self._end_stall()
+        self._stall = self.loop.call_later(STALLED_SECONDS, self._end)
+
+    def resume_writing(self) -> None:
+        """See asyncio.Protocol."""
+        self._end_stall()
+        super().resume_writing()
+
+    def _end_stall(self) -> None:
+        if self._stall is not None:
+            self._stall.cancel()
+            self._stall = None
 
     def handle_events(self) -> None:
         """Handle what has come; a complete head ends the waiting for it."""
@@ -90,6 +110,6 @@ class BoundedConnection(H11Protocol):
         if self.limit_concurrency is None or len(self.connections) < self.limit_concurrency - 1:
             return
         there = [one for one in self.connections if isinstance(one, BoundedConnection)]
-        waiting = [one for one in there if one._is_idle] or [one for one in there if one._is_sending]
+        waiting = [one for one in there if one._is_idle or one._stall] or [one for one in there if one._is_sending]
         if waiting:
             min(waiting, key=lambda one: one._waits_since)._end()

@@ -4,8 +4,8 @@ import asyncio
 import ipaddress
 import json
 import logging
+import re
 from collections.abc import Iterable
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from deep_research.server.access_tokens import AccessTokens
 
 COOKIE = "deep_research_token"
+_TOKEN_COOKIE = re.compile(rf"(?:^|;)\s?{COOKIE}=([\w.~-]{{1,300}})(?=;|\s|$)")
 PUBLIC = ("/", "/page/", "/healthz", "/readyz", "/openapi.json", "/api/v1/session", "/favicon.ico")
 """What is served without a token: the page itself, which holds no data, and what tells that the server is alive."""
 _CSP = (
@@ -87,6 +88,8 @@ class RequestGuard:
         try:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
             scope.setdefault("state", {})["owner"] = self._admit(scope, headers)
+            # Nothing else reads cookies, and reading them costs the square of their length (CVE-2024-7592).
+            scope["headers"] = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
             limit = self._max_upload if scope["path"] == "/api/v1/documents" else self._max_body
             body.limit_to(limit, headers.get("content-length", ""))
             await self._app(scope, body.receive, send_guarded)
@@ -129,11 +132,8 @@ def _token_of(headers: dict[str, str]) -> str:
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return token.strip()
-    try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return cookie.value if cookie is not None else ""
+    cookie = _TOKEN_COOKIE.search(headers.get("cookie", ""))
+    return cookie[1] if cookie else ""
 
 
 def _name_of(host: str) -> str:

@@ -8,7 +8,6 @@ from deep_research.events import SectionWritten
 from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
-from deep_research.search.independent_voices import voices_of
 from deep_research.steps import search
 from deep_research.text.near_duplicates import distinct_passages
 from deep_research.verification.citations import cited_ids
@@ -88,8 +87,6 @@ async def write_notes(
     known = [key for key in cited_ids(text) if ctx.library.passage(key) is not None]
     if not known:
         ctx.report_gap(gap_of(section.title, "section_empty"))
-    elif len({key.partition("p")[0] for key in known}) > 1 and voices_of(known, ctx.library)[0] == 1:
-        ctx.report_gap(gap_of(section.title, "few_sources", section=section.title))
     done = section.model_copy(
         update={
             "content": text,

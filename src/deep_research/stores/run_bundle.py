@@ -6,7 +6,6 @@ bundle is a stranger's: members, sizes, hashes and schemas are checked before an
 
 import hashlib
 import json
-import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
@@ -26,6 +25,7 @@ from deep_research.events import event_adapter
 from deep_research.foreign_settings import name_all, take_over
 from deep_research.safe_text import safe_noun, safe_text
 from deep_research.settings import Settings
+from deep_research.state_files import beside, open_new
 from deep_research.stores.bundle_file import DAMAGE, FORMAT, MANIFEST, TEXTS, BundleFile, reason_of
 from deep_research.stores.run_store import (
     RunRecord,
@@ -51,17 +51,17 @@ _calls, _notes, _passages = TypeAdapter(StoredCall), TypeAdapter(StoredNote), Ty
 def write_bundle(store: RunStore, path: Path) -> None:
     """Write a finished run into a file. Raises RunNotFound without a report, StoreError when the disk refuses."""
     report = store.load_result()
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = beside(path)
     try:
-        with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as bundle:
+        with open_new(temporary, private=True) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle:
             hashes = {name: _write(bundle, name, data) for name, data in _members(store, report)}
             told = {"format": FORMAT, "program": version("deep-research"), "run_id": store.run_id, "members": hashes}
             bundle.writestr(MANIFEST, json.dumps(told, indent=1))
-        beside.replace(path)  # a file that was there stays whole until this one is
+        temporary.replace(path)  # a file that was there stays whole until this one is
     except OSError as error:
         raise StoreError(f"Cannot write {str(path)!r}: {error.strerror or error}.", path=str(path)) from error
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _write(bundle: zipfile.ZipFile, name: str, data: bytes) -> str:
@@ -131,13 +131,16 @@ def _record_of(bundle: BundleFile, runs: RunStores, own: Mapping[str, Any]) -> t
     datetime.fromisoformat(given.created)
     made_with = given.settings if given.recorded is None else given.recorded
     settings, left_out = take_over(made_with)
+    recorded = {name: value for name, value in made_with.items() if name in _REPLAYED}
+    Settings(**{**own, **settings})  # one whose values are none is damaged
+    Settings(**recorded)
     kept = given.model_dump(include=_TAKEN_OVER)
     record = RunRecord(
         **kept,
         run_id=runs.new_id(given.run_id),
         status="finished",
         settings={**own, **settings},
-        recorded={name: value for name, value in made_with.items() if name in _REPLAYED},
+        recorded=recorded,
     )
     told = ("docs", "mcp_servers", "out", "owner", "parent")
     return record, [*(name for name in told if getattr(given, name)), *left_out]

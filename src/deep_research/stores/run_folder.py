@@ -23,7 +23,7 @@ from deep_research.data.result import FollowUp, Report
 from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event
 from deep_research.safe_text import safe_noun
-from deep_research.state_files import RUNS, make_private, make_private_folder, open_private
+from deep_research.state_files import RUNS, beside, make_private, make_private_folder, open_new
 from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.run_store import Checkpoints, RunRecord
@@ -378,25 +378,17 @@ def read_steers(path: Path) -> list[Steer]:
 
 def write_atomically(path: Path, text: str, *, private: bool = True) -> None:
     """Write `text` to `path` in one step, for its owner alone if `private`. Raises StoreError when the disk refuses."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    write_bytes_atomically(path, text.encode(errors="surrogatepass" if private else "replace"), private=private)
+
+
+def write_bytes_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
+    """Write `data` to `path` in one step, for its owner alone if `private`. Raises StoreError when the disk refuses."""
+    temporary = beside(path)
     try:
-        with (
-            open_private(temporary, "w") if private else temporary.open("w", encoding="utf-8", errors="replace") as file
-        ):
-            file.write(text)
+        with open_new(temporary, private=private) as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise _refused(path, error) from error
-
-
-def write_bytes_atomically(path: Path, data: bytes) -> None:
-    """Write `data` to `path` in one step. Raises StoreError when the disk refuses."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(data)
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
