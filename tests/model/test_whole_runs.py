@@ -157,12 +157,12 @@ def test_a_plan_is_kept_to_so_many_sections(
 
 
 def test_each_role_has_its_model_and_its_longest_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    roles = {f"{role}_model": f"{role}-one" for role in ("research", "write", "review", "report")}
-    limits = {"research_max_tokens": 700, "report_max_tokens": 2500}
+    settings: dict[str, Any] = {f"{role}_model": f"{role}-one" for role in ("research", "write", "review", "report")}
+    settings |= {"research_max_tokens": 700, "report_max_tokens": 2500, "judge_model": "anthropic:claude-judge"}
     with served(monkeypatch) as provider:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.base_url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "test-key")
-        ran = research(tmp_path, **roles, **limits, judge_model="anthropic:claude-judge")
+        ran = research(tmp_path, **settings)
     used = {step_of(call.request): call.request["model"] for call in provider.calls}
     assert used.pop("notes", "write-one") == "write-one"
     assert used == {
