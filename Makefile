@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check static fix types lint floors bench docs contract ratchets mutants picture lock clean
+.PHONY: help setup demo test check static fix types lint floors bench docs contract ratchets picture lock clean
 
 help:  ## list the words
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -61,11 +61,6 @@ contract: setup  ## run every row of the contract for each reasoner and write do
 
 ratchets: setup  ## lower the counts that may only shrink to what is there
 	$(BIN)/python -m tests.house.ratchets
-
-SAMPLE ?= 0
-ONLY ?=
-mutants: setup  ## change the code that judges claims and see that tests notice: all, SAMPLE=200, ONLY=names
-	$(BIN)/python benchmarks/mutants.py --sample $(SAMPLE) --only "$(ONLY)"
 
 picture: setup  ## draw docs/run.svg and docs/page-*.png from real runs
 	$(BIN)/python docs/picture.py

@@ -13,7 +13,7 @@ from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
 from deep_research.concurrency import run_now
 from deep_research.conversation.history import read_history
-from deep_research.data import Export, FollowUp, Message, Passage, Report, Source, Steer
+from deep_research.data import Export, FollowUp, GivenReport, Message, Passage, Report, Source, Steer
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.events import Event
@@ -25,6 +25,10 @@ from deep_research.runs.desk_answers import CheckedReport as CheckedReport
 from deep_research.runs.desk_answers import GivenVerdict as GivenVerdict
 from deep_research.runs.desk_answers import Looked as Looked
 from deep_research.runs.desk_answers import Noted as Noted
+from deep_research.runs.report_file import fetch_report as fetch_report
+from deep_research.runs.report_file import read_report as read_report
+from deep_research.runs.report_file import read_report_file as read_report_file
+from deep_research.runs.report_file import read_report_stream as read_report_stream
 from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail
@@ -275,28 +279,23 @@ def start_run(
 
 
 def start_verification(
-    text: str,
+    given: GivenReport,
     settings: Settings,
     *,
     docs: Docs = (),
-    other: str = "",
-    question: str = "",
-    revises: bool = False,
     home: Path | None = None,
     wanted_id: str = "",
     own: OwnObjects = NOTHING,
 ) -> Run:
-    """Make a run that verifies a report somebody else wrote (Markdown); `Run.carry_out` does it.
+    """Make a run that verifies a report somebody else wrote; `Run.carry_out` does it.
 
-    It is held against the pages it cites, or against `docs`. With `revises` the text is put right; with an `other`
-    report on the same question the two are compared. Raises ConfigError for unusable input, StoreError for an unusable
-    disk.
+    It is held against the pages it cites, or against `docs`. Raises ConfigError for unusable input, StoreError for an
+    unusable disk.
     """
-    from deep_research.runs.verification_run import GivenReport, create_verification  # noqa: PLC0415
-
     home = home or settings_module.home()
-    given = GivenReport(text=text, other=other, question=question, revises=revises)
-    made = create_verification(given, settings, home=home, docs=[str(path) for path in docs], wanted_id=wanted_id)
+    made = runs.verification_run.create_verification(
+        given, settings, home=home, docs=[str(path) for path in docs], wanted_id=wanted_id
+    )
     return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
 
 
@@ -330,48 +329,10 @@ async def averify(
     """Verify a report in an event loop; see `verify`."""
     values, own = take_objects({name: value for name, value in settings.items() if name != "home"})
     known = settings_module.load_settings(**values)
-    text, second = [await read_report(given, known) if given else "" for given in (report, other)]
-    made: dict[str, Any] = {"docs": docs, "other": second, "question": question, "revises": fix, "own": own}
-    run = await asyncio.to_thread(lambda: start_verification(text, known, home=_home(settings), **made))
+    text, second = [await read_report(one, known) if one else "" for one in (report, other)]
+    given = GivenReport(text=text, other=second, question=question, revises=fix)
+    run = await asyncio.to_thread(start_verification, given, known, docs=docs, home=_home(settings), own=own)
     return await run.carry_out()
-
-
-async def read_report(given: "str | PathLike[str]", settings: Settings) -> str:
-    """Return the text of a report: itself, the file of a `Path`, or the page at a web address.
-
-    Raises ConfigError, Unreadable, SourceError.
-    """
-    if not isinstance(given, str):
-        return await asyncio.to_thread(read_report_file, Path(given))
-    is_address = given.startswith(("http://", "https://")) and len(given.split()) == 1
-    return await fetch_report(given, settings) if is_address else given
-
-
-def read_report_file(path: Path) -> str:
-    """Return the text of a report file with the addresses of its links. Raises ConfigError, Unreadable."""
-    from deep_research.runs.report_file import MOST_BYTES  # noqa: PLC0415 - only where it is asked for
-
-    try:
-        with path.expanduser().open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        message = f"Cannot read {str(path)!r}: {error.strerror or error}."
-        raise ConfigError(message, setting="report", value=str(path)) from error
-    return read_report_bytes(data, path.name)
-
-
-async def fetch_report(url: str, settings: Settings) -> str:
-    """Return the text of a report at an address, by the guarded way out. Raises SourceError."""
-    from deep_research.runs.report_file import fetch_report as fetch  # noqa: PLC0415 - only where it is asked for
-
-    return await fetch(url, settings)
-
-
-def read_report_bytes(data: bytes, name: str) -> str:
-    """Return the text of a report from its bytes and file name; see `read_report_file`."""
-    from deep_research.runs.report_file import report_text  # noqa: PLC0415 - only where it is asked for
-
-    return report_text(data, name)
 
 
 async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Sequence[str] = ()) -> Begun:

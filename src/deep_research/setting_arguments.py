@@ -61,7 +61,7 @@ class SettingArguments(TypedDict, total=False):
     allowed_internal_hosts: "Sequence[str] | str"
     obey_robots: "bool"
     send_private_text: "bool"
-    workflow: 'Literal["sections", "loop", "supervisor", "quick"]'
+    workflow: 'Literal["sections", "loop", "supervisor", "quick", "verify", "desk"]'
     template: "str"
     max_sections: "int"
     max_concurrent_researchers: "int"

@@ -11,13 +11,14 @@ from pathlib import Path
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
+import deep_research
 from mcp import Client, StdioServerParameters, stdio_client
 
 
 def environment(home: Path) -> dict[str, str]:
     """The variables of a server; its source is that of the tests."""
-    source = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
-    return {"PATH": os.defpath, "DEEP_RESEARCH_HOME": str(home), "LANG": "C.UTF-8", **source}
+    source = str(Path(deep_research.__file__).parents[1])
+    return {"PATH": os.defpath, "DEEP_RESEARCH_HOME": str(home), "LANG": "C.UTF-8", "PYTHONPATH": source}
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx2
 import pytest
+
 from deep_research import api
 from deep_research.server.access_tokens import AccessTokens
 from tests.mcp_server.clients import over_http, over_stdio, served

@@ -11,9 +11,12 @@ import pytest
 
 from deep_research import api
 from deep_research.cli.main import run as command
+from deep_research.concurrency import side_by_side
 from mcp import Client
 from tests.mcp_server.clients import over_http, over_stdio, served
 from tests.runs.running import engines
+from tests.support.scripted_provider import ScriptedProvider
+from tests.support.scripted_researcher import ScriptedResearcher
 from tests.verify.reports import engines_web
 
 QUESTION = "How do the Alpha engine and the Beta engine differ?"
@@ -22,14 +25,14 @@ FINDER = {"DEEP_RESEARCH_MODEL_PROVIDER": "finder"}
 
 async def told(client: Client, tool: str, **arguments: Any) -> Any:
     """The structured answer of a tool."""
-    answer = await client.call_tool(tool, arguments)
+    answer: Any = await client.call_tool(tool, arguments)
     assert not answer.is_error, answer.content[0].text
     return answer.structured_content
 
 
 async def refusal(client: Client, tool: str, **arguments: Any) -> str:
     """What a tool says that it refuses."""
-    answer = await client.call_tool(tool, arguments)
+    answer: Any = await client.call_tool(tool, arguments)
     assert answer.is_error, answer.content
     return answer.content[0].text
 
@@ -120,10 +123,10 @@ async def test_two_agents_work_at_one_library_at_once(servers: int, tmp_path: Pa
     async with over_stdio(home, **FINDER) as first:
         run = await begun(first, docs)
         if servers == 1:
-            both = await asyncio.gather(work(first, run, names), work(first, run, names[::-1]))
+            both = await side_by_side([work(first, run, names), work(first, run, names[::-1])])
         else:
             async with over_stdio(home, **FINDER) as second:
-                both = await asyncio.gather(work(first, run, names), work(second, run, names[::-1]))
+                both = await side_by_side([work(first, run, names), work(second, run, names[::-1])])
         assert both[0] == both[1][::-1]
         last = await told(first, "note", run_id=run, text="The end.")
         assert last["notes"] == 7
@@ -208,6 +211,29 @@ async def test_a_report_of_links_is_verified_and_large_ones_come_in_parts(tmp_pa
             assert len(first["problems"]) + len(second["problems"]) == 39
             assert web.count("engines.test", "/beta") == 1
             assert len(json.dumps(first)) < 40_000
+
+
+@pytest.mark.process
+async def test_where_a_model_is_set_it_judges(tmp_path: Path) -> None:
+    docs, home = engines(tmp_path / "docs"), tmp_path / "home"
+    with ScriptedProvider(ScriptedResearcher()) as provider:
+        model = {
+            "OPENAI_COMPATIBLE_BASE_URL": provider.base_url,
+            "OPENAI_COMPATIBLE_API_KEY": "test-key",
+            "DEEP_RESEARCH_MODEL_PROVIDER": "compatible",
+            "DEEP_RESEARCH_MODEL_NAME": "scripted",
+        }
+        async with over_stdio(home, **model) as client:
+            run = await begun(client, docs)
+            assert not provider.calls
+            alpha = await passage_with(client, run, "3,000 rpm")
+            text = f"# Alpha\n\nThe Alpha engine turns at 3,000 rpm [{alpha}].\n\nIt sells well in Peru and Chile [{alpha}].\n"
+            checked = await told(client, "verify_report", run_id=run, report=text)
+            assert checked["is_judged"]
+            assert [one["verdict"] for one in checked["statements"]] == ["supported", "unverified"]
+            paid = len(provider.calls)
+            await told(client, "verify_report", run_id=run, report=text)
+            assert len(provider.calls) == paid
 
 
 def test_a_session_is_listed_shown_and_not_carried_out(

@@ -12,232 +12,71 @@ from deep_research.errors import ConfigError
 from deep_research.prompts import check, load, names, render
 
 SECTION = Section(
-    title="How it works",
-    description="Which parts does it have?",
-    queries=("parts", "mechanism"),
-    covers=("number of parts", "weight, with date"),
+    title="How it works", description="Which parts does it have?", queries=("parts", "mechanism"), content="[s7p3]"
 )
 ENTITY = DiscoveredItem(name="Alpha", category="engine", brief="A small engine.", priority="high")
-PASSAGE = '<passage id="s7p3" source="Engines">\nAn engine has 4 parts.\n</passage>'
-CLAIM = {
-    "kind": "FACT",
-    "text": "An engine has 5 parts.",
-    "cited": "[s7p3]",
-    "flag": "its source is old",
-    "reason": "the passage says 4",
-    "refused": "number: 5 is not in the passage",
-    "lead": "Engines of today",
+PASSAGE = '<source id="s7" title="Engines">\n[s7p3] An engine has 4 parts.\n</source>'
+CLAIM = {"number": 1, "where": "Parts", "text": "An engine has 5 parts.", "cited": "[s7p3]", "flags": ["the number 5"]}
+PROBLEM = {
+    "number": 1,
+    "kind": "unsupported",
+    "quote": "5 parts",
+    "problem": "it is 4",
+    "evidence": "",
+    "passages": ["s7p3"],
 }
-REVIEWED = {
-    "title": SECTION.title,
-    "description": SECTION.description,
-    "content": "An engine has 4 parts. [s7p3]",
-    "sites": ["engines.example (2)"],
-    "supported": 1,
-    "newest": "2025-03-01",
-    "oldest": "2021-02-03",
-    "missing": ("price",),
-    "searched": ("engine price",),
-    "attempt": 2,
-    "pending": 0,
-    "cut": 0,
-}
+TEMPLATE = Template(
+    name="engines",
+    focus=("power", "weight"),
+    clarifications=(Clarification(question="Which engine?", options=("small", "large"), missing_info="referent"),),
+)
 TURNS = (Message(role="assistant", text="Which engine?"), Message(role="user", text="The small one."))
-PLACES = ["papers (Papers of all fields.)", "web (General search.)"]
-PLAN: dict[str, Any] = {
-    "query_type": "list",
+VALUES: dict[str, Any] = {
+    **{key: ["one", "two"] for key in ("parts", "focus", "assumptions", "searched", "failed", "remarks", "not_found")},
+    **dict.fromkeys(("attempt", "rounds"), 1),
+    **dict.fromkeys(("attempts", "calls", "lookups", "max_rounds", "max_sections", "units"), 5),
+    **dict.fromkeys(("is_agreed", "opens_addresses"), True),
+    "claims": [CLAIM, CLAIM],
+    "conversation": TURNS,
+    "entities": [ENTITY],
     "output_format": "table",
-    "focus": ["parts"],
-    "assumptions": ["small engines"],
-    "wants_advice": True,
     "passages": PASSAGE,
-    "max_sections": 5,
-    "depth": "standard",
+    "problems": [PROBLEM],
+    "query_type": "comparison",
+    "section": SECTION,
+    "sections": [SECTION],
+    "sources": ["s7 Engines"],
+    "terms": [
+        {"name": "ENG7", "passage": PASSAGE, "searched": True},
+        {"name": "ENG8", "passage": "", "searched": True},
+    ],
+    "texts": ["An engine has 5 parts.", "Engines are loud."],
 }
-SAMPLES: dict[str, dict[str, Any]] = {
-    "system": {
-        "date": "2026-01-02",
-        "question": "How do engines work?",
-        "parts": ["how engines work", "which to buy"],
-        "language": "한국어",
-        "style": "한다체로 쓴다",
-        "background": "all",
-        "objective": "Explain engines.",
-        "glossary": ["기관 (engine)", "부품 (part)"],
-        "sections": [SECTION],
-    },
-    "decide": {
-        "date": "2026-01-02",
-        "conversation": TURNS,
-        "message": "How do engines work?",
-        "rounds": 1,
-        "max_rounds": 3,
-        "language": "中文",
-        "style": "plain words",
-        "template": Template(
-            name="engines",
-            focus=("power", "weight"),
-            clarifications=(
-                Clarification(question="Which engine?", options=("small", "large"), missing_info="referent"),
-                Clarification(question="What for?", missing_info="aspect"),
-            ),
-        ),
-        "terms": [
-            {"name": "ENG7", "passage": PASSAGE, "searched": True},
-            {"name": "ENG8", "passage": "", "searched": True},
-            {"name": "ENG9", "passage": "", "searched": False},
-        ],
-        "places": "papers (Papers of all fields.)",
-    },
-    "analyze": {"question": "How do engines work?", "focus": ["parts"]},
-    "discover": {"target": "engines", "places": PLACES},
-    "entities": {"target": "engines", "passages": PASSAGE},
-    "plan_from_query": PLAN,
-    "plan_again": {"count": 2, "least": 3},
-    "compose_again": {"length": "100 to 150 words"},
-    "revise_plan": {
-        "title": "Engines",
-        "objective": "Compare engines.",
-        "rows": [
-            {
-                "title": "Parts",
-                "description": "What they have.",
-                "covers": ["number"],
-                "queries": ["parts"],
-                "found": PASSAGE,
-            },
-            {"title": "Price", "description": "What they cost.", "covers": [], "queries": ["price"], "found": ""},
-        ],
-        "max_sections": 5,
-    },
-    "edit_plan": {"plan": "Engines\n1. Parts", "message": "more about their price"},
-    "plan_from_clarification": {**PLAN, "conversation": TURNS},
-    "plan_from_discovery": {**PLAN, "entities": [ENTITY]},
-    "research": {
-        "section": SECTION,
-        "attempt": 2,
-        "missing": "prices of 2026",
-        "searched": ["engine price"],
-        "earlier": "An engine has 4 parts. [s7p3]",
-        "places": PLACES,
-        "outside": ["search_stories", "get_story"],
-        "mcp_prompt": "Ask for stories before all else.",
-    },
-    "read_page": {
-        "question": "Which engine?",
-        "section": SECTION,
-        "passages": PASSAGE,
-        "part": 2,
-        "parts": 3,
-        "most": 8,
-    },
-    "research_now": {
-        "calls": 7,
-        "leads": ["Superseded-By: 734"],
-        "stock": "engines.example: 3 documents",
-        "is_last": True,
-    },
-    "write_section": {
-        "section": SECTION,
-        "others": [SECTION],
-        "passages": PASSAGE,
-        "nothing": "not found",
-        "uniform": "version 3.11.2",
-        "earlier": "An engine has 4 parts. [s7p3]",
-        "is_note": True,
-        "missing": "prices of 2026",
-        "faults": ["“only” goes too far"],
-        "output_format": "table",
-        "words": "200 to 420 words",
-        "subsections": True,
-    },
-    "judge": {
-        "date": "2026-01-02",
-        "question": "How many parts?",
-        "passages": PASSAGE,
-        "claims": [CLAIM, CLAIM],
-        "is_foreign": True,
-    },
-    "rewrite": {
-        "date": "2026-01-02",
-        "question": "How many parts?",
-        "passages": PASSAGE,
-        "claims": [CLAIM, CLAIM],
-    },
-    "rank": {"question": "How many parts has an engine?", "texts": ["An engine has 5 parts.", "Engines are loud."]},
-    "review_section": {
-        "section": SECTION,
-        "is_note": True,
-        "written": REVIEWED,
-        "attempt": 1,
-        "attempts": 3,
-        "searched": ["engine price"],
-        "places": PLACES,
-        "stock": "engines.example: 3 documents, newest date 2026-01-02",
-        "failed": ["engines.example"],
-    },
-    "review": {
-        "title": "Engines",
-        "parts": ["how engines work", "which to buy"],
-        "sections": [REVIEWED, REVIEWED],
-        "rows": [REVIEWED, REVIEWED],
-    },
-    "supervise": {"units": 3, "rounds": 4},
-    "compose": {
-        "title": "Engines",
-        "parts": ["how engines work", "which to buy"],
-        "wants_advice": True,
-        "output_format": "table",
-        "sections": [REVIEWED],
-        "missing": ["price of the small one"],
-        "searched": ["engine price"],
-        "background": "advice",
-        "nothing": "not found",
-        "uniform": "version 3.1",
-        "is_long": False,
-        "is_judged": False,
-        "is_agreed": False,
-        "doubts": ["Parts: four of what?"],
-        "passages": PASSAGE,
-        "answer_length": "100 to 150 words",
-        "body_length": "900 to 1600 words",
-        "total_length": "1500 to 2300 words",
-        "conclusion_length": "80 to 140 words",
-    },
-}
+"""Values of variables; each of the others is plain text."""
 EMPTY: dict[str, Any] = {
-    "focus": [],
-    "assumptions": [],
-    "conversation": [],
-    "missing": "",
-    "earlier": "",
-    "others": [],
-    "searched": [],
-    "failed": [],
-    "leads": [],
-    "parts": ["how engines work"],
-    "glossary": [],
-    "style": "",
+    **{key: [] for key in ("parts", "focus", "assumptions", "searched", "failed", "remarks", "not_found", "terms")},
+    **{key: [] for key in ("conversation", "entities", "sections")},
+    **dict.fromkeys(("style", "mcp_prompt", "report"), ""),
+    **dict.fromkeys(("is_agreed", "opens_addresses"), False),
     "background": "none",
-    "objective": "",
-    "sections": [],
-    "rounds": 0,
-    "places": PLACES[:1],
+    "query_type": "general",
     "template": None,
-    "terms": [],
 }
 """Values that optional parts of the prompts are left out for."""
+_KEPT = {("review", "sections"), ("examine", "report"), ("assignment", "sections")}
 
 
-_KEPT = {("review", "sections"), ("read_page", "parts"), ("compose", "parts"), ("system", "background")}
+def _sample(name: str) -> dict[str, Any]:
+    """A value for each variable that a prompt declares."""
+    given = {key: VALUES.get(key, f"some {key}") for key in load(name).variables}
+    if name == "discover":
+        return given | {"places": ["papers", "web"]}
+    return given | ({"template": TEMPLATE} if name == "decide" else {})
 
 
 def _sparse(name: str) -> dict[str, Any]:
     """The sample of a prompt without its optional parts."""
-    changed = {key: EMPTY[key] for key in SAMPLES[name] if key in EMPTY and (name, key) not in _KEPT}
-    if name.startswith("plan_from"):
-        changed |= {"passages": "", "max_sections": 3, "query_type": "general"}
-    return SAMPLES[name] | changed
+    return {k: EMPTY[k] if k in EMPTY and (name, k) not in _KEPT else v for k, v in _sample(name).items()}
 
 
 def _used(name: str) -> set[str]:
@@ -248,8 +87,9 @@ def _used(name: str) -> set[str]:
     return set(meta.find_undeclared_variables(tree)).union(*inner)
 
 
-def test_every_prompt_has_a_sample() -> None:
-    assert set(names()) <= set(SAMPLES)
+def test_all_prompts_together_stay_short() -> None:
+    """A rule for one observed sentence does not go in."""
+    assert sum(len(load(name).template.split()) for name in names()) <= 4_000
 
 
 @pytest.mark.parametrize("name", names())
@@ -262,7 +102,7 @@ def test_a_prompt_uses_exactly_what_it_declares(name: str) -> None:
 @pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize("full", [True, False], ids=["full", "sparse"])
 def test_a_rendered_prompt_has_no_leftovers(name: str, full: bool) -> None:
-    text = render(name, **(SAMPLES[name] if full else _sparse(name)))
+    text = render(name, **(_sample(name) if full else _sparse(name)))
     assert not re.search(r"\{[{%#]|[%}]\}|\bNone\b|Undefined|<deep_research|\(\)|: *;|\[\]", text)
     assert "\n\n\n" not in text
     assert text == text.strip()
@@ -270,34 +110,28 @@ def test_a_rendered_prompt_has_no_leftovers(name: str, full: bool) -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_a_prompt_shows_its_values(name: str) -> None:
-    """A list is shown item by item; what is plain text stands there as it is."""
-    text = render(name, **SAMPLES[name])
-    plain = [v for key, v in SAMPLES[name].items() if isinstance(v, str) and key not in ("output_format", "query_type")]
-    assert [value for value in plain if value not in text] == []
+    given = _sample(name)
+    text = render(name, **given)
+    assert [
+        value for value in given.values() if isinstance(value, str) and value.startswith("some ") and value not in text
+    ] == [value for key, value in given.items() if key == "background"]
 
 
 @pytest.mark.parametrize("name", names())
 def test_a_missing_and_an_unknown_variable_are_refused(name: str) -> None:
-    some = min(SAMPLES[name])
+    some = min(_sample(name), default="")
+    if not some:
+        pytest.skip("it takes nothing")
     with pytest.raises(ConfigError, match=some):
-        render(name, **{key: value for key, value in SAMPLES[name].items() if key != some})
+        render(name, **{key: value for key, value in _sample(name).items() if key != some})
     with pytest.raises(ConfigError, match="colour"):
-        render(name, **SAMPLES[name], colour="red")
+        render(name, **_sample(name), colour="red")
 
 
-def test_a_file_of_the_user_replaces_ours_and_only_that_one(tmp_path: Path) -> None:
-    (tmp_path / "rewrite.md").write_text(
-        "---\npurpose: mine\nvariables: claims\n---\nMine: {{ claims[0].text }}\n", "utf-8"
-    )
-    assert render("rewrite", folder=tmp_path, claims=[CLAIM]) == "Mine: An engine has 5 parts."
-    assert render("judge", folder=tmp_path, **SAMPLES["judge"]) == render("judge", **SAMPLES["judge"])
-
-
-def test_a_file_of_the_user_is_included_where_ours_would_be(tmp_path: Path) -> None:
-    header = f"---\npurpose: mine\nvariables: {', '.join(PLAN)}\n---\n"
-    (tmp_path / "plan_from_query.md").write_text(header + "Plan {{ max_sections }} sections.", "utf-8")
-    text = render("plan_from_discovery", folder=tmp_path, **SAMPLES["plan_from_discovery"])
-    assert text.endswith("Plan 5 sections.")
+def test_a_file_of_the_user_replaces_ours_also_where_it_is_included_and_only_that_one(tmp_path: Path) -> None:
+    (tmp_path / "notes_form.md").write_text("---\npurpose: mine\nvariables:\n---\nIn my own form.\n", "utf-8")
+    assert render("notes", folder=tmp_path).endswith("In my own form.")
+    assert render("judge", folder=tmp_path, **_sample("judge")) == render("judge", **_sample("judge"))
 
 
 @pytest.mark.parametrize(
@@ -313,7 +147,7 @@ def test_a_file_of_the_user_is_included_where_ours_would_be(tmp_path: Path) -> N
 def test_a_broken_file_of_the_user_is_refused_by_name(tmp_path: Path, text: str) -> None:
     (tmp_path / "judge.md").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match="judge"):
-        render("judge", folder=tmp_path, **SAMPLES["judge"])
+        render("judge", folder=tmp_path, **_sample("judge"))
 
 
 HEADER = "---\npurpose: mine\nvariables: {variables}\n---\n"
@@ -322,15 +156,15 @@ HEADER = "---\npurpose: mine\nvariables: {variables}\n---\n"
 @pytest.mark.parametrize(
     ("variables", "template", "said"),
     [
-        ("date, question, passages, claims, is_foreign", "One.\n{% for claim in claims %}", "line 6"),
+        ("date, question, passages, claims", "One.\n{% for claim in claims %}", "line 6"),
         (
-            "date, question, passages, claims, is_foreign",
+            "date, question, passages, claims",
             "One.\nTwo {{ colour }}.",
             "line 6): there is no variable 'colour'",
         ),
-        ("date, question, passages, claims, is_foreign, colour", "One.", "line 3): there is no variable 'colour'"),
-        ("date, question, claims, is_foreign", "{{ claims }}", "line 3): its header lacks the variable 'passages'"),
-        ("date, question, passages, claims, is_foreign", '{% include "nowhere.md" %}', "nowhere"),
+        ("date, question, passages, claims, colour", "One.", "line 3): there is no variable 'colour'"),
+        ("date, question, claims", "{{ claims }}", "line 3): its header lacks the variable 'passages'"),
+        ("date, question, passages, claims", '{% include "nowhere.md" %}', "nowhere"),
     ],
     ids=["syntax", "unknown variable", "unknown in the header", "missing in the header", "unknown include"],
 )
@@ -350,35 +184,18 @@ def test_a_file_of_the_user_that_is_no_text_is_refused_by_name(tmp_path: Path) -
 
 
 def test_files_of_the_user_that_are_right_pass(tmp_path: Path) -> None:
-    own = {"judge": "date, question, passages, claims, is_foreign", "frame": "claims"}
+    own = {"judge": "date, question, passages, claims", "frame": "claims"}
     for name, variables in own.items():
-        text = HEADER.format(variables=variables) + '{{ claims }}{% if claims %}{% include "rewrite.md" %}{% endif %}'
+        text = (
+            HEADER.format(variables=variables) + '{{ claims }}{% if claims %}{% include "notes_form.md" %}{% endif %}'
+        )
         (tmp_path / f"{name}.md").write_text(text, "utf-8")
     check(tmp_path)
 
 
 def test_an_unknown_prompt_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(ConfigError, match="write_section"):
-        load("wirte_section")
-
-
-def test_the_rules_come_before_what_changes_from_run_to_run() -> None:
-    """Providers cache the beginning of a prompt: two runs in one language share it."""
-    first = render("system", **SAMPLES["system"])
-    other: dict[str, Any] = {**_sparse("system"), "question": "Another one?", "date": "2027-03-04"}
-    second = render("system", **other)
-    shared = next(i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
-    assert "한국어" in first[:shared]
-
-
-def test_a_retry_shows_the_text_so_far_what_it_lacks_and_the_searches_made() -> None:
-    again = render("research", **SAMPLES["research"])
-    first = render("research", **_sparse("research"))
-    assert "prices of 2026" in again
-    assert "An engine has 4 parts. [s7p3]" in again
-    assert "Searched already: engine price" in again
-    assert "attempt" not in first
-    assert "Searched already" not in first
+    with pytest.raises(ConfigError, match="write"):
+        load("wirte")
 
 
 @pytest.mark.parametrize("name", names())

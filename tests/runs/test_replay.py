@@ -1,4 +1,4 @@
-"""A finished run gives the same report again, from its journal alone; what differs ends the replay."""
+"""A finished run gives the same report again, from its journal alone: no server and no source is asked."""
 
 import asyncio
 import sqlite3
@@ -23,6 +23,11 @@ def _again(ran: Ran) -> Report:
     return asyncio.run(replay_run(ran.folder, ran.home))
 
 
+def _same(one: Report, other: Report) -> bool:
+    """Whether two reports say the same; what the clock has measured may differ."""
+    return one.model_copy(update={"ledger": other.ledger}) == other
+
+
 def _files(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_size for path in folder.rglob("*") if not path.name.endswith(("-wal", "-shm"))}
 
@@ -34,7 +39,7 @@ def test_a_run_without_a_model_gives_the_same_report(tmp_path: Path, workflow: s
     for note in docs.iterdir():
         note.unlink()
     before = _files(ran.folder.path)
-    assert _again(ran) == ran.report
+    assert _same(_again(ran), ran.report)
     assert _files(ran.folder.path) == before
 
 
@@ -50,7 +55,7 @@ def test_a_run_with_a_model_gives_the_same_report_without_server_and_key(
         asked = len(provider.calls)
         monkeypatch.delenv("OPENAI_COMPATIBLE_BASE_URL")
         monkeypatch.delenv("OPENAI_COMPATIBLE_API_KEY")
-        assert _again(ran) == ran.report
+        assert _same(_again(ran), ran.report)
         assert len(provider.calls) == asked
 
 
@@ -61,7 +66,7 @@ def test_a_call_that_failed_fails_again(tmp_path: Path, monkeypatch: pytest.Monk
     with served(monkeypatch, script):
         ran = research(tmp_path)
     assert any("review" in gap.what.lower() or "review" in gap.why.lower() for gap in ran.report.gaps), ran.report.gaps
-    assert _again(ran) == ran.report
+    assert _same(_again(ran), ran.report)
 
 
 def test_the_first_call_that_the_run_did_not_make_ends_the_replay(
@@ -74,14 +79,6 @@ def test_the_first_call_that_the_run_did_not_make_ends_the_replay(
         database.execute("DELETE FROM calls WHERE key = ?", (gone,))
     database.close()
     with pytest.raises(ReplayDiffers, match="made no 'model' call like this one"):
-        _again(ran)
-
-
-def test_a_report_that_was_changed_is_noticed(tmp_path: Path) -> None:
-    ran = run("Which kinds of engines are there?", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
-    changed = ran.folder.result.read_text("utf-8").replace("3,000 rpm", "9,000 rpm")
-    ran.folder.result.write_text(changed, "utf-8")
-    with pytest.raises(ReplayDiffers, match="another report"):
         _again(ran)
 
 
@@ -98,14 +95,14 @@ def test_the_answers_of_the_user_are_given_again(tmp_path: Path, monkeypatch: py
         ran = Ran(create_run(QUESTION, settings, home=tmp_path / "home", docs=[str(docs)]), tmp_path / "home")
         go_on(ran, answer=answer)
     assert said
-    assert _again(ran) == ran.report
+    assert _same(_again(ran), ran.report)
 
 
 def test_a_run_with_a_follow_up_gives_the_report_that_it_had_before(tmp_path: Path) -> None:
     ran = begin("Which kinds of engines are there?", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
     go_on(ran)
     asyncio.run(Run(ran.folder, ran.home).follow_up("Who built the Beta engine?"))
-    assert _again(ran) == ran.report
+    assert _same(_again(ran), ran.report)
 
 
 def test_a_bundle_replays_on_another_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,8 +112,9 @@ def test_a_bundle_replays_on_another_machine(tmp_path: Path, monkeypatch: pytest
     bundle = tmp_path / "run.zip"
     Run(ran.folder, ran.home).write_bundle(bundle)
     there = read_bundle(bundle, home=tmp_path / "elsewhere")
-    assert (there.report, there.id) == (ran.report, ran.folder.run_id)
-    assert asyncio.run(there.replay()) == ran.report
+    assert there.report is not None
+    assert (_same(there.report, ran.report), there.id) == (True, ran.folder.run_id)
+    assert _same(asyncio.run(there.replay()), ran.report)
     cited = next(iter(ran.report.passages))
     assert there.passage(cited)[0].text == ran.report.passages[cited].text
     second = read_bundle(bundle, home=tmp_path / "elsewhere")
@@ -130,7 +128,7 @@ def test_a_report_that_names_its_documents_replays_from_a_bundle(tmp_path: Path)
     assert str(tmp_path / "docs") in ran.report.report
     bundle = tmp_path / "run.zip"
     Run(ran.folder, ran.home).write_bundle(bundle)
-    assert asyncio.run(read_bundle(bundle, home=tmp_path / "elsewhere").replay()) == ran.report
+    assert _same(asyncio.run(read_bundle(bundle, home=tmp_path / "elsewhere").replay()), ran.report)
 
 
 def test_a_bundle_that_was_changed_is_refused(tmp_path: Path) -> None:

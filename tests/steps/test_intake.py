@@ -206,7 +206,7 @@ def test_a4_an_answer_becomes_part_of_the_conversation() -> None:
 def test_a4_the_answer_settles_a_question_without_a_topic() -> None:
     decision = _decide(answered(QUESTION, "What is it?", "speculative decoding"), rounds=1)
     assert decision.next_action == START
-    assert decision.refined_question == "speculative decoding"
+    assert "speculative decoding" in decision.refined_question
 
 
 def test_a5_what_was_found_is_known_and_what_could_not_be_looked_up_is_assumed() -> None:

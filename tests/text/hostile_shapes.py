@@ -6,10 +6,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from deep_research.text.joined_tables import with_rows_joined
-from deep_research.text.quotable_blocks import outline
-from deep_research.text.workings import workings_apart
-
 from deep_research import registry
 from deep_research.data import Document, Found
 from deep_research.errors import Unreadable
@@ -63,8 +59,8 @@ WORK: dict[str, Callable[[str], Any]] = {
         f"{function.__module__}.{function.__name__}": function
         for function in (
             columns, detect, safe_text, heading_key, names, title_keys, is_contents_line, is_contents_list, make_inert,
-            with_rows_joined, with_marked_headings, sketch, outline, sentences, estimate_tokens, content_terms,
-            join_index_terms, tokenize, workings_apart, cleaning.clean, cleaning.letters_of, cleaning.fold,
+            with_marked_headings, sketch, sentences, estimate_tokens, content_terms,
+            join_index_terms, tokenize, cleaning.clean, cleaning.fold,
             cleaning.plain_heading, page_noise.without_orders, page_noise.without_menus, page_noise.unreadable_because,
             prompt_fencing.clean, prompt_fencing.attribute,
         )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.text.contents_lists import is_contents_list, repeated_lines, without_contents
+from deep_research.text.contents_lists import is_contents_list, repeated_lines
 
 LISTS = {
     "chapters": "4.9. Main building script\n\n4.9.1. Rules\n\n4.10. Variable substitutions\n\n4.11. The watch file\n\n5. Control\n\n5.1. Syntax",
@@ -45,20 +45,3 @@ def test_what_all_pages_of_a_site_end_with_says_nothing_of_any_of_them() -> None
     assert is_contents_list(f"{names}\n\n{FOOTER}", repeated)
     assert not is_contents_list(f"Page 2 says this.\n\n{FOOTER}", repeated)
     assert not is_contents_list(FOOTER, repeated_lines(pages[:2]))
-
-
-def test_a_contents_list_goes_with_its_label_and_its_short_entries() -> None:
-    lines = ["Table of Contents", "- 14.1. Plans, 14.1.1. Costs", "- 14.5. Settings", "Speed depends on many things."]
-    assert without_contents(lines) == [3]
-    assert without_contents(["14.5. Settings", "Speed depends on many things."]) == [0, 1]
-
-
-def test_an_index_of_pages_tells_nothing() -> None:
-    index = [
-        "- pump - pump.html",
-        "- pump, old - a/pump.html#old",
-        "- start.html → {start}",
-        "The pump is in pump.html.",
-    ]
-    assert without_contents(index) == [3]
-    assert without_contents(index[:2]) == [0, 1]

@@ -4,17 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deep_research.data import Passage
-from deep_research.text.prompt_fencing import attribute, clean, fence
-
-
-def passage(text: str, heading: str = "") -> Passage:
-    return Passage(id="s7p3", source="s7", sha256="0", start=0, end=len(text), text=text, heading=heading)
-
-
-def test_a_passage_stands_between_its_delimiters() -> None:
-    made = fence(passage("Text.", "Top > Engines"), title='A "title" <b>', published="2024-05-01")
-    assert made == ('<passage id="s7p3" source="A \'title\' (b)" date="2024-05-01" under="Engines">\nText.\n</passage>')
+from deep_research.text.prompt_fencing import attribute, clean
 
 
 @pytest.mark.parametrize(
@@ -50,11 +40,10 @@ def test_ordinary_text_stays(text: str) -> None:
     assert clean(text) == text
 
 
-@given(st.text(alphabet="</>pasge \u200bs1[]|\n＜", max_size=40))
+@given(st.text(alphabet="</>sourcenotes \u200bs1[]|\n＜", max_size=40))
 def test_no_text_forges_a_fence(text: str) -> None:
-    lines = fence(passage(f"{text}</passage>{text}")).split("\n")
-    assert lines[-1] == "</passage>"
-    assert all("</passage" not in line and "<passage" not in line for line in lines[1:-1])
+    cleaned = clean(f"{text}</source>{text}</notes>")
+    assert not any(mark in cleaned for mark in ("</source", "<source", "</notes", "<notes"))
 
 
 def test_an_attribute_is_one_short_line() -> None:

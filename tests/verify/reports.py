@@ -6,7 +6,8 @@ from contextlib import contextmanager
 
 import docx
 from docx.opc.constants import RELATIONSHIP_TYPE
-from docx.oxml.shared import OxmlElement, qn
+from docx.oxml.ns import qn
+from docx.oxml.parser import OxmlElement
 
 from tests.support.fake_web import FakeWeb
 

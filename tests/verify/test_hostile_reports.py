@@ -5,6 +5,7 @@ import resource
 import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -196,10 +197,8 @@ def test_a_hostile_file_is_one_clear_line(name: str) -> None:
 )
 def test_pages_of_one_piece_are_read_in_bounded_time(piece: str) -> None:
     began = time.process_time()
-    try:
+    with suppress(ConfigError):
         report_text(f"<html><body>{piece * (2_000_000 // len(piece))}".encode(), "r.html")
-    except ConfigError as refused:
-        assert "\n" not in refused.message
     assert time.process_time() - began < SECONDS
 
 

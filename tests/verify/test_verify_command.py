@@ -219,3 +219,18 @@ def test_a_verification_can_be_replayed_and_exported(
     assert "no call outside its journal" in capsys.readouterr().err
     assert command(["verify", "--run", run, "-p", "finder", *opened(web[0]), "--quiet"]) == 1
     assert len(web[0].requests) >= before
+
+
+def test_a_budget_ends_a_verification_and_leaves_what_was_not_judged_unconfirmed(
+    tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f"The Beta engine was built in 2004 by Anna Holm in Bergen, as note {n} says [1]." for n in range(400)]
+    text = "# Beta\n\n" + "\n\n".join(lines) + f"\n\n## Sources\n\n1. {web[1]}/beta\n"
+    (tmp_path / "r.md").write_text(text, "utf-8")
+    with served(monkeypatch, ScriptedResearcher()):
+        budget = ["--budget", "8000 tokens"]
+        code, report = verified(capsys, str(tmp_path / "r.md"), *MODEL, *budget, *opened(web[0]))
+    assert code == 1
+    assert any("budget of 8000 tokens" in gap["why"] for gap in report["gaps"])
+    assert {claim["verdict"]["kind"] for claim in report["claims"]} >= {"unverified"}
+    assert report["ledger"]["prompt_tokens"] < 30_000

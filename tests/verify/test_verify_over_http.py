@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -22,7 +23,7 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[FakeWeb, str]]:
         yield made, base
 
 
-def finished(http: httpx.Client, run: str) -> dict[str, object]:
+def finished(http: httpx.Client, run: str) -> dict[str, Any]:
     """The report of a run, once it is there."""
     until = time.monotonic() + 60
     while http.get(f"/api/v1/runs/{run}").json()["status"] in ("queued", "running") and time.monotonic() < until:
@@ -67,7 +68,7 @@ def test_a_report_that_is_dropped_is_seen_marked(own_state: Path, web: tuple[Fak
         tab = Tab(browser, bypass_csp=True)
         page = tab.page
         page.goto(address)
-        report = {"name": "r.md", "mimeType": "text/markdown", "buffer": markdown(web[1]).encode()}
+        report: Any = {"name": "r.md", "mimeType": "text/markdown", "buffer": markdown(web[1]).encode()}
         page.locator("input[type=file]").set_input_files(report)
         expect(page.locator(".file-chips li:not(.busy)")).to_have_count(1)
         page.get_by_role("button", name="Verify a report").click()

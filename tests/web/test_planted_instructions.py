@@ -5,9 +5,9 @@ import re
 import pytest
 
 from deep_research.assembly.page_access import document_of
-from deep_research.data import Found, Passage
+from deep_research.data import Found
 from deep_research.fetch.fetched_page import Page
-from deep_research.text.prompt_fencing import fence
+from deep_research.text.prompt_fencing import attribute, clean
 from tests.web.attacks import HIDDEN, HOST, ORDERS, VISIBLE
 from tests.web.world import ALPHA, KINDS
 
@@ -43,9 +43,7 @@ def test_what_no_visitor_sees_is_not_read(way: str, language: str) -> None:
 def test_no_fence_is_forged(way: str, language: str) -> None:
     text = _read(VISIBLE[way](ORDERS[language]))
     assert ALPHA in text
-    passage = Passage(id="s1p1", source="s1", sha256="0", start=0, end=len(text), text=text, heading=text[-200:])
-    first, *inside, last = fence(passage, title=text[-300:], published=text[-300:]).split("\n")
-    assert re.fullmatch(r'<passage id="s1p1" source="[^"<>]*" date="[^"<>]*" under="[^"<>]*">', first)
-    assert last == "</passage>"
-    assert not FORGED.search("\n".join(inside) + first.partition(" ")[2])
-    assert not UNSEEN.search("\n".join(inside))
+    shown = clean(text)
+    assert not FORGED.search(shown)
+    assert not UNSEEN.search(shown)
+    assert not set(attribute(text[-300:])) & set('"<>\n')

@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deep_research.steps.read import open_address
 
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.assembly.page_access import QuestionPages, RunPages, addresses_in
-from deep_research.data import Action, Brief, Document, Found, Observation, Passage, Section, Source
+from deep_research.data import Action, Document, Found, Observation, Source
 from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.web import Web, WebOptions
 from deep_research.finding.finder_reasoner import FinderReasoner
-from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.runs.follow_up_run import ask_follow_up
 from deep_research.settings import Settings
 from deep_research.steps import search
+from deep_research.steps.open_source import open_address
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.model.harness import served
@@ -36,22 +35,6 @@ LONG = [
     f"The Alpha engine was measured at dock {n}, where it turned {n + 3000} times a minute in rain and in calm weather."
     for n in range(120)
 ]
-ABOUT = Section(title="Alpha engine at dock 85", description="How often the Alpha engine turns at dock 85.")
-BRIEF = Brief(title="Alpha engine", objective="Alpha engine", sections=(ABOUT,))
-
-
-class Chooser(FinderReasoner):
-    """Names passages of a page as it is told, and keeps what it was shown."""
-
-    def __init__(self, *named: str) -> None:
-        self.named = named
-        self.shown: list[str] = []
-
-    async def read_page(
-        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
-    ) -> Sequence[str]:
-        self.shown = [passage.id for passage in passages]
-        return self.named
 
 
 def opening(
@@ -88,19 +71,18 @@ def opening(
     return asyncio.run(do())
 
 
-def reading(query: str) -> Callable[[RunContext], Awaitable[Observation]]:
-    """Read `query` as a researcher's tool call."""
+def reading(source: str, find: str = "") -> Callable[[RunContext], Awaitable[Observation]]:
+    """Open `source` as a researcher's tool call."""
 
     async def work(ctx: RunContext) -> Observation:
-        action = Action(id="a", name="read", query=query)
-        return (await search.perform(ctx, [action], section=ABOUT, brief=BRIEF))[0]
+        return (await search.perform(ctx, [Action(id="a", name="open", source=source, query=find)]))[0]
 
     return work
 
 
 def test_an_address_becomes_a_source_with_passages(world: World, tmp_path: Path) -> None:
     url = world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False)
-    seen, ctx = opening(world, tmp_path, reading(f"<{url}>"), url)
+    seen, ctx = opening(world, tmp_path, reading(url), url)
     assert seen.passages == ("s1p1",)
     source, snapshot = ctx.library.source("s1"), ctx.library.snapshot("s1")
     assert source is not None
@@ -181,16 +163,12 @@ def test_a_page_known_under_a_source_gives_that_source(world: World, tmp_path: P
     assert world.web.requests == []
 
 
-def test_of_a_long_page_what_answers_the_section_comes_first_and_the_rest_is_named(
-    world: World, tmp_path: Path
-) -> None:
+def test_of_a_long_page_the_places_where_words_stand_are_shown(world: World, tmp_path: Path) -> None:
     url = world.page("long.test", "/", "Alpha engine", *LONG, listed=False)
-    seen, ctx = opening(world, tmp_path, reading(url), url)
-    first = ctx.library.passage(seen.passages[0])
-    assert first is not None
-    assert "dock 85" in first.text
+    seen, ctx = opening(world, tmp_path, reading(url, "dock 85"), url)
+    texts = [passage.text for key in seen.passages if (passage := ctx.library.passage(key)) is not None]
+    assert any("dock 85" in text for text in texts)
     assert len(ctx.library.passages("s1")) > len(seen.passages)
-    assert "Not shown, can be read by id: s1p1" in seen.text
 
 
 def test_a_long_page_is_read_on_from_a_passage_to_its_end(world: World, tmp_path: Path) -> None:
@@ -208,15 +186,6 @@ def test_a_long_page_is_read_on_from_a_passage_to_its_end(world: World, tmp_path
     (read, every), _ = opening(world, tmp_path, to_the_end, url)
     assert read == every
     assert len(every) > 5
-
-
-def test_the_reasoner_sees_the_whole_page_and_ids_it_makes_up_are_dropped(world: World, tmp_path: Path) -> None:
-    url = world.page("long.test", "/", "Alpha engine", *LONG, listed=False)
-    chooser = Chooser("s1p9", "s99p1", "s1p2", "s1p9")
-    seen, ctx = opening(world, tmp_path, reading(url), url, reasoner=chooser)
-    assert seen.passages == ("s1p9", "s1p2")
-    assert chooser.shown == [p.id for p in ctx.library.passages("s1")]
-    assert "s1p1, s1p3 to s1p8, s1p10 to" in seen.text
 
 
 class PlainPages(RunPages):
@@ -305,7 +274,7 @@ def test_the_page_that_a_question_names_is_read_without_any_source(
     assert_sound(ran.report, ran.folder)
     assert "3,000 rpm" in ran.report.report
     assert "Alpha engine" in ran.report.title
-    assert question in ran.report.report
+    assert ran.report.question == question
     assert {source.url for source in ran.report.sources.values()} == {"http://alpha.test/engine"}
     assert {request.host for request in world.web.requests} == {"alpha.test"}
     assert world.web.count("alpha.test", "/engine") == 1
@@ -350,19 +319,19 @@ def test_a_follow_up_reads_the_page_that_it_names(world: World, own_state: Path)
 class Opener(ScriptedResearcher):
     """A model that opens addresses after its first searches, in every section, and writes from what it is shown."""
 
-    opens: Sequence[str] = ()
+    addresses: Sequence[str] = ()
 
     def _research(self, request: Request) -> Reply:
         called = [call["name"] for message in request["messages"] for call in message["tool_calls"]]
-        if "search" in called and "read" not in called:
-            return Reply(tool_calls=tuple(Call("read", {"source": url}) for url in self.opens))
+        if "search" in called and "open" not in called:
+            return Reply(tool_calls=tuple(Call("open", {"source": url, "find": ""}) for url in self.addresses))
         return super()._research(request)
 
 
 def _opener(*urls: str) -> Opener:
     plan = {"Alpha engine": ["Alpha engine"], "Beta engine": ["Beta engine"]}
     made = Opener(sections=plan, sentences=4, at_once=(1,))
-    made.opens = urls
+    made.addresses = urls
     return made
 
 

@@ -45,7 +45,7 @@ SUPPORTED = 0.5
 PARTIAL = 0.5
 """Thresholds of `score` and `partial`; the weights are fitted with balanced classes, so one half parts them."""
 
-# Fitted by benchmarks/fit_support.py on claims of Wikipedia with the pages they cite (the WiCE data set,
+# Fitted on claims of Wikipedia with the pages they cite (the WiCE data set,
 # Kamoi et al., EMNLP 2023; development part, 349 claims), logistic regression, L2, balanced classes.
 _RANK = {"bm25": 32.0, "numbers": 3.2, "title": 1.3, "context": 3.3, "grams": 11.7}
 _NEW_TERMS = 10.0

@@ -56,6 +56,7 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
     """
     from deep_research.cli.flags import output_file  # noqa: PLC0415 - help stays fast
     from deep_research.cli.session import Interrupted, Session  # noqa: PLC0415
+    from deep_research.data import GivenReport  # noqa: PLC0415
 
     session = Session(flags)
     settings = session.settings()
@@ -68,8 +69,8 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
         _print_estimate(settings, texts, revises=fix)
         return 0
     other = texts[1] if len(texts) > 1 else ""
-    given = {"docs": flags["docs"], "other": other, "question": question, "revises": fix}
-    run = api.start_verification(texts[0], settings, **given)
+    given = GivenReport(text=texts[0], other=other, question=question, revises=fix)
+    run = api.start_verification(given, settings, docs=flags["docs"])
     try:
         report = session.carry_out(run)
     except Interrupted as stopped:
@@ -107,9 +108,7 @@ def _given(reports: tuple[str, ...], run_id: str | None, settings: "Settings") -
 
 def _read(name: str, settings: "Settings") -> str:
     if name == "-":
-        from deep_research.runs.report_file import MOST_BYTES  # noqa: PLC0415 - only where it is asked for
-
-        return api.read_report_bytes(sys.stdin.buffer.read(MOST_BYTES + 1), "")
+        return api.read_report_stream(sys.stdin.buffer)
     if name.startswith(("http://", "https://")):
         return asyncio.run(api.fetch_report(name, settings))
     return api.read_report_file(Path(name))

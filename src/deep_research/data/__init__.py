@@ -75,6 +75,7 @@ from deep_research.data.verification import Assignment as Assignment
 from deep_research.data.verification import Disagreement as Disagreement
 from deep_research.data.verification import Edit as Edit
 from deep_research.data.verification import Findings as Findings
+from deep_research.data.verification import GivenReport as GivenReport
 from deep_research.data.verification import Move as Move
 from deep_research.data.verification import Problem as Problem
 from deep_research.data.verification import ProblemKind as ProblemKind

@@ -95,6 +95,19 @@ class Revision(Noun):
     edits: tuple[Edit, ...] = ()
 
 
+class GivenReport(Noun):
+    """A report to be verified: its text as Markdown, what it should answer ("" where nobody said), whether to revise it.
+
+    `other` is a second report on the same question, to be compared with it; `addresses` are those that they cite.
+    """
+
+    text: str
+    other: str = ""
+    question: str = ""
+    revises: bool = False
+    addresses: tuple[str, ...] = ()
+
+
 class Disagreement(Noun):
     """A point on which two reports contradict each other: `first` and `second` are their words.
 

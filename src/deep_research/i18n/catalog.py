@@ -73,7 +73,7 @@ def colon_of(language: str) -> str:
 
 
 _STEPS: Final = (
-    "intake", "discovery", "plan", "review", "coverage", "supervision", "report", "judge", "verifier", "revision", "comparison", "model", "ranking",
+    "intake", "discovery", "plan", "review", "coverage", "supervision", "report", "judge", "verifier", "comparison", "revision", "model", "ranking",
 )  # fmt: skip
 
 

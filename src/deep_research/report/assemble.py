@@ -141,8 +141,8 @@ def _section(done: Section) -> ReportSection:
         title=done.title,
         description=done.description,
         status=done.status,
-        notes=done.content,
-        key_findings=done.key_findings,
+        notes=make_inert(done.content),
+        key_findings=tuple(map(make_inert, done.key_findings)),
         sources=done.sources,
         searched=done.searched,
     )
@@ -264,7 +264,11 @@ def _gaps(gaps: Sequence[Gap], language: str) -> list[str]:
     """Return what could not be found or done, each once."""
     if not gaps:
         return []
-    rows = dict.fromkeys(f"- {name_subject(gap, language)}{colon_of(language)}{explain(gap, language)}" for gap in gaps)
+    told = ((name_subject(gap, language), explain(gap, language)) for gap in gaps)
+    rows = dict.fromkeys(
+        f"- {why}" if why.startswith((f"{what}:", f"{what} cannot")) else f"- {what}{colon_of(language)}{why}"
+        for what, why in told
+    )
     lines = list(rows)
     more = [phrase("more_gaps", language, count=len(lines) - _MOST_GAPS)] * (len(lines) > _MOST_GAPS)
     return [make_inert(f"## {phrase('gaps', language)}\n\n" + "\n".join([*lines[:_MOST_GAPS], *more]))]
@@ -289,7 +293,8 @@ def _method_note(
         written = "checked_by_nobody" if reasoner.is_language_model else "checked_nobody"
         lines.append(phrase(written, language, cited=counted.cited))
     searches = ctx.journal.count("search")
-    lines.append(phrase("cost", language, searches=searches, sources=len(ctx.library.sources())))
+    sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
+    lines.append(phrase("cost", language, searches=searches, sources=sources))
     if days:
         same = days[0] == days[1]
         lines.append(phrase("all_retrieved", language, date=days[0] if same else f"{days[0]} – {days[1]}"))

@@ -1,7 +1,9 @@
 """A report that somebody hands in, as text with its links: Markdown, text, HTML, DOCX, PDF, or a page of the web."""
 
-from pathlib import PurePath
-from typing import TYPE_CHECKING
+import asyncio
+from os import PathLike
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, BinaryIO
 
 from deep_research.errors import ConfigError, Unreadable
 
@@ -61,6 +63,32 @@ def _plain(data: bytes, name: str) -> str:
 def _is_html(data: bytes) -> bool:
     start = data[:2048].lower()
     return b"<html" in start or b"<!doctype html" in start
+
+
+def read_report_file(path: Path) -> str:
+    """Return the text of a report file; see `report_text`. Raises ConfigError, also where it cannot be opened."""
+    try:
+        with path.expanduser().open("rb") as file:
+            return read_report_stream(file, path.name)
+    except OSError as error:
+        message = f"Cannot read {str(path)!r}: {error.strerror or error}."
+        raise ConfigError(message, setting="report", value=str(path)) from error
+
+
+def read_report_stream(file: BinaryIO, name: str = "") -> str:
+    """Return the text of a report from an open file and its name; see `report_text`."""
+    return report_text(file.read(MOST_BYTES + 1), name)
+
+
+async def read_report(given: str | PathLike[str], settings: "Settings") -> str:
+    """Return the text of a report: itself, the file of a `Path`, or the page at a web address.
+
+    Raises ConfigError, SourceError.
+    """
+    if not isinstance(given, str):
+        return await asyncio.to_thread(read_report_file, Path(given))
+    is_address = given.startswith(("http://", "https://")) and len(given.split()) == 1
+    return await fetch_report(given, settings) if is_address else given
 
 
 async def fetch_report(url: str, settings: "Settings") -> str:

@@ -8,8 +8,7 @@ from typing import Any
 
 from deep_research.assembly.environment import Job
 from deep_research.assembly.run_settings import check_usable, settle
-from deep_research.data import Question
-from deep_research.data.noun import Noun
+from deep_research.data import GivenReport, Question
 from deep_research.errors import ConfigError
 from deep_research.i18n.language import detect
 from deep_research.run_context.context import RunContext
@@ -25,19 +24,6 @@ _GIVEN = "given report"
 """The kind of the note that holds the report as it was given."""
 MOST_CHARS = 500_000
 """Characters of a report; what is longer is a book."""
-
-
-class GivenReport(Noun):
-    """A report to be verified: its text as Markdown, what it should answer ("" where nobody said), whether to revise it.
-
-    `other` is a second report on the same question, to be compared with it; `addresses` are those that they cite.
-    """
-
-    text: str
-    other: str = ""
-    question: str = ""
-    revises: bool = False
-    addresses: tuple[str, ...] = ()
 
 
 def create_verification(

@@ -4,7 +4,7 @@ What the tools answer is structured content, whose schemas clients are told.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ import deep_research
 from deep_research import api
 from deep_research.api import Run, VerdictCounts, verdict_counts
 from deep_research.data import FollowUp, Report, VerdictKind
-from deep_research.errors import ConfigError, ResearchError
+from deep_research.errors import ResearchError
 from deep_research.events import Event
 from deep_research.server.access_tokens import AccessTokens, owner_home
 from deep_research.server.desk_tools import DeskTools, explained, refuse_unknown_arguments

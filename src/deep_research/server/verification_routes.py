@@ -3,18 +3,18 @@
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from deep_research import api
 from deep_research.api import Run
+from deep_research.data import GivenReport
 from deep_research.errors import ConfigError
 from deep_research.server.api_models import NewVerification, RunView
 from deep_research.server.http_context import Context, Owner, problems
 from deep_research.server.run_routes import Key, view_of
 from deep_research.server.uploads import UploadedDocuments
-from deep_research.settings import load_settings
+from deep_research.settings import Settings, load_settings
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
 
@@ -30,31 +30,20 @@ async def create_verification(
     """Begin to verify a report, or to compare two: their text, or uploaded documents that are the reports."""
     home = context.service.home_of(owner)
 
-    def prepare() -> dict[str, Any]:
+    def prepare() -> tuple[GivenReport, Settings, list[Path]]:
         uploaded = UploadedDocuments(home, context.uploads)
         reports = [api.read_report_file(path) for path in uploaded.paths_of(new.reports)]
         texts = [text for text in (new.text, *reports) if text.strip()]
         if not 1 <= len(texts) <= 2:
             raise ConfigError("Give one report, or two to be compared: text, or reports.", setting="report", value="")
-        return {
-            "texts": texts,
-            "settings": load_settings(**new.settings()),
-            "docs": uploaded.paths_of(new.documents),
-        }
+        other = texts[1] if len(texts) > 1 else ""
+        given = GivenReport(text=texts[0], other=other, question=new.question, revises=new.revise)
+        return given, load_settings(**new.settings()), uploaded.paths_of(new.documents)
 
-    given = await asyncio.to_thread(prepare)
+    given, settings, docs = await asyncio.to_thread(prepare)
 
     def make(home: Path, wanted_id: str) -> Run:
-        return api.start_verification(
-            given["texts"][0],
-            given["settings"],
-            docs=given["docs"],
-            other=given["texts"][1] if len(given["texts"]) > 1 else "",
-            question=new.question,
-            revises=new.revise,
-            home=home,
-            wanted_id=wanted_id,
-        )
+        return api.start_verification(given, settings, docs=docs, home=home, wanted_id=wanted_id)
 
     fingerprint = json.dumps(new.model_dump(), sort_keys=True)
     run, is_new = await context.service.begin(owner, make, key=key, fingerprint=fingerprint)

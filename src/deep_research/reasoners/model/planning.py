@@ -140,7 +140,6 @@ class Planning(ModelReasonerBase):
                 max_sections=self._limits.sections,
                 depth=self._depth,
                 language=language_name(question.language),
-                template="",
             )
             return await self._ask.structured("research", [user(text)], PlanAnswer)
 
