@@ -42,7 +42,9 @@ def _planned(home: Path) -> tuple[str, ...]:
 
 
 def test_b10_a_plan_is_edited_in_the_editor(docs: str, tmp_path: Path, own_state: Path) -> None:
-    editor = _editor(tmp_path, "path.write_text(text.replace('## How heavy is the Beta engine', '## Beta engine in trucks'))")
+    editor = _editor(
+        tmp_path, "path.write_text(text.replace('## How heavy is the Beta engine', '## Beta engine in trucks'))"
+    )
     with at_terminal("--docs", docs, "--confirm-plan", EDITOR=editor, VISUAL="") as screen:
         screen.say(PARTS)
         assert "Beta engine" in screen.until("Shall the research start with this plan?")
