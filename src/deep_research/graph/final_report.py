@@ -11,11 +11,12 @@ from langgraph.runtime import Runtime
 
 from deep_research.concurrency import in_background
 from deep_research.data import Assignment, ReportReview, Section, Verification
+from deep_research.errors import ResearchError
 from deep_research.events import StageStarted
 from deep_research.graph.graph_state import AgentState
 from deep_research.i18n.catalog import gap_of, phrase
 from deep_research.report.assemble import Finished, assemble, open_reviews
-from deep_research.run_context.context import RunContext
+from deep_research.run_context.context import DEFECT, RunContext
 from deep_research.steps import revise, verify, write
 from deep_research.steps.private_text import sent_queries
 
@@ -51,6 +52,9 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
 
 async def _checked(ctx: RunContext, given: Assignment) -> revise.Checked:
     if not given.passages:
+        if any(gap.why.startswith(DEFECT) for gap in ctx.gaps):
+            message = "Nothing was researched: a defect of this program ended the sections (the log has more)."
+            raise ResearchError(message)
         return revise.Checked(_nothing(ctx, given), Verification())
     ctx.emit(StageStarted(stage="report"))
     written = await write.write_report(ctx, given)

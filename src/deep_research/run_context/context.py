@@ -134,6 +134,10 @@ class RunContext:
         return self.report_gap(Gap(what=what, why=reason_of(error, what), source=source))
 
 
+DEFECT = "Internal error"
+"""How the reason of a gap begins that a defect of the program has made."""
+
+
 def reason_of(error: Exception, what: str) -> str:
     """Return why `what` failed, for its gap; log a defect. Raises the error where it must end the run."""
     if ends_the_run(error):
@@ -141,7 +145,7 @@ def reason_of(error: Exception, what: str) -> str:
     if isinstance(error, ResearchError):
         return error.message
     _log.error("%s failed", what, exc_info=error)
-    return f"Internal error: {type(error).__name__}."
+    return f"{DEFECT}: {type(error).__name__}."
 
 
 def ends_the_run(error: Exception) -> bool:
