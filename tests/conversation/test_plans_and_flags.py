@@ -20,6 +20,7 @@ from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 QUESTION = "Which kinds of engines are there?"
+PARTS = "How heavy is the Beta engine? Who built the Alpha engine?"
 
 
 @pytest.fixture
@@ -41,9 +42,11 @@ def _planned(home: Path) -> tuple[str, ...]:
 
 
 def test_b10_a_plan_is_edited_in_the_editor(docs: str, tmp_path: Path, own_state: Path) -> None:
-    editor = _editor(tmp_path, "path.write_text(text.replace('## Beta engine', '## Beta engine in trucks'))")
+    editor = _editor(
+        tmp_path, "path.write_text(text.replace('## How heavy is the Beta engine', '## Beta engine in trucks'))"
+    )
     with at_terminal("--docs", docs, "--confirm-plan", EDITOR=editor, VISUAL="") as screen:
-        screen.say(QUESTION)
+        screen.say(PARTS)
         assert "Beta engine" in screen.until("Shall the research start with this plan?")
         screen.until("answer> ")
         screen.type("/edit\n")
@@ -58,7 +61,7 @@ def test_b10_a_plan_is_edited_in_the_editor(docs: str, tmp_path: Path, own_state
 
 
 def test_b10_a_plan_is_changed_by_short_commands(docs: str, own_state: Path) -> None:
-    with at_terminal(QUESTION, "--docs", docs, "--confirm-plan") as screen:
+    with at_terminal(PARTS, "--docs", docs, "--confirm-plan") as screen:
         screen.until("answer> ")
         screen.type("drop 1; rename 2: The Alpha machine\n")
         assert "The Alpha machine" in screen.until("Shall the research start with this plan?")
@@ -67,12 +70,12 @@ def test_b10_a_plan_is_changed_by_short_commands(docs: str, own_state: Path) -> 
         screen.until("Report:")
         assert screen.ends() == 0
     assert "The Alpha machine" in _planned(own_state)
-    assert "Overview" not in _planned(own_state)
+    assert len(_planned(own_state)) == 1
 
 
 @pytest.mark.parametrize(
     ("body", "told"),
-    [(None, "No editor is named"), ("pass", "was not changed"), ("sys.exit(7)", "ended with code 7")],
+    [(None, "No editor is named"), ("pass", "was not changed"), ("sys.exit(7)", "nothing was changed")],
 )
 def test_b10_an_editor_that_does_nothing_leaves_the_plan(
     body: str | None, told: str, docs: str, tmp_path: Path
@@ -137,7 +140,7 @@ def test_b10_a_killed_question_about_a_report_goes_on_and_pays_nothing_twice(
     model = ["-p", "compatible", "--model", "scripted"]
 
     def script(request: Request) -> Reply:
-        if step_of(request) == "write_section" and open_run(own_state, run_id).read_follow_ups() and not asked.is_set():
+        if step_of(request) == "research" and open_run(own_state, run_id).read_follow_ups() and not asked.is_set():
             asked.set()
             go_on.wait(60)
         return researcher(request)
@@ -155,8 +158,6 @@ def test_b10_a_killed_question_about_a_report_goes_on_and_pays_nothing_twice(
         done = call("resume", run_id, "--json").json
         after = steps(provider)
     assert done["status"] == "finished"
-    assert done["report"]["ledger"]["model_calls"] == sum(after.values()) - (
-        after["write_section"] - before["write_section"]
-    )
-    assert (after["decide"], after["write_section"]) == (1, 2), "only the call that was in flight is made again"
+    assert provider.duplicates == 1, "only the call that was in flight is made again"
+    assert before["decide"] == after["decide"] == 1
     assert {p["source"] for p in done["report"]["passages"].values()} <= set(report["sources"])

@@ -79,7 +79,7 @@ def test_b10_typed_lines_steer_the_run(
 ) -> None:
     docs = str(engines(tmp_path / "docs"))
     with (
-        _held_at(monkeypatch, "write_section") as (asked, go_on),
+        _held_at(monkeypatch, "research") as (asked, go_on),
         at_terminal(QUESTION, "--docs", docs, *MODEL, TERM=terminal) as screen,
     ):
         modes = screen.attributes()

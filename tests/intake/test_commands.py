@@ -10,6 +10,7 @@ from tests.cli.terminal import call, shows_no_traceback
 from tests.runs.running import engines
 
 QUESTION = "Which kinds of engines are there?"
+PARTS = "How heavy is the Beta engine? Who built the Alpha engine?"
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def docs(tmp_path: Path) -> str:
 
 
 def test_a6_a_plan_waits_is_changed_and_confirmed_from_outside(docs: str, own_state: Path) -> None:
-    waiting = call(QUESTION, "--docs", docs, "--confirm-plan")
+    waiting = call(PARTS, "--docs", docs, "--confirm-plan")
     assert waiting.code == 4
     run = RunFolder(own_state, waiting.run)
     asked = run.load().asked
@@ -28,12 +29,12 @@ def test_a6_a_plan_waits_is_changed_and_confirmed_from_outside(docs: str, own_st
     assert asked.brief is not None
     titles = [section.title for section in asked.brief.sections]
     assert [title in waiting.err for title in titles] == [True] * len(titles)
-    changed = call("resume", waiting.run, "--answer", "drop 1; move 3 1")
+    changed = call("resume", waiting.run, "--answer", "drop 1; add Prices")
     assert changed.code == 4
     asked = run.load().asked
     assert asked is not None
     assert asked.brief is not None
-    assert {section.title for section in asked.brief.sections} == set(titles[1:])
+    assert {section.title for section in asked.brief.sections} == {*titles[1:], "Prices"}
     done = call("resume", waiting.run, "--answer", "yes", "--json")
     assert done.code == 0
     assert [section["title"] for section in done.json["sections"]] == [s.title for s in asked.brief.sections]

@@ -154,7 +154,7 @@ async def test_a6_what_only_the_reasoner_can_read_is_made_by_code_on_the_edited_
 
 async def test_a6_what_nobody_can_read_is_asked_back_and_undoes_nothing(tmp_path: Path) -> None:
     async with Bench(tmp_path, _shelf(), confirm_plan=True, max_review_iterations=0) as bench:
-        titles = _shown(await bench.ask("Which kinds of engines are there?"))
+        titles = _shown(await bench.ask("How heavy is the Beta engine? Who built the Alpha engine?"))
         await bench.answer("drop 1")
         again = await bench.answer("a little brighter, perhaps")
     assert _shown(again) == titles[1:]

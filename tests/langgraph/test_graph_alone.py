@@ -84,7 +84,7 @@ async def test_an_interrupt_a_resume_and_the_next_question_on_one_thread(docs: s
     assert [m.type for m in out["messages"]] == ["human", "ai", "human", "ai", "ai"]
     assert list_runs(own_state)[0].status == "finished"
     out = await graph.ainvoke(_asked("How fast is it?"), config)
-    assert "Alpha" in out["report"].title
+    assert "Alpha engine" in out["report"].report
     assert out["messages"][-1].text == out["report"].report
     assert [m.type for m in out["messages"]][-3:] == ["ai", "human", "ai"]
     assert len(list_runs(own_state)) == 1

@@ -120,7 +120,7 @@ def _ask_mcp(url: str) -> None:
 
 
 def _tell_webhook(url: str) -> None:
-    status = asyncio.run(report_changes._post(url, {"a": 1}))
+    status = asyncio.run(report_changes._post(url, {"a": 1}, ""))
     if status != 500:  # taken: its body tells nothing
         raise ResearchError("taken")
 

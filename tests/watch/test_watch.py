@@ -29,7 +29,7 @@ def watch(ran: Ran, *flags: str, **variables: str) -> subprocess.CompletedProces
 
 def change_the_documents(ran: Ran) -> None:
     note = ran.home.parent / "docs" / "beta.md"
-    note.write_text(note.read_text("utf-8").replace("85 kg", "97 kg"), "utf-8")
+    note.write_text(note.read_text("utf-8").replace("recommended for trucks", "recommended for 97 buses"), "utf-8")
 
 
 def test_what_changed_is_told_once_and_the_newest_refresh_is_refreshed_next(ran: Ran) -> None:
@@ -38,7 +38,7 @@ def test_what_changed_is_told_once_and_the_newest_refresh_is_refreshed_next(ran:
         told_to = ("--webhook", url, "--mail-to", "me@example.org")
         first = watch(ran, "--now", *told_to, SMTP_URL=smtp)
         assert first.returncode == 0, first.stderr
-        assert "97 kg" in first.stdout
+        assert "97 buses" in first.stdout
         again = watch(ran, "--every", "1d", *told_to, SMTP_URL=smtp)
         assert (again.returncode, "Not due yet" in again.stderr) == (0, True)
         second = watch(ran, "--now", *told_to, SMTP_URL=smtp)
@@ -46,15 +46,15 @@ def test_what_changed_is_told_once_and_the_newest_refresh_is_refreshed_next(ran:
         assert "nothing changed" in second.stdout
     (notice,) = told
     assert (notice["event"], notice["question"], notice["parent"]) == ("report_refreshed", QUESTION, ran.report.run_id)
-    assert any("97 kg" in statement["text"] for statement in notice["statements"])
-    assert "97 kg" in notice["markdown"]
+    assert any("97 buses" in statement["text"] for statement in notice["statements"])
+    assert "97 buses" in notice["markdown"]
     (letter,) = letters
     parsed = email.message_from_string(letter, policy=policy.default)
     assert parsed["To"] == "me@example.org"
     assert parsed["Subject"].startswith("deep-research: ")
     body = parsed.get_body()
     assert body is not None
-    assert "97 kg" in body.get_content()
+    assert "97 buses" in body.get_content()
     newest = api.newest_refresh(ran.report.run_id, home=ran.home)
     assert newest.record.parent == notice["run_id"]
     assert len(api.list_runs(home=ran.home)) == 3

@@ -82,8 +82,7 @@ class QueryAnalysis(Noun):
 class Decision(Noun):
     """What intake thinks of a question; the thresholds that turn it into an action are code.
 
-    `terms` are the unknown terms as they were looked up, `suggested_focus` the points of a focus template for a
-    question that names none. `analysis` is there where the same judgement says what kind of question it is.
+    `terms` are the unknown terms as they were looked up. `analysis` is there where the same judgement says what kind of question it is.
     """
 
     next_action: NextAction
@@ -97,7 +96,6 @@ class Decision(Noun):
     clarification: Clarification | None = None
     assumptions: tuple[str, ...] = ()
     terms: tuple[Term, ...] = ()
-    suggested_focus: tuple[str, ...] = ()
     analysis: QueryAnalysis | None = None
 
 

@@ -6,8 +6,6 @@ topic of words that are said everywhere ("cancer"), an errand ("write me a poem"
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
-from math import log10
 from typing import NamedTuple
 
 from deep_research.conversation.replies import confirms, rejects, wants_to_skip
@@ -15,7 +13,7 @@ from deep_research.data import Clarification, Decision, Message, Question, Templ
 from deep_research.finding.question import is_plain_topic
 from deep_research.finding.words import COMMON, NAME, Word, read_words
 from deep_research.i18n.catalog import phrase
-from deep_research.i18n.language import detect
+from deep_research.i18n.language import detect, zipf
 from deep_research.i18n.lexicon import any_word
 from deep_research.text.question_terms import codes
 
@@ -70,11 +68,14 @@ def understand(question: Question, rounds: int = 0) -> Understood:
     history, own = list(question.history), question.text[:_LONGEST]
     before = history[: len(history) - 2 * rounds] if rounds else history
     answers = [m.text for m in history[len(before) :] if m.role == "user" and not wants_to_skip(m.text)]
-    answers = [answer for answer in answers if answer != phrase("opt_mistyped", question.language)]
+    unsaid = {phrase(name, question.language) for name in ("opt_mistyped", *_KINDS)}  # options that name nothing yet
+    answers = [answer for answer in answers if answer not in unsaid]
     topic = _topic_before(own, question.language, before)
     text = " ".join([own, *(answer[:_LONGEST] for answer in answers)])
     if topic:
         return Understood(f"{text} ({topic})", tuple(answers), topic)
+    if answers and not _names_something(own, question.language):
+        return Understood(" ".join(answers), tuple(answers))
     if answers and _POINTER.search(own):
         text = " ".join([_POINTER.sub(" ", own, count=1).strip(), *answers])
     return Understood(text, tuple(answers))
@@ -82,16 +83,21 @@ def understand(question: Question, rounds: int = 0) -> Understood:
 
 def _topic_before(text: str, language: str, history: Sequence[Message]) -> str:
     """Return what the last question of the conversation was about, where this one points at it or names nothing."""
-    named = any(word.worth > COMMON for word in read_words(_REQUEST.sub(" ", text), language))
-    if named and not _POINTER.search(text):
+    if _names_something(text, language) and not _POINTER.search(text):
         return ""
     for message in reversed(history):
         if message.role == "user" and not (confirms(message.text) or rejects(message.text)):
-            words = read_words(_REQUEST.sub(" ", message.text), detect(message.text, default=language))
+            said = _POINTER.sub(" ", _REQUEST.sub(" ", message.text))
+            words = read_words(said, detect(message.text, default=language))
             names = [word for word in words if word.worth >= NAME] or [word for word in words if word.worth > COMMON]
             if names:
                 return " ".join(word.text for word in names)
     return ""
+
+
+def _names_something(text: str, language: str) -> bool:
+    """Return whether a text has a word of its own, beside what asks for work."""
+    return any(word.worth > COMMON for word in read_words(_REQUEST.sub(" ", text), language))
 
 
 def is_broad(named: Sequence[Word], language: str) -> bool:
@@ -99,26 +105,12 @@ def is_broad(named: Sequence[Word], language: str) -> bool:
     if not 0 < len(named) <= 2 or any(word.worth >= NAME for word in named):
         return False
     if len(named) == 2:
-        return all(_zipf(word.text, language) >= _TOGETHER for word in named)
+        return all(zipf(word.text, language) >= _TOGETHER for word in named)
     word = named[0].text
     if language not in ("zh", "ja", "ko"):
-        return _zipf(word, language) >= _ALONE
-    halves = [min(_zipf(word[:at], language), _zipf(word[at:], language)) for at in range(1, len(word))]
-    return _zipf(word, language) >= _ALONE or max(halves, default=0.0) >= _HALVES
-
-
-def _zipf(word: str, language: str) -> float:
-    """Return how often a word is said; 0 of one that is not in the list of its language."""
-    share = _frequencies(language).get(word.casefold(), 0.0)
-    return log10(share) + 9 if share else 0.0
-
-
-@lru_cache(maxsize=4)
-def _frequencies(language: str) -> dict[str, float]:
-    """Return the share of each frequent word among all words; nothing for a language without a list."""
-    from wordfreq import available_languages, get_frequency_dict  # noqa: PLC0415 - only where a topic stands alone
-
-    return get_frequency_dict(language, wordlist="small") if language in available_languages("small") else {}
+        return zipf(word, language) >= _ALONE
+    halves = [min(zipf(word[:at], language), zipf(word[at:], language)) for at in range(1, len(word))]
+    return zipf(word, language) >= _ALONE or max(halves, default=0.0) >= _HALVES
 
 
 def _start(question: Question, said: Understood, terms: Sequence[Term], named: Sequence[Word]) -> Decision:

@@ -7,7 +7,7 @@ main language; Latin text is told apart by function words. A word that is common
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from math import log10
 
@@ -93,33 +93,34 @@ def _detect_latin(sample: str, default: str) -> str:
     if most < _FUNCTION_SHARE * len(words) or most <= scores.get(default, 0):
         return default
     alike = [code for code in scores if scores[code] == most]
-    best = max(alike, key=lambda code: sum(_frequency(word, code) for word in words)) if len(alike) > 1 else alike[0]
+    best = max(alike, key=lambda code: sum(zipf(word, code) for word in words)) if len(alike) > 1 else alike[0]
     return best if len(words) > _LONG or _speaks(best, default, words) else default
 
 
 def _speaks(code: str, default: str, words: Sequence[str]) -> bool:
     """Return whether a short text is in `code` rather than in `default`, by how common its words are in each."""
+    if default not in _languages_told_by_words():
+        return True
     own = [word for word in words if code in _function_words().get(word, ())]
-    if any(_frequency(word, default) < _COMMON for word in own):
+    if any(zipf(word, default) < _COMMON for word in own):
         return True
     rest = [word for word in words if word not in own]
-    told = sum(_frequency(word, code) for word in rest)
-    return told > _CLEARLY * sum(_frequency(word, default) for word in rest)
+    told = sum(zipf(word, code) for word in rest)
+    return told > _CLEARLY * sum(zipf(word, default) for word in rest)
 
 
-def _frequency(word: str, code: str) -> float:
-    """Return how common a word is in a language: its Zipf value, 0 of one that is not in the list of the language."""
+def zipf(word: str, code: str) -> float:
+    """Return how common a word is in a language: log10 of its uses in a billion words; 0 of one that is in no list."""
     share = _frequencies(code).get(word.casefold(), 0.0)
     return log10(share) + 9 if share else 0.0
 
 
 @lru_cache(maxsize=8)
-def _frequencies(code: str) -> dict[str, float]:
-    """Return the share of each word among all words (wordfreq); nothing for a language without a list."""
-    from wordfreq import available_languages, get_frequency_dict  # noqa: PLC0415 - only for short texts in doubt
+def _frequencies(code: str) -> Mapping[str, float]:
+    """Return the share of each frequent word among all words; nothing for a language without a list."""
+    from wordfreq import available_languages, get_frequency_dict  # noqa: PLC0415 - only for texts in doubt
 
-    # Its own lookup of a single word would want a segmenter for Chinese and Japanese.
-    return get_frequency_dict(code) if code in available_languages() else {}
+    return get_frequency_dict(code, wordlist="small") if code in available_languages("small") else {}
 
 
 @cache

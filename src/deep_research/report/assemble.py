@@ -100,7 +100,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     blocks = [
         (head + body).strip(),
         *_changes(changes, language),
-        *_gaps(_untold(gaps) if ctx.reasoner.is_language_model else gaps, language),
+        *_gaps(_untold(gaps) if reasoner_of(ctx.reasoner.info, ctx.journal).is_language_model else gaps, language),
         _method_note(ctx, done, counted, judged=judged, days=references.days(), language=language),
         *references.listed(language),
     ]

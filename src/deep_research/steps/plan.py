@@ -66,7 +66,7 @@ def _with_focus(sections: Sequence[Section], decision: Decision) -> tuple[Sectio
     Points of one plain word (the words of the question itself) are in every query.
     """
     planned = list(sections)
-    for point in decision.suggested_focus or decision.research_focus:
+    for point in decision.research_focus:
         terms = set(content_terms(point))
         spoken = [set(content_terms(" ".join((s.title, s.description, *s.queries)))) for s in planned]
         if len(terms) < _POINT_TERMS or not planned or any(terms <= words for words in spoken):

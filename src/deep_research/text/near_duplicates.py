@@ -21,10 +21,6 @@ SAME = 0.8
 """Resemblance from which two texts count as one."""
 STRETCH, _SHARED = 8, 8
 """Terms of a stretch, and how many stretches two texts share when one was copied from the other, whatever else they say."""
-_BEGINNING = 20_000
-"""Characters by which whole documents are compared."""
-
-
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _MARKUP = re.compile(r":[a-z][\w:+.-]*:(?=`)|[`*~\\]")
 """Roles and marks of a text's source (reStructuredText, Markdown)."""
@@ -111,13 +107,3 @@ def distinct_passages(passages: Iterable[Passage]) -> list[Passage]:
         for passage in passages
         if told.setdefault(frozenset(_FIGURE.findall(passage.text)), Distinct()).add(_MARKUP.sub("", passage.text))
     ]
-
-
-def are_several(texts: Iterable[str]) -> bool:
-    """Return whether at least two of these documents are no copies of each other: syndicated texts count once."""
-    distinct, different = Distinct(), 0
-    for text in texts:
-        different += distinct.add(text[:_BEGINNING])
-        if different > 1:
-            return True
-    return False

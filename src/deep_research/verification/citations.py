@@ -21,7 +21,6 @@ _REACH = 200
 """Characters from an id within which the bracket around it opens and closes."""
 
 _PLAIN = FULL_WIDTH | str.maketrans("【】〔〕〖〗、；，：", "[][][],;,:")
-_AND = any_word("statement.and_words")
 _ID = r"[sS]\d{1,7}[ ,.:_-]{0,2}[pP]\d{1,7}"
 _MORE = (
     r"(?:\s{0,2}[-–—―~〜～]\s{0,2}(?:(?:[sS]\d{1,7})?[pP]\d{1,7}|\d{1,7}(?![\w.]))"
