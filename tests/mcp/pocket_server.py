@@ -105,7 +105,7 @@ def build(calls: Path | None = None, fault: str = "") -> MCPServer:
         return f"# A page\n\nThe page at {url} says that the Alpha engine costs 400 euros."
 
     @server.tool(description="Recall what was stored.")
-    def open(query: str) -> str:
+    def open(query: str) -> str:  # noqa: A001 - a name that the program has too
         note(f"open {query}")
         return "The Alpha engine was stored in a shed in Graz for eleven years."
 

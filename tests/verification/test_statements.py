@@ -106,8 +106,8 @@ def test_a_part_after_the_references_is_read_again() -> None:
 
 
 def test_names_keep_their_signs() -> None:
-    assert plain_text("set `__init__` and **max_age** to __2__ * 3, _never_ [x](y)") == (
-        "set `__init__` and max_age to 2 * 3, never x"
+    assert plain_text("set `__init__` and **max_age** to __2__ * 3, [x](y)") == (
+        "set `__init__` and max_age to 2 * 3, x"
     )
 
 
