@@ -301,7 +301,9 @@ def _method_note(
         lines += [phrase("checked_mark", language, mark=UNCONFIRMED)] * bool(problems)
     else:
         written = "checked_by_nobody" if reasoner.is_language_model else "checked_nobody"
-        lines.append(phrase(written, language, cited=counted.cited))
+        passages = {key for claim in done.verification.claims for key in claim.passages}
+        cited = counted.cited if reasoner.is_language_model else len(passages)
+        lines.append(phrase(written, language, cited=cited))
     searches = ctx.journal.count("search")
     sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
     lines.append(phrase("cost", language, searches=searches, sources=sources))

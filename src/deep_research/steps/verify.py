@@ -21,7 +21,7 @@ from deep_research.verification.arithmetic import agrees, evaluate
 from deep_research.verification.chart_points import chart_problems, read_charts
 from deep_research.verification.citations import cited_ids
 from deep_research.verification.statement_flags import Flag, flags_of
-from deep_research.verification.statements import split_statements
+from deep_research.verification.statements import Statement, split_statements
 
 LOOKUPS = 12
 """Calls by which the verifier may look things up."""
@@ -30,10 +30,14 @@ _BATCH_CLAIMS, _BATCH_TOKENS = 40, 12_000
 _KIND_OF = {"contradicted": "contradicted", "misleading": "misleading"}
 
 
-def claims_of(text: str, library: Library) -> list[Claim]:
-    """Return the statements of a text, not judged yet; ids of passages that do not exist are left out."""
+def claims_of(text: str, library: Library, *, is_quoted: bool = False) -> list[Claim]:
+    """Return the statements of a text, not judged yet; ids of passages that do not exist are left out.
+
+    `is_quoted`: nobody has written it, and what stands between a title and a citation is all of the cited passage.
+    """
     claims: list[Claim] = []
-    for number, statement in enumerate(split_statements(text), 1):
+    found = split_statements(text)
+    for number, statement in enumerate(_of_places(found, text) if is_quoted else found, 1):
         known = tuple(key for key in statement.passages if library.passage(key) is not None)
         kind = "fact" if statement.passages else "own"
         claims.append(
@@ -51,6 +55,20 @@ def claims_of(text: str, library: Library) -> list[Claim]:
     return claims
 
 
+def _of_places(statements: Sequence[Statement], text: str) -> list[Statement]:
+    """Return the statements with the citation that ends the place they stand in, back to the title above."""
+    found: list[Statement] = []
+    cited: tuple[str, ...] = ()
+    where = ""
+    for statement in reversed(statements):
+        is_title = text.startswith("**", statement.start) and not statement.passages
+        if is_title or statement.where != where:
+            cited = ()
+        cited, where = statement.passages or cited, statement.where
+        found.append(statement._replace(passages=cited))
+    return found[::-1]
+
+
 async def verify(
     ctx: RunContext, assignment: Assignment, text: str, *, unread: Mapping[str, str] | None = None
 ) -> Verification:
@@ -58,11 +76,13 @@ async def verify(
 
     `unread` are cited sources (by id) that could not be read: what rests on them alone is not confirmed.
     """
-    claims = await asyncio.to_thread(claims_of, text, ctx.library)
+    is_written = ctx.reasoner.info.is_language_model
+    is_quoted = not is_written and ctx.settings.workflow != "verify"
+    claims = await asyncio.to_thread(claims_of, text, ctx.library, is_quoted=is_quoted)
     if unread:
         claims = [_of_unread(claim, text, unread) for claim in claims]
     judging = judge_claims(ctx, assignment, claims, text)
-    if ctx.settings.depth == "brief" or not ctx.reasoner.info.is_language_model:
+    if ctx.settings.depth == "brief" or not is_written:
         judged, seen = await judging, Findings()
     else:
         judged, seen = await side_by_side([judging, examine(ctx, assignment, text)])
@@ -70,7 +90,8 @@ async def verify(
     found = Verification(
         claims=tuple(_with_verdicts(claims, judged.judged, problems)), problems=problems, parts=seen.parts
     )
-    ctx.emit(Verified(statements=len(claims), problems=len(problems), round=1))
+    if not is_quoted:
+        ctx.emit(Verified(statements=len(claims), problems=len(problems), round=1))
     return found
 
 
