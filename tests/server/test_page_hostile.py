@@ -95,16 +95,26 @@ def test_hostile_texts_do_nothing(browser: Browser, own_state: Path) -> None:
             for source in result["sources"].values():
                 source |= {"title": SCRIPTS[2], "url": "javascript:window.hacked=1"}
             result["gaps"].append({"what": SCRIPTS[0], "why": SCRIPTS[1], "source": "", "codes": [], "values": {}})
-            result["contradictions"] = [
+            result["problems"] = [
                 {
-                    "topic": SCRIPTS[0],
-                    "sides": [{"statement": one, "passages": ["s1p1"]} for one in SCRIPTS[:2]],
-                    "prevails": SCRIPTS[1],
+                    "quote": one,
+                    "kind": "misleading",
+                    "problem": one,
+                    "evidence": one,
+                    "outcome": "rejected",
+                    "reply": one,
                 }
+                for one in SCRIPTS
+            ]
+            result["edits"] = [{"old": one, "new": f"{one} {one}", "problems": [0], "applied": True} for one in SCRIPTS]
+            result["parts"] = [{"text": one, "answered": "partly", "where": [one]} for one in SCRIPTS]
+            result["disagreements"] = [
+                {"first": one, "second": one, "borne_out": "neither", "why": one, "passages": ["s1p1"]}
+                for one in SCRIPTS
             ]
 
         tamper(own_state, run, poisoned)
-        for part in ("", "/statements", "/sources", "/figures", "/process"):
+        for part in ("", "/statements", "/sources", "/process"):
             page.goto(f"{address}/#/runs/{run}{part}")
             page.reload()
             expect(page.locator(".trust")).to_be_visible()
@@ -126,7 +136,7 @@ def test_hostile_texts_do_nothing(browser: Browser, own_state: Path) -> None:
     made.context.close()
 
 
-WORDS, CITATIONS = 10_000, 500
+WORDS, CITATIONS, PER_SECTION = 10_000, 500, 25
 
 
 def longest_task(browser: Browser, address: str, run: str) -> float:
@@ -162,35 +172,19 @@ def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_sta
         )
 
         def grown(result: dict[str, Any]) -> None:
-            first, (source, *_) = result["claims"][0], result["references"]
-            per_section = CITATIONS // 20
-            result["claims"], result["sections"], parts = [], [], ["# Long"]
-            for section in range(20):
-                title, lines = f"Section {section}", []
-                for number in range(per_section):
-                    text = (
-                        f"In part {section} the engine of number {number} "
-                        + "turns at a steady rate " * 3
-                        + "in all weathers."
-                    )
-                    kind = "inference" if number % 5 == 0 else "fact"
-                    claim = {**first, "id": f"c{section}x{number}", "section": title, "text": text, "kind": kind}
-                    result["claims"].append(claim)
-                    lines.append(f"{text} [{source['number']}]")
-                result["sections"].append(
-                    {
-                        "title": title,
-                        "description": "",
-                        "status": "completed",
-                        "content": " ".join(lines),
-                        "key_findings": [],
-                        "sources": [],
-                    }
-                )
-                parts.append(
-                    f"## {title}\n\n" + "\n\n".join(" ".join(lines[at : at + 5]) for at in range(0, per_section, 5))
-                )
-            result["report"] = "\n\n".join(parts)
+            verdict = {"kind": "supported", "by_model": True}
+            (passage, *_), (source, *_) = result["passages"], result["references"]
+            report, result["claims"] = "# Long", []
+            for number in range(CITATIONS):
+                if number % PER_SECTION == 0:
+                    report += f"\n\n## Section {number // PER_SECTION}"
+                report += "\n\n" if number % 5 == 0 else " "
+                said = f"The engine of number {number} {'turns at a steady rate ' * 4}in all weathers."
+                start = len(report)
+                report += f"{said} [{source['number']}]"
+                claim = {"id": f"c{number + 1}", "text": said, "passages": [passage], "verdict": verdict}
+                result["claims"].append({**claim, "start": start, "end": len(report)})
+            result["report"] = report
 
         tamper(own_state, run, grown)
         assert len(http.get(f"/api/v1/runs/{run}/report").json()["report"].split()) >= WORDS
