@@ -283,7 +283,6 @@ def test_terminal_codes_of_a_bundle_reach_no_screen(good: Path, tmp_path: Path) 
         ["--json"],
         ["--followup", "1"],
         ["--followup", "1", "--json"],
-        ["--timeline"],
     ):
         shown = runner.invoke(cli, ["show", run_id, *flags])
         assert shown.exit_code == 0, (flags, shown.output)

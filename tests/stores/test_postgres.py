@@ -13,6 +13,7 @@ from tests.runs.running import begin, engines, go_on, run
 from tests.support.postgres import new_database
 
 from deep_research import run_deep_research
+from deep_research.data import Report
 from deep_research.errors import RunTakenOver, StoreError
 from deep_research.events import Event, StageStarted
 from deep_research.graph.run_graph import open_checkpoints
@@ -30,13 +31,18 @@ def url(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield address
 
 
+def _says_the_same(replayed: Report, report: Report) -> bool:
+    """Whether two reports say the same; what the clock has measured may differ."""
+    return replayed.model_copy(update={"ledger": report.ledger}) == report
+
+
 @pytest.mark.parametrize("workflow", ["sections", "quick"])
 def test_a_run_leaves_nothing_in_the_state_folder_and_replays(url: str, tmp_path: Path, workflow: str) -> None:
     home = tmp_path / "home"
     ran = run("Which kinds of engines are there?", home=home, docs=[engines(tmp_path / "docs")], workflow=workflow)
     assert ran.report.answered
     assert not (home / "runs").exists()
-    assert asyncio.run(replay_run(ran.folder, home)) == ran.report
+    assert _says_the_same(asyncio.run(replay_run(ran.folder, home)), ran.report)
     ran.folder.delete()
     with psycopg.connect(url) as connection:
         for table in ("runs", "calls", "events", "snapshots", "texts", "sources", "notes"):
@@ -53,7 +59,7 @@ def test_texts_lie_in_an_object_store(url: str, tmp_path: Path, monkeypatch: pyt
     with psycopg.connect(url) as connection:
         rows = connection.execute("SELECT sha256, body FROM deep_research.texts ORDER BY sha256").fetchall()
     assert rows == [(name, None) for name in kept] != []
-    assert asyncio.run(replay_run(first.folder, home)) == first.report
+    assert _says_the_same(asyncio.run(replay_run(first.folder, home)), first.report)
     first.folder.delete()
     assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == kept
     damaged = next(path for path in folder.rglob("*") if path.is_file())

@@ -22,9 +22,9 @@ class Leaking(ScriptedResearcher):
     def _research(self, request: Request) -> Reply:
         if SECRET in str([message["tool_calls"] for message in request["messages"]]):
             return super()._research(request)
-        searches = [Call("search", {"query": said, "source": "searxng"}) for said in LEAKS]
-        own = Call("search", {"query": SECRET, "source": "documents"})
-        return Reply(tool_calls=(own, *searches, Call("read", {"source": ADDRESS})))
+        searches = [Call("search", {"queries": [said], "source": "searxng"}) for said in LEAKS]
+        own = Call("search", {"queries": [SECRET], "source": "documents"})
+        return Reply(tool_calls=(own, *searches, Call("open", {"source": ADDRESS, "find": ""})))
 
 
 def leaking(world: World, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> Ran:

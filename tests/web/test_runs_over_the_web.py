@@ -6,7 +6,9 @@ import pytest
 
 from deep_research.errors import ConfigError
 from tests.cli.terminal import Said, call, shows_no_traceback
+from tests.model.harness import served
 from tests.runs.soundness import assert_sound, body
+from tests.support.scripted_researcher import ScriptedResearcher
 from tests.support.web_answers import HANG, json_answer, page, status
 from tests.web.world import ALPHA, BETA, GAMMA, QUESTION, SEARCH, WIKIPEDIA, World, begin, research, why
 
@@ -60,15 +62,26 @@ def test_refused_keys_and_used_up_plans_are_told_and_not_asked_again(
     assert ran.report.answered
 
 
-def test_a_failure_that_repeats_is_one_line_of_the_report(world: World, own_state: Path) -> None:
+def test_searches_of_a_source_that_fail_are_one_line_of_a_written_report(
+    world: World, own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.engines()
     _three_fail(world)
-    ran = research(world.web, home=own_state, sources=(*FIVE[:3], "searxng"), web_timeout_seconds=1)
-    lines = [line for line in body(ran.report).splitlines() if line.startswith("- **openalex")]
-    (told,) = lines
-    assert "(×" in told
-    assert "Not asked again in this run: openalex: the answer is an HTML page" in told
-    assert sum("openalex" in (gap.source or "") for gap in ran.report.gaps) > 1
+    script = ScriptedResearcher(sections={name: [name] for name in ("Alpha engine", "Beta engine", "Gamma engine")})
+    with served(monkeypatch, script):
+        ran = research(
+            world.web, home=own_state, sources=(*FIVE[:3], "searxng"), web_timeout_seconds=1,
+            model_provider="compatible", model_name="scripted",
+        )  # fmt: skip
+    for source in ("openalex", "hackernews"):
+        failed = [gap for gap in ran.report.gaps if gap.what.startswith(f"{source}: ")]
+        assert len(failed) > 1
+        (told,) = [
+            line
+            for line in body(ran.report).splitlines()
+            if line.startswith(f"- {source}: ") and "Not asked again" not in line
+        ]
+        assert failed[0].why in told
 
 
 @pytest.mark.parametrize(
