@@ -300,8 +300,9 @@ def _method_note(
         lines.append(phrase("checked_by_code", language, cited=counted.cited, problems=problems))
         lines += [phrase("checked_mark", language, mark=UNCONFIRMED)] * bool(problems)
     else:
-        written = "checked_by_nobody" if reasoner.is_language_model else "checked_nobody"
-        lines.append(phrase(written, language, cited=counted.cited))
+        quoted = "checked_ranked" if reasoner.ranker else "checked_nobody"
+        written = "checked_by_nobody" if reasoner.is_language_model else quoted
+        lines.append(phrase(written, language, cited=counted.cited, ranker=reasoner.ranker))
     searches = ctx.journal.count("search")
     sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
     lines.append(phrase("cost", language, searches=searches, sources=sources))
