@@ -94,8 +94,9 @@ def ask(docs: Path, server: Server, ranker: str) -> Report:
 
 
 def opening(report: Report) -> str:
-    """Return the beginning of the answer."""
-    return report.report.partition("## Answer")[2][:120]
+    """Return the first quoted place: from its title, which stands in bold, to the next title or heading."""
+    first = re.search(r"^\*\*.+?\*\*$(.*?)^(?:\*\*|## )", report.report, re.MULTILINE | re.DOTALL)
+    return first[1] if first else ""
 
 
 @pytest.mark.parametrize(
