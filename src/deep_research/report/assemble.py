@@ -300,16 +300,11 @@ def _method_note(
         lines.append(phrase("checked_by_code", language, cited=counted.cited, problems=problems))
         lines += [phrase("checked_mark", language, mark=UNCONFIRMED)] * bool(problems)
     else:
-<<<<<<< HEAD
-        written = "checked_by_nobody" if reasoner.is_language_model else "checked_nobody"
-        passages = {key for claim in done.verification.claims for key in claim.passages}
-        cited = counted.cited if reasoner.is_language_model else len(passages)
-        lines.append(phrase(written, language, cited=cited))
-=======
         quoted = "checked_ranked" if reasoner.ranker else "checked_nobody"
         written = "checked_by_nobody" if reasoner.is_language_model else quoted
-        lines.append(phrase(written, language, cited=counted.cited, ranker=reasoner.ranker))
->>>>>>> fixb
+        passages = {key for claim in done.verification.claims for key in claim.passages}
+        cited = counted.cited if reasoner.is_language_model else len(passages)
+        lines.append(phrase(written, language, cited=cited, ranker=reasoner.ranker))
     searches = ctx.journal.count("search")
     sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
     lines.append(phrase("cost", language, searches=searches, sources=sources))
