@@ -96,13 +96,21 @@ def test_hostile_texts_do_nothing(browser: Browser, own_state: Path) -> None:
                 source |= {"title": SCRIPTS[2], "url": "javascript:window.hacked=1"}
             result["gaps"].append({"what": SCRIPTS[0], "why": SCRIPTS[1], "source": "", "codes": [], "values": {}})
             result["problems"] = [
-                {"quote": one, "kind": "misleading", "problem": one, "evidence": one, "outcome": "rejected", "reply": one}
+                {
+                    "quote": one,
+                    "kind": "misleading",
+                    "problem": one,
+                    "evidence": one,
+                    "outcome": "rejected",
+                    "reply": one,
+                }
                 for one in SCRIPTS
             ]
             result["edits"] = [{"old": one, "new": f"{one} {one}", "problems": [0], "applied": True} for one in SCRIPTS]
             result["parts"] = [{"text": one, "answered": "partly", "where": [one]} for one in SCRIPTS]
             result["disagreements"] = [
-                {"first": one, "second": one, "borne_out": "neither", "why": one, "passages": ["s1p1"]} for one in SCRIPTS
+                {"first": one, "second": one, "borne_out": "neither", "why": one, "passages": ["s1p1"]}
+                for one in SCRIPTS
             ]
 
         tamper(own_state, run, poisoned)
