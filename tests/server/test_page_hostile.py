@@ -172,7 +172,6 @@ def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_sta
         )
 
         def grown(result: dict[str, Any]) -> None:
-            verdict = {"kind": "supported", "by_model": True}
             (passage, *_), (source, *_) = result["passages"], result["references"]
             report, result["claims"] = "# Long", []
             for number in range(CITATIONS):
@@ -181,8 +180,9 @@ def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_sta
                 report += "\n\n" if number % 5 == 0 else " "
                 said = f"The engine of number {number} {'turns at a steady rate ' * 4}in all weathers."
                 start = len(report)
-                report += f"{said} [{source['number']}]"
-                claim = {"id": f"c{number + 1}", "text": said, "passages": [passage], "verdict": verdict}
+                kind = "unverified" if number % 5 == 4 else "supported"
+                report += f"{said} [{source['number']}]" + ("°" if kind == "unverified" else "")
+                claim = {"id": f"c{number + 1}", "text": said, "passages": [passage], "verdict": {"kind": kind}}
                 result["claims"].append({**claim, "start": start, "end": len(report)})
             result["report"] = report
 

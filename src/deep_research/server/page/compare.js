@@ -49,7 +49,7 @@ export class CompareView {
   }
 
   cell(claim, at) {
-    return h("button", { type: "button", class: "side", onclick: () => { this.panels[1 - at].hide(); this.panels[at].openClaim(claim, "AB"[at]); } }, h("p", {}, claimText(claim.text)));
+    return h("button", { type: "button", class: "side", onclick: () => { this.panels[1 - at].hide(); this.panels[at].openClaim(claim, "AB"[at]); } }, h("p", {}, claimText(claim)));
   }
 
   close() { this.panels?.forEach((panel) => panel.close()); }

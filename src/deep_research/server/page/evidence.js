@@ -51,7 +51,7 @@ export class Evidence {
     const why = [reason, byModel && t("judged_by_model")].filter(Boolean).join(" · ");
     fill(this.body,
       h("div", { class: "badges" }, verdictBadge(kind)),
-      h("blockquote", { class: "claim-text" }, claimText(claim.text)),
+      h("blockquote", { class: "claim-text" }, claimText(claim)),
       why && h("p", { class: "reason" }, icon(VERDICT_ICONS[kind], 15), h("span", {}, why)),
       problems.map((one) => h("p", { class: "reason" }, icon("flag", 15), h("span", {}, [one.problem, one.evidence].filter(Boolean).join(" ").replace(IDS, "")))),
       keys.length > 0 && h("h3", {}, keys.length > 1 ? t("n_passages", { n: keys.length }) : t("passage")),
@@ -100,12 +100,19 @@ export class Evidence {
   }
 }
 
+// The heading that a claim stands under, and the columns of its table where it is a row of one: they end its place.
+export function placeOf({ text, where }) {
+  const parts = where.split(" › ");
+  const columns = parts.at(-1).split(" | ");
+  return columns.length > 1 && columns.length === text.split(" | ").length ? { heading: parts.slice(0, -1).join(" › "), columns } : { heading: where, columns: [] };
+}
+
 // A claim as it is shown by itself: that of a table's row by its columns.
-export function claimText(text) {
-  const [, head, row] = /^(.+? \| .+?): (.+)$/s.exec(text) ?? [];
-  const [names, values] = [head?.split(" | ") ?? [], row?.split(" | ") ?? []];
-  if (names.length < 2 || names.length !== values.length) return inline(text);
-  return [h("b", {}, inline(values[0])), h("span", { class: "row-claim" }, names.slice(1).map((name, at) => h("span", {}, h("small", {}, inline(name)), " ", inline(values[at + 1]))))];
+export function claimText(claim) {
+  const [, ...names] = placeOf(claim).columns;
+  if (!names.length) return inline(claim.text);
+  const [first, ...values] = claim.text.split(" | ");
+  return [h("b", {}, inline(first)), h("span", { class: "row-claim" }, names.map((name, at) => h("span", {}, h("small", {}, inline(name)), " ", inline(values[at]))))];
 }
 
 const tail = (text) => text.slice(-220).replace(/^\S*\s/, "");

@@ -3,14 +3,14 @@
 import { api } from "./api.js";
 import { h, icon, s } from "./dom.js";
 import { named, number, t } from "./i18n.js";
-import { claimText, openSnapshot, sourceFacts, verdictBadge } from "./evidence.js";
+import { claimText, openSnapshot, placeOf, sourceFacts, verdictBadge } from "./evidence.js";
 import { anchor, inline } from "./markdown.js";
 
 export async function statements(view) {
   const { claims } = view.report;
   const groups = new Map();
   for (const claim of claims) {
-    const name = claim.where || t("summary");
+    const name = placeOf(claim).heading || t("summary");
     if (!groups.has(name)) groups.set(name, []);
     groups.get(name).push(claim);
   }
@@ -18,7 +18,7 @@ export async function statements(view) {
   view.text ??= null;
   return [view.filters(), parts.length > 0 && h("section", {}, h("h2", {}, t("parts_of_question")), h("ul", { class: "parts" }, parts.map((part) => h("li", { class: `answered-${part.answered}` }, icon({ yes: "check", no: "limit" }[part.answered] ?? "question", 16), h("span", {}, part.text), h("small", {}, t(`answered_${part.answered}`)))))),
     [...groups].map(([name, own]) => h("section", {}, h("h2", {}, name), h("ul", { class: "statements" }, own.map((claim) => h("li", { class: "statement", data: { claim: claim.id, verdict: claim.verdict.kind }, hidden: view.off.has(claim.verdict.kind) },
-      h("button", { type: "button", onclick: () => view.openClaim(claim.id) }, h("span", { class: "statement-text" }, claimText(claim.text)), h("span", { class: "badges" }, verdictBadge(claim.verdict.kind), claim.passages.length > 0 && h("small", {}, t("n_passages", { n: claim.passages.length }))))))))) ,
+      h("button", { type: "button", onclick: () => view.openClaim(claim.id) }, h("span", { class: "statement-text" }, claimText(claim)), h("span", { class: "badges" }, verdictBadge(claim.verdict.kind), claim.passages.length > 0 && h("small", {}, t("n_passages", { n: claim.passages.length }))))))))) ,
     view.report.gaps.length > 0 && h("section", {}, h("h2", {}, t("gaps")), h("ul", { class: "gaps" }, view.report.gaps.map((gap) => h("li", {}, h("strong", {}, gap.what), h("span", {}, gap.why)))))];
 }
 
