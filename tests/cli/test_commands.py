@@ -74,7 +74,7 @@ def test_a_question_gives_a_report_on_standard_output_and_the_way_there_on_stand
 ) -> None:
     said = call(QUESTION, "--docs", docs)
     assert said.code == 0
-    assert said.out.startswith("# Which kinds of engines are there\n")
+    assert said.out.startswith("# Which kinds of engines are there?\n")
     assert "stage: research" in said.err
     assert "3,000 rpm" in said.out
     assert str(own_state / "runs" / said.run / "report.md") in said.err
@@ -149,7 +149,7 @@ def test_control_characters_reach_neither_the_report_nor_the_screen(docs: str) -
     assert said.code == 0
     assert not any(ord(c) < 32 and c != "\n" for c in said.out + said.err)
     assert "\x9b" not in said.out + said.err
-    assert said.out.startswith("# How fast does the Alpha engine turn\n")
+    assert said.out.startswith("# How fast does the Alpha engine turn?\n")
 
 
 @pytest.fixture
@@ -330,7 +330,7 @@ def test_the_live_view_at_a_terminal(docs: str) -> None:
 
 
 def test_a_question_to_the_user_at_a_terminal(docs: str) -> None:
-    code, screen = _type(["tell me about it", "--docs", docs, "--no-pager"], {"name the topic": "the Alpha engine"})
+    code, screen = _type(["tell me about it", "--docs", docs, "--no-pager"], {"Please name it": "the Alpha engine"})
     assert code == 0
     assert "Traceback" not in screen
     assert "3,000 rpm" in screen

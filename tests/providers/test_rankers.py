@@ -94,8 +94,8 @@ def ask(docs: Path, server: Server, ranker: str) -> Report:
 
 
 def opening(report: Report) -> str:
-    """Return the beginning of the answer."""
-    return report.report.partition("## Answer")[2][:120]
+    """Return the place that is shown first, under its title."""
+    return report.report.partition("\n**")[2][:160]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,6 @@ def test_the_order_of_a_ranker_decides(docs: Path, served: Server, ranker: str, 
     assert report.ledger.model_calls == 1
     assert report.ledger.prompt_tokens == 40
     assert report.reasoner.ranker == f"{model} ({ranker.partition(':')[0]})"
-    assert f"the order of {report.reasoner.ranker}" in report.report
 
 
 def test_a_language_model_ranks(docs: Path, served: Server) -> None:

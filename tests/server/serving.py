@@ -18,45 +18,20 @@ from deep_research.server.listening import server_config
 from deep_research.server.run_service import RunService
 from tests.model.harness import PLAN
 from tests.support.scripted_replies import Request
-from tests.support.scripted_researcher import ScriptedResearcher, passages_in, step_of
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 TIMEOUT = 60.0
 
 
-class Concluding(ScriptedResearcher):
-    """A scripted researcher that calculates, concludes, and says what it has not found."""
-
-    def _write_section(self, request: Request) -> dict[str, Any]:
-        written = super()._write_section(request)
-        slow, fast = (
-            next((p.id for p in passages_in(request) if speed in p.text), "") for speed in ("3,000 rpm", "4,500 rpm")
-        )
-        if slow and fast:
-            operands = [
-                {"name": "a", "value": "3,000 rpm", "passage": slow},
-                {"name": "b", "value": "4,500 rpm", "passage": fast},
-            ]
-            made = {"name": "k1", "expression": "b - a", "operands": operands, "unit": "rpm", "decimals": 0}
-            written["computations"] = [made]
-            written["content"] += "\n\nBetween the Alpha engine and the Beta engine lie {k1}."
-            written["content"] += f"\n\n→ The Alpha engine turns at fewer rpm than the Beta engine. [{slow}] [{fast}]"
-        return written
-
-    def _compose(self, request: Request) -> dict[str, Any]:
-        searched = request["messages"][-1]["text"].partition("Searched: ")[2].splitlines()[0].split(" · ")
-        limits = [{"text": "No source says what the engines cost.", "searched": searched[:1]}]
-        return {**super()._compose(request), "limits": limits}
-
-
 class Held:
-    """A scripted researcher that writes nothing before `go` is set: there is time to look at the run, and to steer it."""
+    """A scripted researcher that looks up nothing before `go` is set: there is time to look at the run, and to steer it."""
 
     def __init__(self) -> None:
         self.go = threading.Event()
-        self._script = Concluding(sections=PLAN, sentences=4)
+        self._script = ScriptedResearcher(sections=PLAN, sentences=4)
 
     def __call__(self, request: Request) -> Any:
-        if step_of(request) == "write_section":
+        if step_of(request) == "research":
             assert self.go.wait(60)
         return self._script(request)
 

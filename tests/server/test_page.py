@@ -120,7 +120,7 @@ def test_tables_and_long_addresses_keep_to_their_place(tab: Tab, own_state: Path
         expect(page.locator(".evidence .passage mark tr.strong")).to_contain_text("85 kg")
         # Behind a row a citation opens the statement of that row.
         page.get_by_role("tab", name=re.compile("^Report")).click()
-        page.locator(".report-text td .cite").last.click()
+        page.locator(".report-text .cite").last.click()
         expect(page.locator(".evidence .claim-text")).to_contain_text("Beta engine")
         for place in range(page.locator(".report-text .cite").count()):
             page.locator(".report-text .cite").nth(place).click()

@@ -95,13 +95,6 @@ def test_hostile_texts_do_nothing(browser: Browser, own_state: Path) -> None:
             for source in result["sources"].values():
                 source |= {"title": SCRIPTS[2], "url": "javascript:window.hacked=1"}
             result["gaps"].append({"what": SCRIPTS[0], "why": SCRIPTS[1], "source": "", "codes": [], "values": {}})
-            result["contradictions"] = [
-                {
-                    "topic": SCRIPTS[0],
-                    "sides": [{"statement": one, "passages": ["s1p1"]} for one in SCRIPTS[:2]],
-                    "prevails": SCRIPTS[1],
-                }
-            ]
 
         tamper(own_state, run, poisoned)
         for part in ("", "/statements", "/sources", "/figures", "/process"):
@@ -173,8 +166,8 @@ def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_sta
                         + "turns at a steady rate " * 3
                         + "in all weathers."
                     )
-                    kind = "inference" if number % 5 == 0 else "fact"
-                    claim = {**first, "id": f"c{section}x{number}", "section": title, "text": text, "kind": kind}
+                    kind = "own" if number % 5 == 0 else "fact"
+                    claim = {**first, "id": f"c{section}x{number}", "where": title, "text": text, "kind": kind}
                     result["claims"].append(claim)
                     lines.append(f"{text} [{source['number']}]")
                 result["sections"].append(
@@ -182,7 +175,7 @@ def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_sta
                         "title": title,
                         "description": "",
                         "status": "completed",
-                        "content": " ".join(lines),
+                        "notes": " ".join(lines),
                         "key_findings": [],
                         "sources": [],
                     }
