@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.data import Report
+from deep_research.data import COVERAGE, Report
 from deep_research.i18n.catalog import explain
 from tests.runs.running import Ran, engines, run, write_notes
 from tests.runs.soundness import assert_sound
@@ -119,7 +119,8 @@ def assert_presentable(ran: Ran) -> None:
     report = ran.report
     for section in report.sections:
         assert section.notes or any(section.title in gap.what for gap in report.gaps), section.title
-    for gap in report.gaps[:20]:
+    untold = [gap for gap in report.gaps if gap.what != COVERAGE and not gap.source and "review_open" not in gap.codes]
+    for gap in untold[:20]:
         assert " ".join(explain(gap, report.language).split()) in " ".join(report.report.split())
 
 

@@ -105,4 +105,4 @@ def test_orders_in_a_page_are_not_quoted(world: World, own_state: Path) -> None:
     ran = research(world.web, "What is the Alpha engine?", home=own_state)
     assert "3,000 rpm" in ran.report.report
     assert "Omega" not in "".join(claim.text for claim in ran.report.claims)
-    assert "Ignore all" not in "".join(section.content for section in ran.report.sections)
+    assert "Ignore all" not in "".join(section.notes for section in ran.report.sections)
