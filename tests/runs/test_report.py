@@ -38,8 +38,8 @@ def test_b8_references_name_title_place_and_a_sentence_of_their_source(bundled: 
 def test_e3_the_question_decides_the_language_and_nobody_is_said_to_have_judged(bundled: Ran) -> None:
     report = bundled.report
     assert report.language == detect(report.question)
-    cited = sum(bool(claim.passages) for claim in report.claims)
-    assert phrase("checked_nobody", report.language, cited=cited) in report.report
+    cited = {key for claim in report.claims for key in claim.passages}
+    assert phrase("checked_nobody", report.language, cited=len(cited)) in report.report
     assert {claim.verdict.kind for claim in report.claims} <= {"unverified", "own"}
     assert "°" not in report.report
 
