@@ -13,7 +13,6 @@ from deep_research.data import (
     Disagreement,
     Discovery,
     Document,
-    Edit,
     ExportInput,
     Findings,
     Found,
@@ -400,9 +399,13 @@ class Reasoner(Protocol):
         text: str,
         rounds: Sequence[Revision],
         problems: Sequence[Problem],
+        looked: Sequence[Turn],
         library: Library,
-    ) -> Sequence[Edit]:
-        """Return the writer's edits to its own report `text` for `problems`; `rounds` are the revisions before."""
+    ) -> Move:
+        """Return what the writer looks up for `problems` of its report `text`, or its edits.
+
+        `rounds` are the revisions before, `looked` the turns since the problems were told.
+        """
         ...
 
 

@@ -76,7 +76,9 @@ def step_of(request: Request) -> str:
     first = "\n".join(m["text"] for m in request["messages"][:1]) + request["system"]
     if "research_complete" in request["tools"] or "open" not in request["tools"]:
         return "research" if request["tools"] else "notes" if _OWN_SECTION.search(_users(request)) else ""
-    return "examine" if "<report>" in first else "write"
+    if "<report>" in first:
+        return "examine"
+    return "revise" if _PROBLEM.search(_users(request)) else "write"
 
 
 def _users(request: Request) -> str:
@@ -133,6 +135,8 @@ class ScriptedResearcher:
             schema = schema_of(request)
             return Reply(data=instance_of(schema)) if schema else Reply(text="Understood.")
         data = getattr(self, f"_{step}")(request)
+        if not schema_of(request):
+            return Reply(text=json.dumps(data, ensure_ascii=False))
         # Fields that are not of interest are filled, so that the answer always fits.
         return Reply(data={**instance_of(schema_of(request) or {}), **data})
 

@@ -81,11 +81,12 @@ class Findings(Noun):
 
 
 class Move(Noun):
-    """What the writer or verifier does next: look something up (`actions`), or hand over its text or its findings."""
+    """What the writer or verifier does next: look something up (`actions`), or hand over its text, findings or edits."""
 
     actions: tuple[Action, ...] = ()
     text: str = ""
     findings: Findings | None = None
+    edits: tuple[Edit, ...] = ()
 
 
 class Revision(Noun):

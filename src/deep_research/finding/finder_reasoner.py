@@ -12,7 +12,6 @@ from deep_research.data import (
     Decision,
     Disagreement,
     Discovery,
-    Edit,
     Findings,
     Move,
     Passage,
@@ -205,10 +204,11 @@ class FinderReasoner:
         text: str,
         rounds: Sequence[Revision],
         problems: Sequence[Problem],
+        looked: Sequence[Turn],
         library: Library,
-    ) -> Sequence[Edit]:
+    ) -> Move:
         """Change nothing: what is shown stands in the documents."""
-        return ()
+        return Move()
 
 
 def parts_of(section: Section, brief: Brief) -> tuple[Part, ...]:

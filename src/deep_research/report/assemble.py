@@ -163,9 +163,12 @@ def _titled(done: Finished) -> tuple[str, str, list[Claim]]:
 
 
 def _notices(ctx: RunContext, done: Finished, language: str) -> str:
-    """Return what a reader must know before the text: what was assumed, and that a follow-up comes from the library."""
+    """Return what a reader must know before the text: what was assumed, and that a follow-up comes from the library.
+
+    A writer was told what was assumed before anything was read, and says itself what of it still matters.
+    """
     lines: list[str] = []
-    if done.decision.assumptions:
+    if done.decision.assumptions and not ctx.reasoner.info.is_language_model:
         lines.append(
             f"*{phrase('assumptions', language)}{colon_of(language)}{join_list(done.decision.assumptions, language)}*"
         )

@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from deep_research.data import Assignment, Claim, Edit, Problem, Revision, Verification
+from deep_research.data import Assignment, Claim, Edit, Move, Problem, Revision, Turn, Verification
 from deep_research.errors import LimitReached, ModelError
 from deep_research.events import Revised
 from deep_research.i18n.catalog import gap_from, gap_of
 from deep_research.run_context.context import RunContext
+from deep_research.steps.converse import converse
 from deep_research.steps.verify import verify_changes
 from deep_research.steps.write import Written, clean_report
 from deep_research.verification.statements import split_statements
 
-ROUNDS = 2
-"""Rounds of revision; what still fails then is shown as failing."""
+ROUNDS, LOOKUPS = 2, 6
+"""Rounds of revision, and look-ups in each; what still fails then is shown as failing."""
 
 
 class Checked(NamedTuple):
@@ -62,9 +63,13 @@ async def _round(
 ) -> tuple[str, list[Edit]]:
     """Return the text after one round and its edits; those that do not apply are asked for once more."""
 
+    given = assignment.model_copy(update={"draft": written.text})
+
     async def ask(now: str, before: Sequence[Revision], asked: Sequence[Problem]) -> Sequence[Edit]:
-        given = assignment.model_copy(update={"draft": written.text})
-        return await ctx.reasoner.revise(given, written.turns, now, before, asked, ctx.library)
+        async def next_move(looked: Sequence[Turn]) -> Move:
+            return await ctx.reasoner.revise(given, written.turns, now, before, asked, looked, ctx.library)
+
+        return (await converse(ctx, next_move, most=LOOKUPS))[0].edits
 
     text, made = apply_edits(text, await ask(text, rounds, problems))
     failed = [e for e in made if e.old and not e.applied]

@@ -7,6 +7,7 @@ from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import language_name
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import ReviseAnswer
+from deep_research.reasoners.model.asking import read_as
 from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, system, user
 from deep_research.reasoners.model.conversation import actions_of, messages_of
 from deep_research.reasoners.model.passage_views import in_reading_order, passages_of, show_passages, within_tokens
@@ -14,8 +15,8 @@ from deep_research.reasoners.model.researching import trim_text
 from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens
 
-LOOKUPS = 12
-"""Calls by which a writer may look up what the notes leave open."""
+LOOKUPS, REVISION_LOOKUPS = 12, 6
+"""Calls by which a writer may look up what the notes leave open, and what a verifier has found."""
 _WORDS = {"brief": "400 to 700", "standard": "1,800 to 3,000", "deep": "5,000 to 9,000"}
 _SIGNS = {"brief": "1,000 to 1,800", "standard": "4,000 to 7,000", "deep": "10,000 to 18,000"}
 _OPENING = {"words": "100 to 200 words", "signs": "200 to 400 characters"}
@@ -46,25 +47,26 @@ class Writing(ModelReasonerBase):
         text: str,
         rounds: Sequence[Revision],
         problems: Sequence[Problem],
+        looked: Sequence[Turn],
         library: Library,
-    ) -> Sequence[Edit]:
-        """See `ports.Reasoner.revise`: the writer's own conversation goes on behind its text."""
+    ) -> Move:
+        """See `ports.Reasoner.revise`: the writer's own conversation goes on behind its text, with the same tools."""
 
-        async def make(budget: int) -> Sequence[Edit]:
+        async def make(budget: int) -> Move:
             said = [ModelMessage(role="assistant", text=assignment.draft)]
             for done in rounds:
                 said += [self._problems(done.problems, "", library), _edits_as_text(done.edits)]
             messages = self._writing(assignment, turns, library, budget)
             asked = [*messages, *said, self._problems(problems, text if rounds else "", library)]
-            answer = await self._ask.structured("report", asked, ReviseAnswer)
-            rejected = {row.number - 1: row.why for row in answer.rejected}
-            edits = [
-                Edit(old=e.old, new=e.new, problems=tuple(n - 1 for n in e.problems if 0 < n <= len(problems)))
-                for e in answer.edits
-                if e.old.strip()
-            ]
-            refused = [Edit(old="", new="", problems=(n,), reply=why) for n, why in rejected.items()]
-            return [*edits, *(edit for edit in refused if 0 <= edit.problems[0] < len(problems))]
+            asked += messages_of(looked, library, budget=budget // 3, calls=REVISION_LOOKUPS)
+            answer = await self._ask.act("report", asked, self._lookups)
+            if actions := actions_of(answer, f"e{len(rounds)}.{len(looked)}", self._outside):
+                return Move(actions=actions)
+            found, _ = read_as(ReviseAnswer, answer)
+            if found is None:  # asked for by schema, in the same conversation
+                again = [*asked, user("Give your edits now, as the JSON that was asked for.")]
+                found = await self._ask.structured("report", again, ReviseAnswer)
+            return Move(edits=_edits_of(found, len(problems)))
 
         return await self._within_window(self._room("report"), make)
 
@@ -76,7 +78,12 @@ class Writing(ModelReasonerBase):
                 for n, p in enumerate(problems, 1)]  # fmt: skip
         return user(
             self._render(
-                "revise", problems=rows, passages=show_passages(passages, library), failed=failed, report=report
+                "revise",
+                problems=rows,
+                passages=show_passages(passages, library),
+                failed=failed,
+                report=report,
+                lookups=REVISION_LOOKUPS,
             )
         )
 
@@ -133,6 +140,17 @@ class Writing(ModelReasonerBase):
 def _shortened(section: Section, share: float) -> Section:
     budget = int(estimate_tokens(section.content) * share)
     return section.model_copy(update={"content": trim_text(section.content, budget)})
+
+
+def _edits_of(answer: ReviseAnswer, problems: int) -> tuple[Edit, ...]:
+    """Return the edits of an answer; a problem that the writer holds to be none is an edit without words."""
+    edits = [
+        Edit(old=e.old, new=e.new, problems=tuple(n - 1 for n in e.problems if 0 < n <= problems))
+        for e in answer.edits
+        if e.old.strip()
+    ]
+    rejected = {row.number - 1: row.why for row in answer.rejected if 0 < row.number <= problems}
+    return (*edits, *(Edit(old="", new="", problems=(n,), reply=why) for n, why in rejected.items()))
 
 
 def _edits_as_text(edits: Sequence[Edit]) -> ModelMessage:
