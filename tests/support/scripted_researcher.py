@@ -259,7 +259,7 @@ class ScriptedResearcher:
         edits, rejected = [], []
         told = [found for m in request["messages"] if m["role"] == "user" and (found := _PROBLEM.findall(m["text"]))]
         for number, kind, quote in told[-1] if told else ():
-            at = re.search(re.escape(quote) + r"(?: \[s\d+p\d+\])*", report)
+            at = re.search(re.escape(quote.rstrip(".。")) + r"(?:[.。]| ?\[s\d+p\d+\])*", report)
             if kind == "unsupported" and at is not None and report.count(at[0]) == 1:
                 edits.append({"problems": [int(number)], "old": at[0], "new": ""})
             else:

@@ -18,7 +18,7 @@ from deep_research.text.cleaning import shorten
 from deep_research.text.code_spans import is_within
 from deep_research.text.inert_markdown import make_inert
 from deep_research.text.rewritten_text import RewrittenText
-from deep_research.verification.citations import cite_ids
+from deep_research.verification.citations import Citation, cite_ids
 from deep_research.verification.foreign import ForeignReport, read_report
 from deep_research.verification.statements import Statement, plain_text
 
@@ -59,13 +59,14 @@ async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> Ci
     A page that cannot be read stays cited as a whole, and is a gap.
     """
     report, statements = await asyncio.to_thread(_read, text)
+    sources: Mapping[str, Source] = {}
     unread: Mapping[str, str] = {}
     if by_documents:
         found = await _from_documents(ctx, statements)
     else:
         sources, unread = await _open_sources(ctx, report)
         found = await asyncio.to_thread(_best_passages, ctx.library, statements, sources)
-    return CitedReport(await asyncio.to_thread(_rewritten, report, statements, found), unread)
+    return CitedReport(await asyncio.to_thread(_rewritten, report, statements, found, sources), unread)
 
 
 def _read(text: str) -> tuple[ForeignReport, list[Statement]]:
@@ -141,16 +142,21 @@ def _best_passages(
     for statement in statements:
         ids = list(dict.fromkeys(sources[key].id for key in statement.passages if key in sources))
         readable = [key for key in ids if library.is_read(key)]
-        near = (
-            [hit.passage.id for hit in library.search(statement.text, limit=_PASSAGES, sources=readable)]
-            if readable
-            else []
-        )
-        near = near or [p.id for key in readable for p in library.passages(key)[:_PASSAGES]][:_PASSAGES]
+        near = _nearest(library, statement.text, readable)
         missing = [key for key in ids if key not in readable]
         if near or missing:
             found.append((statement, (*near, *missing)))
     return found
+
+
+def _nearest(library: Library, text: str, sources: Sequence[str]) -> list[str]:
+    """Return the passages of sources that come nearest to a text: the best of each, and of all together the first."""
+    if not sources:
+        return []
+    best = [hit.passage.id for key in sources for hit in library.search(text, limit=1, sources=[key])]
+    near = [hit.passage.id for hit in library.search(text, limit=_PASSAGES, sources=sources)]
+    some = [p.id for key in sources for p in library.passages(key)[:_PASSAGES]]
+    return list(dict.fromkeys([*best, *near] or some))[: max(_PASSAGES, len(best))]
 
 
 async def _from_documents(ctx: RunContext, statements: Sequence[Statement]) -> list[tuple[Statement, tuple[str, ...]]]:
@@ -168,26 +174,52 @@ async def _from_documents(ctx: RunContext, statements: Sequence[Statement]) -> l
 
 
 def _rewritten(
-    report: ForeignReport, statements: Sequence[Statement], found: Sequence[tuple[Statement, tuple[str, ...]]]
+    report: ForeignReport,
+    statements: Sequence[Statement],
+    found: Sequence[tuple[Statement, tuple[str, ...]]],
+    sources: Mapping[str, Source],
 ) -> str:
-    """Return the text of a report with ids in place of its own marks, and without its list of references."""
+    """Return the text of a report with ids in place of its own marks, and without its list of references.
+
+    Each mark becomes the ids of its own sources; what no mark stands for goes to the end of its statement.
+    """
     spans: list[tuple[int, int, str]] = [(start, end, "") for start, end in report.apart]
-    ids = {statement.start for statement, _ in found}
+    left = {statement.start: list(keys) for statement, keys in found}
     starts = [s.start for s in statements]
     for citation in report.citations:
         if is_within(report.apart, citation.start):
             continue
         place = bisect_right(starts, citation.start) - 1
         home = statements[place] if place >= 0 and citation.start < statements[place].end else None
-        if home is None or home.start in ids:
-            first = citation.start
-            while first and not citation.kept and report.text[first - 1] in " \t":
-                first -= 1
-            spans.append((first, citation.end, citation.kept))
-    spans += [(s.end, s.end, f" {cite_ids(keys)}") for s, keys in found]
+        if home is None or home.start in left:
+            own = {sources[key].id for key in citation.ids if key in sources}
+            rest = left[home.start] if home else []
+            ids = [key for key in rest if not sources or key.partition("p")[0] in own]
+            spans.append(_in_place(report.text, citation, ids))
+            rest[:] = [key for key in rest if key not in ids]
+    ends = ((_end_of(s, report.text), cite_ids(left[s.start])) for s, _ in found if left[s.start])
+    spans += [(end, end, f" {ids}") for end, ids in ends]
     apart: list[tuple[int, int, str]] = []
     for span in sorted(set(spans)):
         if not apart or span[0] >= apart[-1][1]:
             apart.append(span)
     text = _RAISED.sub(lambda raised: raised[1].translate(_SUPERSCRIPT), RewrittenText(report.text, apart).text)
     return make_inert(text.strip())
+
+
+def _in_place(text: str, citation: Citation, ids: Sequence[str]) -> tuple[int, int, str]:
+    """Return the stretch that a citation takes, and what takes its place."""
+    start = citation.start
+    while start and not citation.kept and text[start - 1] in " \t":
+        start -= 1
+    cited = cite_ids(ids) if ids else ""
+    if citation.kept:
+        return start, citation.end, f"{citation.kept} {cited}".rstrip()
+    return start, citation.end, f" {cited}" if cited else ""
+
+
+def _end_of(statement: Statement, text: str) -> int:
+    """Return where ids are added to a statement: in a row of a table before the sign that closes its last cell."""
+    if statement.kind != "row" or not text[: statement.end].endswith("|"):
+        return statement.end
+    return len(text[: statement.end - 1].rstrip())
