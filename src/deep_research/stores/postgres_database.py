@@ -27,6 +27,7 @@ except ImportError as error:
 _T = TypeVar("_T")
 _PATIENCE_SECONDS = 90.0
 """How long a database may be away before what needs it fails."""
+_CONNECT_SECONDS = 10
 _MIGRATING = 7_214_001
 """The number of the advisory lock under which one process migrates."""
 _TAKEN_OVER = "DR001"
@@ -61,6 +62,7 @@ class Database:
         self.url = url
         self.closing: list[Callable[[], object]] = []
         """What is done before the connections are closed."""
+        _try_to_connect(url)
         self._pool = ConnectionPool(
             url, min_size=0, max_size=8, timeout=10, open=True, kwargs={"autocommit": True}, name="deep-research"
         )
@@ -106,6 +108,20 @@ class Database:
     def execute(self, query: str, values: tuple[Any, ...] = ()) -> int:
         """Carry a statement out; return how many rows it touched."""
         return self.run(lambda connection: connection.execute(query.encode(), values).rowcount)
+
+
+def _try_to_connect(url: str) -> None:
+    """Connect once, so that a wrong address is told at once and only a database that goes away is waited for.
+
+    Raises StoreError.
+    """
+    try:
+        psycopg.connect(url, connect_timeout=_CONNECT_SECONDS).close()
+    except psycopg.OperationalError as error:
+        raise store_error(error) from error
+    except psycopg.Error:  # its message holds the address with its password
+        message = "DEEP_RESEARCH_DATABASE_URL is no address of a PostgreSQL database: postgresql://user@host/name."
+        raise StoreError(message, path="database") from None
 
 
 def store_error(error: Exception) -> StoreError:
