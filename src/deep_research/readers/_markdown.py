@@ -16,6 +16,8 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCED = re.compile(r"(^\s{0,3}```.*?^\s{0,3}```\s*$)", re.DOTALL | re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
+_SAID = re.compile(r"^([A-Za-z][\w -]{0,40}?)\s*[:=]\s*(?=\S)(?!\{\{)(.{1,300}?)\s*$", re.MULTILINE)
+"""A field of the front matter with its value in one line."""
 _BLANK = re.compile(r"(\n\n+)")  # begins with a literal, which is quick to find
 _PLAIN = r"[^\\`*_\[\]<&|~\n]"
 _PROSE_LINE = rf"(?!\d+[.)])[\w“”\"'‘’«(（「《]{_PLAIN}*"
@@ -43,11 +45,17 @@ _LINE_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?td|/?th)\b", re.IGNORECASE)
 
 
 def write_markdown(text: str, builder: DocumentBuilder) -> dict[str, str]:
-    """Write the blocks of CommonMark (https://spec.commonmark.org) with tables; return the front matter's fields."""
+    """Write the blocks of CommonMark (https://spec.commonmark.org) with tables; return the front matter's fields.
+
+    What the front matter says in words (status, version, superseded by) is the text's first block.
+    """
     fields: dict[str, str] = {}
     if match := _FRONT_MATTER.match(text):
         fields = {name.lower(): value.strip("\"'[] ") for name, value in _FIELD.findall(match.group(1))}
         text = text[match.end() :]
+        for name, value in _SAID.findall(match.group(1)):
+            if name.lower() not in fields:
+                builder.item(f"{name}: {value}")
     blocks = _Blocks(builder)
     for piece, is_plain in _pieces(_prepare(text)):
         if is_plain and (heading := _HEADING.fullmatch(piece)):

@@ -165,7 +165,7 @@ def _titled(done: Finished) -> tuple[str, str, list[Claim]]:
 def _notices(ctx: RunContext, done: Finished, language: str) -> str:
     """Return what a reader must know before the text: what was assumed, and that a follow-up comes from the library.
 
-    A writer was told what was assumed before anything was read, and says itself what of it still matters.
+    A writer says itself what of it still matters; see `_method_note`.
     """
     lines: list[str] = []
     if done.decision.assumptions and not ctx.reasoner.info.is_language_model:
@@ -308,6 +308,9 @@ def _method_note(
         passages = {key for claim in done.verification.claims for key in claim.passages}
         cited = counted.cited if reasoner.is_language_model else len(passages)
         lines.append(phrase(written, language, cited=cited, ranker=reasoner.ranker))
+    if done.decision.assumptions and reasoner.is_language_model:
+        assumed = join_list(done.decision.assumptions, language)
+        lines.append(phrase("assumed_at_first", language, assumed=assumed))
     searches = ctx.journal.count("search")
     sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
     lines.append(phrase("cost", language, searches=searches, sources=sources))

@@ -90,6 +90,9 @@ def _facts(key: str, source: Source, library: Library) -> str:
 
 
 def source_line(key: str, library: Library) -> str:
-    """Return a source in one line: its id and title."""
+    """Return a source in one line: its id, title and place."""
     source = library.source(key)
-    return f"{key} {attribute(plain_text(source.title))}" if source is not None else key
+    if source is None:
+        return key
+    place = source.url.partition("://")[2] or source.location
+    return f"{key} {attribute(plain_text(source.title))}" + (f" ({attribute(place)})" if place else "")
