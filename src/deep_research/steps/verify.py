@@ -27,6 +27,8 @@ LOOKUPS = 12
 """Calls by which the verifier may look things up."""
 _BATCH_CLAIMS, _BATCH_TOKENS = 40, 12_000
 """How many statements one call judges, and how long their passages may be together."""
+_WIDER = 8
+"""Passages in which a statement of a foreign report is looked for before it counts as unsupported."""
 _KIND_OF = {"contradicted": "contradicted", "misleading": "misleading"}
 
 
@@ -86,6 +88,8 @@ async def verify(
         judged, seen = await judging, Findings()
     else:
         judged, seen = await side_by_side([judging, examine(ctx, assignment, text)])
+    if is_written and unread is not None:
+        judged = await _look_further(ctx, assignment, claims, judged)
     problems = (*judged.problems, *_placed(seen.problems, claims, text, ctx.library))
     found = Verification(
         claims=tuple(_with_verdicts(claims, judged.judged, problems)), problems=problems, parts=seen.parts
@@ -93,6 +97,30 @@ async def verify(
     if not is_quoted:
         ctx.emit(Verified(statements=len(claims), problems=len(problems), round=1))
     return found
+
+
+async def _look_further(ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], judged: Findings) -> Findings:
+    """Return the findings after what was not found in the nearest passages has been looked for in more of the pages.
+
+    Whoever wrote a foreign report cited pages: which of their passages carries a statement is this program's guess.
+    """
+    lost = {p.claim for p in judged.problems if p.kind == "unsupported" and p.by != "code"}
+    wider = {c.id: more for c in claims if c.id in lost and (more := await asyncio.to_thread(_wider, ctx.library, c))}
+    if not wider:
+        return judged
+    again = await judge_claims(ctx, assignment, list(wider.values()), "")
+    kept = tuple(p for p in judged.problems if p.claim not in wider or p.by == "code")
+    known = {p.claim for p in kept}
+    new = tuple(p for p in again.problems if p.by != "code" or p.claim not in known)
+    return judged.model_copy(update={"problems": (*kept, *new)})
+
+
+def _wider(library: Library, claim: Claim) -> Claim | None:
+    """Return a claim with more passages of the sources that it cites; None where there are no more."""
+    sources = list(dict.fromkeys(key.partition("p")[0] for key in claim.passages if "p" in key))
+    more = [hit.passage.id for hit in library.search(claim.text, limit=_WIDER, sources=sources)] if sources else []
+    passages = tuple(dict.fromkeys([*claim.passages, *more]))[:_WIDER]
+    return claim.model_copy(update={"passages": passages}) if len(passages) > len(claim.passages) else None
 
 
 def _of_unread(claim: Claim, text: str, unread: Mapping[str, str]) -> Claim:
