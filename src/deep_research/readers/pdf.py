@@ -4,7 +4,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from statistics import median
 from typing import Any, Literal, NamedTuple
@@ -13,6 +13,7 @@ from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.i18n.lexicon import any_word
 from deep_research.readers.html import iso_date
+from deep_research.reading_child import NO_TEXT
 from deep_research.text.cleaning import clean, fold
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -209,8 +210,11 @@ _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD, https://pdfium.googlesource.com/pdfium
 _PDFIUM = threading.Lock()  # the library is not safe across threads
 
 
+_INSTALL = "pip install 'deep-research[ocr]' has them read"
+
+
 class PdfReader:
-    """Reads PDF with PDFium. Scanned pages have no text; they are not guessed."""
+    """Reads PDF with PDFium. Scanned pages have no text; they are read as pictures, see `picture`."""
 
     name = "pdf"
     suffixes = (".pdf",)
@@ -221,25 +225,30 @@ class PdfReader:
 
         Raises Unreadable when the file is broken, encrypted, or has no text (scanned pages).
         """
-        with _PDFIUM:
-            return self._read(data, name)
+        return read_pdf(data, name)
 
-    def _read(self, data: bytes, name: str) -> Document:
+
+def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = None) -> Document:
+    """Return the text of a PDF; `see` returns the lines of a page (of PDFium) that has no text. See `PdfReader.read`."""
+    with _PDFIUM:
         pdf = _open(data)
         try:
             builder = DocumentBuilder()
             pages = [page_lines(pdf, number) for number in range(min(len(pdf), _MAX_PAGES))]
             if len(pdf) > _MAX_PAGES:
                 builder.warn(f"only the first {_MAX_PAGES} of {len(pdf)} pages were read")
+            if see is not None:
+                pages = [lines or see(pdf[number]) for number, lines in enumerate(pages)]
             if not any(pages):
-                raise Unreadable(f"no text in its {len(pdf)} pages; they are probably scanned images")
+                count = f"{len(pdf)} pages" if len(pdf) > 1 else "one page"
+                raise Unreadable(f"{NO_TEXT} in its {count}: probably scanned images; {_INSTALL}")
             if empty := sum(not lines for lines in pages):
-                builder.warn(f"{empty} of {len(pdf)} pages have no text (images?)")
-            _write(pages, builder)
+                builder.warn(f"{empty} of {len(pdf)} pages have {NO_TEXT} (images?)")
+            write_pages(pages, builder)
             about = pdf.get_metadata_dict(skip_empty=True)
         finally:
             pdf.close()
-        return _document(builder, about, name)
+    return _document(builder, about, name)
 
 
 def _open(data: bytes) -> Any:
@@ -270,7 +279,8 @@ def _document(builder: DocumentBuilder, about: dict[str, str], name: str) -> Doc
     return document if document.title else document.model_copy(update={"title": name.rsplit(".", 1)[0]})
 
 
-def _write(pages: list[list[Line]], builder: DocumentBuilder) -> None:
+def write_pages(pages: list[list[Line]], builder: DocumentBuilder) -> None:
+    """Write the lines of pages as paragraphs, items and headings, without what runs over the pages."""
     running = _running_lines(pages)
     body, before = _body_size(pages), _pages_before_the_first(pages)
     for number, lines in enumerate(pages, start=1):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from deep_research.data import Document, Heading, PageStart
+from deep_research.data import Document, Heading, PageStart, PartStart
 from deep_research.text.cleaning import clean, fold
 
 _FENCE = re.compile(r"\s{0,3}(?:```+|~~~+)\s*")
@@ -24,6 +24,8 @@ class DocumentBuilder:
         self._headings: list[Heading] = []
         self._pages: list[PageStart] = []
         self._page: int | None = None
+        self._documents: list[PartStart] = []
+        self._part: PartStart | None = None
         self.warnings: list[str] = []
 
     def __len__(self) -> int:
@@ -83,6 +85,24 @@ class DocumentBuilder:
         """Say that the next block begins page `number`."""
         self._page = number
 
+    def part(self, title: str, *, published: str | None, media_type: str, authors: Sequence[str] = ()) -> None:
+        """Say that the next block begins a document of its own."""
+        named = tuple(filter(None, map(fold, authors)))
+        self._part = PartStart(start=0, title=fold(title), media_type=media_type, published=published, authors=named)
+
+    def append(self, document: Document) -> None:
+        """Add the text of a document that was read, with its headings, pages, parts and warnings."""
+        if not document.text.strip():
+            return
+        start = self._add("document", document.text)
+        for found, own in ((self._headings, document.headings), (self._pages, document.pages)):
+            found += [each.model_copy(update={"start": start + each.start}) for each in own]  # type: ignore[misc]
+        if document.parts:
+            self._documents = [part for part in self._documents if part.start < start]
+        self._documents += [part.model_copy(update={"start": start + part.start}) for part in document.parts]
+        for warning in document.warnings:
+            self.warn(warning)
+
     def warn(self, warning: str) -> None:
         """Record something inside the document that could not be read, once."""
         if warning not in self.warnings:
@@ -108,6 +128,7 @@ class DocumentBuilder:
             headings=tuple(self._headings),
             pages=tuple(self._pages),
             warnings=tuple(self.warnings),
+            parts=tuple(self._documents),
         )
 
     def _add(self, kind: str, block: str) -> int:
@@ -119,6 +140,9 @@ class DocumentBuilder:
         if self._page is not None:
             self._pages.append(PageStart(start=start, number=self._page))
             self._page = None
+        if self._part is not None:
+            self._documents.append(self._part.model_copy(update={"start": start}))
+            self._part = None
         self._parts.append(block)
         self._length += len(block)
         self._last = kind
