@@ -16,7 +16,7 @@ _LONGEST = 400
 """Characters of a line, on average, beyond which nobody wrote it by hand."""
 _PIECE = 1_500
 """Characters from which a new piece begins at the next definition, which is a line without indent below an empty one."""
-_TOP = re.compile(r"\n\s*\n(?=\S)")
+_TOP = re.compile(r"\n\n(?=\S)")
 
 
 class CodeReader:
