@@ -73,12 +73,8 @@ class DocumentBuilder:
     def code(self, text: str) -> None:
         """Add code as it stands, between fences; a fence inside it is indented so that it cannot end it."""
         lines = [line.rstrip() for line in clean(text).expandtabs(8).split("\n")]
-        while lines and not lines[0]:
-            lines.pop(0)
-        while lines and not lines[-1]:
-            lines.pop()
-        if lines:
-            body = "\n".join(f"    {line.lstrip()}" if _FENCE.match(line) else line for line in lines)
+        body = "\n".join(f"    {line.lstrip()}" if _FENCE.match(line) else line for line in lines).strip("\n")
+        if body:
             self._add("code", f"```\n{body}\n```")
 
     def page(self, number: int) -> None:
