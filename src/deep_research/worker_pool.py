@@ -99,7 +99,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-P", "-m", _MODULE],
+            [sys.executable, "-X", "utf8", "-P", "-m", _MODULE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -1,7 +1,10 @@
 """The command line. Help and version load nothing heavy: each command's work is imported when it runs."""
 
+import codecs
 import gc
 import io
+import json
+import os
 import re
 import sys
 from contextlib import suppress
@@ -118,6 +121,8 @@ def main(arguments: list[str] | None = None) -> None:
     # Most of what is made lives until the end; looking for garbage as often as usual takes a seventh of a start.
     gc.set_threshold(200_000, 20, 20)
     _allow_many_files()
+    if arguments is None:
+        _allow_all_signs()
     code = run(arguments)
     # The memory goes back with the process: looking through it for garbage on leaving takes a sixth of a whole command.
     gc.freeze()
@@ -131,6 +136,31 @@ def _allow_many_files() -> None:
 
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _allow_all_signs() -> None:
+    """Let any text be printed, and any be given: what a console has no sign for is escaped.
+
+    Where the system's language is ASCII ("C", without Python's own remedy), arguments and names of files are UTF-8 all
+    the same.
+    """
+    if os.name == "posix" and not sys.flags.utf8_mode and codecs.lookup(sys.getfilesystemencoding()).name == "ascii":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - this program
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_ESCAPED)
+
+
+_ESCAPED = "deep_research.escaped"
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """Return what a console has no sign for as JSON writes it: nothing is lost, and JSON stays JSON."""
+    assert isinstance(error, UnicodeEncodeError)
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+codecs.register_error(_ESCAPED, _escape)
 
 
 def run(arguments: list[str] | None = None) -> int:
