@@ -40,6 +40,16 @@ def test_a_mistyped_command_is_not_researched(typed: str, meant: str, own_state:
     assert not (own_state / "runs").exists()
 
 
+@pytest.mark.parametrize("typed", ["help", "help ask", "--versoin"])
+def test_a_call_for_help_is_not_researched(typed: str, own_state: Path) -> None:
+    said = call(*typed.split())
+    assert (said.code, "--version" in said.out + said.err or "Usage: deep-research ask" in said.out) == (
+        2 if typed == "--versoin" else 0,
+        True,
+    )
+    assert not (own_state / "runs").exists()
+
+
 def test_out_is_remembered_by_resume(tmp_path: Path) -> None:
     target = tmp_path / "report.md"
     asked = call("blockchain", "--out", str(target))

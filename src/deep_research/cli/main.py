@@ -76,6 +76,8 @@ class _Commands(click.Group):
         from difflib import get_close_matches  # noqa: PLC0415 - only for what is no command
 
         word, words = args[0], [arg for arg in args[:3] if not arg.startswith("-")]
+        if len(args) == 1 and word.startswith("--"):
+            return next(iter(get_close_matches(word, ("--version", "--help"), cutoff=_LIKE)), "")
         if len(words) > _MOST_WORDS or not re.fullmatch(r"[a-z]{3,12}", word):
             return ""
         swapped = {word[:n] + word[n : n + 2][::-1] + word[n + 2 :] for n in range(len(word))}
@@ -87,6 +89,8 @@ class _Commands(click.Group):
         # While the shell completes a first word, every command is in question.
         if ctx.resilient_parsing and not args:
             return super().parse_args(ctx, args)
+        if args[:1] == ["help"] and len(args) <= _MOST_WORDS:
+            args = [*args[1:], "--help"]
         if not args or (args[0] not in self.commands_by_name and args[0] not in ("--help", "-h", "--version")):
             if args and (meant := self._mistyped(args)):
                 raise click.UsageError(
