@@ -46,7 +46,7 @@ def box(subjects: Sequence[str], *, attached: tuple[str, bytes] | None = None) -
 
 def open_document(kind: str, body: str, *, encrypted: bool = False) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as container:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as container:
         container.writestr("mimetype", f"application/vnd.oasis.opendocument.{kind}")
         container.writestr(
             "content.xml",

@@ -1,6 +1,7 @@
 """What lies in people's folders beside documents of an office: notebooks, mail, OpenDocument, RTF, Org, LaTeX, code."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -144,6 +145,14 @@ def test_code_keeps_its_lines_and_what_a_program_wrote_for_programs_is_none():
     assert pieces.endswith("\n```\n\n```\ndef b():\n    pass\n```")
     with pytest.raises(Unreadable, match="programs"):
         read(b"var a=1;" * 5000, "jquery.min.js")
+
+
+def test_the_page_on_formats_names_them_all():
+    page = Path("docs/formats.md").read_text("utf-8")
+    code = set(registry.component("readers", "code").suffixes)
+    assert [suffix for suffix in registry.suffixes() if suffix not in code and f"`{suffix}`" not in page] == []
+    named = set(re.findall(r"`(\.\w+)`", page.partition("**Pictures")[0]))
+    assert named <= set(registry.suffixes())
 
 
 _OCR = """
