@@ -303,7 +303,6 @@ def _packed() -> Iterator[tuple[str, Callable[[], bytes]]]:
     yield "cut.txt.gz", lambda: gzip.compress(b"word " * 1000)[:50]
 
 
-@cache
 def _more() -> Iterator[tuple[str, Callable[[], bytes]]]:
     """Yield mail, OpenDocument, RTF, Org, LaTeX, notebooks and code."""
     yield "bomb.odt", lambda: _zipped({"content.xml": b"0" * 300_000_000})
@@ -331,6 +330,7 @@ def _more() -> Iterator[tuple[str, Callable[[], bytes]]]:
         yield name, lambda start=start, piece=piece: start + piece * 300_000
 
 
+@cache
 def corpus() -> dict[str, Callable[[], bytes]]:
     """Return what makes each hostile file, by its name."""
     return dict([*_pdfs(), *_office_files(), *_books(), *_pages(), *_texts(), *_packed(), *_more()])

@@ -35,7 +35,6 @@ REFUSED = (
     "bomb.docx",
     "column.xlsx",
     "bomb.odt",
-    "tags.odt",
     "cells.ipynb",
 )
 EMPTY = ("gaps.py", "braces.rtf", "row.xlsx", "rows.xlsx", "outside.docx", "outside.epub")
