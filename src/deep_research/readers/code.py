@@ -79,8 +79,7 @@ class NotebookReader:
                 write_markdown(clean(source), builder)
         if pictures:
             builder.warn(f"{pictures} of its outputs are pictures, which are not read")
-        document = builder.document(media_type=self.media_types[0])
-        return document if document.title else document.model_copy(update={"title": name.rsplit(".", 1)[0]})
+        return builder.document(name=name, media_type=self.media_types[0])
 
 
 def _text(value: Any) -> str:

@@ -46,13 +46,13 @@ class OpenDocumentReader:
         builder = DocumentBuilder()
         _write(body[0], builder)
         said = {element.tag: fold(text_of(element)) for element in about.iter()}
-        document = builder.document(
+        return builder.document(
+            name=name,
             title=said.get("title", ""),
             media_type=f"{_MEDIA}{body[0].tag}",
             published=(said.get("date") or said.get("creation-date") or "")[:10] or None,
             authors=[said.get("creator") or said.get("initial-creator") or ""],
         )
-        return document if document.title else document.model_copy(update={"title": name.rsplit(".", 1)[0]})
 
 
 def _part(container: zipfile.ZipFile, path: str) -> bytes:

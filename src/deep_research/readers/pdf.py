@@ -271,13 +271,13 @@ def _document(builder: DocumentBuilder, about: dict[str, str], name: str) -> Doc
     if _NO_TITLE.search(title.lower()):
         title = ""
     date = re.match(r"D:(\d{4})(\d\d)?(\d\d)?", about.get("CreationDate", ""))
-    document = builder.document(
+    return builder.document(
+        name=name,
         title=title,
         media_type="application/pdf",
         published=iso_date("-".join(part for part in date.groups() if part)) if date else None,
         authors=re.split(r"[;,]\s*|\s+and\s+", about.get("Author", "")),
     )
-    return document if document.title else document.model_copy(update={"title": name.rsplit(".", 1)[0]})
 
 
 def write_pages(pages: list[list[Line]], builder: DocumentBuilder) -> None:

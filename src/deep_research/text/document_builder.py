@@ -108,13 +108,14 @@ class DocumentBuilder:
         self,
         *,
         title: str = "",
+        name: str = "",
         media_type: str = "text/plain",
         published: str | None = None,
         authors: Sequence[str] = (),
     ) -> Document:
-        """Return what was collected; without `title` the first heading of the highest level names it."""
-        if not title and self._headings:
-            title = min(self._headings, key=lambda h: h.level).title
+        """Return what was collected; without `title` the first heading of the highest level names it, or the file's `name`."""
+        if not fold(title):
+            title = min(self._headings, key=lambda h: h.level).title if self._headings else name.rsplit(".", 1)[0]
         return Document(
             text="".join(self._parts),
             title=fold(title),
