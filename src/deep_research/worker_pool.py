@@ -258,9 +258,9 @@ def call_in_worker(
     switch = _SWITCH.get() or StopSwitch()
     try:
         with _pools[-1].lent() as worker, switch.watching(worker):
-            own = isinstance(limits, float)
-            worker.send(function, *args, limits=None if own else limits)
-            return worker.result(returns, limits if own else limits.wall_seconds, offered)
+            set_here, seconds = (limits, limits.wall_seconds) if isinstance(limits, Limits) else (None, limits)
+            worker.send(function, *args, limits=set_here)
+            return worker.result(returns, seconds, offered)
     except OSError as error:
         raise ResearchError(f"no process could be started for it ({error})") from error
     except WorkTooLarge as error:

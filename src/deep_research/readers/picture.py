@@ -6,6 +6,7 @@ RapidOCR has its models (PP-OCRv6: scripts of Latin, Chinese and Japanese; no Ko
 import io
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from itertools import islice
 from statistics import median
 from typing import Any
@@ -76,17 +77,14 @@ def _rendered(page: Any) -> Any:
 
 @cache
 def _engine() -> Any:
-    from rapidocr import RapidOCR  # noqa: PLC0415 - of the extra, and heavy
-
+    """Return what looks at pictures, of the extra; heavy."""
     threads = {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}
-    return RapidOCR(params={**threads, "Global.log_level": "critical"})
+    return import_module("rapidocr").RapidOCR(params={**threads, "Global.log_level": "critical"})
 
 
 def _lines(image: Any) -> list[Line]:
     """Return the lines that are seen, from the top; places and sizes in pixels, from the lower left corner."""
-    import numpy  # noqa: PLC0415 - of the extra
-
-    seen = _engine()(numpy.asarray(image)[:, :, ::-1])
+    seen = _engine()(import_module("numpy").asarray(image)[:, :, ::-1])
     found = zip(seen.boxes.tolist(), seen.txts, seen.scores, strict=True) if seen.txts else ()
     boxes = [(box, text) for box, text, score in found if score >= _SURE]
     # Heights of single lines differ by their letters; only what is much larger is a heading.

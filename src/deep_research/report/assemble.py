@@ -77,8 +77,8 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     """Return the report with its references, gaps and method note, and everything that can be looked up in it."""
     language = done.question.language
     title, text, claims = _titled(done)
-    asked = "" if reasoner_of(ctx.reasoner.info, ctx.journal).is_language_model else done.question.text
-    references = _References(ctx.library, claims, asked)
+    is_written = reasoner_of(ctx.reasoner.info, ctx.journal).is_language_model
+    references = _References(ctx.library, claims, "" if is_written else done.question.text)
     judged = any(c.verdict.by_model for c in claims)
     wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
     marks = {c.end: UNCONFIRMED for c in claims if c.passages and not c.stands and (judged or c.id in wrong)}
@@ -102,7 +102,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     blocks = [
         (head + body).strip(),
         *_changes(changes, language),
-        *_gaps(_untold(gaps) if reasoner_of(ctx.reasoner.info, ctx.journal).is_language_model else gaps, language),
+        *_gaps(_untold(gaps) if is_written else gaps, language),
         _method_note(ctx, done, counted, judged=judged, days=references.days(), language=language),
         *references.listed(language),
     ]
@@ -110,8 +110,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     used = [key for c in placed for key in c.passages]
     used += [key for one in (*done.verification.problems, *done.disagreements) for key in one.passages]
     passages = {key: _passage(p) for key in dict.fromkeys(used) if (p := ctx.library.passage(key)) is not None}
-    own = (s for section in done.sections for s in section.sources)
-    shown = dict.fromkeys([*(p.source for p in passages.values()), *own])
+    shown = dict.fromkeys([*(p.source for p in passages.values()), *(s for one in done.sections for s in one.sources)])
     return Report(
         run_id=ctx.run_id,
         question=done.original,

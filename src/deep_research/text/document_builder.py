@@ -92,7 +92,7 @@ class DocumentBuilder:
             return
         start = self._add("document", document.text)
         for found, own in ((self._headings, document.headings), (self._pages, document.pages)):
-            found += [each.model_copy(update={"start": start + each.start}) for each in own]  # type: ignore[misc]
+            found += [each.model_copy(update={"start": start + each.start}) for each in own]
         if document.parts:
             self._documents = [part for part in self._documents if part.start < start]
         self._documents += [part.model_copy(update={"start": start + part.start}) for part in document.parts]
