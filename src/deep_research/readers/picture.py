@@ -4,6 +4,7 @@ RapidOCR has its models (PP-OCRv6: scripts of Latin, Chinese and Japanese; no Ko
 """
 
 import io
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -21,6 +22,8 @@ MOST_PAGES = 100
 """Pages of one file that are read as pictures."""
 _SIDE, _DOTS = 1_800, 150
 """Pixels of the longer side of a picture, and dots an inch at which a page is looked at: with more, blanks are lost."""
+_NUMBER = re.compile(r"^(\d{1,2}[.)])(?=[^\s\d])")
+"""The number of a list item whose blank was not seen."""
 _SURE = 0.5
 """How sure (0-1) the recognition must be of a line."""
 _OF_PICTURES = "read from a picture (OCR): signs may be mistaken, compare figures and names with the original"
@@ -89,9 +92,9 @@ def _lines(image: Any) -> list[Line]:
     boxes = [(box, text) for box, text, score in found if score >= _SURE]
     # Heights of single lines differ by their letters; only what is much larger is a heading.
     usual = median([box[3][1] - box[0][1] for box, _ in boxes]) if boxes else 0.0
-    made = []
+    made: list[Line] = []
     for box, text in boxes:
         (left, top), (right, _), _, (_, bottom) = box
         size = bottom - top if bottom - top > 1.5 * usual else usual
-        made.append(Line(text, left, right, image.height - top, image.height - bottom, size))
+        made.append(Line(_NUMBER.sub(r"\1 ", text), left, right, image.height - top, image.height - bottom, size))
     return sorted(made, key=lambda line: (-round(line.top / (usual or 1.0)), line.left))
