@@ -763,11 +763,11 @@ def read_text(data: bytes, name: str) -> str:
 
 def check_readable(path: Path) -> None:
     """Raise ConfigError when no reader takes the format of a file."""
-    from deep_research.registry import reader_for, suffixes  # noqa: PLC0415 - only where it is asked for
+    from deep_research.registry import formats, reader_for  # noqa: PLC0415 - only where it is asked for
 
     with path.open("rb") as file:
         if reader_for(path, file.read(8192)) is None:
-            message = f"The format of {path.name!r} cannot be read. Formats: {' '.join(suffixes())}"
+            message = f"The format of {path.name!r} cannot be read. Formats: {formats()}"
             raise ConfigError(message, setting="file", value=path.name)
 
 

@@ -12,7 +12,7 @@ from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import ResearchError, Stopped, Unreadable, WorkTooLarge
 from deep_research.ports import Reader
-from deep_research.reading_child import FileAnswer, limits_of, read_given, read_here
+from deep_research.reading_child import FileAnswer, longest_wait, read_given, read_here
 from deep_research.state_files import open_private
 from deep_research.worker_pool import call_in_worker
 
@@ -66,9 +66,9 @@ def read_bytes(reader: Reader, data: bytes, *, name: str, rejected: RejectedDocu
     rejected = _REJECTED if rejected is None else rejected
     if why := rejected.reason(data):
         raise Unreadable(why)
-    limits = limits_of(len(data), reader.name)
+    seconds = longest_wait(len(data), reader.name)
     try:
-        answer = call_in_worker(read_given, reader.name, data, name, returns=FileAnswer, limits=limits)
+        answer = call_in_worker(read_given, reader.name, data, name, returns=FileAnswer, limits=seconds)
     except WorkTooLarge as error:
         rejected.add(data, CRASHED)
         raise Unreadable(CRASHED) from error

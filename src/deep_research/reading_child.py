@@ -16,11 +16,19 @@ _TEXTS = frozenset({"html", "plain", "jsonl", "table"})
 """Formats that are read as they lie: an honest page of 2 MB takes 2 s."""
 
 
+NO_TEXT = "no text"
+"""What is said of a file without any, and of pages of a PDF, which may be pictures."""
+_OF_PICTURES = Limits(memory=2_500 * _MEGABYTE, cpu_seconds=600.0)
+"""For text in pictures: the models take 1,100 MB of address space, a page 1 to 4 seconds."""
+
+
 def limits_of(size: int, format_name: str = "") -> Limits:
     """Return the limits for a document of `size` bytes: a large file needs more than a small one, honest or not.
 
     A byte of a container, which unfolds, may take longer than one of a text; an unknown format counts as a container.
     """
+    if format_name == "picture" and registry.reads_pictures():
+        return _OF_PICTURES
     start, per_megabyte = (6.0, 1.5) if format_name in _TEXTS else (9.0, 3.0)
     return Limits(memory=200 * _MEGABYTE + 10 * size, cpu_seconds=start + per_megabyte * size / _MEGABYTE)
 
@@ -64,10 +72,9 @@ def read_file(path: str, max_bytes: int) -> FileAnswer:
     if not why and reader is None:
         why = "of a format that is not read"
     if not why and reader is not None:
-        with limited(limits_of(len(data), reader.name)):
-            document, why = _read(reader, data, display_name(path))
+        document, why = _read(reader, data, display_name(path))
         if document is not None and not document.text.strip():
-            document, why = None, "no text in it"
+            document, why = None, f"{NO_TEXT} in it"
     return FileAnswer(document, why, about.st_size, about.st_mtime_ns)
 
 
@@ -75,6 +82,13 @@ def read_given(reader: str, data: bytes, name: str) -> FileAnswer:
     """Read a document with the reader of that name in this process, which is the worker."""
     document, why = _read(registry.component("readers", reader)(), data, name)
     return FileAnswer(document, why)
+
+
+def longest_wait(size: int, reader: str) -> float:
+    """Return the seconds after which the reader of a document of `size` bytes has certainly been ended, if not before."""
+    seconds = limits_of(size, reader).wall_seconds
+    sees = reader == "pdf" and registry.reads_pictures()
+    return seconds + limits_of(size, "picture").wall_seconds if sees else seconds
 
 
 def display_name(path: str) -> str:
@@ -104,6 +118,17 @@ def read_here(reader: Reader, data: bytes, name: str) -> Document:
 
 
 def _read(reader: Reader, data: bytes, name: str) -> tuple[Document | None, str]:
+    """Read a document within the limits of its format; then pages of a PDF without text as pictures, within theirs."""
+    with limited(limits_of(len(data), reader.name)):
+        document, why = _read_once(reader, data, name)
+    if reader.name == "pdf" and registry.reads_pictures():
+        said = document.warnings if document is not None else (why,)
+        if any(NO_TEXT in each for each in said):
+            return _read(registry.component("readers", "picture")(), data, name)
+    return document, why
+
+
+def _read_once(reader: Reader, data: bytes, name: str) -> tuple[Document | None, str]:
     try:
         document = read_here(reader, data, name)
     except Unreadable as error:

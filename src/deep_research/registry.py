@@ -11,6 +11,7 @@ import hashlib
 import pkgutil
 from functools import cache
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from pathlib import Path, PurePath
 from types import MappingProxyType, ModuleType
 from typing import Any
@@ -82,8 +83,14 @@ def reader_of(media_type: str) -> Reader | None:
 
 
 def suffixes() -> tuple[str, ...]:
-    """Return all suffixes that are read, sorted, for messages."""
+    """Return all suffixes that are read, sorted."""
     return tuple(sorted(_by_suffix()))
+
+
+def formats() -> str:
+    """Return what is read for a message: the suffixes but those of source code, which are many."""
+    code = component("readers", "code").suffixes
+    return f"{' '.join(suffix for suffix in suffixes() if suffix not in code)} and source code"
 
 
 def _own(kind: str) -> dict[str, str]:
@@ -119,9 +126,15 @@ def _by_media_type() -> MappingProxyType[str, Reader]:
 
 
 @cache
+def reads_pictures() -> bool:
+    """Return whether text in pictures can be read: the extra `ocr` is installed."""
+    return find_spec("rapidocr") is not None
+
+
+@cache
 def readers_version() -> str:
     """Return a digest of the code that makes text and passages of a file: what other code read is read again."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(bytes(reads_pictures()))
     files = [file for place in import_module("deep_research.readers").__path__ for file in Path(place).glob("*.py")]
     files += [Path(str(import_module(f"deep_research.{name}").__file__)) for name in _SHAPING]
     for file in sorted(files):

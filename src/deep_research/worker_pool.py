@@ -99,7 +99,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-P", "-m", _MODULE],
+            [sys.executable, "-X", "utf8", "-P", "-m", _MODULE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -244,12 +244,13 @@ def call_in_worker(
     function: Function,
     *args: Any,
     returns: type[_T],
-    limits: Limits,
+    limits: Limits | float,
     offered: Mapping[str, Callable[..., Any]] = _NOTHING_OFFERED,
 ) -> _T:
     """Return what `function` returns in a worker; blocks until then.
 
-    Arguments are pickled; the result goes through JSON and is checked to be a `returns`.
+    Arguments are pickled; the result goes through JSON and is checked to be a `returns`. A function that sets its own
+    limits is given the seconds after which nobody waits any more.
 
     Raises WorkTooLarge at a limit, Stopped by the switch that governs this thread, what the function raises, and
     ResearchError where no process can be started.
@@ -257,8 +258,9 @@ def call_in_worker(
     switch = _SWITCH.get() or StopSwitch()
     try:
         with _pools[-1].lent() as worker, switch.watching(worker):
-            worker.send(function, *args, limits=limits)
-            return worker.result(returns, limits.wall_seconds, offered)
+            set_here, seconds = (limits, limits.wall_seconds) if isinstance(limits, Limits) else (None, limits)
+            worker.send(function, *args, limits=set_here)
+            return worker.result(returns, seconds, offered)
     except OSError as error:
         raise ResearchError(f"no process could be started for it ({error})") from error
     except WorkTooLarge as error:

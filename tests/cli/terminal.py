@@ -62,7 +62,7 @@ def call(
         preexec_fn=limit,
         check=False,
     )
-    return Said(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
+    return Said(done.returncode, (done.stdout or b"").decode(errors="replace"), done.stderr.decode(errors="replace"))
 
 
 def stop_at(mark: str, sign: signal.Signals, *arguments: str) -> Said:

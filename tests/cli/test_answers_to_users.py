@@ -69,6 +69,14 @@ def test_what_a_document_says_stands_in_a_quoted_place(question: str, expected: 
     assert "[1]" in _places(report)
 
 
+@pytest.mark.parametrize(
+    ("question", "quote"),
+    [("What is the price of Widget?", "Widget | 12 | 40"), ("Who owns the migration?", "Anna owns the migration.")],
+)
+def test_a_reference_quotes_the_words_that_were_found(question: str, quote: str, folder: Path) -> None:
+    assert _asked(question, folder)[1]["references"][0]["quote"] == quote
+
+
 def test_a_report_of_places_does_not_claim_to_answer(folder: Path) -> None:
     code, report = _asked("Who owns the migration?", folder)
     assert code == 0
@@ -81,7 +89,7 @@ def test_a_report_of_places_does_not_claim_to_answer(folder: Path) -> None:
 def test_where_no_place_is_found_the_report_says_so(question: str, folder: Path) -> None:
     code, report = _asked(question, folder)
     assert code == 3
-    assert "No document that was searched answers this question." in report["report"]
+    assert "Nothing was found that can be shown for this question." in report["report"]
     assert report["references"] == []
 
 

@@ -19,6 +19,7 @@ from deep_research.data import Report
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import list_runs
 from tests.cli.terminal import COMMAND, DEADLINE, Said, call, shows_no_traceback
+from tests.readers.pdf_files import make_pdf
 from tests.runs.running import Ran, engines, run, write_notes
 from tests.runs.soundness import assert_citations_resolve
 
@@ -125,7 +126,7 @@ def test_a_question_that_nothing_answers(docs: str) -> None:
     )
     said = call("Who won the chess olympiad of 1954 in Amsterdam?", "--docs", docs)
     assert said.code == 3
-    assert "No document that was searched answers this question." in said.out
+    assert "Nothing was found that can be shown for this question." in said.out
     assert "chess olympiad" in said.out.split("Searched for:")[1]
     assert "## References" not in said.out
     assert "rpm" not in said.out
@@ -284,6 +285,10 @@ def test_check_judges_a_claim(docs: str) -> None:
     )
     assert wrong.out.startswith("contradicted")
     assert wrong.code == 2
+    (scan := Path(evidence).with_name("scan.pdf")).write_bytes(make_pdf([[]]))
+    unread = call("check", "--claim", "x", "--evidence", str(scan))
+    assert (unread.code, unread.out) == (2, "")
+    assert "scan.pdf: no text in its one page" in unread.err
     unknown = call("check", "--claim", "The Omega engine was painted green.", "--evidence", evidence)
     assert unknown.out.startswith("unverified")
     assert unknown.code == 1

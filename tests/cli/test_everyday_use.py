@@ -40,6 +40,16 @@ def test_a_mistyped_command_is_not_researched(typed: str, meant: str, own_state:
     assert not (own_state / "runs").exists()
 
 
+@pytest.mark.parametrize("typed", ["help", "help ask", "--versoin"])
+def test_a_call_for_help_is_not_researched(typed: str, own_state: Path) -> None:
+    said = call(*typed.split())
+    assert (said.code, "--version" in said.out + said.err or "Usage: deep-research ask" in said.out) == (
+        2 if typed == "--versoin" else 0,
+        True,
+    )
+    assert not (own_state / "runs").exists()
+
+
 def test_out_is_remembered_by_resume(tmp_path: Path) -> None:
     target = tmp_path / "report.md"
     asked = call("blockchain", "--out", str(target))
@@ -131,3 +141,24 @@ def test_the_clock_of_the_screen_is_that_of_the_run() -> None:
     board = Board(overview="Overview", begun=time.monotonic() - 60)
     board.take(StageStarted(stage="research", seconds=2.0))
     assert 2.0 <= time.monotonic() - board.begun < 30
+
+
+@pytest.mark.parametrize(
+    "console",
+    [
+        {"PYTHONIOENCODING": "cp1252"},
+        {"PYTHONIOENCODING": "ascii"},
+        {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+    ],
+    ids=["cp1252", "ascii", "C"],
+)
+def test_a_console_without_the_signs_of_a_text_loses_nothing(tmp_path: Path, console: dict[str, str]) -> None:
+    folder = tmp_path / "文件"
+    folder.mkdir()
+    (folder / "押金.md").write_text("# 押金\n\n押金为三个月租金 😀。\n", "utf-8")
+    asked = call("ask", "押金是多少？ 😀", "--docs", str(folder), "--json", env=console)
+    assert (asked.code, asked.json["question"]) == (0, "押金是多少？ 😀")
+    assert "押金为三个月租金" in asked.json["report"]
+    for arguments in (["list"], ["show", asked.json["run_id"]], ["delete", "押金"], ["templates"]):
+        said = call(*arguments, env=console)
+        assert (said.code, "Traceback" in said.err) == (2 if arguments[0] == "delete" else 0, False)

@@ -68,6 +68,10 @@ def test_an_estimate_begins_no_run(
         assert command([QUESTION, *MODEL, "--estimate"]) == 0
         unknown = capsys.readouterr().out
         assert command([QUESTION, "-p", "finder", "--estimate"]) == 0
+        monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+        assert (
+            command([QUESTION, "-p", "anthropic", "--estimate"]) == 0
+        )  # what it costs is asked before a key is bought
     assert "40 calls" in known
     assert "US dollars" in known
     assert "price unknown" in unknown

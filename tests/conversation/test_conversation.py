@@ -104,6 +104,8 @@ def test_b10_ctrl_c_clears_the_line_and_a_wrong_line_ends_nothing(docs: str) -> 
         screen.until("There is no command '/shwo'. Did you mean /show?")
         screen.say("/show")
         screen.until("Use: /show ID")
+        screen.say("/list")
+        screen.until("No runs yet")
         screen.say("/report")
         screen.until("There is no report yet")
         screen.say("\x16\x07\x16\x01\x16\x1b")  # control characters, quoted with Ctrl-V

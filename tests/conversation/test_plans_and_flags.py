@@ -107,7 +107,7 @@ def test_b10_ask_run_answers_from_the_report_or_by_new_research(ran: Ran, tmp_pa
     assert "24 metres" in found["report"]["report"]
     nothing = call("ask", "--run", run_id, "Who won the chess olympiad of 1954?", "--quiet")
     assert nothing.code == 3
-    assert "No document that was searched answers this question." in nothing.out
+    assert "Nothing was found that can be shown for this question." in nothing.out
     shown = call("show", run_id).out
     assert "1. Who built the Beta engine? — Answered from what this run had already read" in shown
     assert "2. How deep is the Maas quay of Rotterdam? — What this run had read did not answer" in shown

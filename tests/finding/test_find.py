@@ -194,6 +194,13 @@ def test_current_text_comes_before_change_logs_and_bibliographies(tmp_path: Path
     }
     part = ask(tmp_path / "docs", files, "How do sea otters protect kelp?")
     assert part.stretches[0].title == "Sea otters"
+    body = (
+        "# Kelp\n\n## Results\n\nKelp forests grew by 12 percent. Sea urchins slowed it where otters were absent.\n\n"
+    )
+    part = ask(
+        tmp_path / "one", {"paper.md": body + files["books.md"].partition("\n\n")[2]}, "How do sea otters protect kelp?"
+    )
+    assert part.stretches[0].where == "Kelp > Results"  # though the bibliography has more of the words
 
 
 def test_a_document_in_two_formats_is_shown_once(tmp_path: Path) -> None:

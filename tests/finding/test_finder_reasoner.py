@@ -144,3 +144,5 @@ def test_a_ranker_puts_the_places_in_order(tmp_path: Path) -> None:
         plain, _ = asyncio.run(researched(library, "filter clean"))
         ranked, _ = asyncio.run(researched(library, "filter clean", Reversing()))
     assert re.findall(r"\*\*(File \d)\*\*", plain) != re.findall(r"\*\*(File \d)\*\*", ranked)
+    assert "No model: these are places" in plain
+    assert "in the order of the ranker reversing" in ranked

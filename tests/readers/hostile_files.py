@@ -15,6 +15,7 @@ from typing import NamedTuple
 from deep_research.errors import Unreadable
 from deep_research.isolated_reading import RejectedDocuments, read_bytes
 from deep_research.registry import reader_for
+from tests.readers.made_files import open_document
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _RELS = "http://schemas.openxmlformats.org/package/2006/relationships"
@@ -302,10 +303,37 @@ def _packed() -> Iterator[tuple[str, Callable[[], bytes]]]:
     yield "cut.txt.gz", lambda: gzip.compress(b"word " * 1000)[:50]
 
 
+def _more() -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield mail, OpenDocument, RTF, Org, LaTeX, notebooks and code."""
+    yield "bomb.odt", lambda: _zipped({"content.xml": b"0" * 300_000_000})
+    yield "tags.odt", lambda: open_document("text", "<text:p>x</text:p>" * 3_000_000)
+    yield "deep.odt", lambda: open_document("text", "<text:span>" * 100_000)
+    yield "nested.eml", lambda: b"Subject: s\nContent-Type: message/rfc822\n\n" * 400 + b"Subject: deep\n\nbody\n"
+    yield (
+        "parts.eml",
+        lambda: b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (n, n) for n in range(3_000)),
+    )
+    yield "headers.eml", lambda: b"To: " + b"a@b, " * 100_000 + b"\n\nbody"
+    yield "from.mbox", lambda: b"From x 2020\nA: b\n\n\n" * 100_000
+    for name, start, piece in (
+        ("braces.rtf", b"{\\rtf1 ", b"{"),
+        ("fonts.rtf", b"{\\rtf1", b"{\\f1 \\x"),
+        ("styles.rtf", b"{\\rtf1", b"{\\s1 "),
+        ("arguments.tex", b"", b"\\section{"),
+        ("tables.tex", b"", b"\\begin{tabular}{"),
+        ("formulas.tex", b"$", b"$x "),
+        ("marks.org", b"", b"*a "),
+        ("links.org", b"", b"[["),
+        ("cells.ipynb", b'{"cells":', b"["),
+        ("gaps.py", b"", b"\n \n"),
+    ):
+        yield name, lambda start=start, piece=piece: start + piece * 300_000
+
+
 @cache
 def corpus() -> dict[str, Callable[[], bytes]]:
     """Return what makes each hostile file, by its name."""
-    return dict([*_pdfs(), *_office_files(), *_books(), *_pages(), *_texts(), *_packed()])
+    return dict([*_pdfs(), *_office_files(), *_books(), *_pages(), *_texts(), *_packed(), *_more()])
 
 
 class Outcome(NamedTuple):

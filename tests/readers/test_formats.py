@@ -290,7 +290,7 @@ def test_zip_of_something_else_is_unreadable(name: str):
         ("data", b'{"a": 1}\n{"a": 2}\n', "jsonl"),
         ("A.MD", b"# x", "plain"),
         (Path("folder.d/a.CSV"), b"a,b", "table"),
-        ("image.html", b"\x89PNG\r\n", None),
+        ("image.html", b"\x89PNG\r\n", "picture"),
         ("old.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", None),
         ("program", b"\x7fELF\x02", None),
         ("unknown.bin", b"\x00\x01\x02\x03" * 100, None),

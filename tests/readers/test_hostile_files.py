@@ -16,9 +16,28 @@ from deep_research.registry import component
 from tests.readers.hostile_files import corpus, read
 
 ENDED = ("flate-in-flate.pdf", "forms.pdf", "form-loop.pdf", "bomb.pdf.gz")
-READ = ("gridspan.docx", "spans.docx", "before.docx", "level.docx", "spine.epub", "long-spine.epub", "spans.html")
-REFUSED = ("laughs.docx", "closed-groups.pptx", "zeros.txt.gz", "bomb.docx", "column.xlsx")
-EMPTY = ("row.xlsx", "rows.xlsx", "outside.docx", "outside.epub")
+READ = (
+    "gridspan.docx",
+    "spans.docx",
+    "before.docx",
+    "level.docx",
+    "spine.epub",
+    "long-spine.epub",
+    "spans.html",
+    "nested.eml",
+    "links.org",
+    "arguments.tex",
+)
+REFUSED = (
+    "laughs.docx",
+    "closed-groups.pptx",
+    "zeros.txt.gz",
+    "bomb.docx",
+    "column.xlsx",
+    "bomb.odt",
+    "cells.ipynb",
+)
+EMPTY = ("gaps.py", "braces.rtf", "row.xlsx", "rows.xlsx", "outside.docx", "outside.epub")
 MOST_MEGABYTES = 300
 
 

@@ -92,3 +92,26 @@ def test_why_a_pdf_is_unreadable(data: bytes, why: str):
 
 def test_pages_without_text_are_warned_of():
     assert read(["text"], []).warnings == ("1 of 2 pages have no text (images?)",)
+
+
+def test_figures_that_differ_from_page_to_page_make_no_running_lines():
+    pages: list[list[str | Text]] = [
+        [
+            *(f"Data sheet of the pump P{n}00", f"Flow: {n * 11} litres per minute", f"Pressure: {n} bar"),
+            *(f"Weight: {n * 3} kg", f"{WIDE} {word}.", f"Price: {n * 100} euros", f"Page {n} of 12"),
+        ]
+        for n, word in enumerate("abcdefghijkl", start=1)
+    ]
+    text = read(*pages).text
+    for n in range(1, 13):
+        assert f"Data sheet of the pump P{n}00" in text
+        assert f"Pressure: {n} bar" in text
+        assert f"Price: {n * 100} euros" in text
+    assert "Page" not in text
+
+
+def test_a_figure_that_ends_a_page_is_no_page_number():
+    pages: list[list[str | Text]] = [
+        [f"{WIDE} {word}.", "Total", str(n * 37)] for n, word in enumerate("abcd", start=5)
+    ]
+    assert all(str(n * 37) in read(*pages).text for n in range(5, 9))

@@ -17,6 +17,7 @@ from deep_research.sources import documents as _document_reading
 from deep_research.sources.documents import DocumentsSource
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.readers.hostile_files import corpus
+from tests.readers.made_files import box
 
 
 @pytest.fixture
@@ -174,23 +175,38 @@ async def test_loops_and_second_names_are_followed_once(library: Library, folder
     assert {gap.what for gap in gaps} == {"nowhere.md", "self"}
 
 
-async def test_hidden_version_control_and_pipes_are_skipped(library: Library, folder: Path):
+async def test_nothing_in_a_folder_is_passed_over_without_being_named(library: Library, folder: Path):
     (folder / ".git").mkdir()
     (folder / ".git" / "notes.md").write_text("hidden")
     (folder / ".secret.md").write_text("hidden")
-    (folder / "style.css").write_text("p {}")
-    if hasattr(os, "mkfifo"):
-        os.mkfifo(folder / "pipe.txt")
-    _, gaps, read = await prepare(library, folder)
-    assert (gaps, read) == ([], 2)
-
-
-async def test_generated_index_pages_and_sources_are_skipped(library: Library, folder: Path):
-    (folder / "objects.inv").touch()
-    (folder / "genindex.html").write_text("<p>everything</p>")
+    (folder / "node_modules").mkdir()
+    for name in ("objects.inv", "genindex.html", "song.mp3", "photo.png", "plan.svg", "old.doc"):
+        (folder / name).write_bytes(b"\x00\x01\x02\x03")
     (folder / "_sources").mkdir()
     (folder / "_sources" / "volcano.rst.txt").write_text("the same again")
-    assert (await prepare(library, folder))[2] == 2
+    (folder / "style.css").write_text("p {}")
+    os.mkfifo(folder / "pipe.txt")
+    _, gaps, read = await prepare(library, folder)
+    assert read == 2 + 5  # style.css, and what has no text to be had
+    named = {name: gap.why for gap in gaps for name in gap.what.split(", ")}
+    told = ("hidden", "list of links", "format", "picture", "drawing", "pipe")
+    assert {next(word for word in told if word in why) for why in named.values()} == set(told)
+    assert set(named) == {
+        *(".git", ".secret.md", "node_modules", "objects.inv", "genindex.html", "_sources", "pipe.txt"),
+        *("song.mp3", "photo.png", "plan.svg", "old.doc"),
+    }
+
+
+async def test_each_message_of_an_archive_is_a_document_and_what_is_attached_too(library: Library, folder: Path):
+    (folder / "box.mbox").write_bytes(box(["Keys", "Lunch"], attached=("plan.csv", b"Task,Day\nMove,Monday\n")))
+    source, gaps, _ = await prepare(library, folder)
+    assert [gap.why for gap in gaps] == ["attachment scan.png: a picture, which is not read inside a message"]
+    result = await source.search("Move Monday", limit=1)
+    assert [(found.title, found.location) for found in result.found] == [("plan.csv (Keys)", "box.mbox#2")]
+    assert (await source.read(result.found[0])).text == "| Task | Day |\n| --- | --- |\n| Move | Monday |"
+    (folder / "box.mbox").unlink()
+    source, _, _ = await prepare(library, folder)
+    assert not (await source.search("Move Monday", limit=1)).found
 
 
 async def test_folder_that_may_not_be_read_is_a_gap(library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -235,10 +251,12 @@ async def test_empty_folder(library: Library, tmp_path: Path):
         await prepare(library, tmp_path / "docs")
 
 
-async def test_folder_without_readable_file_names_the_formats(library: Library, tmp_path: Path):
+async def test_folder_without_readable_file_says_why_and_names_the_formats(library: Library, tmp_path: Path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "empty.txt").touch()
-    with pytest.raises(ConfigError, match=r"no readable document in .*docs.*\.docx.*\.html.*\.pdf"):
+    with pytest.raises(
+        ConfigError, match=r"no readable document in .*docs \(empty.txt: empty\).*\.docx.*\.html.*\.pdf"
+    ):
         await prepare(library, tmp_path / "docs")
 
 
@@ -453,9 +471,9 @@ async def test_what_the_system_makes_up_is_never_read(library: Library, folder: 
         (folder / name).symlink_to(target)
     _, gaps, read = await prepare(library, folder)
     assert read == 2
-    assert {(gap.what, gap.why) for gap in gaps} == {
-        (name, "it belongs to the system and holds no documents") for name in ("e.txt", "p", "s", "d")
-    }
+    assert [(gap.what, gap.why) for gap in gaps] == [
+        ("d, e.txt, p, s", "it belongs to the system and holds no documents")
+    ]
     (tmp_path / "link").symlink_to("/proc/self")
     for named in (Path("/proc/self/environ"), Path("/proc"), Path("/sys"), Path("/dev"), tmp_path / "link"):
         with pytest.raises(ConfigError, match="belongs to the system"):

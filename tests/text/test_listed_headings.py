@@ -52,6 +52,7 @@ def test_a_list_of_contents_tells_the_headings(
         "\n".join([*PLAIN, BODY, *PLAIN[:2], BODY]),  # too few of them
         "\n".join([*PLAIN, BODY, *PLAIN]),  # nothing stands below them
         "\n".join([*PLAIN, BODY, *(f"{name}\n{BODY}" for name in reversed(PLAIN))]),  # in another order
+        "\n".join([*NUMBERED, *(f"{name}\n{BODY}" for name in NUMBERED), *([BODY] * 40)]),  # of the first chapter alone
         "\n".join(f"{name} is told here at length.\n{BODY}" for name in PLAIN * 2),  # sentences
     ],
 )

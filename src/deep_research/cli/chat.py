@@ -54,7 +54,8 @@ class Conversation:
 
     def __init__(self, flags: dict[str, Any]) -> None:
         self._flags = flags
-        self._session = Session(flags)
+        # In a pager the next question would be typed into it.
+        self._session = Session({**flags, "no_pager": True})
         self._run: Run | None = None
         self._report: Report | None = None
         self._left = False
@@ -121,7 +122,7 @@ class Conversation:
 
     def _command(self, line: str) -> None:
         name, _, words = line.partition(" ")
-        known = self._commands.get(name.lower()) or self._commands.get({"/exit": "/quit", "/?": "/help"}.get(name, ""))
+        known = self._commands.get(name.lower()) or self._commands.get({"/exit": "/quit", "/?": "/help", "/list": "/runs"}.get(name, ""))
         if known is None:
             near = difflib.get_close_matches(name, self._commands, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""

@@ -1,7 +1,10 @@
 """The command line. Help and version load nothing heavy: each command's work is imported when it runs."""
 
+import codecs
 import gc
 import io
+import json
+import os
 import re
 import sys
 from contextlib import suppress
@@ -73,6 +76,8 @@ class _Commands(click.Group):
         from difflib import get_close_matches  # noqa: PLC0415 - only for what is no command
 
         word, words = args[0], [arg for arg in args[:3] if not arg.startswith("-")]
+        if len(args) == 1 and word.startswith("--"):
+            return next(iter(get_close_matches(word, ("--version", "--help"), cutoff=_LIKE)), "")
         if len(words) > _MOST_WORDS or not re.fullmatch(r"[a-z]{3,12}", word):
             return ""
         swapped = {word[:n] + word[n : n + 2][::-1] + word[n + 2 :] for n in range(len(word))}
@@ -84,6 +89,8 @@ class _Commands(click.Group):
         # While the shell completes a first word, every command is in question.
         if ctx.resilient_parsing and not args:
             return super().parse_args(ctx, args)
+        if args[:1] == ["help"] and len(args) <= _MOST_WORDS:
+            args = [*args[1:], "--help"]
         if not args or (args[0] not in self.commands_by_name and args[0] not in ("--help", "-h", "--version")):
             if args and (meant := self._mistyped(args)):
                 raise click.UsageError(
@@ -118,6 +125,8 @@ def main(arguments: list[str] | None = None) -> None:
     # Most of what is made lives until the end; looking for garbage as often as usual takes a seventh of a start.
     gc.set_threshold(200_000, 20, 20)
     _allow_many_files()
+    if arguments is None:
+        _allow_all_signs()
     code = run(arguments)
     # The memory goes back with the process: looking through it for garbage on leaving takes a sixth of a whole command.
     gc.freeze()
@@ -131,6 +140,31 @@ def _allow_many_files() -> None:
 
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _allow_all_signs() -> None:
+    """Let any text be printed, and any be given: what a console has no sign for is escaped.
+
+    Where the system's language is ASCII ("C", without Python's own remedy), arguments and names of files are UTF-8 all
+    the same.
+    """
+    if os.name == "posix" and not sys.flags.utf8_mode and codecs.lookup(sys.getfilesystemencoding()).name == "ascii":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - this program
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_ESCAPED)
+
+
+_ESCAPED = "deep_research.escaped"
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """Return what a console has no sign for as JSON writes it: nothing is lost, and JSON stays JSON."""
+    assert isinstance(error, UnicodeEncodeError)
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+codecs.register_error(_ESCAPED, _escape)
 
 
 def run(arguments: list[str] | None = None) -> int:

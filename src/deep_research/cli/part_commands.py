@@ -71,7 +71,12 @@ _VERDICT_CODES = {"supported": 0, "unverified": 1, "contradicted": 2}
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
 def check_command(claim: str, evidence: str, as_json: bool) -> int:
     """Judge whether FILE supports a claim, without a model: numbers, names, quotations, support."""
-    verdict = api.check_claim(claim, read_evidence(evidence))
+    from deep_research.errors import ConfigError, Unreadable  # noqa: PLC0415
+
+    try:
+        verdict = api.check_claim(claim, read_evidence(evidence))
+    except Unreadable as error:
+        raise ConfigError(f"{evidence}: {error.message}", setting="evidence", value=evidence) from error
     if as_json:
         click.echo(verdict.model_dump_json())
     else:

@@ -39,6 +39,7 @@ from deep_research.data.evidence import Document as Document
 from deep_research.data.evidence import Gap as Gap
 from deep_research.data.evidence import Heading as Heading
 from deep_research.data.evidence import PageStart as PageStart
+from deep_research.data.evidence import PartStart as PartStart
 from deep_research.data.evidence import Passage as Passage
 from deep_research.data.evidence import PassageHit as PassageHit
 from deep_research.data.evidence import Reference as Reference

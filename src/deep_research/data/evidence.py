@@ -37,12 +37,23 @@ class PageStart(Noun):
     number: int
 
 
+class PartStart(Noun):
+    """Where a document of its own begins in a file that holds several (a message, what is attached to it), and its data."""
+
+    start: int
+    title: str
+    media_type: str
+    published: str | None = None
+    authors: tuple[str, ...] = ()
+
+
 class Document(Noun):
     """What a reader makes of a file or page: plain text with its structure, not yet stored.
 
     The text is light Markdown: headings as `## Title` lines, list items as `- item`, tables as
     `| a | b |` rows, code between lines of three backticks, blank lines between blocks;
-    no emphasis, no links. `warnings` says what could not be read inside it.
+    no emphasis, no links. `warnings` says what could not be read inside it. A file that holds several documents has
+    `parts`, the first of which begins it.
     """
 
     text: str
@@ -53,6 +64,27 @@ class Document(Noun):
     headings: tuple[Heading, ...] = ()
     pages: tuple[PageStart, ...] = ()
     warnings: tuple[str, ...] = ()
+    parts: tuple[PartStart, ...] = ()
+
+    def split(self) -> "tuple[Document, ...]":
+        """Return the documents of a file that holds several, each by itself; else this one."""
+        ends = [*(part.start for part in self.parts[1:]), len(self.text)]
+        return (
+            tuple(self._cut(part, end) for part, end in zip(self.parts, ends, strict=True)) if self.parts else (self,)
+        )
+
+    def _cut(self, part: PartStart, end: int) -> "Document":
+        def within(start: int) -> bool:
+            return part.start <= start < end
+
+        return Document(
+            text=self.text[part.start : end].rstrip(),
+            **part.model_dump(exclude={"start"}),
+            headings=tuple(
+                h.model_copy(update={"start": h.start - part.start}) for h in self.headings if within(h.start)
+            ),
+            pages=tuple(p.model_copy(update={"start": p.start - part.start}) for p in self.pages if within(p.start)),
+        )
 
     @property
     def sha256(self) -> str:

@@ -165,6 +165,7 @@ class FinderReasoner:
             library,
             cut=read_question(assignment.question.text, brief.language).cut,
             foreign=foreign_language(found, spoken, library),
+            ranker=self.info.ranker,
         )
         return Move(text=text)
 

@@ -22,10 +22,18 @@ def write_notes(part: PartPlaces, language: str, library: Library) -> str:
 
 
 def write_report(
-    title: str, parts: Sequence[PartPlaces], language: str, library: Library, *, cut: int = 0, foreign: str = ""
+    title: str,
+    parts: Sequence[PartPlaces],
+    language: str,
+    library: Library,
+    *,
+    cut: int = 0,
+    foreign: str = "",
+    ranker: str = "",
 ) -> str:
     """Return the report: what it is, the best stretch for each part, other places by part, and all by document."""
-    notes = [phrase("finder_note", language), phrase("finder_note_rows", language)]
+    ordered = "finder_note_ranked" if ranker else "finder_note"
+    notes = [phrase(ordered, language, ranker=ranker), phrase("finder_note_rows", language)]
     if cut:
         notes.append(phrase("finder_cut", language, count=cut))
     if foreign:

@@ -36,13 +36,17 @@ _ENTRY = re.compile(
 
 
 class Candidate(NamedTuple):
-    """A passage that a search brought, with what it is worth; `terms` are its own, `above` those of heading and title."""
+    """A passage that a search brought, with what it is worth; `terms` are its own, `above` those of heading and title.
+
+    `kept` is the share of its worth that a passage keeps by its kind, and each of its units with it.
+    """
 
     passage: Passage
     title: str
     terms: frozenset[str]
     above: frozenset[str]
     worth: float
+    kept: float = 1.0
 
 
 class Best(NamedTuple):
@@ -84,7 +88,8 @@ def judge_passage(
     last = _above("", passage.heading.rsplit(" > ", 1)[-1]) or above
     covered = coverage(words, terms, above, HEADING_ONLY) + CONTEXT * coverage(context, terms | above)
     worth = SCORE * share + COVERED * covered + HEADED * coverage(words, last, above, 0.5)
-    return Candidate(passage, title, terms, above, worth * (LAST if is_last(passage, title) else 1.0))
+    kept = LAST if is_last(passage, title) else 1.0
+    return Candidate(passage, title, terms, above, worth * kept, kept)
 
 
 def best_unit(
@@ -110,7 +115,7 @@ def best_unit(
             worth += OPENS * coverage(words, _last_heading(candidate))
         if is_contents_line(section.text[unit.start : unit.end]):
             worth *= LAST
-        worth += candidate.worth
+        worth = worth * candidate.kept + candidate.worth
         if found is None or worth > found.worth:
             found = Best(candidate, section, unit, part, worth)
     return found

@@ -15,11 +15,15 @@ _SIGNATURES = (
     (b"%PDF-", "application/pdf"), (b"\x1f\x8b", "application/gzip"), (b"BZh", "application/x-bzip2"),
     (b"\xfd7zXZ", "application/x-xz"), (b"7z\xbc\xaf", "application/x-7z-compressed"), (b"Rar!", "application/vnd.rar"),
     (b"\x89PNG", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"), (b"RIFF", "application/x-riff"),
-    (b"{\\rtf", "application/rtf"), (b"\xd0\xcf\x11\xe0", "application/x-ole-storage"),
+    (b"II*\0", "image/tiff"), (b"MM\0*", "image/tiff"), (b"{\\rtf", "application/rtf"), (b"\xd0\xcf\x11\xe0", "application/x-ole-storage"),
     (b"SQLite format 3", "application/vnd.sqlite3"), (b"\x7fELF", "application/x-executable"),
 )  # fmt: skip
 _ZIPPED = (
     (b"mimetypeapplication/epub+zip", "application/epub+zip"),
+    *(
+        (f"mimetypeapplication/vnd.oasis.opendocument.{kind}".encode(), f"application/vnd.oasis.opendocument.{kind}")
+        for kind in ("text", "spreadsheet", "presentation")
+    ),
     (b"word/", f"{_OFFICE}wordprocessingml.document"),
     (b"xl/", f"{_OFFICE}spreadsheetml.sheet"),
     (b"ppt/", f"{_OFFICE}presentationml.presentation"),
@@ -29,6 +33,7 @@ _HTML = re.compile(
 )
 _FEED = re.compile(rb"<(rss|feed|rdf:RDF)[\s>]")
 _JSON = re.compile(rb'[{\[]\s*["{}\[\]]')
+_MAILBOX = re.compile(rb"From [^\n]{3,200}\d{4}[^\n]{0,20}\r?\n[\w-]+: ")
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
 _XML_CHARSET = re.compile(rb"^<\?xml[^>]{0,200}encoding\s*=\s*[\"']([A-Za-z0-9_:.-]{1,40})[\"']")
 BOMS = (
@@ -81,6 +86,8 @@ def text_media_type(data: bytes) -> str:
         return "application/xml" if _FEED.search(head) or not _HTML.search(head) else "text/html"
     if _HTML.match(head) or b"<html" in head[:1024].lower():
         return "text/html"
+    if _MAILBOX.match(head):
+        return "application/mbox"
     return "application/json" if _JSON.match(head) else "text/plain"
 
 

@@ -1,6 +1,7 @@
 """Readers of files: one file a format, or one for formats that are read alike; `_modules` are parts of them."""
 
 FAMILIES = {
+    "code": ("code", "notebook"),
     "compressed": ("gzip",),
     "data_files": ("jsonl", "table"),
     "html": ("epub", "html"),

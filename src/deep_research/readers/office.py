@@ -48,13 +48,13 @@ class DocxReader:
             published = _date_of(about, docx.Document)
         except Exception as error:  # python-docx passes on whatever XML, ZIP or lookup failed
             raise Unreadable("the DOCX file is broken") from error
-        document = builder.document(
+        return builder.document(
+            name=name,
             title=about.title or "",
             media_type=_DOCX,
             published=published,
             authors=(about.author or "").split(";"),
         )
-        return document if document.title else document.model_copy(update={"title": name.rsplit(".", 1)[0]})
 
 
 def _date_of(about: Any, make_empty: Callable[[], Any]) -> str | None:
@@ -135,13 +135,13 @@ class PptxReader:
         except Exception as error:  # python-pptx passes on whatever XML, ZIP or lookup failed
             raise Unreadable("the PPTX file is broken") from error
         title = "" if about.title == "PowerPoint Presentation" else about.title
-        document = builder.document(
+        return builder.document(
+            name=name,
             title=title or "",
             media_type=_PPTX,
             published=published,
             authors=(about.author or "").split(";"),
         )
-        return document if document.title else document.model_copy(update={"title": name.rsplit(".", 1)[0]})
 
 
 def _write_slide(slide: Any, number: int, builder: DocumentBuilder) -> None:

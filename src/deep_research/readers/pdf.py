@@ -4,7 +4,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from statistics import median
 from typing import Any, Literal, NamedTuple
@@ -13,6 +13,7 @@ from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.i18n.lexicon import any_word
 from deep_research.readers.html import iso_date
+from deep_research.reading_child import NO_TEXT
 from deep_research.text.cleaning import clean, fold
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -191,7 +192,8 @@ def _joined(texts: list[str]) -> str:
 _MAX_PAGES = 5000
 _EDGE_LINES = 3  # lines at the top and bottom of a page among which running headers and footers are looked for
 _REPEATED = 0.3  # of the pages
-_DIGITS = re.compile(r"\d+|\b[ivxlc]+\b")
+_DIGITS = re.compile(r"\d+")
+_ONLY_NUMBER = "#"
 _PAGE_NUMBER = re.compile(
     rf"[-–—\s]*{any_word('document.page_words')}?\s*(?:\d{{1,4}}|[ivxlc]{{1,6}})\s*"
     rf"(?:(?:of|/)\s*\d+|{any_word('document.page_counters')})?[-–—\s]*",
@@ -209,8 +211,11 @@ _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD, https://pdfium.googlesource.com/pdfium
 _PDFIUM = threading.Lock()  # the library is not safe across threads
 
 
+_INSTALL = "pip install 'deep-research[ocr]' has them read"
+
+
 class PdfReader:
-    """Reads PDF with PDFium. Scanned pages have no text; they are not guessed."""
+    """Reads PDF with PDFium. Scanned pages have no text; they are read as pictures, see `picture`."""
 
     name = "pdf"
     suffixes = (".pdf",)
@@ -221,25 +226,30 @@ class PdfReader:
 
         Raises Unreadable when the file is broken, encrypted, or has no text (scanned pages).
         """
-        with _PDFIUM:
-            return self._read(data, name)
+        return read_pdf(data, name)
 
-    def _read(self, data: bytes, name: str) -> Document:
+
+def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = None) -> Document:
+    """Return the text of a PDF; `see` returns the lines of a page (of PDFium) that has no text. See `PdfReader.read`."""
+    with _PDFIUM:
         pdf = _open(data)
         try:
             builder = DocumentBuilder()
             pages = [page_lines(pdf, number) for number in range(min(len(pdf), _MAX_PAGES))]
             if len(pdf) > _MAX_PAGES:
                 builder.warn(f"only the first {_MAX_PAGES} of {len(pdf)} pages were read")
+            if see is not None:
+                pages = [lines or see(pdf[number]) for number, lines in enumerate(pages)]
             if not any(pages):
-                raise Unreadable(f"no text in its {len(pdf)} pages; they are probably scanned images")
+                count = f"{len(pdf)} pages" if len(pdf) > 1 else "one page"
+                raise Unreadable(f"{NO_TEXT} in its {count}: probably scanned images; {_INSTALL}")
             if empty := sum(not lines for lines in pages):
-                builder.warn(f"{empty} of {len(pdf)} pages have no text (images?)")
-            _write(pages, builder)
+                builder.warn(f"{empty} of {len(pdf)} pages have {NO_TEXT} (images?)")
+            write_pages(pages, builder)
             about = pdf.get_metadata_dict(skip_empty=True)
         finally:
             pdf.close()
-        return _document(builder, about, name)
+    return _document(builder, about, name)
 
 
 def _open(data: bytes) -> Any:
@@ -261,20 +271,21 @@ def _document(builder: DocumentBuilder, about: dict[str, str], name: str) -> Doc
     if _NO_TITLE.search(title.lower()):
         title = ""
     date = re.match(r"D:(\d{4})(\d\d)?(\d\d)?", about.get("CreationDate", ""))
-    document = builder.document(
+    return builder.document(
+        name=name,
         title=title,
         media_type="application/pdf",
         published=iso_date("-".join(part for part in date.groups() if part)) if date else None,
         authors=re.split(r"[;,]\s*|\s+and\s+", about.get("Author", "")),
     )
-    return document if document.title else document.model_copy(update={"title": name.rsplit(".", 1)[0]})
 
 
-def _write(pages: list[list[Line]], builder: DocumentBuilder) -> None:
-    running = _running_lines(pages)
-    body, before = _body_size(pages), _pages_before_the_first(pages)
+def write_pages(pages: list[list[Line]], builder: DocumentBuilder) -> None:
+    """Write the lines of pages as paragraphs, items and headings, without what runs over the pages."""
+    before = _pages_before_the_first(pages)
+    running, body = _running_lines(pages, before), _body_size(pages)
     for number, lines in enumerate(pages, start=1):
-        kept = list(_without_edges(lines, running, None if before is None else str(number - before)))
+        kept = list(_without_edges(lines, running, str(number - (before or 0)), is_numbered=before is not None))
         builder.page(number)
         for block in blocks(kept, body):
             if block.kind == "heading":
@@ -285,21 +296,28 @@ def _write(pages: list[list[Line]], builder: DocumentBuilder) -> None:
                 builder.paragraph(block.text)
 
 
-def _pattern(text: str) -> str:
-    """A line without its numbers: "Chapter 3 · 57" and "Chapter 3 · 58" are the same running line."""
-    return _DIGITS.sub("#", fold(text).lower())
+def _pattern(text: str, own: str) -> str:
+    """A line without the number `own` of its page: "Chapter 3 · 57" and "Chapter 3 · 58" are the same running line.
+
+    No other number makes lines alike: "Pressure: 7 bar" stands on one page only.
+    """
+    line = fold(text).lower()
+    if _PAGE_NUMBER.fullmatch(line) and own in (_DIGITS.findall(line) or [own]):
+        return _ONLY_NUMBER
+    return _OUTER_NUMBER.sub(lambda found: _ONLY_NUMBER if found[0] == own else found[0], line)
 
 
-def _running_lines(pages: list[list[Line]]) -> set[str]:
+def _running_lines(pages: list[list[Line]], before: int | None) -> set[str]:
     """The lines that stand at the edges of many pages."""
     if len(pages) < 3:
         return set()
     counts: Counter[str] = Counter()
-    for lines in pages:
+    for number, lines in enumerate(pages, start=1):
+        own = str(number - (before or 0))
         edges = [*lines[:_EDGE_LINES], *lines[-_EDGE_LINES:]]
-        counts.update({_pattern(line.text) for line in edges})
+        counts.update({_pattern(line.text, own) for line in edges})
         # The outermost line is nearly always a running one, often changing with the chapter.
-        counts.update({_pattern(line.text) for line in (lines[:1] + lines[-1:])})
+        counts.update({_pattern(line.text, own) for line in (lines[:1] + lines[-1:])})
     least = max(6, min(10, _REPEATED * len(pages)))
     return {pattern for pattern, count in counts.items() if count >= least}
 
@@ -316,21 +334,21 @@ def _pages_before_the_first(pages: list[list[Line]]) -> int | None:
     return before if count > _NUMBERED * len(pages) else None
 
 
-def _without_edges(lines: list[Line], running: set[str], printed: str | None) -> Iterator[Line]:
-    """Return the lines of a page without running ones: those of `running` near its edges, and an outermost one that begins or
-    ends with the number `printed` on it ("52 Chapter 6. Scripts")."""
+def _without_edges(lines: list[Line], running: set[str], own: str, *, is_numbered: bool) -> Iterator[Line]:
+    """Return the lines of a page without running ones: those of `running` near its edges, and an outermost one that is
+    `own`, the page's number, or in a file that is numbered begins or ends with it ("52 Chapter 6. Scripts")."""
     last = len(lines) - _EDGE_LINES
     contents = sum(_CONTENTS_LINE.search(line.text) is not None for line in lines) >= _CONTENTS
     for index, line in enumerate(lines):
         at_edge = index < _EDGE_LINES or index >= last
         outermost = index in (0, len(lines) - 1)
-        if _CONTENTS_LINE.search(line.text) or (at_edge and _pattern(line.text) in running):
+        pattern = _pattern(line.text, own)
+        if _CONTENTS_LINE.search(line.text) or (at_edge and pattern in running):
             continue
-        if outermost and _PAGE_NUMBER.fullmatch(line.text.strip()):
+        begins_or_ends = is_numbered and own in _OUTER_NUMBER.findall(line.text.strip())
+        if outermost and (pattern == _ONLY_NUMBER or begins_or_ends):
             continue
         if contents and _ENDS_IN_NUMBER.search(line.text):
-            continue
-        if outermost and printed in _OUTER_NUMBER.findall(line.text.strip()):
             continue
         yield line
 

@@ -4,9 +4,10 @@ underlined headings and indented code are found.
 
 import itertools
 import re
+from collections.abc import Sequence
 from pathlib import PurePath
 
-from deep_research.data import Document
+from deep_research.data import Document, Heading
 from deep_research.i18n.language import CJK, columns
 from deep_research.i18n.lexicon import any_word
 from deep_research.readers._decode import decode
@@ -63,12 +64,20 @@ class PlainReader:
         published = date.group() if date else line.group(1) if line else None
         authors = fields.get("authors") or fields.get("author") or ""
         document = builder.document(
-            title=fields.get("title", ""),
             media_type=kind,
             published=published,
             authors=[author.strip(" \"'") for author in authors.split(",")],
         )
-        return document if document.title else document.model_copy(update={"title": PurePath(name).stem or name})
+        named = fields.get("title") or _title(document.headings)
+        return document.model_copy(update={"title": named or PurePath(name).stem or name})
+
+
+def _title(headings: Sequence[Heading]) -> str:
+    """Return the heading that names a text: the one that opens it, or the only one of the highest level; "" for none."""
+    top = [heading for heading in headings if heading.level == 1]
+    if headings and headings[0].start == 0:
+        return headings[0].title
+    return top[0].title if len(top) == 1 else ""
 
 
 def _kind(name: str, text: str) -> str:

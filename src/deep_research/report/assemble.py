@@ -5,8 +5,9 @@ and what stands behind the text.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from deep_research.data import (
     COVERAGE,
@@ -76,7 +77,8 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     """Return the report with its references, gaps and method note, and everything that can be looked up in it."""
     language = done.question.language
     title, text, claims = _titled(done)
-    references = _References(ctx.library, claims)
+    is_written = reasoner_of(ctx.reasoner.info, ctx.journal).is_language_model
+    references = _References(ctx.library, claims, "" if is_written else done.question.text)
     judged = any(c.verdict.by_model for c in claims)
     wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
     marks = {c.end: UNCONFIRMED for c in claims if c.passages and not c.stands and (judged or c.id in wrong)}
@@ -100,7 +102,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     blocks = [
         (head + body).strip(),
         *_changes(changes, language),
-        *_gaps(_untold(gaps) if reasoner_of(ctx.reasoner.info, ctx.journal).is_language_model else gaps, language),
+        *_gaps(_untold(gaps) if is_written else gaps, language),
         _method_note(ctx, done, counted, judged=judged, days=references.days(), language=language),
         *references.listed(language),
     ]
@@ -108,8 +110,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     used = [key for c in placed for key in c.passages]
     used += [key for one in (*done.verification.problems, *done.disagreements) for key in one.passages]
     passages = {key: _passage(p) for key in dict.fromkeys(used) if (p := ctx.library.passage(key)) is not None}
-    own = (s for section in done.sections for s in section.sources)
-    shown = dict.fromkeys([*(p.source for p in passages.values()), *own])
+    shown = dict.fromkeys([*(p.source for p in passages.values()), *(s for one in done.sections for s in one.sources)])
     return Report(
         run_id=ctx.run_id,
         question=done.original,
@@ -179,10 +180,14 @@ def _notices(ctx: RunContext, done: Finished, language: str) -> str:
 
 
 class _References:
-    """Numbers sources in the order in which they are first cited, and quotes what carries the first citation."""
+    """Numbers sources in the order in which they are first cited, and quotes what carries the first citation.
 
-    def __init__(self, library: Library, claims: Sequence[Claim]) -> None:
+    Where nobody wrote, `asked` is the question, and the sentence of a source is quoted that has most of its words.
+    """
+
+    def __init__(self, library: Library, claims: Sequence[Claim], asked: str = "") -> None:
         self._library = library
+        self._asked = asked
         self._numbers: dict[str, int] = {}
         self._passages: dict[str, dict[str, None]] = {}
         self._first: dict[str, tuple[str, str]] = {}
@@ -220,14 +225,13 @@ class _References:
         )
 
     def _quote(self, source: str) -> str:
-        """Return the sentence of the source that shares most words with the statement that cites it first."""
-        said, key = self._first.get(source, ("", ""))
-        passage = self._library.passage(key)
-        if passage is None:
-            return ""
-        terms = set(content_terms(said))
+        """Return the sentence of the source that shares most words with the statement that cites it first, or the question."""
+        said, first = self._first.get(source, ("", ""))
+        keys = self._passages.get(source, ()) if self._asked else (first,)
+        passages = [passage for key in keys if (passage := self._library.passage(key)) is not None]
+        terms = set(content_terms(self._asked or said))
         best = max(
-            (passage.text[s.start : s.end] for s in sentences(passage.text)),
+            (text for passage in passages for text in _quotable(passage.text)),
             key=lambda text: len(terms & set(content_terms(text))),
             default="",
         )
@@ -255,6 +259,14 @@ class _References:
         place = " · ".join(fact for fact in facts if fact)
         quote = f"\n   > {entry.quote}" if entry.quote else ""
         return f"{entry.number}. **{plain_text(entry.title)}** — {place}{quote}"
+
+
+def _quotable(text: str) -> Iterator[str]:
+    """Yield the sentences of a passage, then the rows of its tables without their headers."""
+    yield from (text[s.start : s.end] for s in sentences(text))
+    for line, below in pairwise([*text.splitlines(), ""]):
+        if line.startswith("| ") and line.strip("|- ") and not below.startswith("| ---"):
+            yield line.strip("| ")
 
 
 def _changes(changes: Changes, language: str) -> list[str]:

@@ -5,13 +5,17 @@ the sections, the searches and the passages that a writer gets.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from deep_research.assembly.reasoner_choice import choose_model, key_variables
 from deep_research.data import Usage
+from deep_research.providers.provider_catalog import PROVIDERS
 from deep_research.settings import Settings, load_keys
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.foreign import read_report
+
+if TYPE_CHECKING:
+    from deep_research.providers.provider_catalog import OpenModel
 
 _SECTIONS = 5
 """Sections of a usual plan."""
@@ -45,9 +49,9 @@ class Estimate(NamedTuple):
 def estimate(settings: Settings) -> Estimate | None:
     """Return what a run of the workflow `sections` will cost, or None without a model.
 
-    Raises ConfigError for an unknown provider and a missing key.
+    Raises ConfigError for an unknown provider.
     """
-    model = choose_model(settings, load_keys(key_variables()))
+    model = _model(settings)
     if model is None:
         return None
     sections = min(_SECTIONS, settings.max_sections)
@@ -59,9 +63,16 @@ def estimate(settings: Settings) -> Estimate | None:
     return Estimate(name, sections, calls, usage.prompt_tokens, usage.completion_tokens, usd, most_calls, most_usd)
 
 
+def _model(settings: Settings) -> "OpenModel | None":
+    """Return the model of the settings, or None; one that is named is needed for its prices alone: no key has to be there."""
+    keys = load_keys(key_variables())
+    named = PROVIDERS.get(settings.model_provider)
+    return choose_model(settings, {named.key: "none", **keys} if named else keys)
+
+
 def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool) -> Estimate | None:
     """Return what the verification of reports will cost, or None without a model. Raises ConfigError."""
-    model = choose_model(settings, load_keys(key_variables()))
+    model = _model(settings)
     if model is None:
         return None
     cited = sum(bool(statement.passages) for text in texts for statement in read_report(text).statements())

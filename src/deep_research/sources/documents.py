@@ -1,14 +1,10 @@
 """The user's own folders and files, kept in an index that reads only what changed; files are read in workers."""
 
 import asyncio
-import os
-import stat
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -18,23 +14,13 @@ from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, S
 from deep_research.errors import ConfigError, NotFound, Stopped, Unreadable, WorkTooLarge
 from deep_research.isolated_reading import CRASHED, read_bytes
 from deep_research.ports import Library, Progress, Reader
-from deep_research.reading_child import FileAnswer, display_name, open_file, reason_of, refusal
+from deep_research.reading_child import FileAnswer, display_name, longest_wait, open_file, reason_of, refusal
+from deep_research.sources._folders import File, Problem, walk
 from deep_research.worker_pool import StopSwitch, Worker, own_worker
 
-_SKIPPED_FOLDERS = frozenset(("CVS", "_darcs", "node_modules", "__pycache__", "__MACOSX"))
-# What lies in folders of documents without being one. A file that the user names himself is always tried.
-_NO_DOCUMENT = frozenset((
-    ".css", ".js", ".mjs", ".ts", ".map", ".py", ".pyc", ".pyi", ".c", ".h", ".cc", ".cpp", ".hpp", ".java", ".go",
-    ".rs", ".rb", ".sh", ".ipynb", ".so", ".o", ".a", ".dll", ".exe", ".class", ".jar", ".lock", ".tmp", ".bak", ".swp",
-    ".png", ".jpg", ".jpeg", ".gif", ".svg", ".svgz", ".webp", ".ico", ".bmp", ".tif", ".tiff", ".ttf", ".otf", ".woff",
-    ".woff2", ".eot", ".mp3", ".mp4", ".m4a", ".wav", ".ogg", ".webm", ".avi", ".mov", ".inv", ".buildinfo", ".devhelp",
-    ".db", ".sqlite", ".sqlite3", ".pickle", ".pkl", ".npy", ".npz",
-))  # fmt: skip
-# Generated lists of links: what they lead to is read itself.
-_GENERATED_INDEX = ("genindex", "py-modindex", "search.html", "bookindex.html")
-_SYSTEM = ("/proc", "/sys", "/dev")
 ReaderFor = Callable[[str | PurePath, bytes], Reader | None]
 SECONDS_PER_FILE = 120.0
+"""How long a file is waited for where no text in pictures is read, which takes longer."""
 _SNIFFED = 8192
 _REQUESTS_AHEAD = 16
 _ORIGIN = "documents"
@@ -42,148 +28,10 @@ _PROBLEM = "documents: not read"
 _MANY = 20  # files from which one child reads them all, ahead of the index
 _BATCH_CHARS, _BATCH_FILES = 4_000_000, 128
 _NAMED = 5  # files that a gap names; more are counted
+_REASONS = 3  # that are told where nothing can be read
 _SNIPPET_CHARS = 300
 _PATIENCE_SECONDS = 5.0
 _BATCH_SECONDS = 1.0
-
-
-class File(NamedTuple):
-    """A file to read. `location` is its path relative to the folder that the user named."""
-
-    path: Path
-    location: str
-    size: int
-    mtime_ns: int
-
-    @property
-    def url(self) -> str:
-        """The `file:` address, which is also what names the document."""
-        return self.path.as_uri()
-
-
-class Problem(NamedTuple):
-    """Something that cannot be read, and why."""
-
-    location: str
-    why: str
-
-
-def walk(paths: Sequence[Path]) -> Iterator[File | Problem]:
-    """Yield every file below `paths` once, in a fixed order.
-
-    Links are followed as long as they lead to something below one of `paths`; loops end. What the system makes up
-    (/proc, /sys, /dev) is never entered, neither by a link nor by its own name.
-
-    Raises ConfigError for a path that does not exist or belongs to the system.
-    """
-    named = [path.expanduser() for path in paths]
-    for path in named:
-        if not path.exists():
-            raise ConfigError(f"there is no file or folder {str(path)!r}", setting="docs", value=str(path))
-        if _is_of_system(path.resolve()):
-            message = f"{str(path)!r} belongs to the system and holds no documents"
-            raise ConfigError(message, setting="docs", value=str(path))
-    walked = _Walk([path.resolve() for path in named])
-    for path in named:
-        whole = path.resolve()
-        yield from walked.folder(whole) if whole.is_dir() else walked.file(whole, path.name)
-
-
-def _is_of_system(path: Path) -> bool:
-    """Tell whether the kernel makes this up: it lies in one of its folders, or on a file system like theirs."""
-    if any(path.is_relative_to(folder) for folder in _SYSTEM):
-        return True
-    with suppress(OSError):
-        return path.stat().st_dev in _system_devices()
-    return False
-
-
-@cache
-def _system_devices() -> frozenset[int]:
-    devices: set[int] = set()
-    for folder in _SYSTEM:
-        with suppress(OSError):
-            devices.add(os.stat(folder).st_dev)
-    with suppress(OSError):  # a system without file systems of their own for these
-        devices.discard(os.stat("/").st_dev)
-    return frozenset(devices)
-
-
-class _Walk:
-    """A way through the named files and folders that meets nothing twice."""
-
-    def __init__(self, named: Sequence[Path]) -> None:
-        self._named = named
-        self._seen: set[tuple[int, int]] = set()
-
-    def folder(self, root: Path) -> Iterator[File | Problem]:
-        """Yield what is below `root`, which is no link."""
-        pending = [root]
-        while pending:
-            folder = pending.pop()
-            try:
-                if self._is_known(folder.stat()):
-                    continue
-                names = sorted(os.listdir(folder))
-            except OSError as error:
-                yield Problem(_shown(folder, root), reason_of(error))
-                continue
-            generated = "objects.inv" in names or "searchindex.js" in names
-            folders: list[Path] = []
-            for name in names:
-                path = folder / name
-                if name.startswith((".", "_") if generated else ".") or name in _SKIPPED_FOLDERS:
-                    continue
-                if why := self._refusal(path):
-                    yield Problem(_shown(path, root), why)
-                elif path.is_dir():
-                    folders.append(path)
-                elif _suffix(name) not in _NO_DOCUMENT and not name.startswith(_GENERATED_INDEX):
-                    yield from self.file(path, _shown(path, root))
-            pending.extend(reversed(folders))
-
-    def file(self, path: Path, location: str) -> Iterator[File | Problem]:
-        """Yield a file, unless it was met before or is none."""
-        try:
-            about = path.stat()
-        except OSError as error:
-            yield Problem(location, reason_of(error))
-            return
-        # Opening a pipe or a device would wait for ever; two names of one file are one document.
-        if stat.S_ISREG(about.st_mode) and not self._is_known(about):
-            yield File(path, location, about.st_size, about.st_mtime_ns)
-
-    def _is_known(self, about: os.stat_result) -> bool:
-        """Tell whether this file or folder was met before; from now on it was."""
-        identity = (about.st_dev, about.st_ino)
-        if identity in self._seen:
-            return True
-        self._seen.add(identity)
-        return False
-
-    def _refusal(self, path: Path) -> str:
-        """Return why something in a folder is not entered, or ""."""
-        is_link = path.is_symlink()
-        if not is_link and not os.path.ismount(path):
-            return ""
-        try:
-            target = path.resolve(strict=True)
-        except (OSError, RuntimeError):
-            return ""  # a link to nothing, or a loop: said when it is opened
-        if _is_of_system(target):
-            return "it belongs to the system and holds no documents"
-        if is_link and not any(target == named or target.is_relative_to(named) for named in self._named):
-            return "it is a link that leads out of the named folder; name its target with --docs to have it read"
-        return ""
-
-
-def _suffix(name: str) -> str:
-    return os.path.splitext(name.lower().removesuffix(".gz"))[1]
-
-
-def _shown(path: Path, root: Path) -> str:
-    relative = path.relative_to(root)
-    return os.fsencode(relative).decode("utf-8", "replace") if path != root else path.name
 
 
 class Reading(NamedTuple):
@@ -224,7 +72,7 @@ def read_one_by_one(paths: Iterable[str], reader_for: ReaderFor, max_bytes: int)
     return (read_file(path, reader_for, max_bytes) for path in paths)
 
 
-def read_in_child(paths: Iterable[str], max_bytes: int, *, seconds: float = SECONDS_PER_FILE) -> Iterator[Reading]:
+def read_in_child(paths: Iterable[str], max_bytes: int, *, seconds: float = 0.0) -> Iterator[Reading]:
     """Read the files in another process, in order; one that crashes or takes longer than `seconds` is given up.
 
     That process reads ahead while the caller works on what it was given.
@@ -232,6 +80,7 @@ def read_in_child(paths: Iterable[str], max_bytes: int, *, seconds: float = SECO
     Raises OSError when no process can be started.
     """
     waiting = deque(paths)
+    seconds = seconds or max(SECONDS_PER_FILE, longest_wait(0, "picture"))
     while waiting:
         with own_worker() as worker:
             yield from _answers(worker, waiting, max_bytes, seconds)
@@ -326,13 +175,12 @@ class DocumentsSource:
         known = {_stem(source.key) for source in self._library.sources()}
         self._index([file for key, file in wanted.items() if key not in known], progress)
         self._load({file.url: file for file in files})
+        gaps = _gaps([*problems, *self._problems])
         if not self._sources:
-            raise ConfigError(
-                f"there is no readable document in {self._named()}; formats: {' '.join(registry.suffixes())}",
-                setting="docs",
-                value=self._named(),
-            )
-        return _gaps([*problems, *self._problems])
+            why = "; ".join(f"{gap.what}: {gap.why}" for gap in gaps[:_REASONS])
+            message = f"there is no readable document in {self._named()} ({why}); formats: {registry.formats()}"
+            raise ConfigError(message, setting="docs", value=self._named())
+        return gaps
 
     def _named(self) -> str:
         return ", ".join(str(path) for path in self._paths)
@@ -386,17 +234,21 @@ class DocumentsSource:
         if document is None:
             self._note(f"{key}#0", file, reading.why)
             return
-        found = Found(
-            key=key,
-            title=document.title or file.path.stem,
-            url=file.url,
-            origin=_ORIGIN,
-            location=file.location,
-            published=document.published,
-            authors=document.authors,
-        )
-        source = self._library.add_source(found)
-        self._library.add_snapshot(source.id, document, retrieved_at=datetime.now(UTC).isoformat(timespec="seconds"))
+        retrieved_at = datetime.now(UTC).isoformat(timespec="seconds")
+        several = document.split()
+        for number, part in enumerate(several, start=1):
+            place = f"#{number}" if len(several) > 1 else ""
+            found = Found(
+                key=f"{key}#part{number}" if place else key,
+                title=part.title or file.path.stem,
+                url=file.url + place,
+                origin=_ORIGIN,
+                location=file.location + place,
+                published=part.published,
+                authors=part.authors,
+            )
+            source = self._library.add_source(found)
+            self._library.add_snapshot(source.id, part, retrieved_at=retrieved_at)
         for number, warning in enumerate(document.warnings, start=1):
             self._note(f"{key}#{number}", file, warning)
 
@@ -404,7 +256,7 @@ class DocumentsSource:
         self._library.add_source(Found(key=key, title=why, url=file.url, origin=_PROBLEM, location=file.location))
 
     def _load(self, files: dict[str, File]) -> None:
-        sources = [source for source in self._library.sources() if source.url in files]
+        sources = [source for source in self._library.sources() if source.url.partition("#")[0] in files]
         # Two states of a file can be there when another process saw it change; the newer one counts.
         self._by_url = {source.url: source for source in sources if source.origin == _ORIGIN}
         self._sources = {source.id: source for source in self._by_url.values()}
@@ -464,17 +316,15 @@ def _found(source: Source, hits: Sequence[PassageHit]) -> Found:
 
 
 def _gaps(problems: Sequence[Problem]) -> list[Gap]:
-    """One gap per file, or one per reason where it is the same for many."""
+    """Return one gap for each reason, with the files that it holds for; beyond a few they are counted."""
     by_reason: dict[str, list[str]] = defaultdict(list)
     for location, why in sorted(problems):
         by_reason[why].append(location)
     gaps: list[Gap] = []
     for why, names in by_reason.items():
-        if len(names) <= _NAMED:
-            gaps += [Gap(what=name, why=why, source=_ORIGIN) for name in names]
-        else:
-            what = f"{len(names)} files: {', '.join(names[:_NAMED])}, …"
-            gaps.append(Gap(what=what, why=why, source=_ORIGIN))
+        more = len(names) > _NAMED
+        what = f"{len(names)} files: {', '.join(names[:_NAMED])}, …" if more else ", ".join(names)
+        gaps.append(Gap(what=what, why=why, source=_ORIGIN))
     return gaps
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from deep_research.data import Document, Heading, PageStart
+from deep_research.data import Document, Heading, PageStart, PartStart
 from deep_research.text.cleaning import clean, fold
 
 _FENCE = re.compile(r"\s{0,3}(?:```+|~~~+)\s*")
@@ -24,6 +24,8 @@ class DocumentBuilder:
         self._headings: list[Heading] = []
         self._pages: list[PageStart] = []
         self._page: int | None = None
+        self._documents: list[PartStart] = []
+        self._part: PartStart | None = None
         self.warnings: list[str] = []
 
     def __len__(self) -> int:
@@ -71,17 +73,31 @@ class DocumentBuilder:
     def code(self, text: str) -> None:
         """Add code as it stands, between fences; a fence inside it is indented so that it cannot end it."""
         lines = [line.rstrip() for line in clean(text).expandtabs(8).split("\n")]
-        while lines and not lines[0]:
-            lines.pop(0)
-        while lines and not lines[-1]:
-            lines.pop()
-        if lines:
-            body = "\n".join(f"    {line.lstrip()}" if _FENCE.match(line) else line for line in lines)
+        body = "\n".join(f"    {line.lstrip()}" if _FENCE.match(line) else line for line in lines).strip("\n")
+        if body:
             self._add("code", f"```\n{body}\n```")
 
     def page(self, number: int) -> None:
         """Say that the next block begins page `number`."""
         self._page = number
+
+    def part(self, title: str, *, published: str | None, media_type: str, authors: Sequence[str] = ()) -> None:
+        """Say that the next block begins a document of its own."""
+        named = tuple(filter(None, map(fold, authors)))
+        self._part = PartStart(start=0, title=fold(title), media_type=media_type, published=published, authors=named)
+
+    def append(self, document: Document) -> None:
+        """Add the text of a document that was read, with its headings, pages, parts and warnings."""
+        if not document.text.strip():
+            return
+        start = self._add("document", document.text)
+        for found, own in ((self._headings, document.headings), (self._pages, document.pages)):
+            found += [each.model_copy(update={"start": start + each.start}) for each in own]
+        if document.parts:
+            self._documents = [part for part in self._documents if part.start < start]
+        self._documents += [part.model_copy(update={"start": start + part.start}) for part in document.parts]
+        for warning in document.warnings:
+            self.warn(warning)
 
     def warn(self, warning: str) -> None:
         """Record something inside the document that could not be read, once."""
@@ -92,13 +108,14 @@ class DocumentBuilder:
         self,
         *,
         title: str = "",
+        name: str = "",
         media_type: str = "text/plain",
         published: str | None = None,
         authors: Sequence[str] = (),
     ) -> Document:
-        """Return what was collected; without `title` the first heading of the highest level names it."""
-        if not title and self._headings:
-            title = min(self._headings, key=lambda h: h.level).title
+        """Return what was collected; without `title` the first heading of the highest level names it, or the file's `name`."""
+        if not fold(title):
+            title = min(self._headings, key=lambda h: h.level).title if self._headings else name.rsplit(".", 1)[0]
         return Document(
             text="".join(self._parts),
             title=fold(title),
@@ -108,6 +125,7 @@ class DocumentBuilder:
             headings=tuple(self._headings),
             pages=tuple(self._pages),
             warnings=tuple(self.warnings),
+            parts=tuple(self._documents),
         )
 
     def _add(self, kind: str, block: str) -> int:
@@ -119,6 +137,9 @@ class DocumentBuilder:
         if self._page is not None:
             self._pages.append(PageStart(start=start, number=self._page))
             self._page = None
+        if self._part is not None:
+            self._documents.append(self._part.model_copy(update={"start": start}))
+            self._part = None
         self._parts.append(block)
         self._length += len(block)
         self._last = kind

@@ -19,6 +19,9 @@ _TOLD = 40
 """Characters of a line below a heading that says something."""
 _MOSTLY = 0.6
 """Share of the headings that something must stand below: a menu that stands in two places is no list of contents."""
+_REACH = 3
+"""The last heading stands behind this part of the text: where it does not, a chapter's list was taken for that of the book,
+and the whole book would stand under the last heading of its first chapter."""
 _MENU, _MENU_LINES = 60, 6
 """How long the lines before the contents are, and how many, that are a menu."""
 _NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)*)\.?\s+(?=\S)")
@@ -53,7 +56,7 @@ def listed_headings(lines: Sequence[str]) -> ListedHeadings:
         if len(found) < _FEWEST:
             continue
         entries, headings = zip(*found, strict=True)
-        if headings[0] > entries[-1] and _have_text(headings, told, lines):
+        if headings[0] > entries[-1] and headings[-1] * _REACH > len(told) and _have_text(headings, told, lines):
             return _skipping(told, entries, headings, lines)
     return _NONE
 

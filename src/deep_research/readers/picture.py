@@ -1,0 +1,100 @@
+"""Pictures, and the pages of a PDF that are pictures: their text by OCR, where the extra `ocr` is installed.
+
+RapidOCR has its models (PP-OCRv6: scripts of Latin, Chinese and Japanese; no Korean) in the wheel: nothing is downloaded.
+"""
+
+import io
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from itertools import islice
+from statistics import median
+from typing import Any
+
+from deep_research import registry
+from deep_research.data import Document
+from deep_research.errors import Unreadable
+from deep_research.readers.pdf import Line, read_pdf, write_pages
+from deep_research.text.document_builder import DocumentBuilder
+
+MOST_PAGES = 100
+"""Pages of one file that are read as pictures."""
+_SIDE, _DOTS = 1_800, 150
+"""Pixels of the longer side of a picture, and dots an inch at which a page is looked at: with more, blanks are lost."""
+_NUMBER = re.compile(r"^(\d{1,2}[.)])(?=[^\s\d])")
+"""The number of a list item whose blank was not seen."""
+_SURE = 0.5
+"""How sure (0-1) the recognition must be of a line."""
+_OF_PICTURES = "read from a picture (OCR): signs may be mistaken, compare figures and names with the original"
+_INSTALL = "a picture; pip install 'deep-research[ocr]' has its text read"
+
+
+class PictureReader:
+    """Reads PNG, JPEG and TIFF (each of its pages), and the pages of a PDF that have no text."""
+
+    name = "picture"
+    suffixes = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".svg")
+    media_types = ("image/png", "image/jpeg", "image/tiff", "image/svg+xml")
+
+    def read(self, data: bytes, *, name: str) -> Document:
+        """Return the text that is seen. Raises Unreadable when the picture is broken, or nothing can look at it."""
+        if name.lower().endswith(".svg"):
+            raise Unreadable("a drawing, which is not read")
+        if not registry.reads_pictures():
+            raise Unreadable(_INSTALL)
+        if data.startswith(b"%PDF-"):
+            seen = iter(range(MOST_PAGES))
+            document = read_pdf(
+                data, name, lambda page: _lines(_rendered(page)) if next(seen, None) is not None else []
+            )
+            return document.model_copy(update={"warnings": (*document.warnings, _OF_PICTURES)})
+        builder = DocumentBuilder()
+        try:
+            write_pages([_lines(image) for image in islice(_images(data), MOST_PAGES)], builder)
+        except (OSError, ValueError, SyntaxError) as error:
+            raise Unreadable("the picture is broken, or too large") from error
+        if not len(builder):
+            raise Unreadable("no text was seen in the picture")
+        builder.warn(_OF_PICTURES)
+        return builder.document(title=name.rsplit(".", 1)[0], media_type=self.media_types[0])
+
+
+def _images(data: bytes) -> Iterator[Any]:
+    from PIL import Image, ImageOps, ImageSequence  # noqa: PLC0415 - of the extra
+
+    try:
+        for frame in ImageSequence.Iterator(Image.open(io.BytesIO(data))):
+            frame.draft("RGB", (_SIDE, _SIDE))
+            image = ImageOps.exif_transpose(frame)
+            image.thumbnail((_SIDE, _SIDE))
+            yield image.convert("RGB")
+    except Image.DecompressionBombError as error:
+        raise ValueError(str(error)) from error
+
+
+def _rendered(page: Any) -> Any:
+    width, height = page.get_size()
+    return page.render(scale=min(_DOTS / 72, _SIDE / max(width, height, 1.0))).to_pil().convert("RGB")
+
+
+@cache
+def _engine() -> Any:
+    """Return what looks at pictures, of the extra; heavy."""
+    threads = {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}
+    return import_module("rapidocr").RapidOCR(params={**threads, "Global.log_level": "critical"})
+
+
+def _lines(image: Any) -> list[Line]:
+    """Return the lines that are seen, from the top; places and sizes in pixels, from the lower left corner."""
+    seen = _engine()(import_module("numpy").asarray(image)[:, :, ::-1])
+    found = zip(seen.boxes.tolist(), seen.txts, seen.scores, strict=True) if seen.txts else ()
+    boxes = [(box, text) for box, text, score in found if score >= _SURE]
+    # Heights of single lines differ by their letters; only what is much larger is a heading.
+    usual = median([box[3][1] - box[0][1] for box, _ in boxes]) if boxes else 0.0
+    made: list[Line] = []
+    for box, text in boxes:
+        (left, top), (right, _), _, (_, bottom) = box
+        size = bottom - top if bottom - top > 1.5 * usual else usual
+        made.append(Line(_NUMBER.sub(r"\1 ", text), left, right, image.height - top, image.height - bottom, size))
+    return sorted(made, key=lambda line: (-round(line.top / (usual or 1.0)), line.left))

@@ -1,0 +1,157 @@
+"""The files below the folders that the user named, each once; what is passed over is named as well."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from deep_research.errors import ConfigError
+from deep_research.reading_child import reason_of
+
+_SKIPPED_FOLDERS = frozenset(("CVS", "_darcs", "node_modules", "__pycache__", "__MACOSX"))
+# Generated lists of links: what they lead to is read itself.
+_GENERATED_INDEX = ("genindex", "py-modindex", "search.html", "bookindex.html", "searchindex.js", "objects.inv")
+_SYSTEM = ("/proc", "/sys", "/dev")
+_HIDDEN = "hidden, or made by a program for itself: passed over; name it with --docs to have it read"
+_INDEX = "a generated list of links; what they lead to is read itself"
+
+
+class File(NamedTuple):
+    """A file to read. `location` is its path relative to the folder that the user named."""
+
+    path: Path
+    location: str
+    size: int
+    mtime_ns: int
+
+    @property
+    def url(self) -> str:
+        """The `file:` address, which is also what names the document."""
+        return self.path.as_uri()
+
+
+class Problem(NamedTuple):
+    """Something that cannot be read, and why."""
+
+    location: str
+    why: str
+
+
+def walk(paths: Sequence[Path]) -> Iterator[File | Problem]:
+    """Yield every file below `paths` once, in a fixed order.
+
+    Links are followed as long as they lead to something below one of `paths`; loops end. What the system makes up
+    (/proc, /sys, /dev) is never entered, neither by a link nor by its own name.
+
+    Raises ConfigError for a path that does not exist or belongs to the system.
+    """
+    named = [path.expanduser() for path in paths]
+    for path in named:
+        if not path.exists():
+            raise ConfigError(f"there is no file or folder {str(path)!r}", setting="docs", value=str(path))
+        if _is_of_system(path.resolve()):
+            message = f"{str(path)!r} belongs to the system and holds no documents"
+            raise ConfigError(message, setting="docs", value=str(path))
+    walked = _Walk([path.resolve() for path in named])
+    for path in named:
+        whole = path.resolve()
+        yield from walked.folder(whole) if whole.is_dir() else walked.file(whole, path.name)
+
+
+def _is_of_system(path: Path) -> bool:
+    """Tell whether the kernel makes this up: it lies in one of its folders, or on a file system like theirs."""
+    if any(path.is_relative_to(folder) for folder in _SYSTEM):
+        return True
+    with suppress(OSError):
+        return path.stat().st_dev in _system_devices()
+    return False
+
+
+@cache
+def _system_devices() -> frozenset[int]:
+    devices: set[int] = set()
+    for folder in _SYSTEM:
+        with suppress(OSError):
+            devices.add(os.stat(folder).st_dev)
+    with suppress(OSError):  # a system without file systems of their own for these
+        devices.discard(os.stat("/").st_dev)
+    return frozenset(devices)
+
+
+class _Walk:
+    """A way through the named files and folders that meets nothing twice."""
+
+    def __init__(self, named: Sequence[Path]) -> None:
+        self._named = named
+        self._seen: set[tuple[int, int]] = set()
+
+    def folder(self, root: Path) -> Iterator[File | Problem]:
+        """Yield what is below `root`, which is no link."""
+        pending = [root]
+        while pending:
+            folder = pending.pop()
+            try:
+                if self._is_known(folder.stat()):
+                    continue
+                names = sorted(os.listdir(folder))
+            except OSError as error:
+                yield Problem(_shown(folder, root), reason_of(error))
+                continue
+            generated = "objects.inv" in names or "searchindex.js" in names
+            folders: list[Path] = []
+            for name in names:
+                path = folder / name
+                if why := self._refusal(path, generated=generated):
+                    yield Problem(_shown(path, root), why)
+                elif path.is_dir():
+                    folders.append(path)
+                else:
+                    yield from self.file(path, _shown(path, root))
+            pending.extend(reversed(folders))
+
+    def file(self, path: Path, location: str) -> Iterator[File | Problem]:
+        """Yield a file, unless it was met before or is none."""
+        try:
+            about = path.stat()
+        except OSError as error:
+            yield Problem(location, reason_of(error))
+            return
+        if not stat.S_ISREG(about.st_mode):  # opening a pipe or a device would wait for ever
+            yield Problem(location, "no file: a pipe, a socket or a device")
+        elif not self._is_known(about):  # two names of one file are one document
+            yield File(path, location, about.st_size, about.st_mtime_ns)
+
+    def _is_known(self, about: os.stat_result) -> bool:
+        """Tell whether this file or folder was met before; from now on it was."""
+        identity = (about.st_dev, about.st_ino)
+        if identity in self._seen:
+            return True
+        self._seen.add(identity)
+        return False
+
+    def _refusal(self, path: Path, *, generated: bool) -> str:
+        """Return why something in a folder is not entered, or ""; `generated` says that a program made the folder."""
+        if path.name.startswith((".", "_") if generated else ".") or path.name in _SKIPPED_FOLDERS:
+            return _HIDDEN
+        if generated and path.name.startswith(_GENERATED_INDEX):
+            return _INDEX
+        is_link = path.is_symlink()
+        if not is_link and not os.path.ismount(path):
+            return ""
+        try:
+            target = path.resolve(strict=True)
+        except (OSError, RuntimeError):
+            return ""  # a link to nothing, or a loop: said when it is opened
+        if _is_of_system(target):
+            return "it belongs to the system and holds no documents"
+        if is_link and not any(target == named or target.is_relative_to(named) for named in self._named):
+            return "it is a link that leads out of the named folder; name its target with --docs to have it read"
+        return ""
+
+
+def _shown(path: Path, root: Path) -> str:
+    relative = path.relative_to(root)
+    return os.fsencode(relative).decode("utf-8", "replace") if path != root else path.name
