@@ -306,3 +306,9 @@ def test_a_wrong_value_of_a_chart_is_told_whatever_its_unit(unit: str) -> None:
     given = {"kind": "bar", "title": "t", "unit": unit, "points": points}
     (chart,) = read_charts(f"```chart\n{json.dumps(given)}\n```")
     assert ["“b”" in told for told in chart_problems(chart, {"s1p1": f"It is 4,500 {unit} or $4,500."})] == [True]
+
+
+def test_an_edit_keeps_the_line_ends_around_its_words() -> None:
+    text = "| a |\n| --- |\n| b |\n| c |\n"
+    made, _ = apply_edits(text, [Edit(old="| b |\n", new="| b |\n| d |\n"), Edit(old="\n| c |", new="\n\nEnd.")])
+    assert made == "| a |\n| --- |\n| b |\n| d |\n\nEnd.\n"

@@ -93,9 +93,16 @@ def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Edit]]:
     for edit in edits:
         fits = bool(edit.old) and text.count(edit.old) == 1
         if fits:
-            text = text.replace(edit.old, clean_report(edit.new) if edit.new else "")
+            text = text.replace(edit.old, _cleaned(edit.new))
         made.append(edit.model_copy(update={"applied": fits}))
     return text, made
+
+
+def _cleaned(new: str) -> str:
+    """Return the words of an edit made clean, with the line ends around them as they were."""
+    words = new.strip()
+    start = new.find(words) if words else len(new)
+    return new[:start] + clean_report(words) + new[start + len(words) :]
 
 
 def _with_outcomes(
