@@ -122,7 +122,9 @@ class Conversation:
 
     def _command(self, line: str) -> None:
         name, _, words = line.partition(" ")
-        known = self._commands.get(name.lower()) or self._commands.get({"/exit": "/quit", "/?": "/help", "/list": "/runs"}.get(name, ""))
+        known = self._commands.get(name.lower()) or self._commands.get(
+            {"/exit": "/quit", "/?": "/help", "/list": "/runs"}.get(name, "")
+        )
         if known is None:
             near = difflib.get_close_matches(name, self._commands, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
