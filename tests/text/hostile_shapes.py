@@ -10,6 +10,7 @@ from deep_research import registry
 from deep_research.data import Document, Found
 from deep_research.errors import Unreadable
 from deep_research.fetch.addresses import KnownAddresses
+from deep_research.fetch.page_fetcher import parse_robots
 from deep_research.i18n.language import columns, detect
 from deep_research.reading_child import read_here
 from deep_research.safe_text import safe_text
@@ -55,6 +56,7 @@ WORK: dict[str, Callable[[str], Any]] = {
     **{f"read {suffix}": partial(_read, suffix) for suffix in (".txt", ".md", ".rst", ".csv", ".jsonl", ".html")},
     "keep": _keep,
     "addresses": lambda text: KnownAddresses(()).add_page_text(text),
+    "rules": lambda text: parse_robots(text.encode()),
     **{
         f"{function.__module__}.{function.__name__}": function
         for function in (
