@@ -15,6 +15,7 @@ from deep_research.i18n.language import columns, detect
 from deep_research.reading_child import read_here
 from deep_research.safe_text import safe_text
 from deep_research.search.title_names import heading_key, names, title_keys
+from deep_research.sources import _record_documents
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.text import cleaning, page_noise, prompt_fencing
 from deep_research.text.contents_lists import is_contents_line, is_contents_list
@@ -31,7 +32,8 @@ _PIECES = {
     "figures": "1,", "stops": ".", "brackets": "[", "parentheses": "(", "links": "](", "angles": "<a ", "backticks": "`",
     "stars": "*a ", "bars": "|-", "quotation marks": '"', "hyphens": "a-", "one ideograph": "水", "kana": "かカ",
     "hangul": "한 ", "names": "Ab Cd ", "numbering": "1. ", "roles": ":a:`", "entities": "&amp", "code": "`a`. ",
-    "ends": ".) ", "comments": "<!--", "underlines": "_a", "steps": "e.g. ", "semicolons": ";\n ",
+    "ends": ".) ", "comments": "<!--", "underlines": "_a", "steps": "e.g. ", "semicolons": ";\n ", "scripts": "<script>", "open scripts": "<script ", "instructions": "<?",
+    "formulas": "<tex-math>", "exponents": "1<sup ",
 }  # fmt: skip
 SHAPES = {name: f"x{piece * (CHARACTERS // len(piece))}y" for name, piece in _PIECES.items()}
 
@@ -64,7 +66,7 @@ WORK: dict[str, Callable[[str], Any]] = {
             with_marked_headings, sketch, sentences, estimate_tokens, content_terms,
             join_index_terms, tokenize, cleaning.clean, cleaning.fold,
             cleaning.plain_heading, page_noise.without_orders, page_noise.without_menus, page_noise.unreadable_because,
-            prompt_fencing.clean, prompt_fencing.attribute,
+            prompt_fencing.clean, prompt_fencing.attribute, _record_documents.sections,
         )
     },
     "blocks": lambda text: list(blocks(text)),
