@@ -25,12 +25,14 @@ from deep_research.text.near_duplicates import sketch
 from deep_research.text.sentences import blocks, sentences
 from deep_research.text.token_count import estimate_tokens
 from deep_research.text.tokens import content_terms, join_index_terms, tokenize
+from deep_research.verification.foreign import read_report
 
 CHARACTERS = 100_000
 _PIECES = {
     "blanks": " ", "tabs": "\t", "ideographic blanks": "\u3000", "lines": "\n", "one letter": "a", "digits": "1",
     "figures": "1,", "stops": ".", "brackets": "[", "parentheses": "(", "links": "](", "angles": "<a ", "backticks": "`",
     "stars": "*a ", "bars": "|-", "quotation marks": '"', "hyphens": "a-", "one ideograph": "水", "kana": "かカ",
+    "closings": ")", "citations": "[1]", "entries": "\n[1] http://a.test/\n[1]",
     "hangul": "한 ", "names": "Ab Cd ", "numbering": "1. ", "roles": ":a:`", "entities": "&amp", "code": "`a`. ",
     "ends": ".) ", "comments": "<!--", "underlines": "_a", "steps": "e.g. ", "semicolons": ";\n ", "scripts": "<script>", "open scripts": "<script ", "instructions": "<?",
     "formulas": "<tex-math>", "exponents": "1<sup ",
@@ -58,6 +60,7 @@ WORK: dict[str, Callable[[str], Any]] = {
     **{f"read {suffix}": partial(_read, suffix) for suffix in (".txt", ".md", ".rst", ".csv", ".jsonl", ".html")},
     "keep": _keep,
     "addresses": lambda text: KnownAddresses(()).add_page_text(text),
+    "report": lambda text: read_report(f"{text}[1]\n\n## References\n\n[1] http://a.test/{text}").statements(),
     "rules": lambda text: parse_robots(text.encode()),
     **{
         f"{function.__module__}.{function.__name__}": function
