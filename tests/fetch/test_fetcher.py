@@ -34,6 +34,17 @@ async def test_only_what_was_named_is_opened(internet, make_fetcher):
     assert {request.target for request in internet.requests} == {"/robots.txt", "/", "/one"}
 
 
+async def test_a_page_that_holds_up_who_reads_its_links_names_none(internet, make_fetcher):
+    """A style of 400 kB holds a pattern up for longer than a worker may take; in the program nothing could end it."""
+    style = "transform:" * 40_000
+    internet.site("a.test").page("/", f'<p style="{style}">Engines</p><a href="/b">b</a>').page("/b", "b")
+    fetcher = make_fetcher(known=KnownAddresses(["http://a.test/"]))
+    assert style.encode() in (await fetcher.fetch("http://a.test/")).body
+    with pytest.raises(Blocked) as caught:
+        await fetcher.fetch("http://a.test/b")
+    assert caught.value.reason == "not named"
+
+
 async def test_nothing_of_ours_is_sent_along(internet, make_fetcher, monkeypatch):
     """No cookies, no referrer, no credentials, no proxy from the environment."""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):

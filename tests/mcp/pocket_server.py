@@ -66,11 +66,13 @@ def _hang() -> None:
     time.sleep(600)
 
 
-FAULTS: dict[str, Callable[[], object]] = {
+FAULTS: dict[str, Callable[[], Any]] = {
     "crash": lambda: os._exit(3),
     "hang": _hang,
     "tool_error": _burn,
+    "brackets": lambda: [{"title": "Alpha engine", "story_text": "![" * 150_000}],
 }
+"""What happens in a search; what is returned is answered."""
 
 
 def build(calls: Path | None = None, fault: str = "") -> MCPServer:
@@ -87,8 +89,7 @@ def build(calls: Path | None = None, fault: str = "") -> MCPServer:
     @server.tool(description="Search stories by keywords.", annotations=ToolAnnotations(read_only_hint=True))
     def search_stories(query: str) -> list[dict[str, Any]]:
         note(f"search_stories {query}")
-        FAULTS.get(fault, lambda: None)()
-        return matching(query)
+        return FAULTS.get(fault, lambda: None)() or matching(query)
 
     @server.tool(description="Read a story with its comments.")
     def get_story(story_id: str) -> dict[str, Any]:

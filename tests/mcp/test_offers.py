@@ -7,6 +7,8 @@ import pytest
 
 from deep_research.data.outside_tools import OfferedTool
 from deep_research.mcp.tool_offers import MOST_PER_SERVER, chosen, offers, query_argument
+from deep_research.worker_child import Limits
+from deep_research.worker_pool import call_in_worker
 
 OURS = {"search", "open"}
 
@@ -88,6 +90,23 @@ def test_d7_strange_schemas_are_bounded(parameters: dict[str, Any]) -> None:
     assert made.spec.parameters["type"] == "object"
     assert len(json.dumps(made.spec.parameters)) < 8_000
     assert "<system>" not in json.dumps(made.spec.parameters)
+
+
+def offered_parts() -> int:
+    """Return how many arguments of a tool are offered whose schema unfolds to millions of parts."""
+    again = [{"$ref": "#/d"}] * 8
+    node = {
+        "description": "what to find " * 1_500,
+        "properties": {f"p{i}": again[0] for i in range(40)},
+        "anyOf": again,
+    }
+    (made,) = offers({"hn": [OfferedTool(name="find", parameters={**node, "d": node})]}, OURS)
+    return len(made.spec.parameters["properties"])
+
+
+def test_d7_a_schema_that_names_itself_again_and_again_is_written_out_in_part() -> None:
+    limits = Limits(memory=500_000_000, cpu_seconds=5.0)
+    assert call_in_worker(offered_parts, returns=int, limits=limits) == 40
 
 
 def test_d7_tools_that_change_something_are_offered_only_when_they_are_named() -> None:

@@ -181,7 +181,11 @@ def test_d7_broken_servers_cost_only_themselves_and_are_named(own_state: Path) -
 
 @pytest.mark.parametrize(
     ("fault", "why"),
-    [("crash", "has ended the connection"), ("tool_error", "the index of stories is on fire")],
+    [
+        ("crash", "has ended the connection"),
+        ("tool_error", "the index of stories is on fire"),
+        ("brackets", "What it answered was not read"),
+    ],
 )
 def test_d7_a_server_that_breaks_in_a_run_is_a_gap_and_never_evidence(
     own_state: Path, monkeypatch: pytest.MonkeyPatch, fault: str, why: str

@@ -48,3 +48,13 @@ def test_a_document_holds_up_nobody_else(http: httpx.Client, tmp_path: Path, nam
     run_id = begin(http, tmp_path / "docs", "What is the thrust of the Falcon engine?", workflow="quick")
     assert _longest_silence(http, run_id) < _MOST_SECONDS
     assert http.get(f"/api/v1/runs/{run_id}").json()["status"] == "finished"
+
+
+def test_a_report_to_verify_holds_up_nobody_else(http: httpx.Client) -> None:
+    text = f"The Falcon engine{' ' * 100_000}has a thrust of 710 kN [1].\n\n## References\n\n[1] http://a.test/{')' * 100_000}"
+    begun = time.monotonic()
+    made = http.post("/api/v1/verifications", json={"text": text, "model_provider": "finder"})
+    assert made.status_code == 201
+    assert time.monotonic() - begun < _MOST_SECONDS
+    assert _longest_silence(http, made.json()["id"]) < _MOST_SECONDS
+    http.post(f"/api/v1/runs/{made.json()['id']}/cancel")

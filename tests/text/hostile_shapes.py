@@ -10,10 +10,12 @@ from deep_research import registry
 from deep_research.data import Document, Found
 from deep_research.errors import Unreadable
 from deep_research.fetch.addresses import KnownAddresses
+from deep_research.fetch.page_fetcher import parse_robots
 from deep_research.i18n.language import columns, detect
 from deep_research.reading_child import read_here
 from deep_research.safe_text import safe_text
 from deep_research.search.title_names import heading_key, names, title_keys
+from deep_research.sources import _record_documents
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.text import cleaning, page_noise, prompt_fencing
 from deep_research.text.contents_lists import is_contents_line, is_contents_list
@@ -23,14 +25,17 @@ from deep_research.text.near_duplicates import sketch
 from deep_research.text.sentences import blocks, sentences
 from deep_research.text.token_count import estimate_tokens
 from deep_research.text.tokens import content_terms, join_index_terms, tokenize
+from deep_research.verification.foreign import read_report
 
 CHARACTERS = 100_000
 _PIECES = {
     "blanks": " ", "tabs": "\t", "ideographic blanks": "\u3000", "lines": "\n", "one letter": "a", "digits": "1",
     "figures": "1,", "stops": ".", "brackets": "[", "parentheses": "(", "links": "](", "angles": "<a ", "backticks": "`",
     "stars": "*a ", "bars": "|-", "quotation marks": '"', "hyphens": "a-", "one ideograph": "水", "kana": "かカ",
+    "closings": ")", "citations": "[1]", "entries": "\n[1] http://a.test/\n[1]",
     "hangul": "한 ", "names": "Ab Cd ", "numbering": "1. ", "roles": ":a:`", "entities": "&amp", "code": "`a`. ",
-    "ends": ".) ", "comments": "<!--", "underlines": "_a", "steps": "e.g. ", "semicolons": ";\n ",
+    "ends": ".) ", "comments": "<!--", "underlines": "_a", "steps": "e.g. ", "semicolons": ";\n ", "scripts": "<script>", "open scripts": "<script ", "instructions": "<?",
+    "formulas": "<tex-math>", "exponents": "1<sup ",
 }  # fmt: skip
 SHAPES = {name: f"x{piece * (CHARACTERS // len(piece))}y" for name, piece in _PIECES.items()}
 
@@ -55,6 +60,8 @@ WORK: dict[str, Callable[[str], Any]] = {
     **{f"read {suffix}": partial(_read, suffix) for suffix in (".txt", ".md", ".rst", ".csv", ".jsonl", ".html")},
     "keep": _keep,
     "addresses": lambda text: KnownAddresses(()).add_page_text(text),
+    "report": lambda text: read_report(f"{text}[1]\n\n## References\n\n[1] http://a.test/{text}").statements(),
+    "rules": lambda text: parse_robots(text.encode()),
     **{
         f"{function.__module__}.{function.__name__}": function
         for function in (
@@ -62,7 +69,7 @@ WORK: dict[str, Callable[[str], Any]] = {
             with_marked_headings, sketch, sentences, estimate_tokens, content_terms,
             join_index_terms, tokenize, cleaning.clean, cleaning.fold,
             cleaning.plain_heading, page_noise.without_orders, page_noise.without_menus, page_noise.unreadable_because,
-            prompt_fencing.clean, prompt_fencing.attribute,
+            prompt_fencing.clean, prompt_fencing.attribute, _record_documents.sections,
         )
     },
     "blocks": lambda text: list(blocks(text)),

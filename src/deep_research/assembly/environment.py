@@ -165,7 +165,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
     The sources are not prepared. Raises ConfigError and StoreError.
     """
     async with AsyncExitStack() as stack:
-        library, journal = await asyncio.to_thread(_open_stores, job)
+        library, journal = await asyncio.to_thread(lambda: (job.store.open_library(), job.store.open_journal()))
         stack.push_async_callback(asyncio.to_thread, _close_stores, library, journal)
         keys = load_keys(key_variables())
         if any(getattr(job.settings, name) for name in ADDRESSES):
@@ -206,7 +206,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             tools=outside.tools.tools,
             unopened=outside.tools.gaps,
             sources_before=job.before.fetches if job.before is not None else 0,
-            gaps=_earlier_gaps(job.log.earlier),
+            gaps=[Gap(**e.model_dump(include=set(Gap.model_fields))) for e in job.log.earlier if e.kind == "gap_found"],
             emit=job.log.emit,
             steering=job.steering,
             elapsed=lambda: job.log.seconds,
@@ -257,11 +257,6 @@ def _recorded_outside(job: Job, recorded: Journal) -> Outside:
         opens_addresses=told["web"] == "all",
         docs=tuple(told.get("docs", job.record.docs)),
     )
-
-
-def _open_stores(job: Job) -> tuple[Library, Journal]:
-    journal = job.store.open_journal()
-    return job.store.open_library(), journal
 
 
 def _close_stores(*stores: Library | Journal) -> None:
@@ -343,11 +338,6 @@ def _lazy(places: tuple[SearchPlace, ...], job: Job, on_gap: Callable[[Gap], obj
     from deep_research.assembly.follow_up_parts import prepared_late  # noqa: PLC0415 - only in a follow-up
 
     return prepared_late(places, job.log.emit, on_gap)
-
-
-def _earlier_gaps(events: Sequence[Event]) -> list[Gap]:
-    """Return what earlier sittings could not find or do."""
-    return [Gap(**e.model_dump(include=set(Gap.model_fields))) for e in events if e.kind == "gap_found"]
 
 
 def bundled_library() -> Path:

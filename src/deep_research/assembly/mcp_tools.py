@@ -15,12 +15,14 @@ from deep_research.assembly.own_objects import OwnObjects
 from deep_research.concurrency import side_by_side
 from deep_research.data import Document, Found, Gap, SearchResult, ToolSpec
 from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
-from deep_research.errors import Blocked, ConfigError, NotFound, SourceError
+from deep_research.errors import Blocked, ConfigError, NotFound, SourceError, Unreadable, WorkTooLarge
 from deep_research.fetch.addresses import KnownAddresses, urls_in
 from deep_research.mcp.tool_answers import strings_in
 from deep_research.ports import Journal, Library, Progress, SearchPlace
+from deep_research.reading_child import limits_of
 from deep_research.settings import Settings, load_keys, load_settings
 from deep_research.text.cleaning import mask_secrets
+from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 _ADDRESS_ARGUMENTS = ("url", "uri", "link", "href", "website", "site", "domain", "host", "endpoint")
 
@@ -195,7 +197,13 @@ class PaidTool:
 
         text, _ = await self._journal.call("tool", asked, make)
         answer = ToolAnswer.model_validate_json(text)
-        result = await asyncio.to_thread(sources_in, answer, Call(self.server, self.offered.name, said))
+        call, limits = Call(self.server, self.offered.name, said), limits_of(len(text))
+        try:
+            result = await in_worker_thread(
+                call_in_worker, sources_in, answer, call, returns=SearchResult, limits=limits
+            )
+        except WorkTooLarge as error:
+            raise Unreadable(f"What it answered was not read: {error.message}.", source=self.server) from error
         self._known.learn(result, answer)
         return result
 

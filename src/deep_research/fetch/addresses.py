@@ -285,14 +285,11 @@ def named_in_page(text: str) -> list[str]:
 
 
 def _trimmed(url: str) -> str:
-    while url and (url[-1] in _TRAILING or _unpaired(url)):
-        url = url[:-1]
-    return url
-
-
-def _unpaired(url: str) -> bool:
-    opening = _PAIRS.get(url[-1])
-    return opening is not None and url.count(url[-1]) > url.count(opening)
+    left, end = {sign: url.count(sign) for sign in "()[]{}"}, len(url)
+    while end and ((last := url[end - 1]) in _TRAILING or left.get(last, 0) > left.get(_PAIRS.get(last, last), 0)):
+        left[last] = left.get(last, 0) - 1
+        end -= 1
+    return url[:end]
 
 
 def _read(urls: Iterable[str]) -> list[Address]:

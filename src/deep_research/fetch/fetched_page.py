@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from deep_research.errors import Blocked
-from deep_research.fetch.addresses import Address, join_address, named_in_page, parse_address
+from deep_research.fetch.addresses import join_address, named_in_page, parse_address
 from deep_research.text.page_noise import gives_orders, is_hidden
 
 MAX_LINKS = 5_000
@@ -70,11 +71,12 @@ def _of_markup(page: Page) -> Iterator[str]:
     for element in _visible(root):
         name = element.tag.rpartition("}")[2].lower()
         reference = _reference(element, name, around)
-        address = _joined(base, reference) if reference else None
-        if address and name == "base":
-            base = address
-        elif address:
-            yield address.url
+        with suppress(Blocked):
+            address = join_address(base, reference)
+            if name == "base":
+                base = address
+            else:
+                yield address.url
 
 
 def _visible(root: Any) -> Iterator[Any]:
@@ -107,7 +109,7 @@ def _reference(element: Any, name: str, around: dict[Any, str | None]) -> str:
     if name in ("a", "area", "base"):
         href = "" if name == "a" and _is_order(element, around) else element.get("href")
     elif name == "link":
-        href = element.get("href") if _relations(element) <= _TOLD else ""
+        href = element.get("href") if _TOLD.issuperset((element.get("rel") or "").lower().split()) else ""
         href = href or element.text
     elif name in ("guid", "id"):
         href = element.text if (element.text or "").strip().startswith(("http://", "https://")) else ""
@@ -115,10 +117,6 @@ def _reference(element: Any, name: str, around: dict[Any, str | None]) -> str:
         return ""
     # A browser drops line breaks and tabs inside an address, and so must who reads what it links to.
     return re.sub(r"[\t\r\n]", "", href or "")
-
-
-def _relations(link: Any) -> set[str]:
-    return set((link.get("rel") or "").lower().split())
 
 
 def _is_order(link: Any, around: dict[Any, str | None]) -> bool:
@@ -140,10 +138,3 @@ def _short_text(element: Any) -> str | None:
         if size > _PARAGRAPH:
             return None
     return "".join(parts)
-
-
-def _joined(base: Address, reference: str) -> Address | None:
-    try:
-        return join_address(base, reference)
-    except Blocked:
-        return None

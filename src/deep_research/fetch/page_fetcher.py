@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -16,7 +17,7 @@ from urllib.parse import quote
 from protego import Protego
 
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights, keep_soon, noting_answers
-from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
+from deep_research.errors import Blocked, NotFound, RateLimited, ResearchError, SourceError, Unreachable, Unreadable
 from deep_research.fetch.addresses import Address, KnownAddresses, join_address, parse_address, refuse
 from deep_research.fetch.fetch_policies import FetchLimits, HostPace, RetryPolicies, with_retries
 from deep_research.fetch.fetched_page import Page, links_of
@@ -24,11 +25,13 @@ from deep_research.fetch.http_cache import AnswerStore, Stored, may_be_kept, ref
 from deep_research.fetch.transport import PRODUCT, Answer, Transport
 from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning
 from deep_research.protocol.media_type import charset_of, media_type_of
+from deep_research.reading_child import limits_of
+from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 ROBOTS_BYTES = 524_288
 """What is parsed of a robots.txt at least and at most (RFC 9309, 2.5: 500 KiB)."""
 
-_VERSION = re.compile(r"^(\s*user-agent\s*:\s*[a-z_-]+)/\S*", re.IGNORECASE | re.MULTILINE)
+_VERSION = re.compile(r"^([ \t]*user-agent[ \t]*:[ \t]*[a-z_-]+)/\S*", re.IGNORECASE | re.MULTILINE)
 MAX_CRAWL_DELAY = 10.0
 """Seconds of a Crawl-delay that are obeyed; more would stop a run for one host."""
 _MAX_REDIRECTS = 5
@@ -174,7 +177,7 @@ class Fetcher:
         self.known.check(address)
         page = await self._follow(address, robots=self._options.obey_robots)
         self.known.add(page.final_url)
-        self.known.add_linked(*await asyncio.to_thread(links_of, page))
+        self.known.add_linked(*await in_worker_thread(_linked, page))
         return page
 
     async def archived(self, url: str) -> Page:
@@ -276,6 +279,13 @@ class Fetcher:
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
+
+
+def _linked(page: Page) -> list[str]:
+    """Return the addresses that a page names, read in a worker; of one that ends it, none."""
+    with suppress(ResearchError):
+        return call_in_worker(links_of, page, returns=list[str], limits=limits_of(len(page.body), "html"))
+    return []
 
 
 def _error_of(answer: Answer, now: float, *, conditional: bool) -> SourceError | None:

@@ -4,6 +4,7 @@ what goes wrong with their servers, in our words: by type and code, never by the
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from deep_research.data.outside_tools import ToolAnswer, ToolContent
@@ -72,15 +73,11 @@ def _bounded(structured: Any, hide: Callable[[str], str]) -> Any:
     text = json.dumps(structured, ensure_ascii=False)
     if len(text) > MOST_CHARS:
         return None
-    hidden = hide(text)
-    return structured if hidden == text else _loaded(hidden)
-
-
-def _loaded(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
+    if (hidden := hide(text)) == text:
+        return structured
+    with suppress(ValueError):
+        return json.loads(hidden)
+    return None
 
 
 def failure(

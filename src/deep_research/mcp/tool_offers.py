@@ -5,7 +5,7 @@ What a server writes about its tools is outside text: it is cleaned as found tex
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from deep_research.data import ToolSpec
@@ -16,6 +16,10 @@ from deep_research.text.prompt_fencing import clean
 MOST_PER_SERVER = 32
 _LONGEST_NAME, _LONGEST_TEXT, _LONGEST_NOTE, _LONGEST_SCHEMA = 64, 500, 160, 6_000
 _DEPTH, _MOST_PROPERTIES, _MOST_CHOICES = 6, 40, 60
+_LONGEST_GIVEN, _MOST_PARTS = (
+    60_000,
+    300,
+)  # a schema that names itself again and again is small, and unfolds without end
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 _PROPERTY = re.compile(r"[A-Za-z0-9_.$-]{1,64}")
 _NUMBERS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
@@ -90,7 +94,8 @@ def _numbered(name: str) -> Iterable[str]:
 
 def _spec(name: str, server: str, tool: OfferedTool) -> ToolSpec:
     said = _words(tool.description or tool.title, _LONGEST_TEXT)
-    schema = _schema(tool.parameters, tool.parameters, 0)
+    given = tool.parameters if len(json.dumps(tool.parameters)) <= _LONGEST_GIVEN else {}
+    schema = _schema(given, given, iter(range(_MOST_PARTS)), 0)
     properties = schema.get("properties", {})
     made = {"type": "object", "properties": properties, "required": schema.get("required", [])}
     if len(json.dumps(made)) > _LONGEST_SCHEMA:
@@ -100,16 +105,16 @@ def _spec(name: str, server: str, tool: OfferedTool) -> ToolSpec:
 
 
 def _words(text: Any, limit: int) -> str:
-    line = fold(clean(text)) if isinstance(text, str) else ""
+    line = fold(clean(text[: 20 * limit])) if isinstance(text, str) else ""
     return line if len(line) <= limit else f"{line[:limit].rsplit(' ', 1)[0]} …"
 
 
-def _schema(part: Any, whole: Mapping[str, Any], depth: int) -> dict[str, Any]:
-    """The keywords that all providers take, references written out, notes cleaned and shortened."""
-    if not isinstance(part, Mapping) or depth > _DEPTH:
+def _schema(part: Any, whole: Mapping[str, Any], left: Iterator[int], depth: int) -> dict[str, Any]:
+    """The keywords that all providers take, references written out, notes cleaned and shortened; `left` parts at most."""
+    if not isinstance(part, Mapping) or depth > _DEPTH or next(left, None) is None:
         return {}
     if isinstance(named := part.get("$ref"), str):
-        return _schema(_referred(named, whole), whole, depth + 1)
+        return _schema(_referred(named, whole), whole, left, depth + 1)
     made: dict[str, Any] = {}
     kinds = part.get("type")
     known = [kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if kind in _TYPES]
@@ -123,20 +128,20 @@ def _schema(part: Any, whole: Mapping[str, Any], depth: int) -> dict[str, Any]:
     if fit:
         made["enum"] = fit[:_MOST_CHOICES]
     if isinstance(part.get("properties"), Mapping):
-        made |= _properties(part, whole, depth)
+        made |= _properties(part, whole, left, depth)
     if "items" in part:
-        made["items"] = _schema(part["items"], whole, depth + 1)
+        made["items"] = _schema(part["items"], whole, left, depth + 1)
     either = next((part[key] for key in ("anyOf", "oneOf") if isinstance(part.get(key), list)), None)
     if either:
-        made["anyOf"] = [_schema(one, whole, depth + 1) for one in either[:8]]
+        made["anyOf"] = [_schema(one, whole, left, depth + 1) for one in either[:8]]
     return made
 
 
-def _properties(part: Mapping[str, Any], whole: Mapping[str, Any], depth: int) -> dict[str, Any]:
+def _properties(part: Mapping[str, Any], whole: Mapping[str, Any], left: Iterator[int], depth: int) -> dict[str, Any]:
     names = [n for n in part["properties"] if isinstance(n, str) and _PROPERTY.fullmatch(n)][:_MOST_PROPERTIES]
     required = part.get("required")
     return {
-        "properties": {name: _schema(part["properties"][name], whole, depth + 1) for name in names},
+        "properties": {name: _schema(part["properties"][name], whole, left, depth + 1) for name in names},
         "required": [name for name in required if name in names] if isinstance(required, list) else [],
     }
 

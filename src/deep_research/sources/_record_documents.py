@@ -28,13 +28,11 @@ _TAG_NAMES = (
 _NAME = rf"(?:[a-z]+:[a-z][\w-]*|{'|'.join(sorted(_TAG_NAMES, key=len, reverse=True))})"
 _TAG = re.compile(rf"<(/?)({_NAME})((?:\s[^<>]*)?)(/?)>", re.IGNORECASE)
 _ESCAPED_TAG = re.compile(rf"&lt;(/?{_NAME}(?:\s[^<>&]*)?/?)&gt;", re.IGNORECASE)
-_COMMENT = re.compile(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<\?.*?\?>", re.DOTALL)
-_DROPPED = re.compile(
-    r"<((?:[a-z]+:)?(?:script|style|annotation|annotation-xml))\b[^>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE
-)
+_DROPPED = re.compile(r"(<!--)|(<\?)|<(?:[a-z]+:)?(script|style|annotation(?:-xml)?)\b[^<>]*>", re.IGNORECASE)
 # JATS writes a formula twice, as TeX and as MathML; the latter reads better as plain text.
-_TWICE = re.compile(r"<((?:jats:)?tex-math)\b[^>]*>.*?</\1\s*>(?=\s*<(?:mml:)?math\b)", re.DOTALL | re.IGNORECASE)
-_EXPONENT = re.compile(r"(?<=\d)\s*<((?:[a-z]+:)?sup)\b[^>]*>\s*([-−–+]?\d+)\s*</\1\s*>", re.IGNORECASE)
+_TWICE = re.compile(r"<(?:jats:)?(tex-math)\b[^<>]*>", re.IGNORECASE)
+_ENDS = {"<!--": "-->", "<?": r"\?>", "tex-math": r"</(?:jats:)?tex-math\s*>(?=\s*<(?:mml:)?math\b)"}
+_EXPONENT = re.compile(r"(?<=\d)\s*<((?:[a-z]+:)?sup)\b[^<>]*>\s*([-−–+]?\d+)\s*</\1\s*>", re.IGNORECASE)
 _ESCAPED_TWICE = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#x?[0-9a-fA-F]{1,6});")
 _BREAKS = frozenset(
     "p div li ul ol br tr table sec section list list-item blockquote dd dt dl pre hr title label caption"
@@ -98,7 +96,7 @@ def entities(text: str) -> str:
 def _pieces(markup: str) -> Iterator[tuple[bool, str]]:
     """Yield stretches of text, and whether each is a heading."""
     markup = _ESCAPED_TAG.sub(r"<\1>", markup)
-    markup = _TWICE.sub("", _DROPPED.sub(" ", _COMMENT.sub("", markup)))
+    markup = _without(_without(markup.replace("<![CDATA[", "").replace("]]>", ""), _DROPPED), _TWICE)
     markup = _EXPONENT.sub(r"^\2", markup)
     depth, start = 0, 0
     heading: list[str] = []
@@ -119,6 +117,20 @@ def _pieces(markup: str) -> Iterator[tuple[bool, str]]:
             yield False, "\n\n"
     rest = _unescape(markup[start:])
     yield False, " ".join([*heading, rest])
+
+
+def _without(markup: str, begins: re.Pattern[str]) -> str:
+    """Return `markup` without what begins so and ends; an end that is missing is looked for once, not by each beginning."""
+    kept, start, place, endless = list[str](), 0, 0, set[str]()
+    while begun := begins.search(markup, place):
+        name, place = begun[begun.lastindex or 0].lower(), begun.end()
+        ending = re.compile(_ENDS.get(name, rf"</(?:[a-z]+:)?{name}\s*>"), re.IGNORECASE)
+        if name in endless or not (end := ending.search(markup, place)):
+            endless.add(name)
+            continue
+        kept += [markup[start : begun.start()], " " * (begun.lastindex == 3)]
+        start = place = end.end()
+    return "".join([*kept, markup[start:]])
 
 
 def _unescape(text: str) -> str:

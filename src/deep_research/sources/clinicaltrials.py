@@ -184,7 +184,7 @@ def _facts(protocol: Any, trial: str) -> tuple[_writing.Fact, ...]:
     status, design = at(protocol, "statusModule"), at(protocol, "designModule")
     enrolled = number(at(design, "enrollmentInfo", "count"))
     kind = text(at(design, "enrollmentInfo", "type")).lower()
-    sponsors = at(protocol, "sponsorCollaboratorsModule")
+    sponsors, places = at(protocol, "sponsorCollaboratorsModule"), at(protocol, "contactsLocationsModule", "locations")
     return (
         ("Trial", trial),
         ("Official title", text(at(protocol, "identificationModule", "officialTitle"))),
@@ -204,7 +204,7 @@ def _facts(protocol: Any, trial: str) -> tuple[_writing.Fact, ...]:
         ("Masking", _words(text(at(design, "designInfo", "maskingInfo", "masking")))),
         ("Ages", _ages(at(protocol, "eligibilityModule"))),
         ("Sex", _words(text(at(protocol, "eligibilityModule", "sex")))),
-        ("Countries", _countries(at(protocol, "contactsLocationsModule", "locations"))),
+        ("Countries", list(distinct(text(place.get("country")) for place in objects(places)))),
     )
 
 
@@ -236,10 +236,6 @@ def _ages(eligibility: Any) -> str:
     if low and high:
         return f"{low} to {high}"
     return f"{low} and older" if low else f"up to {high}" if high else ""
-
-
-def _countries(locations: Any) -> list[str]:
-    return list(distinct(text(place.get("country")) for place in objects(locations)))
 
 
 def _date(struct: Any) -> str:

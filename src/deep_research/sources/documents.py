@@ -191,9 +191,9 @@ class DocumentsSource:
     def _forget(self, wanted: set[str]) -> None:
         """Take out of the index what is gone or has changed."""
         stale = [source for source in self._library.sources() if _stem(source.key) not in wanted]
-        for group in _grouped(stale, _BATCH_FILES):
+        for start in range(0, len(stale), _BATCH_FILES):
             with self._library.batch():
-                for source in group:
+                for source in stale[start : start + _BATCH_FILES]:
                     self._library.remove_source(source.id)
 
     def _index(self, files: list[File], progress: Progress) -> None:
@@ -326,10 +326,6 @@ def _gaps(problems: Sequence[Problem]) -> list[Gap]:
         what = f"{len(names)} files: {', '.join(names[:_NAMED])}, …" if more else ", ".join(names)
         gaps.append(Gap(what=what, why=why, source=_ORIGIN))
     return gaps
-
-
-def _grouped(sources: list[Source], size: int) -> Iterator[list[Source]]:
-    return (sources[start : start + size] for start in range(0, len(sources), size))
 
 
 def _by_weight(readings: Iterable[Reading]) -> Iterator[list[Reading]]:

@@ -45,12 +45,8 @@ class ExaSource(ApiSource[ExaOptions]):
             "contents": {"text": {"maxCharacters": options.text_chars}} if options.text_chars else None,
         }
         found = parse_search(await self._post("/search", body))
-        return result(one.model_copy(update={"excerpt": _is_cut(one, options.text_chars)}) for one in found)
-
-
-def _is_cut(found: Found, most: int) -> bool:
-    """Whether the text of a page is only its beginning, or some of its highlights."""
-    return found.excerpt or (0 < most <= len(found.page_text))
+        cut = [one.excerpt or 0 < options.text_chars <= len(one.page_text) for one in found]
+        return result(one.model_copy(update={"excerpt": is_cut}) for one, is_cut in zip(found, cut, strict=True))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

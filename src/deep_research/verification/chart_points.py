@@ -98,13 +98,8 @@ def _problems(point: ChartPoint, chart: Chart, passages: Mapping[str, str | None
     yield from (f"{name} cites {key}, which does not exist" for key in point.passages if passages.get(key) is None)
     if not point.passages:
         yield f"{name} names no passage"
-    elif texts and not _has_value(point, chart.unit, texts):
+    elif texts and missing_figures(_shown(point.value, chart.unit), texts):
         yield f"the value {_shown(point.value, chart.unit)} of {name} is not in its passage"
-
-
-def _has_value(point: ChartPoint, unit: str, texts: list[str]) -> bool:
-    """Tell whether a value stands in one of the texts with the chart's unit."""
-    return not missing_figures(_shown(point.value, unit), texts)
 
 
 def _shown(value: Decimal, unit: str) -> str:

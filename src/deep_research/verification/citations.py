@@ -64,7 +64,9 @@ def citations(text: str) -> list[Citation]:
     """Return the citations of `text` in order; those that stand side by side are one."""
     plain = text.translate(_PLAIN)
     spans = code_spans(text)
-    found = chain(_lists(text, plain, spans), _whole_sources(plain, spans))
+    whole = (m for m in _SOURCES.finditer(plain) if not is_within(spans, m.start()))
+    sources = (Citation(m.start(), m.end(), tuple(re.findall(r"s\d+", m[1]))) for m in whole)
+    found = chain(_lists(text, plain, spans), sources)
     joined: list[Citation] = []
     for one in sorted(found):
         last = joined[-1] if joined else None
@@ -86,12 +88,6 @@ def _lists(text: str, plain: str, code: Sequence[tuple[int, int]]) -> Iterator[C
                 continue
             start, end = start - 1, end + 1
         yield _widened(text, plain, start, end)._replace(ids=_ids_of(match[0]))
-
-
-def _whole_sources(plain: str, code: Sequence[tuple[int, int]]) -> Iterator[Citation]:
-    for match in _SOURCES.finditer(plain):
-        if not is_within(code, match.start()):
-            yield Citation(match.start(), match.end(), tuple(re.findall(r"s\d+", match[1])))
 
 
 def _ids_of(listed: str) -> tuple[str, ...]:

@@ -60,10 +60,8 @@ def _day_first(text: str) -> list[Quantity]:
     ]
 
 
-@lru_cache(maxsize=1024)
-def _figures_of(text: str) -> _Figures:
-    """Read a passage once for all statements that cite it."""
-    return _Figures(text)
+_figures_of = lru_cache(maxsize=1024)(_Figures)
+"""A passage is read once for all statements that cite it."""
 
 
 def missing_figures(statement: str, texts: Sequence[str]) -> list[MissingFigure]:

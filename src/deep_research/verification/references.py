@@ -1,7 +1,10 @@
 """Lists of references in reports that somebody else wrote: where they stand, and which number names which page."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from deep_research.text.code_spans import is_within
@@ -20,7 +23,8 @@ _BARE_HEADING = re.compile(
     r"[ \t]*(?:\*\*|__)?(?P<title>[^\n*_|\[\]]{2,60}?)(?:\*\*|__)?[ \t]*[:：]?(?:\*\*|__)?[ \t]*$"
 )
 _UNDERLINED = re.compile(r"[ \t]{0,3}(?:={2,}|-{2,})[ \t]*$")
-_RULE = re.compile(r"[ \t]*(?:[-*_][ \t]*){3,}$|[ \t]*\|?[ \t:|-]+\|?[ \t]*$")
+_RULE = re.compile(r"[ \t]*(?:[-*_][ \t]*){3,}$|[ \t:|-]+$")
+_LONGEST_HEADING = 80
 _LEAST_ENTRIES = 2
 
 
@@ -33,25 +37,32 @@ class ListedReference(NamedTuple):
     start: int
 
 
-class ReferenceLists(NamedTuple):
+@dataclass(frozen=True)
+class ReferenceLists:
     """All entries of a report in order, and the stretches of text that they fill."""
 
     entries: tuple[ListedReference, ...]
     spans: tuple[tuple[int, int], ...]
 
-    @property
+    @cached_property
     def has_numbers(self) -> bool:
         """Whether any entry has a number."""
         return any(entry.name.isdigit() for entry in self.entries)
 
-    def find(self, name: str, offset: int) -> ListedReference | None:
-        """Return the entry of a name: of several lists that of the next one, else the last before."""
-        named = [entry for entry in self.entries if entry.name == name.strip().casefold()]
-        after = next((entry for entry in named if entry.start > offset), None)
-        return after or (named[-1] if named else self._by_place(name))
+    @cached_property
+    def _places(self) -> list[tuple[str, int, int]]:
+        return sorted((entry.name, entry.start, number) for number, entry in enumerate(self.entries))
 
-    def _by_place(self, name: str) -> ListedReference | None:
-        """Return the entry at a place of a list without numbers: a DOCX file has them in its format, not in its text."""
+    def find(self, name: str, offset: int) -> ListedReference | None:
+        """Return the entry of a name: of several lists that of the next one, else the last before.
+
+        In a list without numbers it is that of a place: a DOCX file has them in its format, not in its text.
+        """
+        key = name.strip().casefold()
+        after = bisect_right(self._places, (key, offset, len(self.entries)))
+        for near in (*self._places[after : after + 1], *self._places[max(0, after - 1) : after]):
+            if near[0] == key:
+                return self.entries[near[2]]
         place = int(name) if name.isdecimal() and not self.has_numbers else 0
         return self.entries[place - 1] if 0 < place <= len(self.entries) else None
 
@@ -60,10 +71,12 @@ def addresses(text: str) -> tuple[str, ...]:
     """Return the web addresses in a text, without the punctuation of the sentence around them."""
     found: list[str] = []
     for match in _URL.finditer(text):
-        url = match[0].rstrip(".,;:!?*_'’")
-        while url.endswith(")") and url.count(")") > url.count("("):
-            url = url[:-1].rstrip(".,;:!?*_'’")
-        url = url.split(")](")[0]
+        url, end = match[0], len(match[0])
+        surplus = url.count(")") - url.count("(")
+        while end and (url[end - 1] in ".,;:!?*_'’" or (url[end - 1] == ")" and surplus > 0)):
+            surplus -= url[end - 1] == ")"
+            end -= 1
+        url = url[:end].split(")](")[0]
         found.append(url if "//" in url else f"https://{url}")
     return tuple(dict.fromkeys(found))
 
@@ -99,7 +112,7 @@ def read_lists(text: str, code: Sequence[tuple[int, int]]) -> ReferenceLists:
 def _headed_regions(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
     """Yield the lines from the heading of a list of references to the next heading that is no part of it."""
     begin, level = -1, 0
-    for number, line in enumerate(lines):
+    for number in range(len(lines)):
         depth, title = _heading(lines, number)
         if not depth:
             continue
@@ -112,7 +125,6 @@ def _headed_regions(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
             begin = -1
         if begin < 0 and is_reference_heading(title) and _has_entries(lines, number):
             begin, level = number, depth
-        del line
     if begin >= 0:
         yield begin, len(lines)
 
@@ -126,7 +138,7 @@ def _heading(lines: Sequence[_Line], number: int) -> tuple[int, str]:
     line = lines[number].text
     if (marked := _HEADING.match(line)) is not None:
         return len(marked["marks"]), plain_text(marked["title"].rstrip(" #\n"))
-    bare = _BARE_HEADING.match(line.rstrip("\n"))
+    bare = _BARE_HEADING.match(line.strip()) if len(line.strip()) <= _LONGEST_HEADING else None
     if bare is None or not is_reference_heading(bare["title"]):
         return 0, ""
     following = lines[number + 1].text if number + 1 < len(lines) else ""
