@@ -39,6 +39,7 @@ from deep_research.report.counts import VerdictCounts, verdict_counts
 from deep_research.report.ledger import ledger_of, reasoner_of
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import dated_source
+from deep_research.steps.open_source import PLACE
 from deep_research.text.inert_markdown import make_inert
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
@@ -276,10 +277,13 @@ def _changes(changes: Changes, language: str) -> list[str]:
 
 
 def _untold(gaps: Sequence[Gap]) -> list[Gap]:
-    """Return the gaps that a writer's text does not say; of a source whose searches failed more than once, the first."""
+    """Return the gaps that a writer's text does not say; of a source whose searches failed more than once, the first.
+
+    Whoever tried to open a page was told that it failed, and went on without it.
+    """
     found: dict[object, Gap] = {}
     for number, gap in enumerate(gaps):
-        if gap.what != COVERAGE and "review_open" not in gap.codes:
+        if gap.what != COVERAGE and gap.source != PLACE and "review_open" not in gap.codes:
             is_search = gap.source and gap.what.startswith(f"{gap.source}: ")
             found.setdefault(gap.source if is_search else number, gap)
     return list(found.values())
