@@ -1,5 +1,6 @@
 """A model that was talked into doing harm, or a server that says odd things: nothing of it is shown, no run ends."""
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -61,13 +62,15 @@ def test_terminal_codes_of_a_model_are_nowhere(tmp_path: Path, monkeypatch: pyte
         return EVIL + text + EVIL
 
     def evil(_step: str, reply: Reply) -> Reply:
+        if reply.text.startswith("{"):
+            return replace(reply, text=json.dumps(_everywhere(json.loads(reply.text), spoil)))
         return replace(reply, data=_everywhere(reply.data, spoil), text=_everywhere(reply.text, spoil))
 
     with served(monkeypatch, _Changed(evil)):
         ran = research(tmp_path)
     assert_presentable(ran)
     assert ran.report.answered
-    assert len(texts) * len(ESCAPES) > 2_500
+    assert len(texts) > 30
     assert _RAW.search(_shown(tmp_path / "home")) is None
     told = [event.model_dump_json() for event in ran.events if not isinstance(event, ReportPiece)]
     # Of a code that two pieces of a stream share, its harmless letters may be left.
@@ -89,8 +92,8 @@ def test_a_model_that_was_talked_into_harm_brings_no_link_and_no_markup_that_act
         if step == "write":
             return replace(reply, text=f"{reply.text}\n\n{evil}\n\n## {evil}\n\n- {evil}")
         if step == "revise":
-            edits = [{**edit, "new": evil} for edit in reply.data["edits"]]  # type: ignore[index]
-            return replace(reply, data={**reply.data, "edits": edits})  # type: ignore[dict-item]
+            said = json.loads(reply.text)
+            return replace(reply, text=json.dumps({**said, "edits": [{**edit, "new": evil} for edit in said["edits"]]}))
         return reply
 
     with served(monkeypatch, _Changed(lying)):

@@ -78,7 +78,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     """Return the report with its references, gaps and method note, and everything that can be looked up in it."""
     language = done.question.language
     title, text, claims = _titled(done)
-    is_written = reasoner_of(ctx.reasoner.info, ctx.journal).is_language_model
+    is_written = reasoner_of(ctx.reasoner.info, ctx.journal).is_language_model and ctx.settings.workflow != "verify"
     references = _References(ctx.library, claims, "" if is_written else done.question.text)
     judged = any(c.verdict.by_model for c in claims)
     wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
