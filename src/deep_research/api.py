@@ -534,7 +534,7 @@ def _home(values: Mapping[str, Any]) -> Path:
 def _answer_of(on_question: OnQuestion | None) -> Answer | None:
     if on_question is None:
         return None
-    from deep_research.conversation.plan_edits import format_question  # noqa: PLC0415 - only where it is asked
+    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked
 
     return lambda asked: on_question(format_question(asked))
 
@@ -625,14 +625,14 @@ def list_exporters() -> "list[type[Exporter]]":
 
 def format_plan(brief: "Brief") -> str:
     """Return a plan as the outline of Markdown that a run takes as the answer to the plan it has shown."""
-    from deep_research.conversation.plan_edits import format_outline  # noqa: PLC0415 - only where it is asked for
+    from deep_research.conversation.plan_outline import format_outline  # noqa: PLC0415 - only where it is asked for
 
     return format_outline(brief)
 
 
 def format_asked(asked: "Asked") -> str:
     """Return what a run asks as one text: the plan or the options with the question."""
-    from deep_research.conversation.plan_edits import format_question  # noqa: PLC0415 - only where it is asked for
+    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked for
 
     return format_question(asked)
 

@@ -21,8 +21,8 @@ SAID = {
     "verify": ["Is that true?", "are you sure?", "真的吗？", "그게 사실인가요?", "本当ですか？"],
 }  # fmt: skip
 SECTIONS = [
-    ("Tell me more about section 2", 2), ("more on section 3", 3), ("tell me more about the second section", 2),
-    ("再讲讲第二节", 2), ("2번 섹션에 대해 더 알려 주세요", 2), ("第2節について詳しく教えてください", 2),
+    ("Tell me more about section 2", 2), ("more on section 3", 3),
+    ("再讲讲第2节", 2), ("2번 섹션에 대해 더 알려 주세요", 2), ("第2節について詳しく教えてください", 2),
 ]  # fmt: skip
 QUESTIONS = [
     "What is VACUUM?", "help desk opening hours", "exit codes", "How does quit work?", "Tell me more about VACUUM",

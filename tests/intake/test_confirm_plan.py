@@ -85,7 +85,7 @@ async def test_a6_changes_are_shown_again_until_confirmed_and_never_planned_over
             "Gamma engine",
             "Prices",
         ]
-        assert _shown(await bench.answer("3번을 1번으로 이동")) == ["Prices", "Alpha engine", "Gamma engine"]
+        assert _shown(await bench.answer("이동 3 1")) == ["Prices", "Alpha engine", "Gamma engine"]
         done = await bench.answer("확인")
     assert _written(done) == ["Prices", "Alpha engine", "Gamma engine"]
     assert bench.context.reasoner.plans == 1  # type: ignore[attr-defined]
@@ -226,5 +226,5 @@ async def test_a6_without_a_word_about_it_no_plan_is_shown(tmp_path: Path) -> No
 async def test_a6_the_finder_reasoner_plans_a_section_for_each_wish(tmp_path: Path) -> None:
     async with Bench(tmp_path, _shelf(), confirm_plan=True, max_review_iterations=0) as bench:
         before = _shown(await bench.ask("Which kinds of engines are there?"))
-        after = _shown(await bench.answer("also more about prices"))
+        after = _shown(await bench.answer("add: prices"))
     assert set(after) - set(before) == {"prices"}

@@ -4,7 +4,6 @@ import re
 from functools import cache
 from typing import Literal, NamedTuple
 
-from deep_research.conversation.plan_edits import section_numbers
 from deep_research.conversation.replies import confirms, means, rejects
 from deep_research.data import Report
 from deep_research.i18n.catalog import phrase
@@ -13,6 +12,7 @@ from deep_research.i18n.lexicon import any_word
 
 RemarkKind = Literal["thanks", "leave", "help", "nothing_open", "summary", "verify", "section"]
 _WHOLE: tuple[RemarkKind, ...] = ("thanks", "leave", "help", "summary", "verify")
+_SECTION = re.compile(r"(?:(?:the )?(?:section|part)|第)?\s*(\d{1,2})\s*(?:번|절|섹션|节|章|節|\s)*", re.IGNORECASE)
 ABOUT_THE_REPORT = frozenset({"summary", "verify", "section"})
 """Kinds that a language model can do better than code."""
 
@@ -34,8 +34,8 @@ def read_remark(line: str) -> Remark | None:
         return Remark("nothing_open")
     language = detect(text)
     asked = _wish(language).sub(" ", text.strip(" .!?。！？~～"))
-    numbers = section_numbers(asked, language)
-    return Remark("section", numbers[0]) if len(numbers) == 1 and asked.strip() != text.strip() else None
+    section = _SECTION.fullmatch(asked.strip())
+    return Remark("section", int(section[1])) if section and asked.strip() != text else None
 
 
 @cache

@@ -175,8 +175,7 @@ class Brief(Noun):
 class PlanEdit(Noun):
     """One change to a plan that was shown.
 
-    `sections` are numbers as shown, from 1 on (99 for the last); one for all changes but `drop`, none for those of
-    the whole plan. `to` is the new place of a section; `said` is what the user wrote.
+    `sections` are numbers as shown, from 1 on; one for all changes but `drop`, none for those of the whole plan. `to` is the new place of a section; `said` is what the user wrote.
     """
 
     change: PlanChange

@@ -126,7 +126,7 @@ async def read_answer(ctx: RunContext, brief: Brief, answer: str) -> PlanAnswer:
     """
     limit = ctx.settings.max_sections
     said = read_plan_answer(answer, brief, max_sections=limit)
-    if said.kind != "unclear":
+    if said.is_clear:
         return said
     edits = await ctx.reasoner.read_plan_edits(answer, brief)
     return apply_edits(brief, edits, max_sections=limit) if edits else said
