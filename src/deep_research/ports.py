@@ -433,7 +433,3 @@ class ApiClient(Protocol):
         Raises Unreachable when there is none in time, RateLimited when the API keeps asking to wait.
         """
         ...
-
-    async def earlier(self, method: str, url: str) -> Sequence[ApiResponse]:
-        """Return what that address has answered so far in the run, as far as a journal keeps it, oldest first."""
-        ...
