@@ -130,26 +130,6 @@ class Flights(Generic[_T]):
             task.exception()  # seen, also when every waiter has gone
 
 
-class Seats:
-    """Lets at most `number` holders go on at the same time; a holder that has a seat keeps it until it gives it back."""
-
-    def __init__(self, number: int) -> None:
-        self._free = asyncio.Semaphore(number)
-        self._held = set[str]()
-
-    async def take(self, holder: str) -> None:
-        """Wait for a seat, in the order of asking; return at once where `holder` has one."""
-        if holder not in self._held:
-            await self._free.acquire()
-            self._held.add(holder)
-
-    def give_back(self, holder: str) -> None:
-        """Free the seat of `holder`, if it has one."""
-        if holder in self._held:
-            self._held.remove(holder)
-            self._free.release()
-
-
 class LoopThread:
     """An event loop in a thread of its own, begun when it is first needed; a forked process begins another."""
 

@@ -121,7 +121,7 @@ def test_b9_the_provider_can_be_named_and_needs_no_key_by_default() -> None:
 
 
 async def test_b9_configurable_sets_and_wins_over_the_graph(docs: Path, own_state: Path) -> None:
-    graph = build_deep_research_graph(max_review_iterations=0, search_results=3)
+    graph = build_deep_research_graph(max_review_iterations=0, max_discover_iterations=3)
     config: Any = {
         "configurable": {
             "thread_id": "test-123",
@@ -138,7 +138,7 @@ async def test_b9_configurable_sets_and_wins_over_the_graph(docs: Path, own_stat
         >= {
             "max_tool_calls_per_researcher": 1,
             "max_review_iterations": 1,
-            "search_results": 3,
+            "max_discover_iterations": 3,
         }.items()
     )
 

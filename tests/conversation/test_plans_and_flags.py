@@ -93,7 +93,7 @@ def test_b10_an_editor_that_does_nothing_leaves_the_plan(
 
 @pytest.fixture
 def ran(docs: str, own_state: Path) -> Ran:
-    return run(QUESTION, home=own_state, docs=[Path(docs)], search_results=4)
+    return run(QUESTION, home=own_state, docs=[Path(docs)])
 
 
 def test_b10_ask_run_answers_from_the_report_or_by_new_research(ran: Ran, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from deep_research.data import (
     Section,
     Turn,
 )
-from deep_research.events import Searched, SectionStarted, SectionWritten
+from deep_research.events import Searched, SectionWritten
 from deep_research.graph.graph_state import DiscoverState
 from deep_research.ports import Library
 from tests.graph.harness import Planner, Shelf, ask
@@ -50,6 +50,22 @@ class Told(Planner):
         if len(turns) < len(self.moves):
             return Move(actions=tuple(self.moves[len(turns)]))
         return Move(text=await self.take_notes(section, brief, turns, library))
+
+
+class OneByOne(Told):
+    """Has the second section wait for the notes of the first."""
+
+    def __init__(self, *titles: str, moves: Sequence[Sequence[Action]]) -> None:
+        super().__init__(*titles, moves=moves)
+        self._first_is_done = asyncio.Event()
+
+    async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
+        if section.title != self.titles[0]:
+            await self._first_is_done.wait()
+        move = await super().next_move(section, brief, turns, library)
+        if section.title == self.titles[0] and move.text:
+            self._first_is_done.set()
+        return move
 
 
 class Greedy(Planner):
@@ -173,8 +189,8 @@ def test_what_a_colleague_has_opened_is_told_and_free(tmp_path: Path) -> None:
         [_action("o", "open", source="s1")],
         [_action("t", "search", "engine 2")],
     ]
-    reasoner = Told("Alpha engine", "Beta engine", moves=moves)
-    ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=0, max_concurrent_researchers=1)
+    reasoner = OneByOne("Alpha engine", "Beta engine", moves=moves)
+    ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=0)
     first, second = (reasoner.turns[title, 1] for title in ("Alpha engine", "Beta engine"))
     assert [turn.observations[0].free for turn in first] == [False, False, False]
     assert [turn.observations[0].free for turn in second] == [False, True, False]
@@ -263,24 +279,3 @@ def test_b4_entities_have_the_fields_of_the_design() -> None:
     assert set(Discovery.model_fields) >= {"entities", "summary", "categories", "search_coverage"}
     assert Discovery(entities=(DiscoveredItem(name="x"),)).total_found == 1
     assert set(DiscoverState.__annotations__) >= {"discovered_items", "discovery_complete", "discovery_summary"}
-
-
-@pytest.mark.parametrize("limit", [1, 2])
-def test_b6_so_many_sections_are_researched_at_the_same_time_in_the_order_of_the_plan(
-    tmp_path: Path, limit: int
-) -> None:
-    titles = ("Alpha engine", "Beta engine", "Kinds of engines", "Gamma engine")
-    trace = ask(
-        tmp_path,
-        "Engines",
-        Shelf(**NOTES),
-        reasoner=Greedy(*titles, count=2),
-        max_concurrent_researchers=limit,
-        max_review_iterations=0,
-    )
-    assert [event.section for event in trace.of(SectionStarted)] == list(titles)
-    under_way = [0]
-    for event in trace.events:
-        step = isinstance(event, SectionStarted) - isinstance(event, SectionWritten)
-        under_way.append(under_way[-1] + step)
-    assert max(under_way) == limit

@@ -188,7 +188,7 @@ class Reviewer(Planner):
 
 def test_b7_review_sends_back_only_the_named_section_and_keeps_the_outline(tmp_path: Path) -> None:
     reasoner = Reviewer(*THREE, weak=("Beta engine",))
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, streaming_review=False)
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner)
     attempts = [(event.section, event.attempt) for event in trace.of(SectionStarted)]
     assert sorted(attempts) == [
         ("Alpha engine", 1), ("Beta engine", 1), ("Beta engine", 2), ("Beta engine", 3), ("Gamma engine", 1),
@@ -207,7 +207,6 @@ def test_b7_reviews_end_at_their_limit(tmp_path: Path, limit: int) -> None:
         Shelf(**NOTES),
         reasoner=reasoner,
         max_review_iterations=limit,
-        streaming_review=False,
     )
     retries = [event.retry for event in trace.of(Reviewed)]
     assert retries == [("Beta engine",)] * limit + [()]

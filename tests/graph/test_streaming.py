@@ -92,15 +92,6 @@ def test_b14_a_finished_section_is_reviewed_and_sent_out_again_while_another_sti
     assert _starts(trace.of(SectionStarted)) == {WEAK: 2, "Beta engine": 1, SLOW: 1}
 
 
-def test_b14_without_streaming_all_wait_for_the_slowest(tmp_path: Path) -> None:
-    reasoner = Strict(*THREE, weak=(WEAK,), at_the_end=(WEAK,))
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, streaming_review=False, max_review_iterations=1)
-    assert reasoner.alone == []
-    written = [i for i, e in enumerate(trace.events) if isinstance(e, SectionWritten)]
-    second = next(i for i, e in enumerate(trace.events) if isinstance(e, SectionStarted) and e.attempt == 2)
-    assert sum(i < second for i in written) == len(THREE)
-
-
 @pytest.mark.parametrize("limit", [0, 1, 2])
 def test_b14_a_section_goes_out_again_at_most_so_often(tmp_path: Path, limit: int) -> None:
     reasoner = Varied(*THREE, weak=(WEAK,), at_the_end=(WEAK,))

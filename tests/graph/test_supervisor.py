@@ -225,7 +225,7 @@ def test_d2_a_topic_named_twice_is_researched_once(tmp_path: Path) -> None:
 def test_d2_defaults_and_bounds() -> None:
     settings = Settings(workflow="supervisor")
     assert (settings.max_concurrent_research_units, settings.max_researcher_iterations) == (5, 6)
-    assert settings.tool_calls_per_researcher == settings.max_react_tool_calls == 10
+    assert settings.max_tool_calls_per_researcher == 10
 
 
 class Greedy(Lead):
@@ -245,14 +245,14 @@ class Greedy(Lead):
 def test_d3_tool_calls_of_a_researcher_are_limited(tmp_path: Path, limit: int) -> None:
     place = Shelf(**NOTES)
     lead = Greedy([conduct("Alpha engine")])
-    supervise(tmp_path, lead, place, max_react_tool_calls=limit, max_tool_calls_per_researcher=50)
+    supervise(tmp_path, lead, place, max_tool_calls_per_researcher=limit)
     assert sum(count for query, count in place.asked.items() if query.startswith("engine ")) == limit
 
 
 def test_d3_a_tool_that_fails_tells_the_researcher_and_the_others_answer(tmp_path: Path) -> None:
     lead = Greedy([conduct("Alpha engine")])
     lead.place = "nowhere"
-    supervise(tmp_path, lead, max_react_tool_calls=6)
+    supervise(tmp_path, lead, max_tool_calls_per_researcher=6)
     first = lead.turns["Alpha engine", 1][0].observations
     assert [bool(seen.passages) for seen in first] == [True, True, False]
     assert "nowhere" in first[2].failure

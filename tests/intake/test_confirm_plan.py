@@ -200,7 +200,6 @@ async def test_a6_who_never_confirms_is_not_researched_for(tmp_path: Path) -> No
     ("settings", "shown"),
     [
         ({"allow_clarification": True}, True),
-        ({"allow_clarification": True, "confirm_high_value": False}, False),
         ({"allow_clarification": False}, False),
     ],
 )

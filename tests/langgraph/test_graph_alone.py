@@ -243,12 +243,12 @@ async def test_events_of_astream_events(docs: str) -> None:
 
 
 async def test_settings_as_context_and_bound_configuration(docs: str, own_state: Path) -> None:
-    graph = build_deep_research_graph(search_results=3).with_config({"configurable": {"docs": [docs]}})
+    graph = build_deep_research_graph(max_discover_iterations=3).with_config({"configurable": {"docs": [docs]}})
     await graph.ainvoke(_asked(), context=Settings(max_review_iterations=0))
     await graph.ainvoke(_asked(), context={"max_review_iterations": 0})
     for record in list_runs(own_state):
         assert record.settings["max_review_iterations"] == 0
-        assert record.settings["search_results"] == 3
+        assert record.settings["max_discover_iterations"] == 3
 
 
 def test_schemas_are_small_and_public() -> None:

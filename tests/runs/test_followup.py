@@ -32,7 +32,7 @@ def ask(ran: Ran, question: str, listener: Callable[[Event], None] = lambda _eve
 def ran(tmp_path: Path) -> Ran:
     """A finished run about engines, with a note beside that no search of it has found."""
     docs = write_notes(engines(tmp_path / "docs"), harbour=QUAY)
-    return run("Which kinds of engines are there?", home=tmp_path / "home", docs=[docs], search_results=4)
+    return run("Which kinds of engines are there?", home=tmp_path / "home", docs=[docs])
 
 
 def test_b10_what_the_run_has_read_answers_with_the_same_passages_and_no_search(ran: Ran) -> None:

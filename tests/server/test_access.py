@@ -282,7 +282,7 @@ def test_settings_that_cannot_be_used_are_told_and_not_shown_as_choices_without_
     assert http.get("/api/v1/options").json()["problem"] == ""
     for name, value, told in (
         ("DEEP_RESEARCH_MODEL_PROVIDER", "nobody", "nobody"),
-        ("DEEP_RESEARCH_MAX_SECTIONS", "99", "max_sections"),
+        ("DEEP_RESEARCH_MAX_ITERATIONS", "99", "max_iterations"),
     ):
         monkeypatch.setenv(name, value)
         options = http.get("/api/v1/options").json()

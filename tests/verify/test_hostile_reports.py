@@ -60,7 +60,7 @@ def web() -> Iterator[tuple[FakeWeb, str]]:
 def checked(text: str, web: FakeWeb | None = None, **settings: Any) -> Any:
     """Verify a report without a model; the site of the fake web alone may be opened."""
     hosts = [f"127.0.0.1:{web.port}"] if web is not None else []
-    return verify(text, model_provider="finder", allowed_internal_hosts=hosts, web_timeout_seconds=2, **settings)
+    return verify(text, model_provider="finder", allowed_internal_hosts=hosts, model_timeout_seconds=2, **settings)
 
 
 @pytest.mark.parametrize("address", [*INSIDE, *SCHEMES])

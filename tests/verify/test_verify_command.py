@@ -28,7 +28,7 @@ def web() -> Iterator[tuple[FakeWeb, str]]:
 
 
 def opened(web: FakeWeb) -> list[str]:
-    return ["--set", f"allowed_internal_hosts=127.0.0.1:{web.port}", "--set", "web_timeout_seconds=5"]
+    return ["--set", f"allowed_internal_hosts=127.0.0.1:{web.port}", "--set", "model_timeout_seconds=5"]
 
 
 def verified(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:

@@ -238,12 +238,6 @@ def test_e1_a_paper_without_full_text_stays_its_abstract_with_a_gap(world: World
     assert ["Only its abstract could be read" in gap.why for gap in ctx.gaps] == [True]
 
 
-def test_e1_the_full_text_of_papers_can_be_switched_off(world: World, tmp_path: Path) -> None:
-    seen, ctx = opening(world, tmp_path, _paper(world), pages=PlainPages, read_full_papers=False)
-    assert (seen.passages, ctx.gaps) == (("s1p1",), [])
-    assert world.web.requests == []
-
-
 def test_addresses_are_found_in_a_question() -> None:
     assert addresses_in("比较 https://a.test/x、https://b.test/y 和https://a.test/x。") == (
         "https://a.test/x", "https://b.test/y",

@@ -51,6 +51,10 @@ MakeWeb = Callable[["WebOptions"], "Web"]
 """Builds the connection to the web from its options; a test builds one that leads to a web of its own."""
 
 
+_MOST_FILE_BYTES = 64 * 2**20
+"""A larger file is a data set, not a document; the longest books and manuals have less."""
+
+
 def _ignore(_event: Event) -> None:
     """Show nothing."""
 
@@ -386,9 +390,8 @@ def open_documents(docs: Sequence[str], home: Path, settings: Settings) -> tuple
         if not old.name.startswith(index.name):
             with suppress(OSError):  # another process may hold it open
                 old.unlink()
-    limit = settings.max_file_megabytes * 1024 * 1024
     library = _open_index(index)
-    return DocumentsSource(paths, library, max_file_bytes=limit), library
+    return DocumentsSource(paths, library, max_file_bytes=_MOST_FILE_BYTES), library
 
 
 def _open_index(path: Path) -> SqliteLibrary:

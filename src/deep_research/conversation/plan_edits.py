@@ -20,7 +20,7 @@ from deep_research.conversation.plan_outline import (
     section_of,
 )
 from deep_research.conversation.replies import confirms, rejects
-from deep_research.data import Brief, PlanChange, PlanEdit, Section
+from deep_research.data import MAX_SECTIONS, Brief, PlanChange, PlanEdit, Section
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.lexicon import any_of, words
 
@@ -86,11 +86,11 @@ class PlanAnswer(NamedTuple):
     is_clear: bool = True
 
 
-def read_plan_answer(answer: str, brief: Brief, *, max_sections: int = 7) -> PlanAnswer:
+def read_plan_answer(answer: str, brief: Brief) -> PlanAnswer:
     """Return what `answer` means for the plan `brief`; changes that cannot be made are told, the others are made."""
     answer = fold_blanks(answer)
     if is_outline(answer):
-        return _from_outline(answer, brief, max_sections)
+        return _from_outline(answer, brief)
     lines = [line.strip() for line in _LINES.split(answer) if line.strip()]
     read = {line: read_edit(line) for line in lines}
     edits = [edit for edit in read.values() if edit is not None]
@@ -98,7 +98,7 @@ def read_plan_answer(answer: str, brief: Brief, *, max_sections: int = 7) -> Pla
         _problem(line, phrase("plan_not_understood", brief.language)) for line in lines if read[line] is None
     )
     if edits:
-        made = apply_edits(brief, edits, max_sections=max_sections)
+        made = apply_edits(brief, edits)
         return made._replace(problems=(*made.problems, *unread), is_clear=not unread)
     if rejects(answer):
         return PlanAnswer("rejected", brief)
@@ -107,9 +107,9 @@ def read_plan_answer(answer: str, brief: Brief, *, max_sections: int = 7) -> Pla
     return PlanAnswer("unclear", brief, unread[:1], is_clear=False)
 
 
-def apply_edits(brief: Brief, edits: Sequence[PlanEdit], *, max_sections: int) -> PlanAnswer:
+def apply_edits(brief: Brief, edits: Sequence[PlanEdit]) -> PlanAnswer:
     """Return the plan with the changes that can be made, and what could not be."""
-    draft = _Draft(brief, max_sections)
+    draft = _Draft(brief)
     problems: list[str] = []
     for edit in edits:
         try:
@@ -123,7 +123,7 @@ def _problem(said: str, problem: object) -> str:
     return f"“{said[:80]}”: {problem}"
 
 
-def _from_outline(answer: str, brief: Brief, max_sections: int) -> PlanAnswer:
+def _from_outline(answer: str, brief: Brief) -> PlanAnswer:
     edited = parse_outline(answer, brief)
     titles = [section.title for section in edited.sections]
     problem = ""
@@ -131,16 +131,16 @@ def _from_outline(answer: str, brief: Brief, max_sections: int) -> PlanAnswer:
         problem = phrase("plan_no_sections", brief.language)
     elif repeated := next((title for title in titles if titles.count(title) > 1), ""):
         problem = phrase("plan_same_title", brief.language, title=repeated)
-    elif len(titles) > max_sections:
-        problem = phrase("plan_too_many", brief.language, count=len(titles), limit=max_sections)
+    elif len(titles) > MAX_SECTIONS:
+        problem = phrase("plan_too_many", brief.language, count=len(titles), limit=MAX_SECTIONS)
     return PlanAnswer("edited", brief if problem else edited, (problem,) if problem else ())
 
 
 class _Draft:
     """A plan while it is changed: sections with the numbers they were shown under."""
 
-    def __init__(self, brief: Brief, max_sections: int) -> None:
-        self.brief, self.limit = brief, max_sections
+    def __init__(self, brief: Brief) -> None:
+        self.brief = brief
         self.rows: list[tuple[int, Section]] = list(enumerate(brief.sections, 1))
 
     def say(self, name: str, **values: object) -> str:
@@ -164,8 +164,8 @@ class _Draft:
         if section.title.casefold() in taken:
             raise ValueError(self.say("plan_same_title", title=section.title))
         if place == len(self.rows):
-            if len(self.rows) >= self.limit:
-                raise ValueError(self.say("plan_too_many", count=len(self.rows) + 1, limit=self.limit))
+            if len(self.rows) >= MAX_SECTIONS:
+                raise ValueError(self.say("plan_too_many", count=len(self.rows) + 1, limit=MAX_SECTIONS))
             self.rows.append((0, section))
         else:
             self.rows[place] = (self.rows[place][0], section)

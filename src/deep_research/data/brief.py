@@ -15,6 +15,10 @@ Workflow = Literal["sections", "loop", "supervisor", "quick", "verify", "desk"]
 """How a run works; `verify` verifies a report, and at the `desk` an agent researches by itself."""
 
 
+MAX_SECTIONS = 7
+"""Sections of a plan (contract row B5: 3 to 7)."""
+
+
 class Message(Noun):
     """One turn of the conversation before or around the question."""
 

@@ -25,6 +25,8 @@ API_RATE = Rate()
 """The rates of hosts for which none is set: of pages, and of APIs."""
 _SLOW = 1.0
 """Calls per second up to which, without a burst, a host is called by one after the other."""
+LONGEST_SILENCE = 30.0
+"""Seconds: a page or API that says nothing for longer is given up, as browsers' users do."""
 _PACES_LOCK = threading.Lock()
 
 

@@ -12,10 +12,8 @@ from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from functools import cached_property
 from typing import Any
 
-from deep_research.concurrency import Seats
 from deep_research.data import Document, Gap, Snapshot
 from deep_research.errors import ConfigError, ReplayDiffers, ResearchError, Stopped, StoreError
 from deep_research.events import Event, GapFound
@@ -91,11 +89,6 @@ class RunContext:
     paused: Callable[[], AbstractContextManager[None]] = nullcontext
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
-
-    @cached_property
-    def researchers(self) -> Seats:
-        """Seats for the sections that are researched at the same time."""
-        return Seats(self.settings.max_concurrent_researchers)
 
     async def keep_document(self, source: str, document: Document) -> Snapshot:
         """Store the text of a source, away from the event loop; return its snapshot."""

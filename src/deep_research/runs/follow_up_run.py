@@ -53,7 +53,7 @@ def note_follow_up(store: RunStore, question: str, settings: Mapping[str, Any]) 
 
 def _open_follow_up(store: RunStore, question: str, settings: Mapping[str, Any]) -> FollowUp:
     report, record = store.load_result(), store.load()
-    text = clean_question(question, Settings(**record.settings))
+    text = clean_question(question)
     made = unfinished(store)
     if made is not None and made.question == text:
         return made
