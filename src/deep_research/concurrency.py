@@ -2,12 +2,14 @@
 
 import asyncio
 import contextvars
+import gc
 import os
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
@@ -87,6 +89,53 @@ def keep_soon(work: Callable[..., _T], *about: Any) -> "Future[_T]":
     return _KEEPING.submit(work, *about)
 
 
+class ShortCollections:
+    """Keeps the garbage collector off what was there before, while work goes on.
+
+    To walk all modules of the process takes it a tenth of a second, in which no event loop goes on, and to walk what
+    fifty runs hold half a second, for nothing to collect: that is done ten times less often, and the young are looked
+    through after `_YOUNG` new objects. Once the last block ends all is as before. Nothing is changed in a program that
+    freezes objects itself.
+    """
+
+    _YOUNG = 10_000
+
+    def __init__(self) -> None:
+        self._blocks, self._frozen, self._settled = 0, False, False
+        self._thresholds = (0, 0, 0)
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        """Begin to spare what is there."""
+        with self._lock:
+            self._blocks += 1
+            if self._blocks == 1 and not gc.get_freeze_count():
+                gc.freeze()
+                self._frozen = True
+                self._thresholds = young, middle, old = gc.get_threshold()
+                gc.set_threshold(max(young, self._YOUNG) if young else 0, middle, 10 * old)
+
+    def settle(self) -> None:
+        """Spare what has come since as well, once: the modules that the first block has loaded."""
+        with self._lock:
+            if self._frozen and not self._settled:
+                gc.freeze()
+                self._settled = True
+
+    def __exit__(self, *_: object) -> None:
+        """Let everything be walked again where no other block goes on."""
+        with self._lock:
+            self._blocks -= 1
+            if not self._blocks and self._frozen:
+                gc.unfreeze()
+                gc.set_threshold(*self._thresholds)
+                self._frozen = self._settled = False
+
+
+SHORT_COLLECTIONS = ShortCollections()
+"""Those of this process; a run is a block."""
+
+
 async def side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
     """Return the results in order. The first error of the work is raised as itself, not as a group; the rest is
     cancelled."""
@@ -128,6 +177,121 @@ class Flights(Generic[_T]):
             del self._tasks[key]
         if not task.cancelled():
             task.exception()  # seen, also when every waiter has gone
+
+
+class Together(Generic[_A, _T]):
+    """Does all that waits in one go, in a thread; what comes meanwhile waits for the next.
+
+    Who waits is cancelled with the task that does the work.
+    """
+
+    def __init__(self, work: Callable[[Sequence[_A]], Sequence[_T | Exception]]) -> None:
+        """Begin with nothing; `work` returns a result or an error for each of what it is given."""
+        self._work = work
+        self._waiting: list[tuple[_A, asyncio.Future[_T]]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def do(self, item: _A) -> _T:
+        """Return the result of one item. Raises its error."""
+        done: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
+        self._waiting.append((item, done))
+        if self._task is None:
+            self._task = asyncio.create_task(self._go_on())
+        return await done
+
+    async def _go_on(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting, []
+                await self._do_all(batch)
+        finally:
+            self._task = None
+
+    async def _do_all(self, batch: "list[tuple[_A, asyncio.Future[_T]]]") -> None:
+        try:
+            results = await asyncio.to_thread(self._work, [item for item, _ in batch])
+        except Exception as error:  # noqa: BLE001 - each that waits gets it
+            results = [error] * len(batch)
+        except BaseException:
+            left, self._waiting = self._waiting, []
+            for _, done in (*batch, *left):
+                done.cancel()
+            raise
+        for (_, done), result in zip(batch, results, strict=True):
+            if done.done():  # the waiter was cancelled
+                continue
+            if isinstance(result, Exception):
+                done.set_exception(result)
+            else:
+                done.set_result(result)
+
+
+class _Place:
+    """The place in a backlog of what waits to be taken in; `size` is counted once it has been let in."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.is_counted = size, False
+        self._loop = asyncio.get_running_loop()
+        self.let_in: asyncio.Future[None] = self._loop.create_future()
+
+    def wake(self) -> None:
+        """Let its task go on, from whatever thread."""
+        with suppress(RuntimeError):  # its loop is closed
+            self._loop.call_soon_threadsafe(lambda: self.let_in.done() or self.let_in.set_result(None))
+
+
+class Backlog:
+    """Holds new work back while what was taken in and is not done is larger than `most`; for all threads and loops.
+
+    Who asked first is let in first, and only as many are woken as there is room for.
+    """
+
+    def __init__(self, most: int, expected: int) -> None:
+        """Begin with nothing; `expected` is taken for the size of what is under way until something was measured."""
+        self._most, self._expected, self._held = most, expected, 0
+        self._waiting: deque[_Place] = deque()
+        self._lock = threading.Lock()
+
+    @asynccontextmanager
+    async def taken_in(self) -> AsyncIterator[Callable[[int], None]]:
+        """Wait for room, and count what comes in until the block ends; gives what is to be told its size."""
+        place = _Place(self._expected)
+        self._count(0, place)
+        try:
+            if not place.is_counted:
+                await place.let_in
+
+            def measured(found: int) -> None:
+                self._count(found - place.size)
+                place.size = self._expected = found
+
+            yield measured
+        finally:
+            self._leave(place)
+
+    def _count(self, more: int, new: _Place | None = None) -> None:
+        """Count more or less, and let in those that there is room for then."""
+        with self._lock:
+            self._held += more
+            if new is not None:
+                self._waiting.append(new)
+            woken: list[_Place] = []
+            while self._waiting and self._held <= self._most:
+                place = self._waiting.popleft()
+                place.size, place.is_counted = self._expected, True
+                self._held += place.size
+                woken.append(place)
+        for place in woken:
+            if place is not new:
+                place.wake()
+
+    def _leave(self, place: _Place) -> None:
+        """Give up a place, be it let in or still waiting."""
+        with self._lock:
+            if not place.is_counted:
+                self._waiting.remove(place)
+                return
+        self._count(-place.size)
 
 
 class LoopThread:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from deep_research.data import Asked, Question
 from deep_research.graph.run_graph import drive, open_checkpoints
+from deep_research.graph.sqlite_checkpoints import ThreadedSqliteSaver
 from deep_research.graph.workflows import compile_workflow
 from tests.graph.harness import Bench, Planner, Shelf
 
@@ -28,7 +28,7 @@ class Killed(BaseException):
     """The process dies."""
 
 
-class DyingSaver(AsyncSqliteSaver):
+class DyingSaver(ThreadedSqliteSaver):
     """Dies instead of storing a certain checkpoint of the whole graph, when all writes before it are stored."""
 
     def __init__(self, connection: Any, *, dies_at: int, **options: Any) -> None:
@@ -69,7 +69,7 @@ async def _sitting(folder: Path, workflow: str, question: str, *, dies_at: int |
         async with open_checkpoints(folder / "checkpoints.db") as living:
             saver = living
             if dies_at is not None:
-                assert isinstance(living, AsyncSqliteSaver)
+                assert isinstance(living, ThreadedSqliteSaver)
                 saver = DyingSaver(living.conn, serde=living.serde, dies_at=dies_at)
             graph = compile_workflow(workflow, saver)
             return await drive(graph, bench.context, _start(workflow, question), ask=_unasked)

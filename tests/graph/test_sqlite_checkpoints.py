@@ -6,25 +6,24 @@ from pathlib import Path
 import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import empty_checkpoint
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from deep_research.graph.run_graph import open_checkpoints
+from deep_research.graph.sqlite_checkpoints import open_sqlite_checkpoints
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "run", "checkpoint_ns": ""}}
 
 
 async def test_a_write_whose_task_is_cancelled_is_stored_before_the_file_is_closed(tmp_path: Path) -> None:
     file, checkpoint = tmp_path / "checkpoints.db", empty_checkpoint()
-    async with open_checkpoints(file) as saver:
+    async with open_sqlite_checkpoints(file, JsonPlusSerializer()) as saver:
         at = await saver.aput(CONFIG, checkpoint, {"step": 0}, {})
-        assert isinstance(saver, AsyncSqliteSaver)
-        async with saver.lock:  # another write is under way
+        with saver.lock:  # another write is under way
             writing = asyncio.create_task(saver.aput_writes(at, [("topic", "engines")], "task"))
             await asyncio.sleep(0)
             writing.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await writing
-    async with open_checkpoints(file) as saver:
+    async with open_sqlite_checkpoints(file, JsonPlusSerializer()) as saver:
         stored = await saver.aget_tuple(CONFIG)
         assert stored is not None
         assert stored.pending_writes == [("task", "topic", "engines")]

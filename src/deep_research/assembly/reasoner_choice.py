@@ -329,7 +329,7 @@ def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate
 
     gates: dict[str, Gate] = {}
     for name, model in {model.provider: model for model in reversed(models)}.items():
-        most = PROVIDERS[name].requests if name in PROVIDERS else REQUESTS
+        most = min(REQUESTS, PROVIDERS[name].requests) if name in PROVIDERS else REQUESTS
         gates[name] = gate_of(name, getattr(model, "address", ""), most, shared=shared_limits())
     return gates
 

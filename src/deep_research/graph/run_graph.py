@@ -5,7 +5,6 @@ A node asks with `ask_user`, which interrupts the graph (LangGraph's `interrupt`
 data) is there for plans only. The caller resumes the graph with the answer as one string.
 """
 
-import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -13,11 +12,9 @@ from copy import copy
 from pathlib import Path
 from typing import Any, TypeVar
 
-import aiosqlite
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.config import get_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, interrupt
@@ -25,6 +22,7 @@ from langgraph.types import Command, interrupt
 from deep_research import data
 from deep_research.data import Asked
 from deep_research.data.noun import Noun
+from deep_research.graph.sqlite_checkpoints import open_sqlite_checkpoints
 from deep_research.run_context.context import RunContext, node_config
 from deep_research.state_files import make_private_file
 from deep_research.stores.run_store import Guard
@@ -88,16 +86,6 @@ def has_ended(state: Mapping[str, Any]) -> bool:
     return bool(state.get("final_report"))
 
 
-class _FinishingSaver(AsyncSqliteSaver):
-    """LangGraph's saver, whose writes go on to their end also where the task that asked for them is cancelled."""
-
-    async def aput(self, *about: Any, **named: Any) -> RunnableConfig:
-        return await asyncio.shield(super().aput(*about, **named))
-
-    async def aput_writes(self, *about: Any, **named: Any) -> None:
-        await asyncio.shield(super().aput_writes(*about, **named))
-
-
 @asynccontextmanager
 async def open_checkpoints(location: Path | str, guard: Guard | None = None) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     """Open or make the checkpoints in a file or a database; our nouns are the only classes they may hold."""
@@ -108,14 +96,8 @@ async def open_checkpoints(location: Path | str, guard: Guard | None = None) -> 
             yield saver
         return
     make_private_file(location)
-    async with aiosqlite.connect(location) as connection:
-        await connection.execute("PRAGMA synchronous = NORMAL")  # as all files of a run
-        saver = _FinishingSaver(connection, serde=_noun_serializer())
-        try:
-            yield saver
-        finally:
-            async with saver.lock:  # behind what is still being written
-                await connection.commit()
+    async with open_sqlite_checkpoints(location, _noun_serializer()) as saver:
+        yield saver
 
 
 def knowing_nouns(checkpointer: Any) -> Any:

@@ -5,15 +5,16 @@ What a run sees beside its paid calls depends on the moment; its notes are kept 
 when a node is done again after a crash, and in a replay.
 """
 
-import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import cached_property
 from typing import Any
 
+from deep_research.concurrency import Together
 from deep_research.data import Document, Gap, Snapshot
 from deep_research.errors import ConfigError, ReplayDiffers, ResearchError, Stopped, StoreError
 from deep_research.events import Event, GapFound
@@ -90,9 +91,20 @@ class RunContext:
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
 
-    async def keep_document(self, source: str, document: Document) -> Snapshot:
-        """Store the text of a source, away from the event loop; return its snapshot."""
-        return await asyncio.to_thread(self.library.add_snapshot, source, document, retrieved_at=self.timestamp())
+    @cached_property
+    def snapshots(self) -> Together[tuple[str, Document], Snapshot]:
+        """Stores documents by the ids of their sources; those that come at the same time in one transaction."""
+        return Together(self._add_snapshots)
+
+    def _add_snapshots(self, documents: Sequence[tuple[str, Document]]) -> list[Snapshot | Exception]:
+        def add(source: str, document: Document) -> Snapshot | Exception:
+            try:
+                return self.library.add_snapshot(source, document, retrieved_at=self.timestamp())
+            except Exception as error:  # noqa: BLE001 - for the one that waits for this document
+                return error
+
+        with self.library.batch():
+            return [add(source, document) for source, document in documents]
 
     def timestamp(self) -> str:
         """Return the present time in UTC, ISO 8601, whole seconds."""

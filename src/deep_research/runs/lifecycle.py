@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from deep_research.assembly.environment import Answer, Job, RunEnvironment, open_context
 from deep_research.assembly.reasoner_choice import reasoner_name
 from deep_research.assembly.recording import ANSWERED
+from deep_research.concurrency import SHORT_COLLECTIONS
 from deep_research.data import Asked, Report
 from deep_research.errors import Declined, NeedsAnswer, ResearchError, RunTakenOver, StoreError
 from deep_research.events import ClarificationAsked, Event, ReportReady, RunFailed, RunStarted
@@ -78,10 +79,11 @@ async def carry_out(task: RunTask, environment: RunEnvironment) -> Report:
     Raises NeedsAnswer when the user must be asked and the environment cannot, Declined when the task ended on purpose,
     asyncio.CancelledError when it was stopped, another ResearchError when it failed. It can be taken up again.
     """
-    traced = span("research", deep_research__run_id=task.store.run_id)
-    with traced, noting_end(task, environment) as log:
+    spared, traced = SHORT_COLLECTIONS, span("research", deep_research__run_id=task.store.run_id)
+    with spared, traced, noting_end(task, environment) as log:
         task.note(status="running", waiting_for="", asked=None, error="")
         async with open_task(task, environment, log) as (ctx, start):
+            spared.settle()
             values = await _drive(task, ctx, start, environment.answer)
         report = await keep_report(task, log, values)
         await asyncio.to_thread(note_finished, task, log, report)

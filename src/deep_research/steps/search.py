@@ -5,10 +5,11 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-from deep_research.concurrency import side_by_side
+from deep_research.concurrency import Backlog, side_by_side
 from deep_research.data import (
     LIBRARY,
     Action,
@@ -47,6 +48,8 @@ _AT_ONCE = 3
 """Places asked at the same time, in order of trust."""
 _ENOUGH_FOUND = 3
 """Results with which the less trusted places are not asked."""
+_IN_HAND: defaultdict[str, Backlog] = defaultdict(partial(Backlog, 4_000_000, 50_000))
+"""By place, the characters of pages that came with its results and are not stored yet, of all runs of the process."""
 _OWN = ("documents", PLACE, "mcp:")
 _T = TypeVar("_T")
 
@@ -195,7 +198,10 @@ async def _ask(
 
     async def make() -> str:
         known = {source.key for source in await asyncio.to_thread(ctx.library.sources)}
-        return (await _take_in(ctx, place, await ask(), known, action.query)).model_dump_json()
+        async with _IN_HAND[place.name].taken_in() as measured:
+            results = [await ask()]
+            measured(sum(_size_of(found) for found in results[0].found))
+            return (await _take_in(ctx, place, results.pop(), known, action.query)).model_dump_json()
 
     try:
         with span("search", deep_research__source=place.name):
@@ -224,6 +230,10 @@ async def _ask(
         failed=tuple(dict.fromkeys(gap.source or gap.what for gap in record.gaps)),
         failure=record.gaps[0].why if record.gaps else "",
     )
+
+
+def _size_of(found: Found) -> int:
+    return len(found.page_text) + (len(found.document.text) if found.document is not None else 0)
 
 
 async def _take_in(
@@ -294,7 +304,7 @@ async def _read_result(ctx: RunContext, place: SearchPlace | OutsideTool, found:
 
     async def fetch() -> str:
         document = found.document if found.document and not found.excerpt else await place.read(found)
-        await ctx.keep_document(source.id, document)
+        await ctx.snapshots.do((source.id, document))
         return source.id
 
     await ctx.journal.call("read", source.key, fetch)
