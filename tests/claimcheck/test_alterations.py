@@ -10,64 +10,27 @@ from deep_research.claimcheck.restatements import is_restated
 # A passage, a claim, what was changed, and whether both cannot be true.
 CHANGED = [
     ("Company A acquired Company B in 2020.", "Company B acquired Company A in 2020.", "exchanged", True),
-    ("Norvex acquired Tellara in March.", "Tellara acquired Norvex in March.", "exchanged", True),
-    ("Dogs chase cats in the yard at night.", "Cats chase dogs in the yard at night.", "exchanged", True),
     ("The A100 was released in May 2020. The H100 followed.", "The H100 was released in May 2020.", "name", True),
-    (
-        "Ibuprofen reduced pain in 62% of patients; paracetamol in 48%.",
-        "Paracetamol reduced pain in 62% of patients.",
-        "name",
-        True,
-    ),
-    (
-        "Alpha needs 3 hours, Beta needs 5 hours and Gamma needs 9 hours.",
-        "Alpha needs 5 hours, Beta needs 9 hours and Gamma needs 3 hours.",
-        "number",
-        True,
-    ),
     ("The drug may reduce mortality in mice.", "The drug reduces mortality in mice.", "scope", False),
-    ("The drug may reduce mortality in mice.", "The drug may reduce mortality in humans.", "opposite", True),
     (
         "The Eiffel Tower was finished in 1889.",
         "The Eiffel Tower was finished in 1889 by Gustave Eiffel.",
         "added",
         False,
     ),
-    (
-        "The library is visible to all users of the site.",
-        "The library is invisible to all users of the site.",
-        "opposite",
-        True,
-    ),
-    ("She released her third album in the summer.", "She released her second album in the summer.", "opposite", True),
     ("临江塔由陈望舒设计并于当年建成。", "临江塔由周怀瑾设计并于当年建成。", "name", True),
-    ("他从中国前往非洲工作了多年。", "他从韩国前往非洲工作了多年。", "name", True),
-    ("该公司有三大业务部门和两个仓库。", "该公司有六大业务部门和两个仓库。", "number", True),
     ("鐵路行車需時四小時，途中不停。", "鐵路行車需時四公里，途中不停。", "number", True),
-    ("如果服务器没有响应，客户端会重试。", "如果客户端没有响应，服务器会重试。", "exchanged", True),
     ("这种药物可能减轻小鼠的炎症。", "这种药物减轻小鼠的炎症。", "scope", False),
-    ("橋は藤倉組が三年かけて建設した。", "橋は梶原組が三年かけて建設した。", "name", True),
-    ("ソリンは決勝でハルバルトを破った。", "ハルバルトは決勝でソリンを破った。", "exchanged", True),
     ("この薬は炎症を軽減する可能性がある。", "この薬は炎症を悪化させる可能性がある。", "opposite", True),
-    ("역은 상인 임동오가 그해에 열었다.", "역은 상인 방경당이 그해에 열었다.", "name", True),
-    ("노벡스는 그해에 텔라라를 인수했다.", "텔라라는 그해에 노벡스를 인수했다.", "exchanged", True),
     ("회사에는 해운과 보험의 세 부문이 있다.", "회사에는 해운과 보험의 여섯 부문이 있다.", "number", True),
 ]
 
 # A passage and a claim that says the same, or less.
 REWORDED = [
     ("Norvex acquired Tellara in March 2019.", "Tellara was acquired by Norvex in March 2019."),
-    ("Norvex acquired Tellara in March 2019.", "In March 2019 Norvex acquired Tellara."),
-    ("The committee has Ada, Bruno and Chen as members.", "The committee has Bruno, Ada and Chen as members."),
     ("Ada and Bob beat Carl in Rome.", "Bob and Ada beat Carl in Rome."),
-    ("The price rose by 5 % in 2020, after a bad year.", "The price rose by 5 % in 2020."),
-    ("The tool supports Linux, and some of its users run it on Windows.", "The tool supports Linux."),
     ("This is momentous because of its long history.", "This is momentous since it has a long history."),
-    ("恒远科技收购了星图数据。", "星图数据被恒远科技收购。"),
-    ("修道院拥有不受公爵管理的特权。", "修道院具有不受公爵管理的特权。"),
     ("此支线主要供货物列车使用。", "此支线主要供货物列车采用。"),
-    ("ノルベックスはテララ社を買収した。", "テララ社はノルベックスに買収された。"),
-    ("建設業で手斧始めを受け継いでいる。", "建造業で手斧始めを受け継いでいる。"),
     ("노벡스는 텔라라를 인수했다.", "텔라라는 노벡스에 인수되었다."),
 ]
 

@@ -37,11 +37,9 @@ SAME = [
         ["The plant was built in 1991.", "The river is long."],
         "The plant was built in 1991.",
     ),
-    ("The plant was built in 1990.", [(23, 27)], ["The plant is big and was painted."], ""),
     ("Built 1990.", [(6, 10)], ["Built 1991."], ""),
     ("The plant was built in 1990.", [], [], ""),
     ("The old plant was built here.", [(4, 7)], ["The new plant was built here."], "The new plant was built here."),
-    ("We saw 5.", [(7, 8)], ["We saw 6."], ""),
     (
         "The plant was built in 1990 by men from Rome.",
         [(23, 27)],
@@ -65,29 +63,15 @@ VALUES = [
         ["The H100 has 80 GB of memory.", "The A100 has 40 GB of memory."],
         ("80 GB", "The A100 has 40 GB of memory.", ""),
     ),
-    ("The A100 has 80 GB of memory.", ["The A100 has 80 GB of memory.", "The H100 has 40 GB of memory."], None),
-    ("The A100 has 80 GB of memory.", ["The H100 has 80 GB of memory.", "The A100 was released in May."], None),
     (
         "The A100 has 80 GB of memory.",
         ["The H100 has 80 GB of memory.", "The A100 weighs 40 GB, they say, in a cage of steel with old men."],
         ("80 GB", "The A100 weighs 40 GB, they say, in a cage of steel with old men.", "A100"),
     ),
-    ("The A100 has 80 GB of memory.", [], None),
-    ("The A100 has memory.", ["The A100 has 40 GB of memory."], None),
     (
         "The A100 has 40 GB and the H100 has 80 GB of memory.",
         ["The A100 has 80 GB of memory.", "The H100 has 40 GB of memory."],
         ("40 GB", "The A100 has 80 GB of memory.", "A100"),
-    ),
-    (
-        "The A100 has 40 GB and the H100 has 80 GB of memory.",
-        ["The A100 has 40 GB of memory.", "The H100 has 80 GB of memory."],
-        None,
-    ),
-    (
-        "The A100 and the H100 have 80 GB and 40 GB of memory, respectively.",
-        ["The A100 has 80 GB of memory.", "The H100 has 40 GB of memory."],
-        None,
     ),
     (
         "The A100 and the H100 have 40 GB and 80 GB of memory, respectively.",
@@ -96,23 +80,8 @@ VALUES = [
     ),
     (
         "The old bridge was built in 1894 by hand.",
-        ["The old bridge was built in 1893 by hand.", "In 1894 a fire was seen."],
-        ("1894", "The old bridge was built in 1893 by hand.", ""),
-    ),
-    (
-        "The old bridge was built in 1894 by hand.",
-        ["The old bridge was built in 1893 by hand.", "In 1894 the old bridge was closed by hand."],
-        None,
-    ),
-    (
-        "The old bridge was built in 1894 by hand.",
         ["The old bridge was built in 5 days by hand.", "In 1894 a fire was seen."],
         None,
-    ),
-    (
-        "武汉的工厂建于1894年，由工人手工建造。",
-        ["武汉的工厂建于1893年，由工人手工建造。", "1894年发生了火灾。"],
-        ("1894年", "武汉的工厂建于1893年，由工人手工建造。", ""),
     ),
     (
         "Merck had 30% and Pfizer had 40% of sales, while Roche had 50%.",
@@ -120,36 +89,14 @@ VALUES = [
         None,
     ),
     (
-        "In 2020 Merck sold 30 tons, Pfizer sold 40 tons.",
-        ["In 2020 Merck sold 40 tons.", "In 2020 Pfizer sold 30 tons."],
-        ("30 tons", "In 2020 Merck sold 40 tons.", "Merck"),
-    ),
-    ("We saw Merck sell 30 tons.", ["We saw Pfizer sell 30 tons.", "We saw Merck sell 500 kg."], None),
-    (
         "We saw Merck sell 30 tons.",
         ["We saw Pfizer sell 30 tons.", "We saw Merck sell 500 tons."],
         ("30 tons", "We saw Merck sell 500 tons.", "Merck"),
     ),
     (
-        "Merck sold 30 tons in Rome and 40 tons in Bonn.",
-        ["In Rome Merck sold 40 tons.", "In Bonn Merck sold 30 tons."],
-        ("30 tons", "In Rome Merck sold 40 tons.", "Rome"),
-    ),
-    (
-        "In Rome Merck sold 30 tons; in Bonn Pfizer sold 40 tons.",
-        ["In Rome Merck sold 40 tons.", "In Bonn Pfizer sold 30 tons."],
-        ("30 tons", "In Rome Merck sold 40 tons.", "Rome Merck"),
-    ),
-    (
         "It sold 30 tons more than Pfizer, but 40 tons fewer than Roche.",
         ["It sold 30 tons more than Roche.", "It sold 40 tons fewer than Pfizer."],
         ("30 tons", "It sold 40 tons fewer than Pfizer.", "Pfizer"),
-    ),
-    ("The plant sold 30 tons versus 40 tons of Pfizer.", ["The plant sold 40 tons.", "Pfizer sold 30 tons."], None),
-    (
-        "Pfizer 的销量为30吨，而 Roche 的销量为40吨。",
-        ["Pfizer 的销量为40吨。", "Roche 的销量为30吨。"],
-        ("40吨", "Roche 的销量为30吨。", "Roche"),
     ),
     ("It is 30 tons.", ["Pfizer is 30 tons."], None),
 ]
@@ -166,18 +113,9 @@ def test_a_value_that_the_evidence_has_of_something_else(
 # Claim, lines, what they are about, and the first word where it may be another name.
 SUBJECTS = [
     ("Adagrasib is a covalent inhibitor.", ["Sotorasib is a covalent inhibitor."], "", "Adagrasib"),
-    ("Adagrasib is a covalent inhibitor.", ["Sotorasib is a covalent inhibitor."], "Adagrasib", ""),
-    ("Finally is a covalent inhibitor.", ["Sotorasib is a covalent inhibitor."], "", ""),
     ("The Adagrasib is a covalent inhibitor.", ["Sotorasib is a covalent inhibitor."], "", "Adagrasib"),
-    ("Patients were seen here.", ["Doctors were seen here."], "", ""),
-    ("However is a covalent inhibitor.", ["Sotorasib is a covalent inhibitor."], "", ""),
     ("Adagrasib is a nice dog.", ["Sotorasib is a covalent inhibitor."], "", ""),
-    ("adagrasib is a covalent inhibitor.", ["Sotorasib is a covalent inhibitor."], "", ""),
-    ("“Adagrasib is a covalent inhibitor.", ["Sotorasib is a covalent inhibitor."], "", "Adagrasib"),
-    ("**Adagrasib** is a covalent inhibitor.", ["Sotorasib is a covalent inhibitor."], "", "Adagrasib"),
     ("Binding is a covalent inhibitor.", ["Bindings are covalent; an inhibitor."], "", ""),
-    ("Virus is a covalent inhibitor.", ["Sotorasib is a covalent inhibitor."], "", "Virus"),
-    ("Inhibition is a covalent inhibitor.", ["To inhibit is a covalent inhibitor."], "", ""),
     ("Ax is a covalent inhibitor.", ["Sotorasib is a covalent inhibitor."], "", ""),
 ]
 
