@@ -193,9 +193,9 @@ def _assert_explained(said: Said, code: int, names: str) -> None:
 
 
 def test_a_setting_of_the_environment_that_is_wrong_is_named_as_such() -> None:
-    unknown = call(QUESTION, env={"DEEP_RESEARCH_MAX_SECTION": "3"})
-    _assert_explained(unknown, 2, "DEEP_RESEARCH_MAX_SECTIONS")
-    outside = call(QUESTION, env={"DEEP_RESEARCH_MAX_SECTIONS": "99"})
+    unknown = call(QUESTION, env={"DEEP_RESEARCH_MAX_ITERATION": "3"})
+    _assert_explained(unknown, 2, "DEEP_RESEARCH_MAX_ITERATIONS")
+    outside = call(QUESTION, env={"DEEP_RESEARCH_MAX_ITERATIONS": "99"})
     _assert_explained(outside, 2, "environment")
 
 

@@ -29,7 +29,7 @@ def test_a6_a_plan_waits_is_changed_and_confirmed_from_outside(docs: str, own_st
     assert asked.brief is not None
     titles = [section.title for section in asked.brief.sections]
     assert [title in waiting.err for title in titles] == [True] * len(titles)
-    changed = call("resume", waiting.run, "--answer", "drop 1; add Prices")
+    changed = call("resume", waiting.run, "--answer", "drop 1; add: Prices")
     assert changed.code == 4
     asked = run.load().asked
     assert asked is not None

@@ -28,9 +28,6 @@ WIRES: dict[str, Callable[[ScriptedProvider], OpenModel]] = {
     "openai": lambda p: open_model("openai", "gpt-4o", keys=KEYS, base_url=p.base_url),
     "openai-stream": lambda p: open_model("openai", "gpt-4o", keys=KEYS, base_url=p.base_url, facts=STREAM),
     "anthropic": lambda p: open_model("anthropic", "claude-haiku-4-5", keys=KEYS, base_url=p.base_url),
-    "anthropic-stream": lambda p: open_model(
-        "anthropic", "claude-haiku-4-5", keys=KEYS, base_url=p.base_url, facts=STREAM
-    ),
     "ollama": lambda p: open_model("ollama", "qwen3", base_url=p.base_url),
     "langchain": lambda p: open_model(
         "langchain",
@@ -119,18 +116,10 @@ async def test_structured_answers_of_the_other_wires(wire: str) -> None:
     ("fault", "expected"),
     [
         ("rate_limited", ModelRateLimited),
-        ("server_error", ProviderDown),
-        ("overloaded", ProviderDown),
         ("context_too_long", ContextTooLong),
-        ("bad_key", ModelSetupError),
         ("unknown_model", ModelSetupError),
-        ("insufficient_quota", ModelSetupError),
-        ("content_filter", Refused),
         ("cut_stream", ProviderDown),
-        ("error_in_stream", ProviderDown),
         ("not_json", ProviderDown),
-        ("empty", MalformedOutput),
-        ("refusal", Refused),
         ("unclosed_think", MalformedOutput),
     ],
 )

@@ -101,18 +101,10 @@ async def test_a_server_of_ones_own_needs_no_key() -> None:
     ("provider", "model", "thinking", "expected"),
     [
         ("aliyun", "qwen3-max", False, {"enable_thinking": False, "stream": None}),
-        ("aliyun", "qwen3-max", True, {"enable_thinking": True, "stream": True}),
-        ("aliyun", "qwq-plus", False, {"enable_thinking": None, "stream": True}),
         ("deepseek", "deepseek-flash", False, {"thinking": {"type": "disabled"}}),
-        ("deepseek", "deepseek-flash", True, {"thinking": {"type": "enabled"}}),
         ("openrouter", "qwen/qwen3-max", True, {"reasoning": {"enabled": True}, "enable_thinking": None}),
-        ("compatible", "qwen3-32b", True, {"enable_thinking": None}),
-        ("openai", "gpt-5.4", False, {"reasoning_effort": "none", "max_tokens": None, "max_completion_tokens": 1000}),
         ("openai", "gpt-5.4", True, {"reasoning_effort": "medium", "max_completion_tokens": 5096}),
-        ("openai", "gpt-4o", True, {"reasoning_effort": None, "max_tokens": 1000}),
         ("anthropic", "claude-haiku-4-5", True, {"thinking": {"type": "enabled", "budget_tokens": 4096}}),
-        ("anthropic", "claude-opus-5", True, {"thinking": {"type": "adaptive", "display": "summarized"}}),
-        ("anthropic", "claude-opus-5", False, {"thinking": None, "temperature": None}),
         ("ollama", "qwen3", True, {"think": True, "enable_thinking": None}),
     ],
 )

@@ -35,16 +35,9 @@ def one(source, parse, kind="one"):
     ("status", "headers", "message", "kind"),
     [
         (403, {"x-ratelimit-remaining": "0"}, "API rate limit exceeded for 203.0.113.7.", RateLimited),
-        (
-            403,
-            {"x-ratelimit-remaining": "12", "retry-after": "60"},
-            "You have exceeded a secondary rate limit.",
-            RateLimited,
-        ),
         (403, {}, "You have triggered an abuse detection mechanism.", RateLimited),
         (429, {}, "Too many", RateLimited),
         (403, {"x-ratelimit-remaining": "12"}, "Resource not accessible by integration", Blocked),
-        (401, {}, "Bad credentials", Blocked),
         (422, {}, "Validation Failed", SourceError),
     ],
 )
