@@ -15,7 +15,6 @@ from deep_research.errors import (
     ModelRateLimited,
     ModelSetupError,
     ProviderDown,
-    Refused,
     ResearchError,
 )
 from deep_research.providers.model_client import OpenModel
