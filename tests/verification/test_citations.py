@@ -69,7 +69,7 @@ def test_ids_are_written_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("part", ["A [s1p2] text. ", "[s1p2 ", "(", "`", "s1p2 ", "[s1p2, ", "` x ", "[", "s1p2-"])
-def test_a_megabyte_takes_seconds(part: str) -> None:
+def test_a_long_text_of_one_kind_is_read_in_bounded_time(part: str) -> None:
     begun = time.process_time()
-    normalize_citations(part * (1_000_000 // len(part)))
-    assert time.process_time() - begun < 20
+    normalize_citations(part * (200_000 // len(part)))
+    assert time.process_time() - begun < 5
