@@ -8,13 +8,8 @@ from deep_research.errors import NotFound, RateLimited, SourceError, Unreachable
 from deep_research.sources import (
     arxiv,
     clinicaltrials,
-    crossref,
-    europepmc,
-    huggingface,
-    openalex,
     patents,
     pubmed,
-    semantic_scholar,
 )
 from deep_research.sources._papers import Ids, arxiv_id, doi, work_key
 from deep_research.sources.patents import patent_key
@@ -81,62 +76,6 @@ async def test_too_many_words_are_tried_again_with_fewer():
     assert [call.params["search_query"].count("AND") for call in client.calls] == [7, 2]
 
 
-def test_openalex_work():
-    found = one("openalex", openalex.parse_works)
-    assert (found.key, found.url) == ("doi:10.1234/abc", "https://doi.org/10.1234/abc")
-    assert found.title == "Sparse retrieval & ranking"
-    assert found.authors == ("Ada Example", "Bo Sample")
-    assert "Ranking helps retrieval; Ranking wins." in found.document.text
-    assert "- Retracted: yes" in found.document.text
-
-
-@pytest.mark.parametrize(
-    ("index", "text"),
-    [
-        (None, ""),
-        ({}, ""),
-        ({"a": [1], "b": [0]}, "b a"),
-        ({"a": "x", "b": [None, 3, -1]}, "b"),
-        (["a"], ""),
-        ({"a": 2}, "a"),
-    ],
-)
-def test_inverted_index(index, text):
-    assert openalex.abstract(index) == text
-
-
-def test_a_paper_without_an_abstract_has_no_document_to_cite():
-    found = openalex.parse_works(answer({"id": "https://openalex.org/W2", "title": "Untold", "doi": None}))[0]
-    assert (found.document, found.url, found.key) == (None, "https://openalex.org/W2", "https://openalex.org/W2")
-
-
-def test_semantic_scholar_paper_and_what_it_leaves_out():
-    found = one("semantic_scholar", semantic_scholar.parse_papers)
-    assert (found.key, found.published) == ("arxiv:2401.00002", "2022")
-    assert "A machine wrote this" not in found.document.text
-    assert semantic_scholar.parse_papers(answer({"error": "Title match not found"}, 404)) == []
-    assert semantic_scholar.parse_papers(answer([None, {"paperId": "b", "title": "T"}]))[0].key == "s2:b"
-
-
-def test_crossref_work_with_jats_and_mathml():
-    found = one("crossref", crossref.parse_works)
-    assert found.title == "Rates of 18F uptake at 10^-3 M"
-    assert (found.published, found.authors) == ("2021-05", ("Ada Example", "The Sample Group"))
-    text = found.document.text
-    assert "## Background\n\nUptake of H2O < 5." in text
-    assert "## Results\n\nValue β rose." in text
-    assert "tex" not in text
-    assert "\\beta" not in text
-
-
-def test_europepmc_markup_is_escaped_twice():
-    record = {"id": "1", "source": "MED", "title": "Role of &lt;i&gt;ATM&lt;/i&gt; &amp; others.", "abstractText": "a"}
-    found = europepmc.parse_search(answer({"hitCount": 1, "resultList": {"result": [record]}}))[0]
-    assert (found.title, found.key) == ("Role of ATM & others", "pmid:1")
-    sections = [heading.title for heading in one("europepmc", europepmc.parse_search).document.headings]
-    assert sections[1:] == ["Background", "Results"]
-
-
 def test_pubmed_article():
     found = one("pubmed", pubmed.parse_articles, word="efetch")
     assert found.title == "Uptake of E. coli by H2O"
@@ -179,21 +118,6 @@ def test_trial_with_results():
     assert "- Drug: all-cause deaths 1 of 20" in text
 
 
-def test_hugging_face_papers():
-    found = one("huggingface_papers", huggingface.parse_papers)
-    assert (found.key, found.title, found.authors) == ("arxiv:2401.00003", "Sparse retrieval", ("Ada Example",))
-    with pytest.raises(SourceError, match="in the future"):
-        huggingface.parse_papers(answer({"error": "date is in the future"}))
-
-
-async def test_a_mirror_of_hugging_face_without_search_lists_the_papers_of_the_day():
-    listing = answer(bodies("huggingface_papers", "one")[""])
-    client = ScriptedClient({"": listing, "papers/search": answer({"error": "Not found"}, 404)})
-    result = await opened("huggingface_papers", client).search("sparse retrieval", limit=5)
-    assert [found.key for found in result.found] == ["arxiv:2401.00003"]
-    assert (await opened("huggingface_papers", client).search("protein folding", limit=5)).found == ()
-
-
 def test_patents_of_the_epo():
     found = one("patents_epo", patents.parse_epo_patents)
     assert (found.key, found.title, found.published) == ("patent:EP1000001", "Brick press", "2000-05-17")
@@ -221,15 +145,6 @@ async def test_the_epo_is_asked_for_a_token_once_and_again_when_it_expired():
     with pytest.raises(SourceError):
         await source.search("brick oven", limit=5)
     assert [call.method for call in client.calls[3:]] == ["GET", "POST", "GET"]
-
-
-def test_patents_of_the_uspto():
-    found = one("patents_uspto", patents.parse_applications)
-    assert (found.key, found.published) == ("patent:US2024000001", "2024-10-31")
-    assert "- Classes: B28B 3/00" in found.document.text
-    assert patents.parse_applications(answer({"code": 404, "error": "Not Found"}, 404)) == []
-    plain = patents.parse_applications(answer({"count": 1, "patentBag": [{"applicationNumberText": "18283924"}]}))
-    assert (plain[0].title, plain[0].document) == ("Patent US application 18283924", None)
 
 
 @pytest.mark.parametrize(
@@ -298,20 +213,6 @@ async def test_pubmed_corrects_a_spelling_once():
     client = ScriptedClient({"esearch": nothing, "espell": answer(spelled)})
     assert (await opened("pubmed", client).search("biopythooon", limit=5)).found == ()
     assert [call.params["term"] for call in client.calls] == ["biopythooon", "biopythooon", "biopython"]
-
-
-def test_pubmed_summaries_in_json():
-    record = {
-        "uid": "11",
-        "title": "Uptake.",
-        "pubdate": "2020 Mar 5",
-        "authors": [{"name": "Example A"}],
-        "articleids": [{"idtype": "doi", "value": "10.1234/S.1"}],
-    }
-    found = pubmed.parse_articles(
-        answer({"result": {"uids": ["11", "12"], "11": record, "12": {"uid": "12", "error": "no"}}})
-    )
-    assert [(one.key, one.title, one.published) for one in found] == [("doi:10.1234/s.1", "Uptake", "2020-03-05")]
 
 
 async def test_reading_a_patent_adds_the_texts_that_the_office_has():
