@@ -97,14 +97,6 @@ def test_quiet_says_only_where_the_report_is(docs: str) -> None:
     assert Path(line.removeprefix("Report: ")).read_text("utf-8").startswith("# Which")
 
 
-def test_a_quiet_question_prints_its_answer_and_nothing_else(docs: str) -> None:
-    said = call("ask", QUESTION, "-d", docs, "--quiet")
-    assert said.code == 0
-    assert said.out.startswith("# Which")
-    (line,) = said.err.splitlines()
-    assert line.startswith("Report: ")
-
-
 def test_the_command_line_of_the_design_documents_works(docs: str) -> None:
     said = call("--deep-research", "--max-iterations", "0", "-v", "-q", QUESTION, "--docs", docs, module=True)
     assert said.code == 0
@@ -199,12 +191,6 @@ def test_a_setting_of_the_environment_that_is_wrong_is_named_as_such() -> None:
     _assert_explained(outside, 2, "environment")
 
 
-def test_an_empty_folder(tmp_path: Path) -> None:
-    folder = tmp_path / "nothing here"
-    folder.mkdir()
-    _assert_explained(call(QUESTION, "--docs", str(folder), "--quiet"), 2, str(folder))
-
-
 def test_a_folder_without_a_readable_file(broken_folder: str) -> None:
     _assert_explained(call(QUESTION, "--docs", broken_folder, "--quiet"), 2, broken_folder)
 
@@ -263,12 +249,6 @@ def test_show_passage_tells_where_it_was_read(small: Ran) -> None:
     assert f"characters {passage.start}–{passage.end}" in said.out
     missing = call("show", small.folder.run_id, "--passage", "s99p99")
     _assert_explained(missing, 2, "s99p99")
-
-
-def test_list_without_runs_says_how_to_begin() -> None:
-    said = call("list")
-    assert said.code == 0
-    assert "deep-research" in said.out
 
 
 def test_check_judges_a_claim(docs: str) -> None:

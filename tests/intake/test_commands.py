@@ -53,13 +53,6 @@ def test_a6_a_rejected_plan_has_its_own_exit_code_and_stays_rejected(answer: str
     assert RunFolder(own_state, run).load().status == "declined"
 
 
-@pytest.mark.parametrize("flags", [["--template", "motor"], ["--set", "template=motor"]])
-def test_a10_an_unknown_template_is_wrong_usage(flags: list[str], docs: str) -> None:
-    refused = call(QUESTION, "--docs", docs, *flags)
-    assert refused.code == 2
-    assert "drug_target" in refused.err
-
-
 def test_a10_a_broken_template_is_named(docs: str, own_state: Path) -> None:
     (own_state / "templates").mkdir(parents=True)
     (own_state / "templates" / "mine.toml").write_text("name = ", "utf-8")

@@ -104,12 +104,6 @@ async def test_structured_answers_by_every_means(wire: str, means: str) -> None:
     assert ("JSON" in request["prompt"]) == (means in ("json", "text"))
 
 
-@pytest.mark.parametrize("wire", ["ollama", "langchain"])
-async def test_structured_answers_of_the_other_wires(wire: str) -> None:
-    answer = await answer_of(wire, [Reply(data={"word": "rain", "number": 3})], asking(schema_=SCHEMA))
-    assert json.loads(answer.text) == {"word": "rain", "number": 3}
-
-
 @pytest.mark.parametrize("wire", OWN)
 @pytest.mark.parametrize(
     ("fault", "expected"),
@@ -193,20 +187,6 @@ async def test_wrong_schema_and_invalid_json_are_handed_on(wire: str) -> None:
     assert json.loads(wrong.text) == {"unexpected": [1, 2, 3]}
     with pytest.raises(json.JSONDecodeError):
         json.loads(invalid.text)
-
-
-@pytest.mark.parametrize("wire", OWN)
-async def test_an_answer_cut_at_its_limit_says_so(wire: str) -> None:
-    answer = await answer_of(wire, ["word " * 9000], asking(max_output_tokens=20))
-    assert answer.finish_reason == "length"
-    assert answer.text.startswith("word word")
-
-
-async def test_a_server_that_is_not_there() -> None:
-    model = open_model("compatible", "m", base_url="http://127.0.0.1:9/v1")
-    with pytest.raises(ProviderDown, match="not answer at"):
-        await model.complete(asking())
-    await model.close()
 
 
 @pytest.mark.parametrize("key", ["sk-“quoted”", "sk-two\nlines"])
