@@ -203,11 +203,10 @@ _COVERED = 0.2
 
 
 class Text(NamedTuple):
-    """The text of a passage, with the title and id of its source."""
+    """The text of a passage, with the title of its source."""
 
     text: str
     title: str
-    source: str
 
 
 Read = Callable[[Iterable[int]], Mapping[int, Text]]

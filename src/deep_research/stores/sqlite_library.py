@@ -381,7 +381,7 @@ class SqliteLibrary:
             for number in numbers:
                 if number not in known and (found := self._passage_at(number)):
                     known[number] = found
-            return {n: Text(known[n][0].text, known[n][1], known[n][0].source) for n in numbers if n in known}
+            return {n: Text(known[n][0].text, known[n][1]) for n in numbers if n in known}
 
         def hits(found: Sequence[tuple[int, float]]) -> list[PassageHit]:
             return [PassageHit(passage=known[n][0], score=score, title=known[n][1]) for n, score in found]
