@@ -174,13 +174,6 @@ def test_b11_build_takes_the_arguments_of_the_design() -> None:
         build_deep_research_graph(bogus=1)
 
 
-async def test_b11_run_without_a_graph_or_config(docs: Path) -> None:
-    graph = build_deep_research_graph()
-    report = await run_deep_research(query="What is speculative decoding?", graph=graph, config=None)
-    assert report.answered
-    assert str(report).startswith("# What is speculative decoding")
-
-
 @pytest.mark.parametrize("style", ["sync", "async"])
 async def test_b11_on_clarify_question_is_asked_and_its_answer_used(docs: Path, style: str) -> None:
     asked: list[str] = []
@@ -217,14 +210,6 @@ async def test_a_run_is_held_while_its_user_is_asked(docs: Path) -> None:
     report = await run_deep_research("tell me about it", config=config, on_clarify_question=answer)
     assert refused == ["mine"]
     assert "Alpha" in report.title
-
-
-async def test_b11_just_start_begins_with_a_stated_assumption(docs: Path) -> None:
-    config: Any = {"configurable": {"docs": [str(docs)]}}
-    report = await run_deep_research("engine?? this", config=config, on_clarify_question=lambda _q: "直接开始研究")
-    assert report.run_id
-    report = await run_deep_research("tell me about it", config=config, on_clarify_question=lambda _q: "just start")
-    assert report.assumptions
 
 
 async def test_b11_who_cannot_answer_leaves_the_run_waiting(docs: Path, own_state: Path) -> None:

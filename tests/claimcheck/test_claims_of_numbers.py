@@ -23,13 +23,6 @@ CLAIMS = {
         "The ferry weighs 100,000 kg.": "supported words_together",
         "The ferry weighs 100,000 tonnes.": "contradicted number_rival",
     },
-    "The trial ran over 12 weeks with over 300 patients aged 19, half of whom took 5, 10 or 15 mg; 3/4 finished.": {
-        "The trial ran for 12 weeks.": "supported words_together",
-        "The trial ran with more than 300 patients.": "supported words_together",
-        "The trial ran with patients aged 19 years.": "supported words_together",
-        "The patients took 5 mg, 10 mg or 15 mg.": "supported words_together",
-        "The patients took 20 mg.": "contradicted number_rival",
-    },
     "The survey of March 2019 cost $1.2 million, about £0.9m, and US$30 per head; NT$900 went to each of 1,050 helpers.": {
         "The survey cost 1.2 million dollars.": "supported words_together",
         "The survey cost 1.2 million pounds.": "unverified number_unit",
@@ -37,15 +30,6 @@ CLAIMS = {
         "The survey of March 2019 had 1050 helpers.": "supported words_together",
         "The survey of April 2019 cost $1.2 million.": "contradicted number_rival",
         "The survey of 2019 cost $1.2 million.": "supported words_together",
-    },
-    "同社の売上高は3億5000万円で前年より8パーセント増え、従業員は約1万2千人、平均年齢は四十二歳である。": {
-        "同社の売上高は3.5億円である。": "supported words_together",
-        "同社の売上高は5.3億円である。": "contradicted number_rival",
-        "同社の従業員は約12000人である。": "supported words_together",
-        "同社の従業員は約21000人である。": "contradicted number_rival",
-        "従業員の平均年齢は42歳である。": "supported words_together",
-        "従業員の平均年齢は24歳である。": "contradicted number_rival",
-        "同社の売上高は前年より8%増えた。": "supported words_together",
     },
     "Version 3.9 of the tool came in May; release 2.1.4 needs Python 3.8 and 512 MB, see bugs/581186 and printf(3).": {
         "Tool 3.9 came in May.": "supported words_together",
@@ -62,11 +46,6 @@ CLAIMS = {
         "The lake holds 32 billion litres of water.": "supported words_together",
         "The lake holds 32 million litres of water.": "contradicted number_rival",
         "Its park has 40 acres.": "unverified number_unit",
-    },
-    "The update to 10.0.19 came on 5.5.2011 from the server 10.0.0.1, and 10.0.20 followed a week later.": {
-        "The update to 10.0.19 came from the server 10.0.0.1.": "supported words_together",
-        "The update to 10.0.18 came from the server 10.0.0.1.": "contradicted name_rival",
-        "The update to 10.0.19 came from the server 10.0.0.7.": "contradicted name_rival",
     },
     "メモリは1 ギガバイトである。": {"メモリは1GBである。": "supported words_together"},
 }

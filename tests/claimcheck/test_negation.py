@@ -8,27 +8,16 @@ from deep_research.claimcheck.negation import conflict, denied_elsewhere, negate
 # Claim, passage, and why they conflict; "" where they do not.
 PAIRS = [
     ("The drug helps.", "The drug does not help.", "only the passage negates “help”"),
-    ("The drug never helps patients.", "The drug helps patients.", "only the claim negates “help”"),
     ("The drug helps.", "There is no evidence that the drug helps.", "“no evidence that” is said only in the passage"),
     ("The drug does not help.", "There is no evidence that the drug helps.", "only the claim negates “help”"),
-    ("The drug can't help.", "The drug can help.", "only the claim negates “help”"),
     ("The drug helps and does not harm.", "The drug helps and harms.", "only the claim negates “harm”"),
-    ("The price in Berlin increased.", "The price in Berlin did not decrease.", ""),
     ("The price rose before the war.", "The price rose after the war.", "“before” against “after”"),
     ("The old method is faster.", "The old method is slower.", "“faster” against “slower”"),
-    ("该方法支持稀疏矩阵。", "该方法不支持稀疏矩阵。", "only the passage negates “支持”"),
     ("该方法不仅支持稀疏矩阵。", "该方法支持稀疏矩阵。", ""),
     ("该方法无法处理图像。", "该方法处理图像。", "only the claim negates “处理”"),
-    ("彼は東京に行く。", "彼は東京に行かなかった。", "only the passage negates “行”"),
     ("値段は安い。", "値段は安いかもしれない。", ""),
-    ("料金が下がった。", "料金が少なくとも5円下がった。", ""),
     ("이 모델은 이미지를 지원하지 않는다.", "이 모델은 이미지를 지원한다.", "only the claim negates “지원”"),
     ("이 약은 안 듣는다.", "이 약은 듣는다.", "only the claim negates “듣는”"),
-    (
-        "The price rose in Berlin, but costs fell in Bonn.",
-        "In Bonn the costs rose, in Berlin the price rose.",
-        "“fell” against “rose”",
-    ),
     ("该方法提高了训练速度，降低了显存占用。", "该方法降低了训练速度，降低了显存占用。", "“提高” against “降低”"),
 ]
 
@@ -65,7 +54,6 @@ JOINED = [
         ["The drug improved response.", "The drug did not improve survival."],
         False,
     ),
-    ("The drug improved response but not survival.", [], False),
     (
         "Prices rose in Rome but wages did not rise in Bonn.",
         ["Prices fell in Rome.", "Wages did not rise in Bonn."],
@@ -77,11 +65,6 @@ JOINED = [
         True,
     ),
     ("Prices rose in Rome while costs fell in Bonn.", ["Prices rose in Rome.", "Costs rose in Bonn."], False),
-    (
-        "Prices of bread and wine and milk rose in Rome while costs fell in Bonn.",
-        ["Prices in Milan and Turin went up.", "Costs fell in Bonn."],
-        False,
-    ),
     (
         "메모리 사용량이 줄었지만 학습 속도는 증가하지 않았다.",
         ["메모리 사용량이 줄었다.", "학습 속도는 증가하지 않았다."],

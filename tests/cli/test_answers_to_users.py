@@ -69,22 +69,6 @@ def test_what_a_document_says_stands_in_a_quoted_place(question: str, expected: 
     assert "[1]" in _places(report)
 
 
-def test_a_report_of_places_does_not_claim_to_answer(folder: Path) -> None:
-    code, report = _asked("Who owns the migration?", folder)
-    assert code == 0
-    assert "nobody judged whether they answer the question" in report["report"]
-    assert "## Answer" not in report["report"]
-    assert (report["parts"], report["reviews"]) == ([], [])
-
-
-@pytest.mark.parametrize("question", ["How do I bake sourdough bread?", "Which one is better?"])
-def test_where_no_place_is_found_the_report_says_so(question: str, folder: Path) -> None:
-    code, report = _asked(question, folder)
-    assert code == 3
-    assert "No document that was searched answers this question." in report["report"]
-    assert report["references"] == []
-
-
 def test_a_word_that_no_place_has_is_named_above_the_places(folder: Path) -> None:
     code, report = _asked("What is the capital of Norway?", folder)
     assert code == 0

@@ -92,18 +92,6 @@ async def test_a6_changes_are_shown_again_until_confirmed_and_never_planned_over
     assert done.of(Planned)[-1].sections == ("Prices", "Alpha engine", "Gamma engine")
 
 
-async def test_a6_an_edited_outline_is_researched(tmp_path: Path) -> None:
-    async with _bench(tmp_path) as bench:
-        await bench.ask("engines")
-        shown = await bench.answer(
-            "# Motors\n\nCompare two.\n\n## Gamma engine\n\n- Gamma engine rpm\n\n## Alpha engine\n"
-        )
-        assert _shown(shown) == ["Gamma engine", "Alpha engine"]
-        done = await bench.answer("1")
-    assert _written(done) == ["Gamma engine", "Alpha engine"]
-    assert done.report.title == "Motors"
-
-
 async def test_a6_a_bad_change_is_explained_and_the_plan_asked_about_again(tmp_path: Path) -> None:
     async with _bench(tmp_path) as bench:
         await bench.ask("engines")
@@ -212,14 +200,6 @@ async def test_a6_a_reasoner_may_have_the_plan_confirmed_only_where_it_is_allowe
     assert ("report" in trace.state) is not shown
     if shown:
         assert trace.interrupts[0]["required"] is False
-
-
-async def test_a6_without_a_word_about_it_no_plan_is_shown(tmp_path: Path) -> None:
-    reasoner = Careful(*TITLES, action="START_RESEARCH")
-    async with Bench(tmp_path, _shelf(), reasoner=reasoner, max_review_iterations=0, allow_clarification=True) as bench:
-        trace = await bench.ask("the Alpha and the Beta engine")
-    assert trace.interrupts == []
-    assert _written(trace) == list(TITLES)
 
 
 async def test_a6_the_finder_reasoner_plans_a_section_for_each_wish(tmp_path: Path) -> None:

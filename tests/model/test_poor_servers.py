@@ -1,10 +1,7 @@
 """Whole runs with servers and models that lack something: each ends in a right report."""
 
-import json
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,67 +21,10 @@ from tests.model.harness import (
     steps,
     writing,
 )
-from tests.providers.test_any_server import PickyProvider
-from tests.runs.running import Ran, write_notes
-from tests.support.scripted_http import HttpResponse
-from tests.support.scripted_provider import ScriptedProvider
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 TRUE = "The Alpha engine is a rotary engine that turns at 3,000 rpm."
-
-
-def _picky(
-    patch: pytest.MonkeyPatch,
-    folder: Path,
-    refuse: Callable[[Request], HttpResponse | None],
-    script: Any,
-    **settings: Any,
-) -> tuple[Ran, ScriptedProvider]:
-    with PickyProvider(refuse, script, retry_after_seconds=0.02) as provider:
-        patch.setenv("OPENAI_COMPATIBLE_BASE_URL", provider.base_url)
-        patch.setenv("OPENAI_COMPATIBLE_API_KEY", "test-key")
-        ran = research(folder, **settings)
-    return ran, provider
-
-
-def _whole(ran: Ran) -> None:
-    assert_presentable(ran)
-    assert [section.title for section in ran.report.sections] == list(ENGINES)
-    assert all(section.notes for section in ran.report.sections)
-    assert len(standing(ran.report)) == len(ran.report.claims) > 10
-    assert ran.report.gaps == ()
-
-
-def in_text(script: Callable[[Request], Reply]) -> Callable[[Request], Reply]:
-    """A model that calls tools with JSON in its text, as it is asked to where the server knows no tools."""
-
-    def heard(message: dict[str, Any]) -> dict[str, Any]:
-        said = re.search(r'\{"tool_calls": .*\}\Z', message["text"], re.DOTALL)
-        calls = json.loads(said[0])["tool_calls"] if said and message["role"] == "assistant" else []
-        return {**message, "tool_calls": calls}
-
-    def speaking(request: Request) -> Reply:
-        named = re.findall(r"^- (\w+): ", request["system"].partition("You have these tools")[2], re.MULTILINE)
-        reply = script({**request, "tools": named, "messages": [heard(m) for m in request["messages"]]})
-        calls = [{"name": call.name, "arguments": call.arguments} for call in reply.tool_calls]
-        return Reply(text=json.dumps({"tool_calls": calls})) if calls else reply
-
-    return speaking
-
-
-def long_notes(folder: Path) -> Path:
-    """Much about each engine: more than a small context holds."""
-    facts = {
-        name: "\n\n".join(
-            f"The {name} was tested in trial {n} on {n + 3} boats near Port {chr(65 + n % 26)}{n}. "
-            f"In trial {n} the {name} ran for {n * 7 + 100} hours at a load of {n + 20} percent, "
-            f"and its crew of {n % 9 + 2} people noted a temperature of {n + 40} degrees. " * 3
-            for n in range(40)
-        )
-        for name in ENGINES
-    }
-    return write_notes(folder, **{name.split()[0].lower(): f"# {name}\n\n{text}\n" for name, text in facts.items()})
 
 
 STYLES = (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest
-from deep_research.errors import ContextTooLong, MalformedOutput, ModelSetupError, ProviderDown
+from deep_research.errors import ContextTooLong, MalformedOutput, ProviderDown
 from deep_research.providers.model_client import ModelClient, OpenModel
 from deep_research.providers.provider_catalog import open_model
 from deep_research.providers.provider_limits import Gate
@@ -18,7 +18,6 @@ from deep_research.providers.token_stream import streaming_to
 from tests.providers.served import SCHEMA, WEATHER, asking
 from tests.support import Call, Reply, ScriptedProvider
 from tests.support.clock import FakeClock
-from tests.support.closing_server import closing_server
 from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
 from tests.support.scripted_provider import RecordedCall
 from tests.support.scripted_replies import Request
@@ -125,15 +124,6 @@ async def test_all_that_may_be_refused_one_after_the_other() -> None:
     assert "Be brief." in body["messages"][0]["content"]
 
 
-async def test_what_stays_refused_is_told_in_its_first_words() -> None:
-    with PickyProvider(lambda _: refusal("It is Sunday."), None) as provider:
-        async with compatible(provider) as model:
-            with pytest.raises(ModelSetupError, match="It is Sunday") as caught:
-                await model.complete(asking(tools=(WEATHER,)))
-    assert caught.value.reason == "bad_request"
-    assert len(provider.calls) == 2
-
-
 NO_TOOLS: dict[str, tuple[str, HttpResponse]] = {
     "vLLM": (
         "compatible",
@@ -212,14 +202,6 @@ async def test_a_server_that_knows_tools_keeps_them_when_it_fails() -> None:
             for _ in range(2):
                 await client.complete(asking(tools=(WEATHER,)), role="research")
     assert all(call.request["tools"] for call in provider.calls)
-
-
-async def test_an_answer_that_only_speaks_of_a_call_is_text() -> None:
-    said = 'The form is {"name": "other_tool", "arguments": {}} or {"name": "get_weather"}.'
-    with ScriptedProvider([said]) as provider:
-        async with compatible(provider) as model:
-            answer = await model.complete(asking(tools=(WEATHER,)))
-    assert (answer.text, answer.tool_calls) == (said, ())
 
 
 async def test_a_lower_output_limit_is_learnt() -> None:
@@ -331,21 +313,3 @@ async def test_addresses_of_azure_as_people_paste_them(path: str) -> None:
     assert [answer.text for answer in answers] == ["Yes."] * 2
     assert seen[-1].query == path.partition("?")[2]
     assert len(seen) <= 4
-
-
-async def test_a_model_that_is_missing_is_not_looked_for_at_other_paths() -> None:
-    with ScriptedProvider(lambda _: Reply(fault="unknown_model")) as provider:
-        model = open_model("compatible", "m", base_url=provider.base_url)
-        with pytest.raises(ModelSetupError, match="has no model"):
-            await model.complete(asking())
-        await model.close()
-    assert len(provider.calls) == 1
-
-
-async def test_an_idle_connection_that_the_server_has_closed_costs_nothing() -> None:
-    body = json.dumps({"choices": [{"message": {"content": "Good."}, "finish_reason": "stop"}]}).encode()
-    async with closing_server(body) as seen:
-        model = open_model("compatible", "m", base_url=f"http://127.0.0.1:{seen.port}/v1")
-        assert [(await model.complete(asking(str(number)))).text for number in range(3)] == ["Good."] * 3
-        await model.close()
-    assert (seen.answered, seen.dropped) == (3, 2)

@@ -84,12 +84,6 @@ async def test_a_refusal_is_asked_once_more() -> None:
     assert len(provider.calls) == 2
 
 
-def test_a_silence_that_is_allowed_is_waited_for() -> None:
-    assert Patience.for_silence(120) == Patience()
-    patient = Patience.for_silence(1800)
-    assert patient.call_seconds > patient.answer_seconds > 1800
-
-
 @pytest.mark.parametrize("fault", ["refusal", "insufficient_quota", "unknown_model", "server_error", "empty"])
 async def test_another_model_stands_in(fault: str) -> None:
     def script(request: Any) -> Reply:
@@ -120,14 +114,6 @@ async def test_what_is_paid_is_accounted_for_also_when_it_is_useless() -> None:
     assert all(record.role == "judge" for record in setup.records)
     assert all(record.usage.prompt_tokens > 0 for record in setup.records)
     assert all((record.cost_usd or 0) > 0 for record in setup.records)
-
-
-async def test_silence_ends_at_the_limit_of_an_answer() -> None:
-    with ScriptedProvider(faulty("timeout", "timeout", "")) as provider:
-        async with client_of(provider, patience=Patience(answer_seconds=0.4)) as setup:
-            with pytest.raises(ProviderDown, match=r"within 0\.4 s"):
-                await setup.client.complete(asking(), role="write")
-    assert len(provider.calls) == 2
 
 
 async def test_calls_beside_each_other_that_meet_with_silence_are_not_all_made_again() -> None:
@@ -163,16 +149,6 @@ async def test_a_model_for_a_role_with_the_others_behind_it() -> None:
         assert client.models_of("report") == (large, small)
         await client.close()
     assert [call.request["model"] for call in provider.calls] == ["gpt-4o", "gpt-4o-mini"]
-
-
-async def test_requests_in_flight_stay_within_the_gate() -> None:
-    with ScriptedProvider(lambda _: Reply(text="Good.", latency_seconds=0.01)) as provider:
-        async with client_of(provider) as setup, asyncio.TaskGroup() as group:
-            for number in range(20):
-                group.create_task(setup.client.complete(asking(str(number)), role="write"))
-        assert provider.peak_in_flight <= 4
-        assert len(provider.calls) == 20
-        assert provider.duplicates == 0
 
 
 async def test_a_fifth_of_the_calls_failing_costs_no_answer() -> None:

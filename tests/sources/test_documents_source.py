@@ -82,17 +82,6 @@ async def test_search_and_read(library: Library, folder: Path):
     await source.close()
 
 
-async def test_many_hits_in_one_document_are_one_result(library: Library, tmp_path: Path):
-    paragraphs = "\n\n".join(f"Comets of kind {n} have long tails of dust and gas. " * 12 for n in range(8))
-    (tmp_path / "comets.txt").write_text(paragraphs)
-    source, _, _ = await prepare(library, tmp_path / "comets.txt")
-    result = await source.search("comets tails dust", limit=5)
-    assert len(result.found) == 1
-    scores = [span.score for span in result.found[0].spans]
-    assert len(scores) > 1
-    assert scores == sorted(scores, reverse=True)
-
-
 async def test_only_what_changed_is_read_again(library: Library, folder: Path):
     await prepare(library, folder)
     assert (await prepare(library, folder))[2] == 0
@@ -111,12 +100,6 @@ async def test_deleted_files_leave_the_index(library: Library, folder: Path):
     source, _, read = await prepare(library, folder)
     assert read == 0
     assert titles(await source.search("volcano magma", limit=5)) == []
-
-
-async def test_reader_of_another_version_reads_again(library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch):
-    await prepare(library, folder)
-    monkeypatch.setattr(registry, "readers_version", lambda: "other")
-    assert (await prepare(library, folder))[2] == 2
 
 
 async def test_problems_are_gaps_every_time_and_read_once(library: Library, folder: Path):
@@ -142,26 +125,12 @@ async def test_problems_are_gaps_every_time_and_read_once(library: Library, fold
     assert read == 0
 
 
-async def test_a_problem_that_was_solved_is_no_gap_any_more(library: Library, folder: Path):
-    (folder / "late.txt").touch()
-    assert len((await prepare(library, folder))[1]) == 1
-    (folder / "late.txt").write_text("Now it says something.")
-    assert (await prepare(library, folder))[1] == []
-
-
 async def test_many_problems_of_one_kind_are_one_gap(library: Library, folder: Path):
     for number in range(12):
         (folder / f"empty{number:02}.txt").touch()
     _, gaps, _ = await prepare(library, folder)
     names = ", ".join(f"empty{number:02}.txt" for number in range(5))
     assert gaps == [Gap(what=f"12 files: {names}, …", why="empty", source="documents")]
-
-
-async def test_what_a_reader_left_out_is_a_gap(library: Library, folder: Path):
-    (folder / "records.jsonl").write_text('{"name": "A", "x": 1}\n{broken\n')
-    for _ in range(2):
-        _, gaps, _ = await prepare(library, folder)
-        assert gaps == [Gap(what="records.jsonl", why="1 of 2 lines are no JSON", source="documents")]
 
 
 async def test_loops_and_second_names_are_followed_once(library: Library, folder: Path):
@@ -183,14 +152,6 @@ async def test_hidden_version_control_and_pipes_are_skipped(library: Library, fo
         os.mkfifo(folder / "pipe.txt")
     _, gaps, read = await prepare(library, folder)
     assert (gaps, read) == ([], 2)
-
-
-async def test_generated_index_pages_and_sources_are_skipped(library: Library, folder: Path):
-    (folder / "objects.inv").touch()
-    (folder / "genindex.html").write_text("<p>everything</p>")
-    (folder / "_sources").mkdir()
-    (folder / "_sources" / "volcano.rst.txt").write_text("the same again")
-    assert (await prepare(library, folder))[2] == 2
 
 
 async def test_folder_that_may_not_be_read_is_a_gap(library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -223,18 +184,6 @@ async def test_names_in_any_script_and_with_signs(library: Library, tmp_path: Pa
     assert (await prepare(library, docs))[2] == 0
 
 
-async def test_path_that_does_not_exist(library: Library, folder: Path):
-    with pytest.raises(ConfigError, match=r"there is no file or folder '.*missing'") as caught:
-        await prepare(library, folder, folder / "missing")
-    assert caught.value.setting == "docs"
-
-
-async def test_empty_folder(library: Library, tmp_path: Path):
-    (tmp_path / "docs").mkdir()
-    with pytest.raises(ConfigError, match="there are no files in"):
-        await prepare(library, tmp_path / "docs")
-
-
 async def test_folder_without_readable_file_names_the_formats(library: Library, tmp_path: Path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "empty.txt").touch()
@@ -263,14 +212,6 @@ async def test_many_files_are_read_beside_and_the_loop_stays_free(library: Libra
     assert (gaps, read) == ([], 152)
     assert turns > 100
     assert titles(await source.search("subject77", limit=3)) == ["note077"]
-
-
-def test_reading_beside_gives_the_same_as_reading_here(folder: Path):
-    many(folder, 3)
-    (folder / "empty.txt").touch()
-    paths = [str(path) for path in sorted(folder.rglob("*.*"))]
-    here = list(_document_reading.read_one_by_one(paths, registry.reader_for, 1_000_000))
-    assert list(_document_reading.read_in_child(paths, 1_000_000)) == here
 
 
 def test_a_reader_that_hangs_costs_one_file(folder: Path):
@@ -387,25 +328,6 @@ async def test_cancelling_stops_the_reading(folder: Path, tmp_path: Path):
     assert len(library.sources()) >= 300
 
 
-def test_script_without_main_guard_can_index(folder: Path, tmp_path: Path):
-    many(folder, 30)
-    (script := tmp_path / "script.py").write_text(_INDEXER)
-    run = [sys.executable, script, folder, tmp_path / "index.db"]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=100, check=True)
-    assert done.stdout.count("ready") == 1
-
-
-def test_files_asked_for_ahead_of_one_that_hangs_are_still_read(folder: Path):
-    if not hasattr(os, "mkfifo"):
-        pytest.skip("needs a pipe to hang on")
-    many(folder, 40)
-    os.mkfifo(folder / "note005a.txt")
-    paths = [str(path) for path in sorted(folder.glob("note*.txt"))]
-    readings = list(_document_reading.read_in_child(paths, 1_000_000, seconds=1))
-    assert [reading.path for reading in readings] == paths
-    assert [Path(reading.path).name for reading in readings if reading.document is None] == ["note005a.txt"]
-
-
 async def test_a_single_file_that_ends_its_reader_is_a_gap_and_not_read_again(library: Library, folder: Path):
     (folder / "bomb.pdf").write_bytes(corpus()["form-loop.pdf"]())
     for read in (3, 0):
@@ -435,16 +357,6 @@ async def test_links_never_lead_out_of_the_named_folder(library: Library, folder
     ]
     assert not any("CANARY" in hit.passage.text for hit in library.search("CANARY secret word", limit=9))
     await source.close()
-
-
-async def test_links_inside_what_was_named_are_followed(library: Library, folder: Path, tmp_path: Path):
-    (other := tmp_path / "other").mkdir()
-    (other / "cave.md").write_text("A cave is a hollow below the ground.")
-    (folder / "cave.md").symlink_to(other / "cave.md")
-    (folder / "again.md").symlink_to("volcano.md")
-    (tmp_path / "named").symlink_to(folder)
-    _, gaps, read = await prepare(library, tmp_path / "named", other)
-    assert (gaps, read) == ([], 3)
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")

@@ -37,21 +37,15 @@ DECADES_AND_TIMES_OF_DAY = [
 
 CHINESE_NUMERALS = [
     ("百分之三十", ["30 % «百分之三十»"]),
-    ("百分之三点十", ["3 % «百分之三»"]),
     ("一点二万亿元", ["1200000000000 cny «一点二万亿元»"]),
     ("重一百二十点五千克", ["120.5 kg «一百二十点五千克»"]),
-    ("下午三点五十分", ["50 «五十»"]),
     ("百分之12.5", ["12.5 % «百分之12.5»"]),
     ("二〇二四年", ["2024 year «二〇二四年»"]),
-    ("三百零五名患者", ["305 «三百零五»"]),
     ("十二个月", ["12 month «十二个月»"]),
-    ("两年", ["2 years «两年»"]),
     ("第三方案", ["3 ordinal «第三»"]),
     ("第十二", ["12 ordinal «第十二»"]),
-    ("千千", []),
     ("三分之一", []),
     ("十二万三千四百五十六", ["123456 «十二万三千四百五十六»"]),
-    ("二十", ["20 «二十»"]),
     ("一百零五人", ["105 «一百零五»"]),
 ]
 
@@ -66,16 +60,12 @@ KOREAN_NUMERALS = [
 
 ENGLISH_NUMERALS = [
     ("one hundred and five days", ["105 day «one hundred and five days»"]),
-    ("one percent", ["1 % «one percent»"]),
     ("one month", ["1 month «one month»"]),
     ("one year", []),
-    ("nineteen million", ["19000000 «nineteen million»"]),
     ("two-sided", []),
     ("two-thirds", ["2 «two»"]),
-    ("the 21st", ["21 ordinal «21st»"]),
     ("sixty-five", ["65 «sixty-five»"]),
     ("six and seven", ["6 «six»", "7 «seven»"]),
-    ("one hundred twenty-five thousand", ["125000 «one hundred twenty-five thousand»"]),
     ("three million five hundred thousand", ["3500000 «three million five hundred thousand»"]),
 ]
 
