@@ -90,20 +90,6 @@ def test_json_is_alone_on_standard_output_and_fits_the_result(docs: str, tmp_pat
     assert list(json.loads(said.out)) == list(Report.model_fields)
 
 
-def test_quiet_says_only_where_the_report_is(docs: str) -> None:
-    said = call("--quiet", "-q", QUESTION, "-d", docs)
-    assert (said.code, said.out) == (0, "")
-    (line,) = said.err.splitlines()
-    assert Path(line.removeprefix("Report: ")).read_text("utf-8").startswith("# Which")
-
-
-def test_the_command_line_of_the_design_documents_works(docs: str) -> None:
-    said = call("--deep-research", "--max-iterations", "0", "-v", "-q", QUESTION, "--docs", docs, module=True)
-    assert said.code == 0
-    assert said.err.count("review: ") == 1
-    assert "again:" not in said.err
-
-
 def test_a_question_from_standard_input_and_the_report_to_it(docs: str) -> None:
     said = call("-", "--docs", docs, "--out", "-", "--quiet", stdin=QUESTION)
     assert said.code == 0
@@ -201,14 +187,6 @@ def test_a_file_that_cannot_be_read_beside_others_is_a_gap(docs: str, broken_fol
     assert any("b.pdf" in gap["what"] + gap["why"] for gap in said.json["gaps"])
 
 
-def test_a_path_that_is_not_unicode(docs: str) -> None:
-    folder = os.fsencode(docs) + b"\xff"
-    os.rename(docs, folder)
-    said = call(QUESTION, "--docs", folder)
-    assert said.code == 2
-    assert shows_no_traceback(said)
-
-
 @pytest.mark.parametrize("kilobytes", [16, 200, 400])
 def test_a_full_disk_ends_in_one_line(docs: str, own_state: Path, kilobytes: int) -> None:
     said = call(QUESTION, "--docs", docs, max_file_bytes=kilobytes * 1024)
@@ -239,16 +217,6 @@ def test_list_and_show(small: Ran) -> None:
     assert [record["run_id"] for record in call("list", "--json").json] == [run_id]
     assert call("show", run_id).out.strip() == small.report.report.strip()
     assert Report.model_validate_json(call("show", run_id[-4:], "--json").out) == small.report
-
-
-def test_show_passage_tells_where_it_was_read(small: Ran) -> None:
-    key, passage = next(iter(small.report.passages.items()))
-    said = call("show", small.folder.run_id, "--passage", key)
-    assert said.code == 0
-    assert passage.text in said.out
-    assert f"characters {passage.start}–{passage.end}" in said.out
-    missing = call("show", small.folder.run_id, "--passage", "s99p99")
-    _assert_explained(missing, 2, "s99p99")
 
 
 def test_check_judges_a_claim(docs: str) -> None:
@@ -295,15 +263,6 @@ def _type(arguments: list[str], answers: dict[str, str]) -> tuple[int, str]:
                 os.write(terminal.fileno(), answers.pop(prompt).encode() + b"\n")
         process.kill() if time.monotonic() >= deadline else None
         return process.wait(DEADLINE), " ".join(_ESCAPES.sub("", screen).split())
-
-
-def test_the_live_view_at_a_terminal(docs: str) -> None:
-    code, screen = _type([QUESTION, "--docs", docs, "--no-pager"], {})
-    assert code == 0
-    assert "Traceback" not in screen
-    assert "✓ report" in screen
-    assert "Alpha engine" in screen
-    assert "references" in screen
 
 
 def test_a_question_to_the_user_at_a_terminal(docs: str) -> None:

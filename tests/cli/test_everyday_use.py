@@ -72,13 +72,6 @@ def test_settings_as_json_by_group() -> None:
     assert set(call("settings", "limits", "--json").json) == {"Limits"}
 
 
-_LINES = {
-    "en": "  12. The transactional database of the interplanetary observatory: indexes, replication, recovery, backup",
-    "zh": "  12. 行星际天文台的事务数据库（PostgreSQL）：索引、复制、恢复和备份，以及每天夜里三点的自动检查与报告。",
-    "ko": "  12. 행성간 천문대의 트랜잭션 데이터베이스: 색인, 복제, 복구와 백업, 그리고 매일 밤 세 시에 하는 자동 점검 보고서",
-}
-
-
 @pytest.mark.process
 @pytest.mark.parametrize("columns", [40, 80])
 def test_help_fits_the_terminal(columns: int) -> None:

@@ -68,14 +68,6 @@ def test_what_is_not_confirmed_has_a_mark_that_says_why() -> None:
     assert "unverified: No passage speaks of countries." in notes
 
 
-def test_the_authors_own_is_told_apart_quietly() -> None:
-    page = html.fromstring(export("html"))
-    (paragraph,) = page.xpath("//p[@class='own']")
-    assert paragraph.text_content() == OWN
-    own = [span.text_content() for span in page.xpath("//span[@class='own']")]
-    assert own == ["Take the Alpha engine for boats and the Beta engine for everything else.", OWN]
-
-
 def test_what_the_verifier_found_and_what_was_changed_lies_folded_in_a_page() -> None:
     page = html.fromstring(export("html"))
     (folded,) = page.xpath("//details[@class='verification']")
@@ -116,33 +108,6 @@ def test_words_are_whole_and_do_not_overlap_in_tables() -> None:
     (table,) = [table for table in document.tables if table.cell(0, 0).text == "Engine"]
     letters = table.columns[2].width.mm / 1.93  # of 9 points, at their usual width
     assert letters > len(LONG_WORD)
-
-
-def test_a_pdf_links_citations_addresses_and_contents() -> None:
-    data = export("pdf")
-    assert data.startswith(b"%PDF-1.7")
-    assert data.count(b"/Link") >= 5
-    assert b"pdfaid" in data
-    assert b"/JavaScript" not in data
-    assert b"/JS " not in data
-
-
-def _has_font(text: str) -> bool:
-    try:
-        export("pdf", text, language="zh")
-    except ConfigError:
-        return False
-    return True
-
-
-@pytest.mark.parametrize(
-    ("language", "said"),
-    [("zh", "发动机以每分钟三千转运行。"), ("ja", "エンジンは毎分三千回転する。"), ("ko", "엔진은 분당 삼천 번 돈다.")],
-)
-def test_a_pdf_in_chinese_japanese_and_korean_has_its_characters(language: str, said: str) -> None:
-    if not _has_font(said):
-        pytest.skip("no font for Chinese, Japanese and Korean on this machine (Debian: fonts-noto-cjk)")
-    assert "".join(said.split()) in "".join(pdf_text(export("pdf", said, language=language)).split())
 
 
 def test_without_a_font_a_pdf_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

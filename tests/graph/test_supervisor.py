@@ -257,19 +257,6 @@ def test_d8_a_researcher_that_fails_ends_neither_the_run_nor_its_siblings(
     assert SECRET not in "\n".join(findings)
 
 
-@pytest.mark.parametrize("error", [MalformedOutput(SECRET), RuntimeError(SECRET)])
-def test_d8_a_supervisor_that_fails_leaves_a_report_of_what_is_known(tmp_path: Path, error: Exception) -> None:
-    class Tired(Lead):
-        async def delegate(self, *args: Any) -> Any:
-            if self.shown:
-                raise error
-            return await super().delegate(*args)
-
-    trace = supervise(tmp_path, Tired([conduct("Alpha engine")]))
-    assert status(trace) == {"Alpha engine": "completed"}
-    assert any(gap.what == "supervision" for gap in trace.report.gaps)
-
-
 def test_d8_thoughts_unknown_tools_and_errors_never_enter_the_findings(tmp_path: Path) -> None:
     odd = [
         Action(id="t", name="think", query=f"I wonder about {SECRET}."),

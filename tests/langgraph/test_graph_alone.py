@@ -90,16 +90,6 @@ async def test_an_interrupt_a_resume_and_the_next_question_on_one_thread(docs: s
     assert len(list_runs(own_state)) == 1
 
 
-async def test_a_plan_is_confirmed_through_an_interrupt(docs: str) -> None:
-    graph, config = build_deep_research_graph(checkpointer=MemorySaver(), confirm_plan=True), _config(docs)
-    out = await graph.ainvoke(_asked(), config)
-    (waiting,) = out["__interrupt__"]
-    assert waiting.value["kind"] == "plan"
-    titles = [section["title"] for section in waiting.value["plan"]["sections"]]
-    out = await graph.ainvoke(Command(resume="yes"), config)
-    assert {section.title for section in out["report"].sections} <= set(titles)
-
-
 async def test_a_question_that_is_declined_says_why(docs: str) -> None:
     graph, config = build_deep_research_graph(checkpointer=MemorySaver(), confirm_plan=True), _config(docs)
     await graph.ainvoke(_asked(), config)
@@ -165,15 +155,6 @@ async def test_leaving_a_stream_stops_the_run_and_the_thread_goes_on(docs: str, 
     out = await graph.ainvoke(None, config)
     assert out["report"].answered
     assert list_runs(own_state)[0].status == "finished"
-
-
-async def test_the_same_question_on_an_unfinished_thread_goes_on(docs: str, own_state: Path) -> None:
-    graph, config = build_deep_research_graph(checkpointer=MemorySaver()), _config(docs)
-    await graph.ainvoke(_asked(), config, interrupt_after=["plan_sections"])
-    assert list_runs(own_state)[0].status == "stopped"
-    out = await graph.ainvoke(_asked(), config)
-    assert out["report"].answered
-    assert [m.type for m in out["messages"]].count("human") == 1
 
 
 class _Seen(BaseCallbackHandler):
@@ -254,14 +235,6 @@ async def test_run_deep_research_runs_the_graph_that_it_is_given() -> None:
     own.add_node("say", lambda state: {"messages": [AIMessage(f"MINE: {state['messages'][-1].text}")]})
     own.add_edge(START, "say")
     assert await run_deep_research("What?", own.compile()) == "MINE: What?"
-
-
-async def test_a_known_thread_of_run_deep_research_goes_on_without_a_checkpointer(docs: str, own_state: Path) -> None:
-    first = await run_deep_research("How fast is the Alpha engine?", None, _config(docs, "talk"))
-    second = await run_deep_research("And how loud is it?", None, _config(docs, "talk"))
-    assert first.run_id == second.run_id == "talk"
-    assert second.question == "And how loud is it?"
-    assert [record.run_id for record in list_runs(own_state)] == ["talk"]
 
 
 async def test_runs_side_by_side_on_one_graph(docs: str) -> None:

@@ -48,13 +48,6 @@ class Plain:
         return {"result": matching(arguments["query"])}
 
 
-class Slow(Plain):
-    name = "slow"
-
-    async def ainvoke(self, arguments: dict[str, Any]) -> Any:
-        await asyncio.Event().wait()
-
-
 def _call(given: Any, arguments: dict[str, Any], **options: Any) -> ToolAnswer:
     return asyncio.run(GivenTools("hackernews", [given], **options).call(given.name, arguments))
 

@@ -2,15 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest
-from deep_research.errors import ContextTooLong, MalformedOutput, ProviderDown
+from deep_research.errors import ContextTooLong, MalformedOutput
 from deep_research.providers.model_client import ModelClient, OpenModel
 from deep_research.providers.provider_catalog import open_model
 from deep_research.providers.provider_limits import Gate
@@ -18,7 +18,7 @@ from deep_research.providers.token_stream import streaming_to
 from tests.providers.served import SCHEMA, WEATHER, asking
 from tests.support import Call, Reply, ScriptedProvider
 from tests.support.clock import FakeClock
-from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
+from tests.support.scripted_http import HttpResponse, json_response
 from tests.support.scripted_provider import RecordedCall
 from tests.support.scripted_replies import Request
 
@@ -181,17 +181,6 @@ async def test_tools_in_text(server: str, said: str) -> None:
     assert roles == ["user", "assistant", "user"]
 
 
-async def test_a_server_that_fails_at_tools_without_a_word_is_asked_in_text_the_second_time() -> None:
-    broken = has("tools", refusal("Internal Server Error", 500))
-    with PickyProvider(broken, lambda _: SAID[0]) as provider:
-        async with compatible(provider) as model:
-            with pytest.raises(ProviderDown):
-                await model.complete(asking(tools=(WEATHER,)))
-            answers = [await model.complete(asking(tools=(WEATHER,))) for _ in range(2)]
-    assert [len(answer.tool_calls) for answer in answers] == [2, 2]
-    assert [call.status for call in provider.calls] == [500, 500, 200, 200]
-
-
 async def test_a_server_that_knows_tools_keeps_them_when_it_fails() -> None:
     replies = iter(["", "server_error", "server_error", "server_error", ""])
     with ScriptedProvider(
@@ -273,43 +262,3 @@ async def test_an_answer_spent_on_thinking_is_told_apart_and_gets_more_room() ->
             assert caught.value.usage
             assert caught.value.usage.prompt_tokens > 0
             assert (await model.complete(asking(max_output_tokens=2000))).text == "Good."
-
-
-@contextmanager
-def azure(provider: ScriptedProvider) -> Iterator[tuple[str, list[HttpRequest]]]:
-    """A front that answers at Azure's two kinds of paths only."""
-    seen: list[HttpRequest] = []
-
-    async def answer(request: HttpRequest) -> HttpResponse:
-        seen.append(request)
-        deployment = "/openai/deployments/gpt-4o/" in request.path and "api-version=" in request.query
-        if (deployment and "api-key" in request.headers) or "/openai/v1/" in request.path:
-            return await provider._handle(request)
-        return json_response(404, {"error": {"code": "404", "message": "Resource not found"}})
-
-    front = LoopbackServer(answer)
-    front.start()
-    try:
-        yield f"http://127.0.0.1:{front.port}", seen
-    finally:
-        front.close()
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/openai/deployments/gpt-4o/chat/completions?api-version=2024-08-01-preview",
-        "/openai/deployments/gpt-4o?api-version=2024-08-01-preview",
-        "/",
-        "/openai/",
-        "/openai/v1/",
-    ],
-)
-async def test_addresses_of_azure_as_people_paste_them(path: str) -> None:
-    with ScriptedProvider(lambda _: "Yes.") as provider, azure(provider) as (url, seen):
-        model = open_model("openai", "gpt-4o", keys={"OPENAI_API_KEY": "k"}, base_url=url + path)
-        answers = [await model.complete(asking()) for _ in range(2)]
-        await model.close()
-    assert [answer.text for answer in answers] == ["Yes."] * 2
-    assert seen[-1].query == path.partition("?")[2]
-    assert len(seen) <= 4

@@ -4,15 +4,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import pytest
 
-from deep_research import registry
 from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, NotFound
 from deep_research.isolated_reading import CRASHED
-from deep_research.ports import Library, Reader
+from deep_research.ports import Library
 from deep_research.sources import documents as _document_reading
 from deep_research.sources.documents import DocumentsSource
 from deep_research.stores.sqlite_library import SqliteLibrary
@@ -125,14 +124,6 @@ async def test_problems_are_gaps_every_time_and_read_once(library: Library, fold
     assert read == 0
 
 
-async def test_many_problems_of_one_kind_are_one_gap(library: Library, folder: Path):
-    for number in range(12):
-        (folder / f"empty{number:02}.txt").touch()
-    _, gaps, _ = await prepare(library, folder)
-    names = ", ".join(f"empty{number:02}.txt" for number in range(5))
-    assert gaps == [Gap(what=f"12 files: {names}, …", why="empty", source="documents")]
-
-
 async def test_loops_and_second_names_are_followed_once(library: Library, folder: Path):
     (folder / "deep" / "up").symlink_to(folder)
     (folder / "self").symlink_to(folder / "self")
@@ -141,17 +132,6 @@ async def test_loops_and_second_names_are_followed_once(library: Library, folder
     _, gaps, read = await prepare(library, folder, folder / "deep", folder / "volcano.md")
     assert read == 2
     assert {gap.what for gap in gaps} == {"nowhere.md", "self"}
-
-
-async def test_hidden_version_control_and_pipes_are_skipped(library: Library, folder: Path):
-    (folder / ".git").mkdir()
-    (folder / ".git" / "notes.md").write_text("hidden")
-    (folder / ".secret.md").write_text("hidden")
-    (folder / "style.css").write_text("p {}")
-    if hasattr(os, "mkfifo"):
-        os.mkfifo(folder / "pipe.txt")
-    _, gaps, read = await prepare(library, folder)
-    assert (gaps, read) == ([], 2)
 
 
 async def test_folder_that_may_not_be_read_is_a_gap(library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -167,21 +147,6 @@ async def test_folder_that_may_not_be_read_is_a_gap(library: Library, folder: Pa
     _, gaps, read = await prepare(library, folder)
     assert gaps == [Gap(what="deep", why="no permission to read it", source="documents")]
     assert read == 1
-
-
-async def test_names_in_any_script_and_with_signs(library: Library, tmp_path: Path):
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    for name in ("한국어 문서.txt", "中文#1?.md", "100% sure.txt", "new\nline.txt"):
-        (docs / name).write_text(f"Contents of {name.split('.')[0]!r}, as a text.")
-    (docs / os.fsdecode(b"latin\xe9.txt")).write_text("Contents of a name that is no UTF-8.")
-    source, gaps, read = await prepare(library, docs)
-    assert (gaps, read) == ([], 5)
-    for found in (await source.search("contents", limit=10)).found:
-        assert found.key.startswith("file:///")
-        assert "ontents of" in (await source.read(found)).text
-        found.model_dump_json()
-    assert (await prepare(library, docs))[2] == 0
 
 
 async def test_folder_without_readable_file_names_the_formats(library: Library, tmp_path: Path):
@@ -223,27 +188,6 @@ def test_a_reader_that_hangs_costs_one_file(folder: Path):
     assert hung.document is None
     assert hung.why == "reading it crashed, or took too much memory or time"
     assert good.document is not None
-
-
-class Broken:
-    """A reader that fails in a way that nobody foresaw."""
-
-    name = "broken"
-    suffixes = (".txt",)
-    media_types = ()
-
-    def read(self, data: bytes, *, name: str) -> None:
-        raise ZeroDivisionError
-
-
-async def test_a_reader_of_the_caller_is_used_and_may_fail(library: Library, folder: Path):
-    (folder / "note.txt").write_text("x")
-
-    def readers(name: str | PurePath, first: bytes) -> Reader | None:
-        return Broken() if str(name).endswith(".txt") else registry.reader_for(name, first)  # pyright: ignore
-
-    _, gaps, _ = await prepare(library, folder, readers=readers)
-    assert gaps == [Gap(what="note.txt", why="broken (ZeroDivisionError in the broken reader)", source="documents")]
 
 
 _INDEXER = """

@@ -12,7 +12,6 @@ from deep_research.sources import (
     pubmed,
 )
 from deep_research.sources._papers import Ids, arxiv_id, doi, work_key
-from deep_research.sources.patents import patent_key
 from tests.sources.answers import ScriptedClient, answer, bodies, opened
 
 FEED = '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">{}</feed>'
@@ -60,14 +59,6 @@ async def test_arxiv_by_id_and_by_words():
     assert client.calls[-1].params["id_list"] == "2401.00001"
     await source.search("What are the limits of chain-of-thought prompting?", limit=5)
     assert client.calls[-1].params["search_query"] == 'all:limits AND all:"chain-of-thought" AND all:prompting'
-
-
-async def test_arxiv_with_categories_and_a_period():
-    client = ScriptedClient(answer(bodies("arxiv", "one")[""]))
-    options = {"categories": ["cs.CL"], "since": "2024-01-01"}
-    await arxiv.ArxivSource.build(options, client, {}).search("au:Example AND ti:sparse", limit=5)
-    wanted = client.calls[-1].params["search_query"]
-    assert wanted == "(au:Example AND ti:sparse) AND (cat:cs.CL) AND submittedDate:[202401010000 TO 210012312359]"
 
 
 async def test_too_many_words_are_tried_again_with_fewer():
@@ -130,39 +121,6 @@ def test_patents_of_the_epo():
         patents.parse_epo_patents(throttled)
 
 
-async def test_the_epo_is_asked_for_a_token_once_and_again_when_it_expired():
-    token, found = (answer(body) for body in bodies("patents_epo", "one").values())
-    if b"access_token" not in token.body:
-        token, found = found, token
-    client = ScriptedClient({"": found, "accesstoken": token})
-    source = opened("patents_epo", client)
-    await source.search("brick press", limit=5)
-    await source.search("brick mould", limit=5)
-    assert [call.method for call in client.calls] == ["POST", "GET", "GET"]
-    assert client.calls[0].json == {"grant_type": "client_credentials"}
-    assert client.calls[1].params["q"] == 'ta all "brick press"'
-    client.answers[""] = answer("<error><message>invalid_access_token</message></error>", 400)
-    with pytest.raises(SourceError):
-        await source.search("brick oven", limit=5)
-    assert [call.method for call in client.calls[3:]] == ["GET", "POST", "GET"]
-
-
-@pytest.mark.parametrize(
-    ("number", "key"),
-    [
-        ("EP1000000A1", "patent:EP1000000"),
-        ("US 2024/0362478 A1", "patent:US2024362478"),
-        ("US2024362478A1", "patent:US2024362478"),
-        ("US11984624B1", "patent:US11984624"),
-        ("US D0123456 S1", "patent:USD123456"),
-        ("WO2024101836A1", "patent:WO2024101836"),
-        ("odd", "patent:ODD"),
-    ],
-)
-def test_one_publication_has_one_key(number, key):
-    assert patent_key(number) == key
-
-
 @pytest.mark.parametrize(
     ("text", "name"),
     [
@@ -213,14 +171,3 @@ async def test_pubmed_corrects_a_spelling_once():
     client = ScriptedClient({"esearch": nothing, "espell": answer(spelled)})
     assert (await opened("pubmed", client).search("biopythooon", limit=5)).found == ()
     assert [call.params["term"] for call in client.calls] == ["biopythooon", "biopythooon", "biopython"]
-
-
-async def test_reading_a_patent_adds_the_texts_that_the_office_has():
-    texts = "<w><claims lang='EN'><claim><claim-text>1. A press.</claim-text></claim></claims></w>"
-    answers = {word: answer(body) for word, body in bodies("patents_epo", "one").items()}
-    client = ScriptedClient(answers | {"/claims": answer(texts), "/description": answer("<fault/>", 404)})
-    source = opened("patents_epo", client)
-    found = (await source.search("brick press", limit=5)).found[0]
-    read = await source.read(found.model_copy(update={"document": None}))
-    assert read.text.endswith("## Claims\n\n1. A press.")
-    assert client.calls[-1].url.endswith("/published-data/publication/docdb/EP.1000001.A1/description")

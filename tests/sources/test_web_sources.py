@@ -4,20 +4,16 @@ import base64
 
 import pytest
 
-from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
+from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable
 from deep_research.sources import (
     bocha,
     duckduckgo,
     feeds,
     github,
     hackernews,
-    jina,
     searxng,
     tavily,
-    wikipedia,
-    zyte,
 )
-from deep_research.sources._record_documents import read_page
 from deep_research.sources._web import page_key
 from tests.sources.answers import ScriptedClient, answer, bodies, opened
 
@@ -60,18 +56,6 @@ async def test_reading_a_repository_gives_its_readme():
     assert all(read.text[heading.start :].startswith("#") for heading in read.headings)
     client.answers["readme"] = answer({"message": "Not Found"}, 404)
     assert "42 stars" in (await source.read(found)).text
-
-
-async def test_reading_code_asks_for_the_file_of_that_commit():
-    file = answer({"path": "src/index.rs", "content": base64.b64encode(b"fn main() {}\n").decode()})
-    client = ScriptedClient({"": answer(bodies("github_code", "one")[""]), "contents": file})
-    source = opened("github_code", client)
-    read = await source.read((await source.search("sparse", limit=5)).found[0])
-    assert client.calls[-1].url.endswith("/repos/Ada/Sparse/contents/src/index.rs")
-    assert client.calls[-1].params == {"ref": "abc"}
-    assert "```\nfn main() {}\n```" in read.text
-    with pytest.raises(Unreadable, match="no text"):
-        github.parse_file(answer({"path": "a.bin", "content": base64.b64encode(b"\xff\xfe\x00").decode()}))
 
 
 def test_a_discussion_in_order_without_deleted_comments():
@@ -120,17 +104,6 @@ async def test_wikipedia_is_asked_in_the_language_of_the_question():
     assert result.found[0].url.startswith("https://zh.wikipedia.org/wiki/")
 
 
-def test_wikipedia_errors_with_http_200_and_both_forms_of_pages():
-    with pytest.raises(SourceError, match="unrecognized"):
-        wikipedia.parse_search(answer({"error": {"code": "badvalue", "info": "unrecognized value"}}))
-    with pytest.raises(RateLimited):
-        wikipedia.parse_search(answer({"error": {"code": "maxlag", "info": "Waiting"}}))
-    by_id = {
-        "query": {"pages": {"5": {"pageid": 5, "title": "A", "extract": "Text."}, "-1": {"title": "B", "missing": ""}}}
-    }
-    assert [found.title for found in wikipedia.parse_pages(answer(by_id))] == ["A"]
-
-
 def test_bocha_puts_its_code_inside():
     found = one("bocha", bocha.parse_search)
     assert (found.title, found.snippet, found.published) == ("稀疏检索", "稀疏检索的摘要。", "2024-05-06")
@@ -160,37 +133,6 @@ async def test_an_engine_of_searxng_that_fails_is_a_gap():
         searxng.parse_search(answer({"results": [], "unresponsive_engines": [["brave", "timeout"]]}))
     with pytest.raises(Blocked, match=r"search\.formats"):
         searxng.parse_search(answer("<!doctype html><title>403</title>", 403))
-
-
-def test_jina_text_and_the_errors_of_the_page_behind_it():
-    text = "Title: A page\n\nURL Source: https://example.org/a\n\nPublished Time: 2024-05-06T00:00:00Z\n\n{}Markdown Content:\n# A page\n\nText."
-    found = jina.parse_reader(answer(text.format("")))[0]
-    assert (found.title, found.published) == ("A page", "2024-05-06")
-    assert "Text." in read_page(found).text
-    with pytest.raises(NotFound, match="404"):
-        jina.parse_reader(answer(text.format("Warning: Target URL returned error 404: Not Found\n\n")))
-    with pytest.raises(Blocked):
-        jina.parse_search(answer({"data": None, "code": 402, "message": "balance used up"}, 200))
-
-
-def test_zyte_tells_the_page_from_the_service():
-    assert [found.title for found in zyte.parse_article_list(answer(bodies("zyte", "one")[""]))] == ["Sparse retrieval"]
-    with pytest.raises(NotFound, match="HTTP 404"):
-        zyte.parse_article_list(
-            answer({"url": "https://example.org", "statusCode": 404, "articleList": {"articles": []}})
-        )
-    with pytest.raises(Unreachable):
-        zyte.parse_article_list(answer({"type": "/download/temporary-error", "title": "No", "status": 520}, 520))
-    article = {
-        "url": "https://example.org/a",
-        "headline": "A",
-        "articleBody": "One.\nTwo.",
-        "metadata": {"probability": 0.9},
-    }
-    read = zyte.parse_article(answer({"statusCode": 200, "article": article})).document
-    assert "One.\n\nTwo." in read.text
-    with pytest.raises(NotFound, match="no article"):
-        zyte.parse_article(answer({"statusCode": 200, "article": article | {"metadata": {"probability": 0.01}}}))
 
 
 async def test_listings_are_fetched_once_and_failing_pages_are_gaps():

@@ -13,7 +13,6 @@ import pytest
 from deep_research.data import Document, Found
 from deep_research.errors import StoreError
 from deep_research.search.term_index import VERSION
-from deep_research.stores import sqlite_library as sqlite
 from deep_research.stores.sqlite_library import SqliteLibrary
 
 WHEN = "2024-05-01T00:00:00Z"
@@ -98,26 +97,6 @@ def test_a_batch_that_fails_leaves_nothing(tmp_path: Path) -> None:
     library.close()
 
 
-def test_a_failed_add_inside_a_batch_can_be_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(document: Document) -> None:
-        raise MemoryError
-
-    library = SqliteLibrary(tmp_path / "library.db")
-    with library.batch():
-        add(library, "a", "The zebra stays.")
-        broken = library.add_source(Found(key="broken", title="", origin="o"))
-        document = Document(text="The horse is half stored.")
-        with monkeypatch.context() as patch:
-            patch.setattr(sqlite, "cut_passages", fail)
-            with pytest.raises(MemoryError):
-                library.add_snapshot(broken.id, document, retrieved_at=WHEN)
-        add(library, "b", "The giraffe stays.")
-    assert len(library.search("stays", limit=5)) == 2
-    assert library.snapshot(broken.id) is None
-    assert not library.search("horse", limit=5)
-    library.close()
-
-
 def test_a_text_is_stored_once(tmp_path: Path) -> None:
     path = tmp_path / "library.db"
     library = SqliteLibrary(path)
@@ -186,19 +165,6 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path) -> None:
         library.add_snapshot(source.id, Document(text="word " * 100_000), retrieved_at=WHEN)
     assert library.snapshot(source.id) is None
     assert [h.passage.source for h in library.search("zebra", limit=5)] == [kept]
-    library.close()
-
-
-def test_a_title_that_comes_with_a_later_text_is_taken_out_of_the_index_with_it(tmp_path: Path) -> None:
-    library = SqliteLibrary(tmp_path / "library.db")
-    source = add(library, "a", "The zebra crossed the road.")
-    library.add_snapshot(source, Document(text="The giraffe slept.", title="Of animals"), retrieved_at=WHEN)
-    assert [hit.title for hit in library.search("animals", limit=5)] == ["Of animals"]
-    library.remove_source(source)
-    vocabulary = sqlite3.connect(tmp_path / "library.db")
-    vocabulary.execute("CREATE VIRTUAL TABLE temp.held USING fts5vocab(main, terms, row)")
-    assert vocabulary.execute("SELECT term FROM held").fetchall() == []
-    vocabulary.close()
     library.close()
 
 

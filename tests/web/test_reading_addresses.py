@@ -31,11 +31,6 @@ from tests.support.scripted_researcher import ScriptedResearcher
 from tests.support.web_answers import status
 from tests.web.world import ALPHA, BETA, KINDS, World, research, why
 
-LONG = [
-    f"The Alpha engine was measured at dock {n}, where it turned {n + 3000} times a minute in rain and in calm weather."
-    for n in range(120)
-]
-
 
 def opening(
     world: World,
