@@ -19,10 +19,9 @@ from deep_research.assembly.reasoner_choice import Offers, key_variables, open_r
 from deep_research.assembly.recording import (
     OUTSIDE,
     OfflineJournal,
+    Recorded,
     RecordedJournal,
     RecordedPages,
-    RecordedPlace,
-    RecordedTool,
     note_outside,
 )
 from deep_research.data import Asked, Document, Found, Gap, Ledger, SearchResult, ToolSpec
@@ -252,8 +251,11 @@ def _recorded_outside(job: Job, recorded: Journal) -> Outside:
         raise ReplayDiffers(message, run_id=job.record.run_id, kind=OUTSIDE)
     told = json.loads(noted)
     named = {QuestionPages.name: QuestionPages(addresses_in(job.question))}
-    places = [named.get(name) or RecordedPlace(name, purpose) for name, purpose in told["places"]]
-    tools = [RecordedTool(ToolSpec.model_validate(spec)) for spec in told["tools"]]
+    places = [
+        named.get(name) or Recorded(ToolSpec(name=name, description=purpose, parameters={}))
+        for name, purpose in told["places"]
+    ]
+    tools = [Recorded(ToolSpec.model_validate(spec)) for spec in told["tools"]]
     return Outside(
         places=tuple(places),
         tools=OpenTools(tools={tool.name: tool for tool in tools}),
