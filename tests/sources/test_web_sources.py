@@ -189,11 +189,6 @@ def test_duckduckgo_page_and_challenge():
     assert (found.title, found.url, found.snippet) == ("Sparse retrieval", "https://example.org/a", "An excerpt.")
     with pytest.raises(RateLimited):
         duckduckgo.parse_search(answer("<html><div class='anomaly-modal'>", 202))
-    rows = [
-        {"title": "A", "href": "https://a.org", "body": "b"},
-        {"title": "N", "url": "https://n.org", "body": "b", "date": "2024-05-06"},
-    ]
-    assert [one.published for one in duckduckgo.parse_search(answer(rows))] == [None, "2024-05-06"]
 
 
 async def test_duckduckgo_falls_back_to_instant_answers():
