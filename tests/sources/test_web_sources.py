@@ -221,3 +221,8 @@ async def test_duckduckgo_falls_back_to_instant_answers():
 )
 def test_one_page_has_one_key(url, key):
     assert page_key(url) == key
+
+
+def test_a_link_that_is_no_address_costs_its_own_entry_alone():
+    feed = "<rss><channel><item><title>A</title><link>http://[</link></item><item><title>B</title><link>/b</link></item></channel></rss>"
+    assert [found.title for found in feeds.parse_feed(answer(feed, url="https://f.org/feed"))] == ["B"]
