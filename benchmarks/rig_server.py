@@ -71,7 +71,7 @@ class Model:
     def __init__(self, world: World, plan: Mapping[str, Sequence[str]]) -> None:
         self._world, self._plan = world, plan
         retry = [title for title in plan for _ in range(_NEVER_CONTENT)] if world.reviewer == "strict" else ()
-        self.researcher = ScriptedResearcher(sections=plan, sentences=9, retry=retry, rewords=True)
+        self.researcher = ScriptedResearcher(sections=plan, sentences=9, retry=retry)
         self._seen: Counter[str] = Counter()
 
     def __call__(self, request: Request) -> Reply:

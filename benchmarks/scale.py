@@ -31,6 +31,7 @@ from tests.support.postgres import new_database, postgres_server
 from tests.support.scripted_provider import ScriptedProvider
 from tests.support.scripted_researcher import ScriptedResearcher
 
+from deep_research.providers.provider_limits import REQUESTS
 from deep_research.state_files import OWNERS
 
 _TABLES = ("runs", "calls", "notes", "events", "sources", "snapshots", "texts")
@@ -135,7 +136,7 @@ def model(cost: dict[str, Any], taken_per_second: float) -> list[dict[str, float
 
 def simulate(url: str, folder: Path, runs: int) -> dict[str, Any]:
     """Return how so many queued runs went: how many finished, how fast, and what the model's server saw of it."""
-    docs, most = engines(folder / "docs"), 6
+    docs = engines(folder / "docs")
     researcher = ScriptedResearcher(sections=PLAN, sentences=2)
     with ScriptedProvider(researcher, latency_seconds=0.02) as provider:
         os.environ.update(
@@ -145,7 +146,7 @@ def simulate(url: str, folder: Path, runs: int) -> dict[str, Any]:
             DEEP_RESEARCH_HOME=str(folder / "home"),
         )
         begun = time.monotonic()
-        _queue_quick_runs(runs, docs, folder / "home", most)
+        _queue_quick_runs(runs, docs, folder / "home")
         queued = time.monotonic()
         command = [str(COMMAND), "worker", "--runs", "8", "--until-empty"]
         workers = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]
@@ -173,19 +174,18 @@ def simulate(url: str, folder: Path, runs: int) -> dict[str, Any]:
         "cpu_seconds_of_a_run": round(cpu / runs, 3),
         "model_calls": asked,
         "most_requests_at_once": peak,
-        "ceiling": most,
+        "ceiling": REQUESTS,
         "kilobytes_of_a_run": round(size[0] / runs / 1000) if size else None,
         "load": os.getloadavg()[0],
     }
 
 
-def _queue_quick_runs(runs: int, docs: Path, home: Path, most: int) -> None:
+def _queue_quick_runs(runs: int, docs: Path, home: Path) -> None:
     """Queue quick runs for three owners, of which one has half of them."""
     from deep_research import api, settings
 
     named = settings.load_settings(
         model_provider="compatible", model_name="scripted", workflow="quick", allow_clarification=False,
-        max_model_requests=most,
     )  # fmt: skip
     for number in range(runs):
         owner = home / OWNERS / f"owner{min(number % 4, 2)}"

@@ -269,9 +269,6 @@ def start_run(
     """
     home = home or settings_module.home()
     paths = [str(path) for path in docs]
-    if settings.keep_runs_days:
-        old = find_runs(older_than=f"{settings.keep_runs_days}d", home=home)
-        delete_runs([record.run_id for record in old if record.status not in ("running", "waiting")], home=home)
     made = runs.research_run.create_run(
         question, settings, home=home, docs=paths, history=read_history(history), wanted_id=wanted_id
     )
@@ -534,7 +531,7 @@ def _home(values: Mapping[str, Any]) -> Path:
 def _answer_of(on_question: OnQuestion | None) -> Answer | None:
     if on_question is None:
         return None
-    from deep_research.conversation.plan_edits import format_question  # noqa: PLC0415 - only where it is asked
+    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked
 
     return lambda asked: on_question(format_question(asked))
 
@@ -625,14 +622,14 @@ def list_exporters() -> "list[type[Exporter]]":
 
 def format_plan(brief: "Brief") -> str:
     """Return a plan as the outline of Markdown that a run takes as the answer to the plan it has shown."""
-    from deep_research.conversation.plan_edits import format_outline  # noqa: PLC0415 - only where it is asked for
+    from deep_research.conversation.plan_outline import format_outline  # noqa: PLC0415 - only where it is asked for
 
     return format_outline(brief)
 
 
 def format_asked(asked: "Asked") -> str:
     """Return what a run asks as one text: the plan or the options with the question."""
-    from deep_research.conversation.plan_edits import format_question  # noqa: PLC0415 - only where it is asked for
+    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked for
 
     return format_question(asked)
 
@@ -674,24 +671,6 @@ def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:
 def read_length(text: str) -> "timedelta":
     """Return the length of time `12h`, `1d`, `2w`, `1m` or `1y`. Raises ConfigError for anything else."""
     return runs.deletion.parse_age(text)
-
-
-def check_notices(*, webhook: str | None = None, mail_to: str | None = None) -> None:
-    """Raise ConfigError where `send_notices` could not send: an address that is none, no SMTP_URL."""
-    runs.report_changes.check_addresses(webhook, mail_to, _mail_server())
-
-
-def send_notices(run: Run, *, webhook: str | None = None, mail_to: str | None = None) -> None:
-    """Tell what a refresh changed: POST it to `webhook`, mail it to `mail_to`. Raises SourceError, ConfigError."""
-    changes = run.changes_since_parent()
-    if webhook:
-        runs.report_changes.post_changes(changes, run.record, webhook, proxy=settings_module.load_settings().proxy)
-    if mail_to:
-        runs.report_changes.mail_changes(changes, run.record, mail_to, _mail_server())
-
-
-def _mail_server() -> str:
-    return settings_module.load_keys(("SMTP_URL",)).get("SMTP_URL", "")
 
 
 def list_sources(settings: Settings) -> "list[SourceRow]":

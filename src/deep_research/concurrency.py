@@ -7,13 +7,12 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
 from queue import Queue
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -137,49 +136,6 @@ SHORT_COLLECTIONS = ShortCollections()
 """Those of this process; a run is a block."""
 
 
-class TurnWaits:
-    """How long some work has waited for its turn at hosts: the time in which at least one part of it did."""
-
-    def __init__(self) -> None:
-        self._waiting, self._since, self._past = 0, 0.0, 0.0
-        self._lock = threading.Lock()
-
-    def seconds(self) -> float:
-        """Return the seconds so far."""
-        with self._lock:
-            return self._past + (time.monotonic() - self._since if self._waiting else 0.0)
-
-    @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Count the block as waiting."""
-        with self._lock:
-            if not self._waiting:
-                self._since = time.monotonic()
-            self._waiting += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._waiting -= 1
-                if not self._waiting:
-                    self._past += time.monotonic() - self._since
-
-
-TURN_WAITS: ContextVar[TurnWaits | None] = ContextVar("turn_waits", default=None)
-"""The account on which waiting for a turn goes: that of the work which the present task belongs to."""
-
-
-@contextmanager
-def waiting_for_turn() -> Iterator[None]:
-    """Count the block as waiting for a turn, where somebody keeps account of it."""
-    waits = TURN_WAITS.get()
-    if waits is None:
-        yield
-    else:
-        with waits.waiting():
-            yield
-
-
 async def side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
     """Return the results in order. The first error of the work is raised as itself, not as a group; the rest is
     cancelled."""
@@ -221,56 +177,6 @@ class Flights(Generic[_T]):
             del self._tasks[key]
         if not task.cancelled():
             task.exception()  # seen, also when every waiter has gone
-
-
-class Batches(Generic[_T]):
-    """Asks for many things at once: what is wanted within a moment goes into one call of `make`, at most `most`."""
-
-    def __init__(
-        self, make: Callable[[Sequence[str]], Awaitable[Mapping[str, _T]]], *, most: int, moment: float = 0.02
-    ) -> None:
-        """`make` returns what it found by the keys it was given; `moment` is seconds that are waited for others."""
-        self._make, self._most, self._moment = make, most, moment
-        self._wanted: dict[str, asyncio.Future[_T | None]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    async def get(self, key: str) -> _T | None:
-        """Return what was found under `key`, or None. Raises the error of the call that asked for it."""
-        wanted = self._wanted.get(key)
-        if wanted is None:
-            wanted = self._wanted[key] = asyncio.get_running_loop().create_future()
-            if len(self._wanted) == 1:
-                self._begin(self._moment)
-            elif len(self._wanted) >= self._most:
-                self._begin(0.0)
-        return await asyncio.shield(wanted)
-
-    def _begin(self, moment: float) -> None:
-        task = asyncio.create_task(self._ask(moment))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _ask(self, moment: float) -> None:
-        await asyncio.sleep(moment)
-        batch = dict(islice(self._wanted.items(), self._most))
-        self._wanted = {key: wanted for key, wanted in self._wanted.items() if key not in batch}
-        if not batch:
-            return
-        if self._wanted:
-            self._begin(0.0)
-        try:
-            found = await self._make(list(batch))
-        except Exception as error:  # noqa: BLE001 - each that waits gets it
-            for wanted in batch.values():
-                wanted.set_exception(error)
-                wanted.exception()  # seen: whoever waited may be gone
-            return
-        except BaseException:
-            for wanted in batch.values():
-                wanted.cancel()
-            raise
-        for key, wanted in batch.items():
-            wanted.set_result(found.get(key))
 
 
 class Together(Generic[_A, _T]):
@@ -318,26 +224,6 @@ class Together(Generic[_A, _T]):
                 done.set_exception(result)
             else:
                 done.set_result(result)
-
-
-class Seats:
-    """Lets at most `number` holders go on at the same time; a holder that has a seat keeps it until it gives it back."""
-
-    def __init__(self, number: int) -> None:
-        self._free = asyncio.Semaphore(number)
-        self._held = set[str]()
-
-    async def take(self, holder: str) -> None:
-        """Wait for a seat, in the order of asking; return at once where `holder` has one."""
-        if holder not in self._held:
-            await self._free.acquire()
-            self._held.add(holder)
-
-    def give_back(self, holder: str) -> None:
-        """Free the seat of `holder`, if it has one."""
-        if holder in self._held:
-            self._held.remove(holder)
-            self._free.release()
 
 
 class _Place:

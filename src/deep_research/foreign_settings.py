@@ -11,8 +11,7 @@ from deep_research.safe_text import safe_text
 
 SHAPES_REPORT = frozenset(
     {
-        "workflow", "template", "max_sections", "depth", "background", "allow_clarification",
-        "max_clarification_rounds", "read_full_papers", "search_results",
+        "workflow", "template", "depth", "allow_clarification", "max_clarification_rounds",
     }
 )  # fmt: skip
 """Settings that say what a report is like, and lead nowhere."""

@@ -169,13 +169,10 @@ class Library(Protocol):
         """Return the passages of a source's newest snapshot in order of the text."""
         ...
 
-    def search(
-        self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1, diversity: float = 0.0
-    ) -> Sequence[PassageHit]:
+    def search(self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1) -> Sequence[PassageHit]:
         """Return the best passages for `query`, best first, near-duplicates once, at most `limit`.
 
-        `sources` restricts to those ids; `hops` 2 also follows names and titles found in the first hits;
-        `diversity` (0–1) favours passages of sources that are not in the result yet.
+        `sources` restricts to those ids; `hops` 2 also follows names and titles found in the first hits.
         """
         ...
 
@@ -435,8 +432,4 @@ class ApiClient(Protocol):
 
         Raises Unreachable when there is none in time, RateLimited when the API keeps asking to wait.
         """
-        ...
-
-    async def earlier(self, method: str, url: str) -> Sequence[ApiResponse]:
-        """Return what that address has answered so far in the run, as far as a journal keeps it, oldest first."""
         ...

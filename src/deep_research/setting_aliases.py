@@ -5,15 +5,42 @@ from typing import Any
 
 SETTING_ALIASES = {
     "research_model_max_tokens": "research_max_tokens",
-    "summarization_model": "read_model",
-    "summarization_model_max_tokens": "read_max_tokens",
+    "summarization_model": "write_model",
+    "summarization_model_max_tokens": "write_max_tokens",
     "compression_model": "write_model",
     "compression_model_max_tokens": "write_max_tokens",
     "final_report_model": "report_model",
     "final_report_model_max_tokens": "report_max_tokens",
+    "max_react_tool_calls": "max_tool_calls_per_researcher",
     "search_api": "sources",
 }
 """Names of settings in Open Deep Research (`Configuration`), with ours."""
+FORMER_SETTINGS = frozenset(
+    {
+        "background",
+        "confirm_high_value",
+        "judge_max_tokens",
+        "keep_runs_days",
+        "max_concurrent_researchers",
+        "max_file_megabytes",
+        "max_model_requests",
+        "max_question_chars",
+        "max_runs_per_owner",
+        "max_sections",
+        "obey_robots",
+        "read_full_papers",
+        "read_max_tokens",
+        "read_model",
+        "review_max_tokens",
+        "review_model",
+        "search_results",
+        "send_private_text",
+        "sources_per_search",
+        "streaming_review",
+        "web_timeout_seconds",
+    }
+)
+"""Names that were settings once; they are constants now, beside what they govern."""
 _SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search", "none": ""}
 
 

@@ -14,26 +14,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from deep_research.address_credentials import hide_credentials, without_credentials
-from deep_research.data import Workflow
+from deep_research.data import Role, Workflow
 from deep_research.data.outside_tools import SERVER_NAME, McpServer
 from deep_research.errors import ConfigError
 from deep_research.foreign_settings import name_all, take_over
 from deep_research.safe_text import register_secrets
-from deep_research.setting_aliases import SETTING_ALIASES, own_names
+from deep_research.setting_aliases import FORMER_SETTINGS, SETTING_ALIASES, own_names
 
 PREFIX = "DEEP_RESEARCH_"
 _NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG", "DEEP_RESEARCH_DATABASE_URL"}
 _MOST_SERVERS = 32
 FOLDER_FILE = "deep-research.toml"
 _told: set[str] = set()
-"""What was said to be left out, so that it is said once."""
+"""What was said of settings that do not hold, so that it is said once."""
 _log = logging.getLogger(__name__)
 
 GROUPS = ("models", "search", "research", "review", "report", "limits")
 """The groups of settings, in the order of the page; advanced settings are listed after all others."""
+_OUTPUT_TOKENS: Mapping[Role, int] = {"read": 8_192, "review": 4_096, "judge": 8_192}
+"""The output of roles whose answers are lists of a bounded length: forty verdicts, or the entries of a list."""
 ADDRESSES = ("model_base_url", "ranker_base_url", "proxy", "contact", "source_options")
 """Settings that are addresses, or hold some."""
 
@@ -72,25 +74,25 @@ class Settings(BaseModel):
     research_model: str | None = _setting(
         None, "models", "Model for planning and searching: MODEL or PROVIDER:MODEL. Empty: `model_name`."
     )
-    read_model: str | None = _setting(
+    write_model: str | None = _setting(
         None,
         "models",
-        "Model for naming what passages hold (entries of a list): MODEL or PROVIDER:MODEL. Empty: `model_name`.",
-    )
-    write_model: str | None = _setting(
-        None, "models", "Model for taking notes at the end of a research: MODEL or PROVIDER:MODEL. Empty: `model_name`."
-    )
-    review_model: str | None = _setting(
-        None, "models", "Model for reviews: MODEL or PROVIDER:MODEL. Empty: `model_name`."
+        "Model for taking notes at the end of a research, and for naming the entries of a list: MODEL or PROVIDER:MODEL. Empty: `model_name`.",
     )
     report_model: str | None = _setting(
         None, "models", "Model that writes and revises the report: MODEL or PROVIDER:MODEL. Empty: `model_name`."
     )
     judge_model: str | None = _setting(
-        None, "models", "Model that verifies the report: MODEL or PROVIDER:MODEL. Empty: `model_name`."
+        None,
+        "models",
+        "Model that reviews notes and verifies the report: MODEL or PROVIDER:MODEL. Empty: `model_name`.",
     )
     model_timeout_seconds: float = _setting(
-        120, "models", "Timeout of a model call: the longest wait for more output, in seconds.", ge=1, le=3600
+        120,
+        "models",
+        "Timeout: the longest wait for more output of a model, in seconds; of a web source or page, at most 30.",
+        ge=1,
+        le=3600,
     )
     max_context_tokens: int = _setting(
         100_000, "models", "Context window of the model, in tokens.", ge=4_000, le=10_000_000
@@ -98,19 +100,8 @@ class Settings(BaseModel):
     research_max_tokens: int = _setting(
         10_000, "models", "Maximum output of a planning or research call, in tokens.", advanced=True, ge=256, le=200_000
     )
-    read_max_tokens: int = _setting(
-        8_192,
-        "models",
-        "Maximum output of a call that names what passages hold, in tokens.",
-        advanced=True,
-        ge=256,
-        le=200_000,
-    )
     write_max_tokens: int = _setting(
         8_192, "models", "Maximum output of a call that takes notes, in tokens.", advanced=True, ge=256, le=200_000
-    )
-    review_max_tokens: int = _setting(
-        4096, "models", "Maximum output of a review call, in tokens.", advanced=True, ge=256, le=200_000
     )
     report_max_tokens: int = _setting(
         16_000,
@@ -120,19 +111,8 @@ class Settings(BaseModel):
         ge=256,
         le=200_000,
     )
-    judge_max_tokens: int = _setting(
-        8192, "models", "Maximum output of a call that judges claims, in tokens.", advanced=True, ge=256, le=200_000
-    )
     max_structured_output_retries: int = _setting(
         2, "models", "Retries when an answer does not fit its schema.", advanced=True, ge=0, le=10
-    )
-    max_model_requests: int = _setting(
-        16,
-        "models",
-        "Maximum number of simultaneous requests to one provider, over all runs of a process.",
-        advanced=True,
-        ge=1,
-        le=256,
     )
 
     strategy: str = _setting(
@@ -144,10 +124,6 @@ class Settings(BaseModel):
     source_options: dict[str, dict[str, Any]] = _setting(
         dict, "search", "Options of single sources, by name (in the file: [source_options.NAME])."
     )
-    read_full_papers: bool = _setting(
-        True, "search", "Read the full text of papers (arXiv) instead of the abstract alone."
-    )
-    search_results: int = _setting(8, "search", "Maximum number of documents taken from one search.", ge=1, le=50)
     contact: str = _setting("", "search", "E-mail or web address to give to the APIs that ask for one.")
     proxy: str = _setting(
         "", "search", "Address of an HTTP proxy for all outgoing requests; none is taken from the environment."
@@ -158,18 +134,8 @@ class Settings(BaseModel):
     mcp_prompt: str = _setting(
         "", "search", "What the model should know about the tools of the MCP servers.", max_length=4_000
     )
-    sources_per_search: int = _setting(
-        3, "search", "Web sources to search at once; more are searched if they find little.", advanced=True, ge=1, le=20
-    )
-    web_timeout_seconds: float = _setting(
-        30, "search", "Timeout of a web source or page: the longest wait for more data, in seconds.", ge=1, le=600
-    )
     allowed_internal_hosts: tuple[str, ...] = _setting(
         (), "search", "Internal hosts that pages may be read from, separated by commas.", advanced=True
-    )
-    obey_robots: bool = _setting(True, "search", "Obey robots.txt.", advanced=True)
-    send_private_text: bool = _setting(
-        False, "search", "Send also queries that repeat your documents (`docs`) to other places.", advanced=True
     )
 
     workflow: Workflow = _setting(
@@ -180,10 +146,6 @@ class Settings(BaseModel):
         "research",
         "Focus template (`deep-research templates`). Empty: chosen by the question. `none`: no template.",
     )
-    max_sections: int = _setting(7, "research", "Maximum number of sections in a plan.", ge=3, le=7)
-    max_concurrent_researchers: int = _setting(
-        8, "research", "Maximum number of sections researched at the same time.", ge=1, le=64
-    )
     allow_clarification: bool = _setting(True, "research", "Ask the user when the question is unclear.")
     max_clarification_rounds: int = _setting(
         3, "research", "Maximum number of questions to the user before a best guess is used.", ge=0, le=10
@@ -192,11 +154,8 @@ class Settings(BaseModel):
     confirm_review: bool = _setting(
         False, "research", "Show the review of the sections (workflow `sections`), and wait for what the user decides."
     )
-    confirm_high_value: bool = _setting(
-        True, "research", "Let the model ask for confirmation of a plan when much depends on it.", advanced=True
-    )
     max_tool_calls_per_researcher: int = _setting(
-        10, "research", "Maximum number of tool calls per section and attempt.", ge=1, le=100
+        10, "research", "Maximum number of tool calls per section or topic, and attempt.", ge=1, le=100
     )
     max_discover_iterations: int = _setting(
         5, "research", "Maximum rounds of searching for the entries of a list question.", advanced=True, ge=1, le=20
@@ -207,9 +166,6 @@ class Settings(BaseModel):
     )
     max_concurrent_research_units: int = _setting(
         5, "research", "Maximum number of topics delegated at the same time by the `supervisor`.", ge=1, le=64
-    )
-    max_react_tool_calls: int = _setting(
-        10, "research", "Maximum number of tool calls per topic of the `supervisor`.", ge=1, le=100
     )
     confidence_start: float = _setting(
         0.7, "research", "Minimum confidence to start without asking.", advanced=True, ge=0, le=1
@@ -228,42 +184,27 @@ class Settings(BaseModel):
     max_review_iterations: int = _setting(
         2, "review", "Maximum number of times that weak sections are researched again.", ge=0, le=10
     )
-    streaming_review: bool = _setting(
-        True, "review", "Review each section as soon as it is written, instead of all at the end."
-    )
 
     depth: Literal["brief", "standard", "deep"] = _setting(
         "standard", "report", "Length of the report: about 500, 1,500 to 3,000, or 5,000 to 10,000 words."
-    )
-    background: Literal["none", "advice", "all"] = _setting(
-        "advice",
-        "report",
-        "Where the model may use general knowledge without a source (said so in the text): nowhere, in advice, anywhere.",
     )
 
     budget_usd: float | None = _setting(None, "limits", "Maximum cost of a run, in US dollars.", gt=0, le=10_000)
     budget_tokens: int | None = _setting(
         None, "limits", "Maximum number of tokens that a run may use.", ge=5_000, le=1_000_000_000
     )
-    max_file_megabytes: int = _setting(64, "limits", "Maximum size of a file to read, in megabytes.", ge=1, le=4096)
-    keep_runs_days: int = _setting(
-        0,
-        "limits",
-        "Delete runs that were begun longer ago, when another begins, in days. 0: keep all.",
-        ge=0,
-        le=36_500,
-    )
-    max_runs_per_owner: int = _setting(
-        10, "limits", "Maximum number of queued runs of one owner that workers carry out at a time.", ge=1, le=10_000
-    )
-    max_question_chars: int = _setting(
-        20_000, "limits", "Maximum length of a question, in characters.", ge=100, le=100_000
-    )
 
-    @property
-    def tool_calls_per_researcher(self) -> int:
-        """The tool calls that one researcher may make in this workflow."""
-        return self.max_react_tool_calls if self.workflow == "supervisor" else self.max_tool_calls_per_researcher
+    def output_tokens(self, role: Role) -> int:
+        """Return the maximum output of a call in a role, in tokens."""
+        return _OUTPUT_TOKENS[role] if role in _OUTPUT_TOKENS else getattr(self, f"{role}_max_tokens")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_former(cls, values: object) -> object:
+        """Leave out what were settings once: runs of then have them in their records."""
+        if not isinstance(values, Mapping):
+            return values
+        return {name: value for name, value in values.items() if name not in FORMER_SETTINGS}
 
     @field_validator("fallback_models", "sources", "allowed_internal_hosts", mode="before")
     @classmethod
@@ -374,6 +315,9 @@ def load_settings(**arguments: Any) -> Settings:
     for origin, layer in layers:
         for path, value in own_names(layer).items():
             name, _, inside = path.partition(".")
+            if name in FORMER_SETTINGS:
+                _tell_once(f"The setting {name} ({origin}) no longer exists; it changes nothing and can be deleted.")
+                continue
             _refuse_unknown(name, value, origin)
             values[name] = _set_inside(values.get(name), path, inside.split("."), value) if inside else value
             came_from[name] = origin
@@ -414,14 +358,19 @@ def _of_stranger(values: dict[str, Any]) -> dict[str, Any]:
     """Return what the current folder's own file may say, which a download can bring; say once what is left out."""
     known = {name: value for name, value in values.items() if is_setting(name)}
     kept, left_out = take_over(own_names(known))
-    if left_out and (told := name_all(left_out)) not in _told:
-        _told.add(told)
-        _log.warning(
-            "Left out of %s in this folder, because a folder may come from somebody else: %s. Put it into %s, or name "
-            "the file with DEEP_RESEARCH_CONFIG if you trust it.",
-            FOLDER_FILE, told, home() / "settings.toml",
-        )  # fmt: skip
+    if left_out:
+        _tell_once(
+            f"Left out of {FOLDER_FILE} in this folder, because a folder may come from somebody else: "
+            f"{name_all(left_out)}. Put it into {home() / 'settings.toml'}, or name the file with DEEP_RESEARCH_CONFIG "
+            "if you trust it."
+        )
     return kept | {name: value for name, value in values.items() if name not in known}
+
+
+def _tell_once(message: str) -> None:
+    if message not in _told:
+        _told.add(message)
+        _log.warning("%s", message)
 
 
 def _set_inside(table: object, path: str, keys: Sequence[str], value: object) -> dict[str, Any]:

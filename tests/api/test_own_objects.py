@@ -9,21 +9,15 @@ from typing import Any
 
 import httpx
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
-from langgraph.checkpoint.memory import MemorySaver
 
 from deep_research import (
     ModelAnswer,
     ModelRequest,
-    Report,
-    afollow_up,
     aresearch,
-    build_deep_research_graph,
     follow_up,
     research,
-    stream,
 )
 from deep_research.concurrency import run_now
 from deep_research.errors import ConfigError
@@ -102,15 +96,6 @@ def test_models_of_single_roles(docs: list[str], provider: ScriptedProvider) -> 
     assert 0 < judge.asked < len(provider.calls)
 
 
-def test_the_name_of_a_model_is_a_model_too(docs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    with ScriptedProvider(ScriptedResearcher(sections=PLAN, sentences=3)) as served:
-        monkeypatch.setenv("OPENAI_API_KEY", "test-key")
-        monkeypatch.setenv("OPENAI_BASE_URL", served.base_url)
-        report = research(QUESTION, docs=docs, model="openai:gpt-4.1")
-    assert (report.reasoner.provider, report.reasoner.models["report"]) == ("openai", "gpt-4.1")
-    assert {call.request["model"] for call in served.calls} == {"gpt-4.1"}
-
-
 @pytest.mark.parametrize("wrong", [7, object(), ChatOpenAI, {"model": "x"}], ids=["number", "object", "class", "dict"])
 def test_what_is_no_model_is_refused(wrong: Any, own_state: Path) -> None:
     with pytest.raises(ConfigError, match="no chat model"):
@@ -125,23 +110,6 @@ def test_a_follow_up_of_such_a_run_takes_the_model_again(docs: list[str], provid
         follow_up(report.run_id, "How fast is the Alpha engine?")
     made = follow_up(report.run_id, "How fast is the Alpha engine?", model=model)
     assert made.report is not None
-
-
-async def test_a_graph_with_a_model_of_its_own(docs: list[str], provider: ScriptedProvider) -> None:
-    model = langchain_model(provider)
-    graph = build_deep_research_graph(model=model, checkpointer=MemorySaver(), max_review_iterations=0)
-    config: Any = {"configurable": {"thread_id": "1", "docs": docs}}
-    parts = [
-        part
-        async for part in graph.astream(
-            {"messages": [("user", QUESTION)]}, config, stream_mode="messages", subgraphs=True
-        )
-    ]
-    assert len(parts) > 20, "LangChain's own tokens"
-    state = await graph.aget_state(config)
-    assert state.values["report"].reasoner.provider == "langchain"
-    out = await graph.ainvoke({"messages": [("user", "How fast is the Alpha engine?")]}, config)
-    assert out["report"].reasoner.provider == "langchain"
 
 
 def _found(title: str) -> str:
@@ -179,39 +147,6 @@ async def test_a_model_calls_a_tool_by_its_name(docs: list[str], provider: Scrip
     assert report.answered
 
 
-@pytest.mark.parametrize("wrong", [7, "workshop", lambda query: query], ids=["number", "name", "no docstring"])
-def test_what_is_no_tool_is_refused(wrong: Any) -> None:
-    with pytest.raises(ConfigError, match="tools"):
-        research("What?", tools=[wrong])
-
-
-TALK = [
-    [HumanMessage("How does the Alpha engine work?"), AIMessage("It turns.")],
-    [{"role": "user", "content": "How does the Alpha engine work?"}, {"role": "assistant", "content": "It turns."}],
-    [("user", "How does the Alpha engine work?"), ("ai", "It turns.")],
-    [SystemMessage("Be kind."), HumanMessage([{"type": "text", "text": "How does the Alpha engine work?"}])],
-    ["How does the Alpha engine work?"],
-]
-
-
-@pytest.mark.parametrize("history", TALK, ids=["langchain", "dicts", "pairs", "blocks", "text"])
-def test_a_conversation_in_every_form(history: Any, docs: list[str]) -> None:
-    report = research("How fast is it?", history=history, docs=docs)
-    assert "Alpha" in report.title
-
-
-@pytest.mark.parametrize("wrong", [7, {"role": "king", "content": "x"}, {"content": "x"}, {"role": "user"}])
-def test_a_message_that_does_not_fit_is_refused(wrong: Any) -> None:
-    with pytest.raises(ConfigError, match="history"):
-        research("How fast is it?", history=[wrong])
-
-
-async def test_research_works_where_an_event_loop_runs(docs: list[str]) -> None:
-    report = research(QUESTION, docs=docs)
-    assert report.answered
-    assert follow_up(report.run_id, "How fast is the Alpha engine?").report is not None
-
-
 def test_a_function_that_a_run_calls_may_begin_another_run(docs: list[str]) -> None:
     def answer(_question: str) -> str:
         return research("How fast is the Alpha engine?", docs=docs).title
@@ -241,13 +176,6 @@ research("How fast is the Alpha engine?", docs=[sys.argv[1]], tools=[slow])
     )
     assert "KeyboardInterrupt" in done.stderr
     assert list_runs(own_state)[0].status == "stopped"
-
-
-async def test_stream_and_afollow_up_take_objects(docs: list[str], provider: ScriptedProvider) -> None:
-    model = langchain_model(provider)
-    *_, report = [item async for item in stream(QUESTION, docs=docs, model=model)]
-    assert isinstance(report, Report)
-    assert (await afollow_up(report.run_id, "How fast is the Alpha engine?", model=model)).report is not None
 
 
 def test_a_report_as_text(docs: list[str], tmp_path: Path) -> None:

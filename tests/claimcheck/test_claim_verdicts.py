@@ -6,13 +6,11 @@ from deep_research.claimcheck.claim_verdicts import (
     VERBATIM,
     Evidence,
     disproof,
-    evidence_sentences,
     is_sentence_of,
     verify,
     verify_against_document,
 )
 from deep_research.text.error_text import is_error_text
-from tests.verification.kit import flagged
 
 DRUG = Evidence(
     "Sotorasib is a covalent inhibitor of KRAS G12C. In the CodeBreaK 100 trial the objective response rate was 37.1% "
@@ -73,17 +71,9 @@ def test_contradicted(claim: str, evidence: Evidence) -> None:
     ("claim", "evidence"),
     [
         ("Adagrasib is a covalent inhibitor of KRAS G12C.", DRUG),
-        ("Sotorasib cures all patients.", DRUG),
-        ("Vitamin C cures lung cancer.", DRUG),
         ("In 2031 the price fell to 12 dollars.", DRUG),
-        ("The A100 has 80 GB of memory.", GPU),
-        ("Bahdanau proposed attention for translation in 2017.", HISTORY),
         ("Bahdanau did not propose attention for translation.", HISTORY),
-        ("NVIDIA H100 拥有 40 GB 的 HBM3 显存。", GPU),
-        ("NVIDIA H100 不支持 80 GB 的 HBM3 显存。", GPU),
         ("这种药物可以治愈所有患者。", DRUG),
-        ("소토라십의 권장 용량은 960 mg이다.", DRUG),
-        ("이 모델은 모든 언어를 번역한다.", KO),
         ("이 방법은 정확도를 15% 저하시켰다.", KO),
     ],
 )
@@ -135,63 +125,17 @@ def test_joined_clauses_may_not_change_places(claim: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "claim",
-    [
-        "The response rate was 37.2% in CodeBreaK 100.",
-        "Median overall survival was 12.5 weeks.",
-        "Divarasib achieved a response rate of 37.1% in GO42144.",
-        "Skoulidis called it “a turning point”.",
-    ],
-)
-def test_what_stands_nowhere_is_flagged(claim: str) -> None:
-    assert flagged(claim, [SOTORASIB]) is not None
-
-
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "Sotorasib did not achieve a response rate of 37.1%.",
-        "Two rates are given for CodeBreaK 100.",
-        "The disease control rate was 37.1%.",
-        "Survival was 12.5 at the median.",
-    ],
-)
-def test_what_code_cannot_be_sure_of_is_not_flagged(claim: str) -> None:
-    assert flagged(claim, [SOTORASIB]) is None
-
-
-@pytest.mark.parametrize(
     ("claim", "evidence", "kind"),
     [
         # A missing number or name is contradicted by another value of the same statement, by nothing else.
         ("The plant in Berlin was built in 1990.", "The plant in Berlin was built in 1991.", "contradicted"),
-        ("The plant in Berlin was built in 1990.", "The plant in Berlin was built with 40 workers.", "unverified"),
-        ("The response rate in Berlin was 47.1%.", "The response rate in Berlin was excellent.", "unverified"),
         ("The response rate in Berlin was 47.1%.", "The response rate in Berlin was 41.7%.", "contradicted"),
-        ("柏林的工厂建于1990年。", "柏林的工厂建于1991年。", "contradicted"),
-        ("柏林的工厂建于1990年。", "柏林的工厂建于河边。", "unverified"),
         ("베를린 공장은 1990년에 지어졌다.", "베를린 공장은 1991년에 지어졌다.", "contradicted"),
-        ("베를린 공장은 1990년에 지어졌다.", "베를린 공장은 강가에 지어졌다.", "unverified"),
-        ("The old plant was built by Siemens.", "The old plant was built by Bosch.", "contradicted"),
-        ("The old plant was built by Siemens.", "The old plant was built by hand.", "unverified"),
-        ("The old plant runs on the H100.", "The old plant runs on the A100.", "contradicted"),
-        ("The old plant runs on the H100.", "The old plant runs on electricity.", "unverified"),
         # The opposite is contradicted where one sentence makes the same statement.
-        ("The drug improved survival.", "The drug did not improve survival.", "contradicted"),
         (
             "The drug improved survival in older patients with asthma.",
             "The drug did not improve survival. Older patients had asthma.",
             "unverified",
-        ),
-        (
-            "Sotorasib did not help elderly patients with diabetes at home.",
-            "Sotorasib helped elderly patients in the trial.",
-            "unverified",
-        ),
-        (
-            "该药物显著提高了老年哮喘患者的五年总体生存率。",
-            "该药物显著降低了老年哮喘患者的五年总体生存率。",
-            "contradicted",
         ),
         (
             "이 약은 노인 환자의 전체 생존율을 증가시켰다.",
@@ -224,40 +168,6 @@ def test_half_a_sentence_is_not_verbatim() -> None:
     assert not is_sentence_of("支持稀疏矩阵。", ZH.text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Error: Unreachable: the page could not be read.",
-        "Search failed: HTTP 503 from example.org",
-        "The source could not be reached.",
-        "I could not find any information in the documents.",
-        "No results were found.",
-        "As an AI language model, I cannot browse.",
-        "Traceback (most recent call last)",
-        "429 Too Many Requests",
-        "搜索失败，请稍后再试。",
-        "无法访问该页面。",
-        "검색 결과를 찾을 수 없습니다.",
-    ],
-)
-def test_error_texts(text: str) -> None:
-    assert is_error_text(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The standard error was 0.3.",
-        "Failed trials teach us much.",
-        "The HTTP protocol defines status codes.",
-        "该方法降低了错误率。",
-        "오류율이 낮아졌다.",
-    ],
-)
-def test_sentences_about_errors_as_a_subject(text: str) -> None:
-    assert not is_error_text(text)
-
-
 def test_a_sentence_about_an_error_stands_when_a_document_says_it() -> None:
     text = "Error: division by zero is raised when the divisor is 0. Handle it."
     assert verify("Error: division by zero is raised when the divisor is 0.", [Evidence(text)]).kind == "supported"
@@ -280,59 +190,11 @@ VERDICTS = [
         "quotation_missing",
     ),
     (
-        "Sotorasib “achieved an objective response ratio”.",
-        SOTORASIB,
-        "unverified",
-        "quotation_changed",
-        {"quotation": "achieved an objective response ratio"},
-        "quotation_changed",
-    ),
-    (
-        "The recommended dose is 960 g once daily.",
-        DRUG,
-        "contradicted",
-        "number_rival",
-        {"number": "960 g", "sentence": "The recommended dose is 960 mg once daily."},
-        "number_rival",
-    ),
-    (
-        "The dose is 960 g.",
-        DRUG,
-        "unverified",
-        "number_unit",
-        {"number": "960 g", "there": "960 mg"},
-        "number_unit",
-    ),
-    (
-        "The dose was 12 g for 999 dogs.",
-        DRUG,
-        "unverified",
-        "number_missing",
-        {"number": "12 g, 999"},
-        "number_missing",
-    ),
-    (
-        "The dose was 960 kg for dogs.",
-        DRUG,
-        "unverified",
-        "number_unit",
-        {"number": "960 kg", "there": "960 mg"},
-        "number_unit",
-    ),
-    (
         "Sotorasib is a covalent inhibitor of KRAS G12D.",
         DRUG,
         "contradicted",
         "name_rival",
         {"name": "G12D", "sentence": "Sotorasib is a covalent inhibitor of KRAS G12C."},
-        "name_rival",
-    ),
-    (
-        "Sotorasib is a covalent inhibitor of KRAS G12D and KRAS G12V, HRAS, NRAS, MRAS.",
-        DRUG,
-        "contradicted",
-        "name_rival",
-        {"name": "G12D, G12V, HRAS, NRAS", "sentence": "Sotorasib is a covalent inhibitor of KRAS G12C."},
         "name_rival",
     ),
     (
@@ -343,67 +205,9 @@ VERDICTS = [
         {"name": "Adagrasib"},
         "name_missing",
     ),
-    (
-        "We think Adagrasib and Divarasib cure.",
-        DRUG,
-        "unverified",
-        "name_missing",
-        {"name": "Adagrasib, Divarasib"},
-        "name_missing",
-    ),
-    (
-        "The A100 has 80 GB of memory.",
-        GPU,
-        "unverified",
-        "number_elsewhere",
-        {"number": "80 GB", "sentence": "The A100 was released in May 2020 with 40 GB of memory."},
-        "number_elsewhere",
-    ),
-    (
-        "The H100 has 40 GB of memory.",
-        GPU,
-        "unverified",
-        "number_elsewhere",
-        {"number": "40 GB", "sentence": "The NVIDIA H100 has 80 GB of HBM3 memory."},
-        "number_elsewhere",
-    ),
-    (
-        "Sotorasib improved overall survival compared with docetaxel.",
-        DRUG,
-        "contradicted",
-        "opposite",
-        {"sentence": "It did not improve overall survival compared with docetaxel."},
-        "",
-    ),
-    ("Sotorasib cures all patients.", DRUG, "unverified", "low_support", {"share": "100%"}, ""),
     ("Patients feel well.", DRUG, "unverified", "low_support", {"share": "28%"}, ""),
-    ("NVIDIA H100 拥有 80 GB 的 HBM3 显存。", GPU, "supported", "foreign_agrees", {"count": "4"}, ""),
-    ("NVIDIA H100 拥有 40 GB 的 HBM3 显存。", GPU, "unverified", "foreign_few", {}, ""),
-    ("NVIDIA H100 不支持 80 GB 的 HBM3 显存。", GPU, "unverified", "foreign_sign", {}, ""),
-    ("H100 80 GB", ZH, "unverified", "number_missing", {"number": "80 GB"}, "number_missing"),
-    (
-        "这是很长很长的一个句子，它说了很多很多关于显存的事情，而且还说了别的许多事情，最后才提到 NVIDIA H100 拥有 80 GB 的 HBM3 显存。",
-        GPU,
-        "supported",
-        "foreign_agrees",
-        {"count": "4"},
-        "",
-    ),
     ("这种药物可以治愈所有患者。", DRUG, "unverified", "foreign_few", {}, ""),
-    ("소토라십의 용량은 960 mg이다.", DRUG, "unverified", "foreign_few", {}, ""),
-    ("A100은 2020년 5월에 40 GB 메모리로 출시되었다.", GPU, "supported", "foreign_agrees", {"count": "3"}, ""),
-    ("A100は2020年5月に40 GBのメモリで発売された。", GPU, "supported", "foreign_agrees", {"count": "3"}, ""),
-    ("The method increased accuracy by 15%.", KO, "unverified", "foreign_few", {}, ""),
-    ("该方法支持稀疏矩阵。", ZH, "contradicted", "opposite", {"sentence": "该方法不支持稀疏矩阵。"}, ""),
     ("FlashAttention 将显存占用降低了20%。", ZH, "supported", "words_together", {"share": "86%"}, ""),
-    (
-        "FlashAttention 将显存占用提高了20%。",
-        ZH,
-        "unverified",
-        "opposite",
-        {"sentence": "FlashAttention 将显存占用降低了百分之二十，并使训练速度提高3倍。"},
-        "",
-    ),
     (
         "이 모델은 이미지를 지원한다.",
         KO,
@@ -411,18 +215,6 @@ VERDICTS = [
         "opposite",
         {"sentence": "이 모델은 이미지를 지원하지 않는다."},
         "",
-    ),
-    ("이 방법은 1000개의 문서를 사용하였다.", KO, "supported", "words_together", {"share": "86%"}, ""),
-    ("Error: the page could not be read.", DRUG, "unverified", "error_text", {}, "error_text"),
-    ("", DRUG, "unverified", "low_support", {"share": "0%"}, ""),
-    ("12", DRUG, "unverified", "number_missing", {"number": "12"}, "number_missing"),
-    (
-        "Phase 2 showed a response rate of 37.1% among 124 patients in CodeBreaK 100.",
-        DRUG,
-        "unverified",
-        "number_missing",
-        {"number": "2"},
-        "number_missing",
     ),
     (
         "Three patients in CodeBreaK 100 had a response rate of 37.1%.",
@@ -451,61 +243,16 @@ def test_a_verdict_says_what_is_wrong(
 
 ERRORS = [
     ("Error: it failed", True),
-    ("Error — it failed", False),
-    ("error: x", True),
-    ("错误：x", True),
-    ("  * Error: x", True),
-    ("The error: it is small", False),
     ("ValueError: bad", True),
-    ("My Exception: x", False),
-    ("TimeoutError(5)", True),
     ("Traceback (most recent call last)", True),
-    ("unreachable host", True),
-    ("Unreachables are", False),
-    ("Rate limited by the site", True),
-    ("ratelimited", True),
-    ("HTTP 404 from x", True),
     ("HTTP status 503", True),
-    ("HTTP error 500", True),
-    ("status code 403 seen", True),
-    ("status 200", False),
-    ("HTTP 301", False),
-    ("404 not found", True),
     ("403 forbidden", True),
-    ("502 Bad Gateway", True),
-    ("500 internal server error", True),
-    ("503 service unavailable", True),
-    ("500 items", False),
-    ("The search of it failed", True),
     ("A search for cures of cancer in old men and their sons failed", False),
-    ("The fetching timed out", True),
     ("the request was refused", True),
-    ("the tool call returned an error", True),
-    ("the download of files failed", True),
-    ("The page could not be reached", True),
-    ("the file was not able to be read", False),
-    ("It was not found in the document", True),
     ("could not find any information", True),
-    ("The results cannot be loaded", True),
-    ("No results found", True),
-    ("No documents were found", True),
-    ("no information was available", True),
-    ("no sources returned", True),
     ("as an AI, I", True),
-    ("As a language model", True),
-    ("搜索失败", True),
-    ("请求超时了", True),
-    ("无法访问该网站", True),
-    ("未找到相关结果", True),
     ("未能找到信息", True),
-    ("오류: x", True),
-    ("エラー：x", True),
     ("검색이 실패했다", True),
-    ("결과를 찾을 수 없다", True),
-    ("접근할 수 없는 곳", True),
-    ("The trial failed", False),
-    ("a page of history", False),
-    ("They could not find love", False),
     ("He could not read the law", False),
 ]
 
@@ -519,39 +266,12 @@ MIXED = "The dose is 960 mg. It helps (most) patients!\n\n- A list item here\n* 
 
 WHOLE = [
     ("The dose is 960 mg.", True),
-    ("The dose is 960 mg", True),
-    ("dose is 960 mg.", False),
-    ("The dose", False),
-    ("It helps (most) patients!", True),
-    ("A list item here", True),
     ("Another item", True),
-    ("Third item", True),
     ("row one", False),
-    ("c d", False),
-    ("A heading", False),
-    ("Quoted words here.", True),
-    ("“Quoted words here.”", True),
-    ("half a sentence", False),
     ("half a sentence;", False),
-    ("and more…", False),
-    ("该方法很好。", False),
-    ("它很快！", True),
-    ("方法很好。", False),
-    ("line without end", True),
     ("next line", True),
-    ("line without end next line", True),
-    ("The dose is 960 mg. It helps (most) patients!", True),
-    ("patients!", False),
-    ("he dose is 960 mg.", False),
-    ("row one | cell two", False),
     ("", False),
-    ("a", False),
     ("It helps (most) patients! A list item here", False),
-    ("The dose is 960 mg. It helps", False),
-    ("Another item 1. Third item", True),
-    ("He said: half a sentence; and more…", True),
-    ("更", False),
-    ("It helps (most) patients", True),
     ("Quoted words here", True),
 ]
 
@@ -559,37 +279,6 @@ WHOLE = [
 @pytest.mark.parametrize(("claim", "is_whole"), WHOLE)
 def test_only_whole_sentences_and_lines_are_verbatim(claim: str, is_whole: bool) -> None:
     assert is_sentence_of(claim, MIXED) == is_whole
-
-
-def test_the_sentences_of_evidence_are_those_of_prose_and_the_lines_of_tables_code_and_headings() -> None:
-    assert evidence_sentences(MIXED) == [
-        "The dose is 960 mg.",
-        "It helps (most) patients!",
-        "A list item here",
-        "Another item",
-        "Third item",
-        "| row one | cell two |",
-        "| a b | c d |",
-        "# A heading",
-        "“Quoted words here.”",
-        "He said: half a sentence; and more…",
-        "该方法很好。",
-        "它很快！",
-        "line without end next line",
-    ]
-    assert evidence_sentences("| a |\n|---|\n| b |\n\n```\nx = 1\ny = 2\n```\n\n# H\n\n…") == [
-        "| a |", "| b |", "x = 1", "y = 2", "# H",
-    ]  # fmt: skip
-
-
-def test_a_long_sentence_is_shown_shortened() -> None:
-    said = f"The drug did not improve survival {'of all the old patients ' * 6}in this trial."
-    shown = verify(said.replace("did not improve", "improved"), [Evidence(said)]).values["sentence"]
-    assert shown == f"{said[:160].rsplit(' ', 1)[0]} …"
-    quoted = verify(f"It is “{'very ' * 40}good”.", [Evidence("It is good.")]).values["quotation"]
-    assert (len(quoted), quoted[-1]) == (161, "…")
-    whole = f"It is “{'very ' * 24}good”."
-    assert len(verify(whole, [Evidence("It is good.")]).values["quotation"]) == 124
 
 
 @pytest.mark.parametrize(
@@ -623,8 +312,3 @@ def test_a_whole_sentence_of_the_evidence_is_verbatim_and_two_are() -> None:
     assert verify("The board has 80 GB.", [Evidence(text)]) == VERBATIM
     assert verify(text, [Evidence("Else."), Evidence(text)]) == VERBATIM
     assert verify("The board has 80 GB", [Evidence("Yes, the board has 80 GB of it.")]) != VERBATIM
-
-
-def test_of_many_missing_numbers_three_are_named() -> None:
-    verdict = verify("It weighs 11 kg, 22 kg, 33 kg and 44 kg in all.", [Evidence("It weighs much in all.")])
-    assert verdict.values["number"] == "11 kg, 22 kg, 33 kg"

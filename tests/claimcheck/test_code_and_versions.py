@@ -7,23 +7,12 @@ from tests.verification.kit import flagged
 
 FOUND = [
     ("`to_thread()` exists since 3.9.", Evidence("to_thread() runs a function.\n\nNew in version 3.9.", "Coroutines")),
-    (
-        "Since 3.8 it inherits from BaseException.",
-        Evidence("It inherits from BaseException.", "What's New In Python 3.8"),
-    ),
     ("On macOS spawn is the default since 3.8.", Evidence("Changed in version 3.8: On macOS, spawn is the default.")),
-    ("3.10.9, 3.11 and 3.12 warn.", Evidence("In Python 3.10.9, 3.11.1 and 3.12 it warns.")),
     (
         "loop= was deprecated in 3.8, removed in 3.10.",
         Evidence("Deprecated since version 3.8, removed in version 3.10: loop."),
     ),
-    ("`asyncio.TaskGroup` holds tasks.", Evidence("Added the TaskGroup class, which holds tasks.", "What's New")),
-    ("`Runner.close()` closes the loop.", Evidence("close()\n\nClose the loop.", "Runners")),
     ("By default it waits 60 seconds.", Evidence("Parameter retry, default 60: how long it waits.", "Parameters")),
-    (
-        '| Socket | `Handler "unix:/run/a.sock\\|fcgi://localhost"` |',
-        Evidence('Handler "unix:/run/a.sock|fcgi://localhost"'),
-    ),
     ("`count -vH` shows the size.", Evidence("-v, --verbose\nShow the size.\n-H\nFor people.", "count")),
 ]
 ABSENT = [

@@ -15,48 +15,21 @@ TRUE = {
         "New in this release. In Python 3.15, it adds lazy imports to the language.",
         "",
     ),
-    "a version before a colon": (
-        "Lazy imports are planned for 3.15.",
-        "The schedule follows.\n- 3.15: lazy imports are planned.\n- 3.14: none.",
-        "",
-    ),
-    "a number in a role": (
-        "PEP 793 introduces a new entry point for modules.",
-        "As :pep:`793` explains, it introduces a new entry point for modules.",
-        "",
-    ),
     "a number between colons": (
         "PEP 793 introduces a new entry point for modules.",
         "As :pep:793: explains, it introduces a new entry point for modules.",
         "",
-    ),
-    "a version in a field": (
-        "The change was made for Python 3.14.",
-        "Author: Ada\nPython-Version: 3.14\nThe change was made for this version.",
-        "",
-    ),
-    "a version whose product is in the title": (
-        "CPython 3.15 contains the change to the parser.",
-        "This release, 3.15, contains the change to the parser.",
-        "CPython release notes",
     ),
     "a number and its unit on two lines": (
         "The trial lasted 6 months in all.",
         "The trial lasted 6\nmonths in all and was extended.",
         "",
     ),
-    "another form of a word": ("Applies to all modules.", "These rules apply to all modules of the package.", ""),
     "a name from the title": (
         "PEP 703 was accepted in 2023 by the council.",
         "This PEP was accepted by the council in 2023.",
         "PEP 703 – Making the Global Interpreter Lock Optional",
     ),
-    "a percentage in words": (
-        "The overhead fell from 40% to 10%.",
-        "The overhead fell from 40 percent to 10 percent last year.",
-        "",
-    ),
-    "degrees in Japanese": ("気温は摂氏20度である。", "この日の気温は摂氏20度である。", ""),
     "a name after a title of respect": ("Dr. Okafor led the trial.", "The trial was led by Dr. Okafor.", ""),
 }
 
@@ -70,18 +43,9 @@ def test_a_true_statement_stands(case: str) -> None:
 # The same values, in two ways of writing or two languages.
 SAME_VALUE = [
     ("PEP 751 was created on 16 July 2020.", CREATED),
-    ("PEP 751은 2020년 7월 16일에 만들어졌다.", CREATED),
-    ("PEP 751 创建于2020年7月16日。", CREATED),
     ("PEP 751は2020年7月16日に作成された。", CREATED),
-    ("PEP 751は2020年7月に作成された。", CREATED),
-    ("费用为300万美元。", "The cost is $3 million."),
     ("費用は300万ドルである。", "The cost is $3 million."),
-    ("비용은 300만 달러이다.", "The cost is 3 million dollars."),
-    ("気温は摂氏20度である。", "The temperature is 20 °C."),
-    ("行車需時4小時。", "The journey takes 4 hours."),
     ("全長は320キロメートルである。", "It is 320 km long."),
-    ("길이는 320킬로미터이다.", "It is 320 km long."),
-    ("他六十歲。", "He is 60 years old."),
     ("기간은 세 달이다.", "It took 3 months."),
 ]
 

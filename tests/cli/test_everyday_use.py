@@ -1,11 +1,8 @@
 """Small things of every day: mistyped commands, --out after a break, runs that died, short views, narrow terminals."""
 
 import asyncio
-import io
 import json
 import os
-import time
-from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,9 +11,6 @@ import pytest
 from rich.cells import cell_len
 
 from deep_research import api
-from deep_research.cli import wrapped_text
-from deep_research.cli.progress_table import Board
-from deep_research.events import StageStarted
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import new_run_id
 from tests.cli.terminal import COMMAND, call
@@ -88,31 +82,6 @@ def test_settings_as_json_by_group() -> None:
     assert set(call("settings", "limits", "--json").json) == {"Limits"}
 
 
-_LINES = {
-    "en": "  12. The transactional database of the interplanetary observatory: indexes, replication, recovery, backup",
-    "zh": "  12. 行星际天文台的事务数据库（PostgreSQL）：索引、复制、恢复和备份，以及每天夜里三点的自动检查与报告。",
-    "ko": "  12. 행성간 천문대의 트랜잭션 데이터베이스: 색인, 복제, 복구와 백업, 그리고 매일 밤 세 시에 하는 자동 점검 보고서",
-}
-
-
-@pytest.mark.parametrize("columns", [40, 60, 80, 100])
-@pytest.mark.parametrize("language", _LINES)
-def test_words_are_not_broken(language: str, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    line = _LINES[language]
-    out = io.StringIO()
-    monkeypatch.setattr(out, "isatty", lambda: True)
-    with redirect_stdout(out):
-        wrapped_text.echo_wrapped(line)
-    rows = out.getvalue().splitlines()
-    assert max(map(cell_len, rows)) <= columns
-    assert not any(row.strip().startswith(("，", "、", "。", "：")) for row in rows)
-    if language == "zh":
-        assert "".join(row.strip() for row in rows).replace(" ", "") == line.replace(" ", "")
-    else:
-        assert out.getvalue().split() == line.split()
-
-
 @pytest.mark.process
 @pytest.mark.parametrize("columns", [40, 80])
 def test_help_fits_the_terminal(columns: int) -> None:
@@ -135,12 +104,6 @@ def test_a_long_report_needs_no_pager(tmp_path: Path, monkeypatch: pytest.Monkey
             said, code = pexpect.run(f"{COMMAND} show {run.id}", dimensions=(8, 80), timeout=30, withexitstatus=True)
         assert code == 0
         assert said.decode().count("\n") > 8
-
-
-def test_the_clock_of_the_screen_is_that_of_the_run() -> None:
-    board = Board(overview="Overview", begun=time.monotonic() - 60)
-    board.take(StageStarted(stage="research", seconds=2.0))
-    assert 2.0 <= time.monotonic() - board.begun < 30
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,15 @@
 """What a terminal shows of a report: as it is written, when it is there, in short, and what has changed since another one."""
 
 import io
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from deep_research.cli.progress_table import Board
-from deep_research.cli.progress_view import Lines, LiveView
+from deep_research.cli.progress_view import LiveView
 from deep_research.events import Event, Planned, ReportPiece, ReportReady, Revised, RunStarted, StageStarted, Verified
 from deep_research.runs.report_changes import compare_reports
-from tests.cli.terminal import call
-from tests.support.made_reports import RUN_ID, SAID, make_report, save_run
+from tests.support.made_reports import make_report
 
 BEGUN: list[Event] = [
     RunStarted(run_id="r1", question="Which engine?", language="en", reasoner="model", sources=()),
@@ -46,44 +44,12 @@ def test_the_end_of_what_is_being_written_is_shown_and_fits_the_terminal(height:
     assert "12 statements · 2 references" in " ".join(shown(board, height))
 
 
-def test_another_draft_takes_the_place_of_the_one_before() -> None:
-    board = Board(overview="")
-    for event in [*BEGUN, *PIECES, StageStarted(stage="report"), ReportPiece(text="Anew.")]:
-        board.take(event)
-    assert "Sentence" not in " ".join(shown(board, 60))
-    assert "Anew." in " ".join(shown(board, 60))
-
-
 def test_a_live_terminal_draws_it() -> None:
     out = io.StringIO()
     with LiveView(Console(file=out, force_terminal=True, width=80, height=24), "en") as view:
         for event in [*BEGUN, *PIECES]:
             view.show(event)
     assert "Sentence 59" in out.getvalue()
-
-
-@pytest.mark.parametrize("verbose", [True, False])
-def test_lines_say_what_was_verified_and_no_piece(verbose: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = Lines(verbose=verbose)
-    for event in [*PIECES, Verified(statements=12, problems=3, round=1), Revised(edits=2, failed=1)]:
-        lines.show(event)
-    said = capsys.readouterr().err
-    assert "Sentence" not in said
-    assert "verified: 12 statements, 3 problems" in said
-    assert "revised: 2 edits, 1 did not fit" in said
-
-
-@pytest.mark.process
-def test_a_report_is_shown_as_it_was_written_and_in_short_up_to_its_first_section(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DEEP_RESEARCH_HOME", str(tmp_path))
-    save_run(tmp_path)
-    assert call("show", RUN_ID).out == make_report().report + "\n"
-    short = call("show", RUN_ID, "--short").out
-    assert short.startswith("# Engines compared")
-    assert SAID in short
-    assert "## " not in short
 
 
 def test_what_sources_say_anew_is_told_and_what_is_the_authors_own_is_not() -> None:

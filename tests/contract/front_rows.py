@@ -106,7 +106,7 @@ def a6(s: Scenes) -> None:
         ran = s.run("Compare the Alpha engine, the Beta engine and the Gamma engine.", answer=answer, confirm_plan=True)
     shown = [section.title for section in asked[0].brief.sections] if asked[0].brief else []
     assert [section.title for section in ran.report.sections] == [shown[0], *shown[2:]]
-    answer, asked = answering("add Weight of engines", "yes")
+    answer, asked = answering("add: Weight of engines", "yes")
     with s.playing(Player(edits=[{"change": "add", "text": "Weight of engines"}])):
         ran = s.run("Compare the Alpha engine and the Beta engine.", answer=answer, confirm_plan=True)
     assert any("Weight of engines" in section.title for section in ran.report.sections)

@@ -107,7 +107,7 @@ def d2(s: Scenes) -> None:
 def d3(s: Scenes) -> None:
     broken, good = Broken("broken", **NOTES), Busy(**NOTES)
     with s.playing():
-        ran = s.run(COMPARE, workflow="supervisor", places=[broken, good], max_react_tool_calls=4)
+        ran = s.run(COMPARE, workflow="supervisor", places=[broken, good], max_tool_calls_per_researcher=4)
     assert ran.report.answered
     assert any("broken is closed" in gap.why for gap in ran.report.gaps)
     assert "is closed" not in "".join(section.notes for section in ran.report.sections)
@@ -189,7 +189,7 @@ def d5(s: Scenes) -> None:
 
 
 def d6(s: Scenes) -> None:
-    roles = ("research", "write", "review", "report", "judge", "read")
+    roles = ("research", "write", "report")
     assert all(f"{role}_model" in Settings.model_fields for role in roles)
     assert all(f"{role}_max_tokens" in Settings.model_fields for role in roles)
     if not s.has_model:
@@ -341,7 +341,7 @@ def e2(s: Scenes) -> None:
     found.update(event.query for event in enough.of(Searched) if event.source not in web and event.found + event.new)
     assert max(found.values()) >= len(PAPERS[:3])
     assert all(found[event.query] < len(PAPERS[:3]) for event in enough.of(Searched) if event.source in web)
-    little, _ = ask_places(s, *TALK, sources_per_search=1)
+    little, _ = ask_places(s, *TALK)
     order = list(dict.fromkeys(event.source for event in little.of(Searched)))
     assert order[0] == "hackernews"
     assert set(order[1:]) == {"bocha", "tavily"}

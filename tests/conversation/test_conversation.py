@@ -182,28 +182,6 @@ def test_b10_ctrl_d_at_a_question_back_leaves_the_run_waiting(docs: str, own_sta
     assert '--answer "…"' in shown.err
 
 
-@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"TERM": "dumb", "NO_COLOR": "1"}])
-def test_b10_a_dumb_terminal_gets_plain_lines(docs: str, environment: dict[str, str]) -> None:
-    with at_terminal("--docs", docs, columns=80, **environment) as screen:
-        screen.say(QUESTION)
-        shown = screen.until("Ask about this report")
-        assert "stage: research" in shown
-        screen.say("Who built the Beta engine?")
-        screen.until("nothing new was searched.")
-        _leave(screen)
-        assert "\x1b" not in screen.raw
-
-
-def test_b10_no_colour_where_none_is_wanted(docs: str) -> None:
-    with at_terminal("--docs", docs, columns=80, NO_COLOR="1") as screen:
-        screen.say(QUESTION)
-        shown = screen.until("Ask about this report")
-        assert "✓ report" in shown
-        assert max(len(line) for line in shown.splitlines() if "✓" in line) <= 80
-        _leave(screen)
-        assert "\x1b[3" not in screen.raw
-
-
 def test_b10_a_long_report_at_the_end_of_a_run_is_shown_in_the_pager(docs: str, tmp_path: Path) -> None:
     paged = tmp_path / "paged"
     for flag in ("--no-pager", "--short", ""):
@@ -214,31 +192,3 @@ def test_b10_a_long_report_at_the_end_of_a_run_is_shown_in_the_pager(docs: str, 
         assert paged.exists() == (flag == "")
         assert ("References" in shown) == (flag != "--short")
     assert "References" in paged.read_text("utf-8")
-
-
-def test_b10_lines_are_remembered_for_the_next_conversation(docs: str, own_state: Path) -> None:
-    with at_terminal("--docs", docs) as screen:
-        screen.say("/runs")
-        _leave(screen)
-    assert (own_state / "history").stat().st_mode & 0o077 == 0
-    with at_terminal("--docs", docs) as screen:
-        screen.until(PROMPT)
-        screen.type("\x1b[A\n")
-        screen.until("/runs")
-        _leave(screen)
-
-
-def test_b10_a_question_from_a_pipe_needs_no_flag(docs: str) -> None:
-    said = call("--docs", docs, stdin=f"{QUESTION}\n")
-    assert said.code == 0
-    assert said.out.startswith("# Which kinds of engines are there?\n")
-    broken = call("--docs", docs, stdin=b"caf\xe9?")
-    assert broken.code == 2
-    assert "not UTF-8 text" in broken.err
-    assert "Traceback" not in broken.err
-
-
-def test_b10_flags_that_cannot_be_used_end_it_before_it_begins(tmp_path: Path) -> None:
-    with at_terminal("--docs", str(tmp_path / "nowhere")) as screen:
-        screen.until("There is no file or folder")
-        assert screen.ends() == 2

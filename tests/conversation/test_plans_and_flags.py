@@ -60,19 +60,6 @@ def test_b10_a_plan_is_edited_in_the_editor(docs: str, tmp_path: Path, own_state
     assert "Beta engine in trucks" in _planned(own_state)
 
 
-def test_b10_a_plan_is_changed_by_short_commands(docs: str, own_state: Path) -> None:
-    with at_terminal(PARTS, "--docs", docs, "--confirm-plan") as screen:
-        screen.until("answer> ")
-        screen.type("drop 1; rename 2: The Alpha machine\n")
-        assert "The Alpha machine" in screen.until("Shall the research start with this plan?")
-        screen.until("answer> ")
-        screen.type("1\n")
-        screen.until("Report:")
-        assert screen.ends() == 0
-    assert "The Alpha machine" in _planned(own_state)
-    assert len(_planned(own_state)) == 1
-
-
 @pytest.mark.parametrize(
     ("body", "told"),
     [(None, "No editor is named"), ("pass", "was not changed"), ("sys.exit(7)", "nothing was changed")],
@@ -93,7 +80,7 @@ def test_b10_an_editor_that_does_nothing_leaves_the_plan(
 
 @pytest.fixture
 def ran(docs: str, own_state: Path) -> Ran:
-    return run(QUESTION, home=own_state, docs=[Path(docs)], search_results=4)
+    return run(QUESTION, home=own_state, docs=[Path(docs)])
 
 
 def test_b10_ask_run_answers_from_the_report_or_by_new_research(ran: Ran, tmp_path: Path) -> None:

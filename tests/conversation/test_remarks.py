@@ -14,16 +14,7 @@ SAID = {
     "leave": ["quit", "exit", "bye", "退出", "종료", "終了"],
     "help": ["help", "Help me!", "帮助", "도움말", "ヘルプ"],
     "nothing_open": ["yes", "no", "ok", "好的", "네", "はい"],
-    "summary": [
-        "Can you summarize the report in three sentences?", "summarise", "shorter", "make it shorter",
-        "总结一下", "短一点", "요약해 주세요", "더 짧게", "要約してください",
-    ],
-    "verify": ["Is that true?", "are you sure?", "真的吗？", "그게 사실인가요?", "本当ですか？"],
 }  # fmt: skip
-SECTIONS = [
-    ("Tell me more about section 2", 2), ("more on section 3", 3), ("tell me more about the second section", 2),
-    ("再讲讲第二节", 2), ("2번 섹션에 대해 더 알려 주세요", 2), ("第2節について詳しく教えてください", 2),
-]  # fmt: skip
 QUESTIONS = [
     "What is VACUUM?", "help desk opening hours", "exit codes", "How does quit work?", "Tell me more about VACUUM",
     "performance", "2", "summary of the meeting of May", "verify checksums", "stop words", "section 230",
@@ -33,14 +24,7 @@ QUESTIONS = [
 
 @pytest.mark.parametrize(("kind", "line"), [(kind, line) for kind, lines in SAID.items() for line in lines])
 def test_b10_a_remark_is_understood(kind: str, line: str) -> None:
-    remark = read_remark(line)
-    assert remark is not None
-    assert remark.kind == kind
-
-
-@pytest.mark.parametrize(("line", "number"), SECTIONS)
-def test_b10_a_section_is_named_by_its_number(line: str, number: int) -> None:
-    assert read_remark(line) == ("section", number)
+    assert read_remark(line) == kind
 
 
 @pytest.mark.parametrize("line", QUESTIONS)
@@ -56,18 +40,10 @@ def test_b10_remarks_are_answered_and_never_researched(tmp_path: Path) -> None:
     with at_terminal("--docs", str(docs)) as screen:
         screen.say("thanks")
         screen.until("You are welcome.")
-        screen.say("shorter")
-        screen.until("There is no report yet.")
         screen.say("What does pg_dump do to other users?")
         screen.until("Ask about this report")
         screen.say("thanks")
         screen.until("You are welcome.")
-        screen.say("Can you summarize the report in three sentences?")
-        assert "does not block other users" in screen.until("[1]")
-        screen.say("Is that true?")
-        screen.until("statements are supported by the passages that they cite")
-        screen.say("Tell me more about section 9")
-        screen.until("The report has 1 sections.")
         screen.say("Does it block other users?")
         screen.until("nothing new was searched.")
         screen.until("does not block other users")

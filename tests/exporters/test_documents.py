@@ -13,7 +13,6 @@ import pptx
 import pypdfium2
 import pytest
 from lxml import etree, html
-from pptx.enum.chart import XL_CHART_TYPE
 
 from deep_research import registry
 from deep_research.errors import ConfigError
@@ -69,14 +68,6 @@ def test_what_is_not_confirmed_has_a_mark_that_says_why() -> None:
     assert "unverified: No passage speaks of countries." in notes
 
 
-def test_the_authors_own_is_told_apart_quietly() -> None:
-    page = html.fromstring(export("html"))
-    (paragraph,) = page.xpath("//p[@class='own']")
-    assert paragraph.text_content() == OWN
-    own = [span.text_content() for span in page.xpath("//span[@class='own']")]
-    assert own == ["Take the Alpha engine for boats and the Beta engine for everything else.", OWN]
-
-
 def test_what_the_verifier_found_and_what_was_changed_lies_folded_in_a_page() -> None:
     page = html.fromstring(export("html"))
     (folded,) = page.xpath("//details[@class='verification']")
@@ -119,39 +110,6 @@ def test_words_are_whole_and_do_not_overlap_in_tables() -> None:
     assert letters > len(LONG_WORD)
 
 
-def test_a_pdf_links_citations_addresses_and_contents() -> None:
-    data = export("pdf")
-    assert data.startswith(b"%PDF-1.7")
-    assert data.count(b"/Link") >= 5
-    assert b"pdfaid" in data
-    assert b"/JavaScript" not in data
-    assert b"/JS " not in data
-
-
-def test_a_pdf_has_ink_on_its_first_page() -> None:
-    page = pypdfium2.PdfDocument(export("pdf"))[0].render(scale=0.5).to_pil().convert("L")
-    dark = sum(count for level, count in enumerate(page.histogram()) if level < 128)
-    assert 0.002 < dark / (page.width * page.height) < 0.3
-
-
-def _has_font(text: str) -> bool:
-    try:
-        export("pdf", text, language="zh")
-    except ConfigError:
-        return False
-    return True
-
-
-@pytest.mark.parametrize(
-    ("language", "said"),
-    [("zh", "发动机以每分钟三千转运行。"), ("ja", "エンジンは毎分三千回転する。"), ("ko", "엔진은 분당 삼천 번 돈다.")],
-)
-def test_a_pdf_in_chinese_japanese_and_korean_has_its_characters(language: str, said: str) -> None:
-    if not _has_font(said):
-        pytest.skip("no font for Chinese, Japanese and Korean on this machine (Debian: fonts-noto-cjk)")
-    assert "".join(said.split()) in "".join(pdf_text(export("pdf", said, language=language)).split())
-
-
 def test_without_a_font_a_pdf_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     import typst  # noqa: PLC0415
 
@@ -168,20 +126,6 @@ def test_without_typst_a_pdf_is_refused_with_what_to_do(monkeypatch: pytest.Monk
     monkeypatch.setitem(__import__("sys").modules, "typst", None)
     with pytest.raises(ConfigError, match=r"deep-research\[pdf\]"):
         pdf_exporter.PdfExporter().export(make_input())
-
-
-def test_of_too_many_long_words_side_by_side_none_runs_into_the_next_column() -> None:
-    given = make_input()
-    row = f"| {LONG_WORD} | {'x' * 70} | {LONG_WORD} | {LONG_WORD} | b |\n"
-    table = f"# T\n\n| A | B | C | D | E |\n|---|---|---|---|---|\n{row}"
-    given = given.model_copy(update={"report": given.report.model_copy(update={"report": table, "claims": ()})})
-    text = pypdfium2.PdfDocument(registry.component("exporters", "pdf")().export(given))[0].get_textpage()
-    found = text.search("E", match_case=True).get_next()
-    assert found is not None
-    edge = text.get_charbox(found[0])[0]
-    words = [n for n in range(text.count_chars()) if text.get_text_range(n, 1) in "xy_"]
-    assert len(words) > 70
-    assert max(text.get_charbox(n)[2] for n in words) < edge
 
 
 def test_a_word_document_has_styles_footnotes_and_lists_of_their_own_numbers() -> None:
@@ -216,15 +160,6 @@ def test_slides_have_titles_points_tables_and_the_whole_text_in_their_notes() ->
     assert OWN in slides[2].notes_slide.notes_text_frame.text
     (table,) = [shape.table for slide in slides for shape in slide.shapes if shape.has_table]
     assert table.cell(2, 1).text == "4,500 rpm [2]"
-
-
-def test_no_title_is_cut() -> None:
-    title = "Which of the engines of the last hundred years is fit for boats, " * 3 + "and for which boats"
-    document: Any = docx.Document(io.BytesIO(export("docx", title=title)))
-    assert title in [paragraph.text for paragraph in document.paragraphs]
-    first = pptx.Presentation(io.BytesIO(export("pptx", title=title))).slides[0]
-    assert first.shapes.title.text_frame.text == title
-    assert " ".join(pdf_text(export("pdf", title=title)).split()).count(title) >= 2  # its head, its foot
 
 
 def test_a_workbook_has_texts_and_no_formulas() -> None:
@@ -292,18 +227,6 @@ def test_charts_are_drawn_in_every_document_with_what_they_cite() -> None:
     assert list(chart.plots[0].series[0].values) == [4500, 3000]
     document: Any = docx.Document(io.BytesIO(export("docx")))
     assert [cell.text for cell in document.tables[0].rows[0].cells] == ["Alpha", "3,000 rpm"]
-
-
-def test_a_number_over_the_years_is_a_line_on_slides_and_bars_elsewhere() -> None:
-    given = make_input()
-    lined = given.report.model_copy(update={"report": given.report.report.replace('"kind": "bar"', '"kind": "line"')})
-    given = given.model_copy(update={"report": lined})
-    slides = pptx.Presentation(io.BytesIO(registry.component("exporters", "pptx")().export(given))).slides
-    (chart,) = [shape.chart for slide in slides for shape in slide.shapes if shape.has_chart]
-    assert chart.chart_type == XL_CHART_TYPE.LINE_MARKERS
-    assert list(chart.plots[0].series[0].values) == [3000, 4500]
-    for name in ("html", "pdf", "docx"):
-        assert registry.component("exporters", name)().export(given)
 
 
 def test_every_citation_of_a_page_opens_a_passage_in_its_context() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.concurrency import SYSTEM_CLOCK, TURN_WAITS, Rate, TurnWaits
+from deep_research.concurrency import SYSTEM_CLOCK, Rate
 from deep_research.errors import RateLimited
 from deep_research.fetch.fetch_policies import HostPace, paces_of
 from tests.support.clock import FakeClock
@@ -80,11 +80,3 @@ def test_one_network_has_one_pace_in_the_process_and_a_clock_of_ones_own_another
     assert paces_of(network, Rate(9.0), 9, SYSTEM_CLOCK) is first
     assert paces_of(lambda: None, Rate(2.0), 2, SYSTEM_CLOCK) is not first
     assert paces_of(network, Rate(2.0), 2, clock) is not first
-
-
-async def test_waiting_for_a_turn_goes_on_the_account_of_the_work():
-    waits, pace = TurnWaits(), HostPace()
-    TURN_WAITS.set(waits)
-    async with pace.turn("api.test", Rate(20.0)), pace.turn("api.test", Rate(20.0)):
-        pass
-    assert 0.04 <= waits.seconds() < 1.0

@@ -35,22 +35,6 @@ def test_a_place_that_fails_is_a_gap_and_the_other_still_answers(tmp_path: Path,
     assert any(event.why == SECRET for event in trace.of(GapFound))
 
 
-def test_a_place_with_a_defect_is_a_gap_without_its_inner_text(tmp_path: Path) -> None:
-    trace = ask(tmp_path, "Engines", Broken(ZeroDivisionError(SECRET)), Shelf(**NOTES), reasoner=Planner(*TITLES))
-    assert "3,000 rpm" in trace.report.sections[0].notes
-    assert any("ZeroDivisionError" in gap.why for gap in trace.report.gaps)
-    assert SECRET not in trace.report.report
-
-
-@pytest.mark.parametrize("question", ["Which engines are there?", "How does the Alpha engine work?", "Alpha vs Beta"])
-def test_every_place_failing_gives_a_report_of_gaps(tmp_path: Path, question: str) -> None:
-    trace = ask(tmp_path, question, Broken(Unreachable(SECRET)), Broken(KeyError("x"), name="other"))
-    assert not trace.report.answered
-    assert trace.report.references == ()
-    assert {gap.source for gap in trace.report.gaps} >= {"broken", "other"}
-    assert SECRET not in _content(trace)
-
-
 def test_a_page_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
     class Torn(Shelf):
         async def read(self, found: Found) -> Document:

@@ -2,14 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from deep_research.errors import Unreachable
 from deep_research.events import Planned, SectionWritten
-from deep_research.graph.loop import union
-from deep_research.graph.workflows import compile_workflow
 from tests.graph.harness import Broken, NoteTaker, Planner, Shelf, ask
 
 ALPHA = "# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm. The Alpha engine weighs 85 kg and burns petrol."
@@ -49,14 +43,6 @@ def test_c2_its_state_accumulates_findings_and_sources_once(tmp_path: Path) -> N
     assert state["current_queries"] == []
 
 
-@given(st.lists(st.text(max_size=3)), st.lists(st.text(max_size=3)))
-def test_c2_union_keeps_order_and_says_nothing_twice(old: list[str], new: list[str]) -> None:
-    merged = union(old, new)
-    assert len(merged) == len(set(merged))
-    assert set(merged) == {*old, *new}
-    assert union(merged, new) == merged
-
-
 def test_c3_reading_gives_findings_with_their_source_and_reflection_other_searches(tmp_path: Path) -> None:
     thin = Shelf(alpha="# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm.", beta=BETA)
     trace = ask(tmp_path, "Engines", thin, reasoner=Planner("Alpha engine"), workflow="loop", max_iterations=3)
@@ -79,8 +65,3 @@ def test_b13_a_quick_question_takes_one_researcher_and_no_review(tmp_path: Path)
     assert "review" not in trace.nodes
     assert "rotary engine" in trace.report.report
     assert trace.report.workflow == "quick"
-
-
-@pytest.mark.parametrize("name", ["sections", "loop", "quick"])
-def test_every_workflow_compiles(name: str) -> None:
-    assert compile_workflow(name).get_graph().nodes

@@ -10,7 +10,7 @@ import pytest
 
 from deep_research.data import Brief, Review, SearchResult, Section, SectionReview
 from deep_research.errors import MalformedOutput
-from deep_research.events import Reviewed, SectionReviewed, SectionStarted, SectionWritten
+from deep_research.events import SectionReviewed, SectionStarted, SectionWritten
 from tests.graph.harness import Planner, Shelf, ask
 from tests.graph.test_sections_graph import NOTES, THREE
 
@@ -92,15 +92,6 @@ def test_b14_a_finished_section_is_reviewed_and_sent_out_again_while_another_sti
     assert _starts(trace.of(SectionStarted)) == {WEAK: 2, "Beta engine": 1, SLOW: 1}
 
 
-def test_b14_without_streaming_all_wait_for_the_slowest(tmp_path: Path) -> None:
-    reasoner = Strict(*THREE, weak=(WEAK,), at_the_end=(WEAK,))
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, streaming_review=False, max_review_iterations=1)
-    assert reasoner.alone == []
-    written = [i for i, e in enumerate(trace.events) if isinstance(e, SectionWritten)]
-    second = next(i for i, e in enumerate(trace.events) if isinstance(e, SectionStarted) and e.attempt == 2)
-    assert sum(i < second for i in written) == len(THREE)
-
-
 @pytest.mark.parametrize("limit", [0, 1, 2])
 def test_b14_a_section_goes_out_again_at_most_so_often(tmp_path: Path, limit: int) -> None:
     reasoner = Varied(*THREE, weak=(WEAK,), at_the_end=(WEAK,))
@@ -117,23 +108,6 @@ def test_b14_an_attempt_that_brings_nothing_new_is_the_last(tmp_path: Path) -> N
     trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=5)
     assert _starts(trace.of(SectionStarted))[WEAK] == 2
     assert [attempt for title, attempt in reasoner.alone if title == WEAK] == [1]
-
-
-def test_b7_the_review_of_all_sends_a_section_back_and_keeps_the_outline(tmp_path: Path) -> None:
-    reasoner = Strict(*THREE, at_the_end=("Beta engine",))
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=3)
-    assert [event.retry for event in trace.of(Reviewed)] == [("Beta engine",)] * 3 + [()]
-    assert _starts(trace.of(SectionStarted)) == {WEAK: 1, "Beta engine": 4, SLOW: 1}
-    assert [section.title for section in trace.state["sections"]] == list(THREE)
-    assert reasoner.plans == 1
-
-
-def test_b14_the_notes_of_the_review_reach_the_next_attempt(tmp_path: Path) -> None:
-    reasoner = Strict(*THREE, weak=(WEAK,))
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=1)
-    assert "its weight" in reasoner.notes
-    told = next(event for event in trace.of(SectionReviewed) if event.retry)
-    assert (told.section, told.attempt, told.status, told.score, told.notes) == (WEAK, 1, "partial", 4, "its weight")
 
 
 def test_b14_a_second_attempt_that_finds_less_or_fails_does_not_replace_the_first(tmp_path: Path) -> None:

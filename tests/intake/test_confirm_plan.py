@@ -85,23 +85,11 @@ async def test_a6_changes_are_shown_again_until_confirmed_and_never_planned_over
             "Gamma engine",
             "Prices",
         ]
-        assert _shown(await bench.answer("3번을 1번으로 이동")) == ["Prices", "Alpha engine", "Gamma engine"]
+        assert _shown(await bench.answer("이동 3 1")) == ["Prices", "Alpha engine", "Gamma engine"]
         done = await bench.answer("확인")
     assert _written(done) == ["Prices", "Alpha engine", "Gamma engine"]
     assert bench.context.reasoner.plans == 1  # type: ignore[attr-defined]
     assert done.of(Planned)[-1].sections == ("Prices", "Alpha engine", "Gamma engine")
-
-
-async def test_a6_an_edited_outline_is_researched(tmp_path: Path) -> None:
-    async with _bench(tmp_path) as bench:
-        await bench.ask("engines")
-        shown = await bench.answer(
-            "# Motors\n\nCompare two.\n\n## Gamma engine\n\n- Gamma engine rpm\n\n## Alpha engine\n"
-        )
-        assert _shown(shown) == ["Gamma engine", "Alpha engine"]
-        done = await bench.answer("1")
-    assert _written(done) == ["Gamma engine", "Alpha engine"]
-    assert done.report.title == "Motors"
 
 
 async def test_a6_a_bad_change_is_explained_and_the_plan_asked_about_again(tmp_path: Path) -> None:
@@ -200,7 +188,6 @@ async def test_a6_who_never_confirms_is_not_researched_for(tmp_path: Path) -> No
     ("settings", "shown"),
     [
         ({"allow_clarification": True}, True),
-        ({"allow_clarification": True, "confirm_high_value": False}, False),
         ({"allow_clarification": False}, False),
     ],
 )
@@ -215,16 +202,8 @@ async def test_a6_a_reasoner_may_have_the_plan_confirmed_only_where_it_is_allowe
         assert trace.interrupts[0]["required"] is False
 
 
-async def test_a6_without_a_word_about_it_no_plan_is_shown(tmp_path: Path) -> None:
-    reasoner = Careful(*TITLES, action="START_RESEARCH")
-    async with Bench(tmp_path, _shelf(), reasoner=reasoner, max_review_iterations=0, allow_clarification=True) as bench:
-        trace = await bench.ask("the Alpha and the Beta engine")
-    assert trace.interrupts == []
-    assert _written(trace) == list(TITLES)
-
-
 async def test_a6_the_finder_reasoner_plans_a_section_for_each_wish(tmp_path: Path) -> None:
     async with Bench(tmp_path, _shelf(), confirm_plan=True, max_review_iterations=0) as bench:
         before = _shown(await bench.ask("Which kinds of engines are there?"))
-        after = _shown(await bench.answer("also more about prices"))
+        after = _shown(await bench.answer("add: prices"))
     assert set(after) - set(before) == {"prices"}

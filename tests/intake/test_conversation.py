@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from deep_research import aresearch
 from deep_research.data import Asked, Message
-from deep_research.errors import ConfigError, Declined
+from deep_research.errors import Declined
 from deep_research.events import RunDeclined, Understood
 from deep_research.runs.research_run import create_run
 from deep_research.settings import Settings
@@ -93,14 +92,6 @@ def test_a4_an_option_that_names_nothing_yet_leads_to_the_next_question(
     assert ran.of(Understood)[0].question == refined
 
 
-def test_a4_the_number_of_rounds_is_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    judge = Judge({"engines": [ask("Which?", "a", "b", goal="engines")] * 4}, sections=PLAN)
-    with served(monkeypatch, judge):
-        made = {"model_provider": "compatible", "model_name": "scripted", "max_clarification_rounds": 1}
-        _, asked = _run(tmp_path, "engines", ["neither"], **made)
-    assert len(asked) == 1
-
-
 @pytest.mark.parametrize(
     ("question", "reason"), [("Book me a flight", "I cannot book."), ("帮我订机票", "我不能订票。"), ("비행기를 예약해 줘", "예약할 수 없습니다.")]
 )  # fmt: skip
@@ -156,36 +147,10 @@ def test_a8_the_last_message_that_names_a_topic_counts(history: list[Message], q
     assert topic in finderly(question, history=history).refined_question
 
 
-@pytest.mark.parametrize("history", [[], [user("hello"), assistant("Hello!")], [user("that target")]])
-def test_a8_a_pointer_to_nothing_is_asked_about(history: list[Message]) -> None:
-    assert finderly("that target", history=history).next_action == "NEED_CLARIFICATION"
-
-
 def test_a8_a_question_that_points_at_nothing_is_not_mixed_with_what_was_said_before() -> None:
     decision = finderly("How does RAG work?", history=[user("KRAS G12C"), assistant("…")])
     assert decision.refined_question == "How does RAG work?"
     assert decision.assumptions == ()
-
-
-async def test_a8_the_library_takes_the_conversation(tmp_path: Path) -> None:
-    report = await aresearch(
-        "How fast is that model?",
-        docs=[engines(tmp_path / "docs")],
-        home=tmp_path / "home",
-        history=[
-            "What do you know of AE35?",
-            {"role": "assistant", "content": "A unit."},
-            Message(role="user", text="Fine."),
-        ],
-    )
-    assert "AE35" in report.assumptions[0]
-    assert report.assumptions[0].rstrip(".。") in report.report
-
-
-@pytest.mark.parametrize("turn", [{"role": "oracle", "text": "x"}, {"role": "user"}, {"text": "x"}])
-async def test_a8_a_message_that_is_none_is_refused(turn: dict[str, str], tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="history"):
-        await aresearch("that target", home=tmp_path, history=[turn])
 
 
 def test_a8_the_conversation_is_kept_with_the_run(tmp_path: Path) -> None:

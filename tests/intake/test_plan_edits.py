@@ -4,13 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deep_research.conversation.plan_edits import (
-    PlanAnswer,
-    format_numbered,
-    format_outline,
-    parse_outline,
-    read_plan_answer,
-)
+from deep_research.conversation.plan_edits import PlanAnswer, read_plan_answer
+from deep_research.conversation.plan_outline import format_numbered, format_outline, parse_outline
 from deep_research.data import Brief, Section
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta")
@@ -53,29 +48,18 @@ def test_a6_no(answer: str) -> None:
 
 EDITS: list[tuple[str, list[str]]] = [
     ("drop 2", ["Alpha", "Gamma", "Delta"]),
-    ("Remove section 2.", ["Alpha", "Gamma", "Delta"]),
     ("delete 2, 3", ["Alpha", "Delta"]),
-    ("remove sections 1 and 4", ["Beta", "Gamma"]),
-    ("drop last", ["Alpha", "Beta", "Gamma"]),
     ("删除 2", ["Alpha", "Gamma", "Delta"]),
-    ("删除第2节", ["Alpha", "Gamma", "Delta"]),
-    ("把第2节删掉", ["Alpha", "Gamma", "Delta"]),
-    ("去掉2和3", ["Alpha", "Delta"]),
     ("삭제 2", ["Alpha", "Gamma", "Delta"]),
-    ("2번 삭제해 주세요", ["Alpha", "Gamma", "Delta"]),
-    ("2번을 빼줘", ["Alpha", "Gamma", "Delta"]),
     ("add: Prices — what each costs", [*NAMES, "Prices"]),
     ("添加：价格 — 各自的价格", [*NAMES, "价格"]),
     ("추가: 가격 — 각각의 가격", [*NAMES, "가격"]),
     ("rename 2: Second", ["Alpha", "Second", "Gamma", "Delta"]),
-    ("重命名 2：第二种", ["Alpha", "第二种", "Gamma", "Delta"]),
-    ("이름 변경 2: 둘째", ["Alpha", "둘째", "Gamma", "Delta"]),
+    ("改名 2：第二种", ["Alpha", "第二种", "Gamma", "Delta"]),
+    ("削除 2、3", ["Alpha", "Delta"]),
     ("move 3 1", ["Gamma", "Alpha", "Beta", "Delta"]),
-    ("move 1 to 4", ["Beta", "Gamma", "Delta", "Alpha"]),
     ("移动 3 1", ["Gamma", "Alpha", "Beta", "Delta"]),
-    ("把第3节移到1", ["Gamma", "Alpha", "Beta", "Delta"]),
     ("이동 3 1", ["Gamma", "Alpha", "Beta", "Delta"]),
-    ("3번을 1번으로 이동", ["Gamma", "Alpha", "Beta", "Delta"]),
     ("drop 1; drop 2\nmove 4 1；rename 3: Third", ["Delta", "Third"]),
     ("drop 1\nadd: Prices\nmove 3 1", ["Gamma", "Beta", "Delta", "Prices"]),
 ]
@@ -148,78 +132,19 @@ def test_a6_what_was_wrong_is_told_in_the_language_of_the_plan(language: str, wo
     assert word in _read("drop 9", language).problems[0]
 
 
-IN_WORDS: list[tuple[str, list[str]]] = [
-    ("/drop 2", ["Alpha", "Gamma", "Delta"]),
-    ("please drop section 2", ["Alpha", "Gamma", "Delta"]),
-    ("drop Beta", ["Alpha", "Gamma", "Delta"]),
-    ("delete the second section", ["Alpha", "Gamma", "Delta"]),
-    ("skip section 3", ["Alpha", "Beta", "Delta"]),
-    ("ok, but remove the last section please", ["Alpha", "Beta", "Gamma"]),
-    ("Could you remove the section about Gamma weight?", ["Alpha", "Beta", "Delta"]),
-    ("drop sections 1-3", ["Delta"]),
-    ("I don't need the part about beta", ["Alpha", "Gamma", "Delta"]),
-    ("去掉第二节", ["Alpha", "Gamma", "Delta"]),
-    ("请把最后一节去掉", ["Alpha", "Beta", "Gamma"]),
-    ("删除关于Beta的章节", ["Alpha", "Gamma", "Delta"]),
-    ("두 번째 섹션을 빼 줘", ["Alpha", "Gamma", "Delta"]),
-    ("Beta 섹션 삭제해 주세요", ["Alpha", "Gamma", "Delta"]),
-    ("第2節を削除してください", ["Alpha", "Gamma", "Delta"]),
-    ("/add Costs: memory and compute", [*NAMES, "Costs"]),
-    ("add Costs: memory and compute", [*NAMES, "Costs"]),
-    ("add Costs", [*NAMES, "Costs"]),
-    ("please add a section about costs and risks", [*NAMES, "costs and risks"]),
-    ("add a Costs section to the plan", [*NAMES, "Costs"]),
-    ("also more about acceptance rate please", [*NAMES, "acceptance rate"]),
-    ("include something on noise", [*NAMES, "noise"]),
-    ("加一节费用", [*NAMES, "费用"]),
-    ("请增加关于费用的章节", [*NAMES, "费用"]),
-    ("多写一些安全性", [*NAMES, "安全性"]),
-    ("비용 섹션 추가해줘", [*NAMES, "비용"]),
-    ("비용에 대한 절을 추가해 주세요", [*NAMES, "비용"]),
-    ("안전성도 다뤄 줘", [*NAMES, "안전성"]),
-    ("費用の節を追加してください", [*NAMES, "費用"]),
-    ("rename 1 to Foo", ["Foo", "Beta", "Gamma", "Delta"]),
-    ("rename Beta to Second one", ["Alpha", "Second one", "Gamma", "Delta"]),
-    ("change the title of the third section to Third", ["Alpha", "Beta", "Third", "Delta"]),
-    ("第二节改名为速度", ["Alpha", "速度", "Gamma", "Delta"]),
-    ("把第2节的标题改成“速度”", ["Alpha", "速度", "Gamma", "Delta"]),
-    ("2번 제목을 속도로 바꿔 줘", ["Alpha", "속도", "Gamma", "Delta"]),
-    ("move the last section to the top", ["Delta", "Alpha", "Beta", "Gamma"]),
-    ("把最后一节移到最前面", ["Delta", "Alpha", "Beta", "Gamma"]),
-    ("마지막 섹션을 맨 앞으로 옮겨 줘", ["Delta", "Alpha", "Beta", "Gamma"]),
-    ("drop 2 and add Costs: memory and compute", ["Alpha", "Gamma", "Delta", "Costs"]),
-    ("remove Alpha, rename 2 to Second", ["Second", "Gamma", "Delta"]),
-    ("去掉第二节，加一节费用", ["Alpha", "Gamma", "Delta", "费用"]),
-]
-
-
-@pytest.mark.parametrize(("answer", "titles"), IN_WORDS)
-def test_a6_the_plan_is_changed_as_it_is_said(answer: str, titles: list[str]) -> None:
-    said = _read(answer)
-    assert _titles(said) == titles
-    assert (said.kind, said.problems) == ("edited", ())
-
-
-def test_a6_what_is_added_keeps_what_was_said_of_it() -> None:
-    (*_, costs) = _read("please add a section about Costs: memory and compute").brief.sections
-    assert (costs.title, costs.description) == ("Costs", "memory and compute")
-
-
 @pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        ("drop the history part", "no section is about “history”; the plan has: Alpha; Beta"),
-        ("rename the weight to Mass", "several sections are about “weight”: Alpha; Beta"),
-        ("focus on costs, please", "no change"), ("2", "no change"), ("Why is there no section on noise?", "no change"),
-        ("shorter", "no change"), ("나는 잘 이해가 안 됩니다", "no change"), ("为什么没有噪声？", "no change"),
-    ],
-)  # fmt: skip
-def test_a6_what_is_not_understood_is_asked_back_and_changes_nothing(answer: str, why: str) -> None:
+    "answer", ["focus on costs, please", "2", "drop Beta", "Why is there no section on noise?", "为什么没有噪声？"]
+)
+def test_a6_what_is_in_no_form_is_asked_back_and_changes_nothing(answer: str) -> None:
     said = _read(answer)
-    assert (said.kind, said.brief) == ("unclear", _brief())
-    assert len(said.problems) == 1
-    assert answer in said.problems[0]
-    assert why in said.problems[0]
+    assert (said.kind, said.brief, said.is_clear) == ("unclear", _brief(), False)
+    assert said.problems == (f"“{answer}”: this is none of the forms named below.",)
+
+
+def test_a6_a_line_in_no_form_beside_others_is_told_and_left_to_the_reasoner() -> None:
+    said = _read("drop 2\nmore about noise")
+    assert (said.kind, said.is_clear, len(said.problems)) == ("edited", False, 1)
+    assert _titles(said) == ["Alpha", "Gamma", "Delta"]
 
 
 def test_a6_an_outline_that_was_not_changed_is_the_same_plan() -> None:

@@ -91,12 +91,6 @@ def test_a10_a_broken_file_names_itself_and_what_is_wrong_and_makes_no_run(text:
     assert not (tmp_path / "runs").exists()
 
 
-def test_a10_an_unknown_name_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="drug_target"):
-        create_run("engines", Settings(template="motor"), home=tmp_path)
-    create_run("engines", Settings(template="none"), home=tmp_path)
-
-
 def test_a10_a_model_is_shown_the_template_as_a_suggestion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     templates = load_templates([_write(tmp_path, OWN)])
     judge = Judge({"发动机": start("发动机", "功率", "声音", "历史")})
@@ -104,12 +98,6 @@ def test_a10_a_model_is_shown_the_template_as_a_suggestion(tmp_path: Path, monke
     shown = judge.prompts[0].partition("template for such topics suggests")[2]
     assert [point in shown for point in ("功率", "重量", "价格", "发动机的哪个方面？")] == [True] * 4
     assert decision.research_focus == ("功率", "声音", "历史")
-
-
-def test_a10_without_a_template_the_prompt_says_nothing_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    judge = Judge({"engines": start("engines")})
-    with_model(monkeypatch, judge, "engines")
-    assert "template" not in judge.prompts[0]
 
 
 def test_a10_a_question_without_options_is_asked_with_the_points_of_the_template(

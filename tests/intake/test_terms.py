@@ -86,18 +86,6 @@ def test_a5_a_code_beside_other_words_is_only_an_assumption(text: str) -> None:
     assert all(any(code in said for said in decision.assumptions) for code in codes(text))
 
 
-def test_a5_at_most_three_terms_are_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    shelf = Shelf(**KNOWN)
-    many = start("x", confidence=0.8, unknown_terms=["AAA1", "BBB2", "CCC3", "DDD4"])
-    with_model(monkeypatch, Judge({"x": [many, many]}), "x", shelf)
-    assert set(shelf.asked) == {"AAA1", "BBB2", "CCC3"}
-
-
-def test_a5_a_longer_name_is_not_the_term() -> None:
-    decision = finderly("STATUS6 gene", Shelf(other="# Other\n\nThe gene STATUS64 is unlike it."))
-    assert decision.next_action == "NEED_CLARIFICATION"
-
-
 class Remembering(Planner):
     """Plans one section and remembers what it was shown."""
 

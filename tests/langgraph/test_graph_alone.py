@@ -90,25 +90,6 @@ async def test_an_interrupt_a_resume_and_the_next_question_on_one_thread(docs: s
     assert len(list_runs(own_state)) == 1
 
 
-async def test_the_next_message_answers_the_open_question(docs: str) -> None:
-    graph, config = build_deep_research_graph(checkpointer=MemorySaver()), _config(docs)
-    await graph.ainvoke(_asked(VAGUE), config)
-    out = await graph.ainvoke(_asked("the Alpha engine"), config)
-    assert "Alpha" in out["report"].title
-    assert [m.text for m in out["messages"]].count("the Alpha engine") == 1
-    assert [m.type for m in out["messages"]] == ["human", "ai", "human", "ai", "ai"]
-
-
-async def test_a_plan_is_confirmed_through_an_interrupt(docs: str) -> None:
-    graph, config = build_deep_research_graph(checkpointer=MemorySaver(), confirm_plan=True), _config(docs)
-    out = await graph.ainvoke(_asked(), config)
-    (waiting,) = out["__interrupt__"]
-    assert waiting.value["kind"] == "plan"
-    titles = [section["title"] for section in waiting.value["plan"]["sections"]]
-    out = await graph.ainvoke(Command(resume="yes"), config)
-    assert {section.title for section in out["report"].sections} <= set(titles)
-
-
 async def test_a_question_that_is_declined_says_why(docs: str) -> None:
     graph, config = build_deep_research_graph(checkpointer=MemorySaver(), confirm_plan=True), _config(docs)
     await graph.ainvoke(_asked(), config)
@@ -127,14 +108,6 @@ async def test_state_and_history_of_a_thread(docs: str) -> None:
     assert len([one async for one in graph.aget_state_history(config)]) > 5
 
 
-async def test_going_on_with_a_new_thread_is_refused(docs: str) -> None:
-    graph = build_deep_research_graph(checkpointer=MemorySaver())
-    with pytest.raises(ConfigError, match="nothing to go on with"):
-        await graph.ainvoke(Command(resume="yes"), _config(docs))
-    with pytest.raises(ConfigError, match="thread"):
-        await graph.ainvoke(_asked())
-
-
 async def test_checkpoints_are_read_without_a_warning(docs: str, caplog: pytest.LogCaptureFixture) -> None:
     saver = MemorySaver()
     config = _config(docs)
@@ -150,11 +123,6 @@ def test_invoke_and_stream_without_an_event_loop(docs: str) -> None:
     nodes = [name for part in graph.stream(_asked(), config, stream_mode="updates") for name in part]
     assert nodes[0] == "clarify"
     assert nodes[-1] == "final_report"
-
-
-async def test_invoke_inside_a_running_loop(docs: str) -> None:
-    out = build_deep_research_graph().invoke(_asked(), {"configurable": {"docs": [docs]}})
-    assert out["report"].answered
 
 
 MODES = ("values", "updates", "messages", "custom", "checkpoints", "tasks", "debug")
@@ -176,14 +144,6 @@ async def test_all_stream_modes(docs: str, *, subgraphs: bool) -> None:
     assert seen["values"][-1]["final_report"]
 
 
-async def test_one_stream_mode_and_version_two(docs: str) -> None:
-    graph, config = build_deep_research_graph(), {"configurable": {"docs": [docs]}}
-    events = [event async for event in graph.astream(_asked(), config, stream_mode="custom")]
-    assert events[0]["kind"] == "run_started"
-    parts = [part async for part in graph.astream(_asked(), config, stream_mode=["custom", "updates"], version="v2")]
-    assert {part["type"] for part in parts} == {"custom", "updates"}
-
-
 async def test_leaving_a_stream_stops_the_run_and_the_thread_goes_on(docs: str, own_state: Path) -> None:
     graph, config = build_deep_research_graph(checkpointer=MemorySaver()), _config(docs)
     stream = graph.astream(_asked(), config, stream_mode="updates")
@@ -195,15 +155,6 @@ async def test_leaving_a_stream_stops_the_run_and_the_thread_goes_on(docs: str, 
     out = await graph.ainvoke(None, config)
     assert out["report"].answered
     assert list_runs(own_state)[0].status == "finished"
-
-
-async def test_the_same_question_on_an_unfinished_thread_goes_on(docs: str, own_state: Path) -> None:
-    graph, config = build_deep_research_graph(checkpointer=MemorySaver()), _config(docs)
-    await graph.ainvoke(_asked(), config, interrupt_after=["plan_sections"])
-    assert list_runs(own_state)[0].status == "stopped"
-    out = await graph.ainvoke(_asked(), config)
-    assert out["report"].answered
-    assert [m.type for m in out["messages"]].count("human") == 1
 
 
 class _Seen(BaseCallbackHandler):
@@ -234,21 +185,13 @@ async def test_callbacks_tags_metadata_and_names(docs: str) -> None:
     assert seen.metadata["customer"] == "7"
 
 
-async def test_events_of_astream_events(docs: str) -> None:
-    graph = build_deep_research_graph()
-    events = [e async for e in graph.astream_events(_asked(), {"configurable": {"docs": [docs]}}, version="v2")]
-    assert events[0]["event"] == "on_chain_start"
-    assert events[0]["name"] == "deep_research"
-    assert events[-1]["event"] == "on_chain_end"
-
-
 async def test_settings_as_context_and_bound_configuration(docs: str, own_state: Path) -> None:
-    graph = build_deep_research_graph(search_results=3).with_config({"configurable": {"docs": [docs]}})
+    graph = build_deep_research_graph(max_discover_iterations=3).with_config({"configurable": {"docs": [docs]}})
     await graph.ainvoke(_asked(), context=Settings(max_review_iterations=0))
     await graph.ainvoke(_asked(), context={"max_review_iterations": 0})
     for record in list_runs(own_state):
         assert record.settings["max_review_iterations"] == 0
-        assert record.settings["search_results"] == 3
+        assert record.settings["max_discover_iterations"] == 3
 
 
 def test_schemas_are_small_and_public() -> None:
@@ -292,23 +235,6 @@ async def test_run_deep_research_runs_the_graph_that_it_is_given() -> None:
     own.add_node("say", lambda state: {"messages": [AIMessage(f"MINE: {state['messages'][-1].text}")]})
     own.add_edge(START, "say")
     assert await run_deep_research("What?", own.compile()) == "MINE: What?"
-
-
-async def test_run_deep_research_with_a_checkpointer_leaves_its_checkpoints_there(docs: str) -> None:
-    saver = MemorySaver()
-    graph = build_deep_research_graph(checkpointer=saver)
-    report = await run_deep_research(QUESTION, graph, _config(docs, "test-123"))
-    assert isinstance(report, Report)
-    assert report.run_id == "test-123"
-    assert len(list(saver.list(_config(docs, "test-123")))) > 5
-
-
-async def test_a_known_thread_of_run_deep_research_goes_on_without_a_checkpointer(docs: str, own_state: Path) -> None:
-    first = await run_deep_research("How fast is the Alpha engine?", None, _config(docs, "talk"))
-    second = await run_deep_research("And how loud is it?", None, _config(docs, "talk"))
-    assert first.run_id == second.run_id == "talk"
-    assert second.question == "And how loud is it?"
-    assert [record.run_id for record in list_runs(own_state)] == ["talk"]
 
 
 async def test_runs_side_by_side_on_one_graph(docs: str) -> None:

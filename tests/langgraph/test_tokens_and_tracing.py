@@ -1,6 +1,5 @@
 """Tokens while a section is written, and model calls as callbacks and tracers see them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ from langchain_core.outputs import LLMResult
 
 from deep_research import build_deep_research_graph
 from deep_research.errors import ConfigError
-from deep_research.text.prose_in_json import ProseReader
 from tests.model.harness import QUESTION, served
 from tests.runs.running import engines
 
@@ -114,28 +112,3 @@ async def test_a_stream_of_events_has_the_tokens(tmp_path: Path, monkeypatch: py
         events = [e async for e in _graph().astream_events(_asked(), _config(tmp_path), version="v2")]
     names = [e["name"] for e in events if e["event"] == "on_chat_model_stream"]
     assert set(names) == {"report: answer"}
-
-
-TEXT = 'He said "no" \\ yes.\n\nZwölf 발동기 [s1p1] 😀'
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
-@pytest.mark.parametrize("ascii_only", [True, False])
-def test_prose_is_read_however_its_json_is_cut(size: int, *, ascii_only: bool) -> None:
-    answer = {"key_findings": ["a"], "content": TEXT, "missing": ["content"], "abstract": "Short."}
-    written = json.dumps(answer, ensure_ascii=ascii_only, indent=1)
-    reader = ProseReader()
-    said = "".join(reader.feed(written[n : n + size]) for n in range(0, len(written), size))
-    expected = f"{TEXT}\n\nShort."
-    assert said == (expected.replace("😀", "") if ascii_only else expected)
-
-
-@pytest.mark.parametrize("before", ["```json\n", "```\n", "  \n"])
-def test_prose_in_a_fenced_answer(before: str) -> None:
-    reader = ProseReader()
-    assert "".join(reader.feed(sign) for sign in f'{before}{{"content": "One."}}') == "One."
-
-
-def test_plain_text_is_given_as_it_is() -> None:
-    reader = ProseReader()
-    assert "".join(reader.feed(sign) for sign in "The answer is 7.") == "The answer is 7."

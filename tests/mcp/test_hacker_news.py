@@ -9,7 +9,6 @@ import pytest
 from deep_research import build_deep_research_graph, run_deep_research
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.data import Report
-from deep_research.errors import ConfigError
 from deep_research.events import Searched
 from deep_research.fetch.web import Web, WebOptions
 from deep_research.runs.research_run import create_run, resume_run
@@ -71,28 +70,10 @@ def test_e1_a_server_of_that_name_stands_in_for_the_source(own_state: Path, web:
     assert web.requests == []
 
 
-def test_e1_the_server_can_be_named_by_an_option(own_state: Path, web: FakeWeb) -> None:
-    options = {"hackernews": {"mcp_server": "forum"}}
-    ran = _research(web, own_state, {"forum": stdio(tools=["search_stories"])}, source_options=options)
-    assert _asked_at(ran) == {"hackernews"}
-    assert _origins(ran.report) == {"mcp:forum"}
-
-
-def test_e1_without_a_server_algolia_is_asked(own_state: Path, web: FakeWeb) -> None:
-    ran = _research(web, own_state, {})
-    assert _asked_at(ran) == {"hackernews"}
-    assert _origins(ran.report) == {"hackernews"}
-
-
 def test_e1_a_server_that_does_not_come_up_is_told_and_algolia_asked(own_state: Path, web: FakeWeb) -> None:
     ran = _research(web, own_state, {"hn": stdio(fault="start")})
     assert_sound(ran.report, ran.folder)
     assert "'hn' has ended the connection" in " ".join(gap.why for gap in ran.report.gaps)
-    assert _origins(ran.report) == {"hackernews"}
-
-
-def test_e1_a_server_without_a_search_leaves_the_source_as_it_is(own_state: Path, web: FakeWeb) -> None:
-    ran = _research(web, own_state, {"hn": stdio(tools=["get_story"])})
     assert _origins(ran.report) == {"hackernews"}
 
 
@@ -123,8 +104,3 @@ def test_b11_tools_handed_in_are_called_by_a_model_over_a_whole_run(
     assert {"search_stories", "top_stories"} <= offered
     assert "3,000 rpm" in report.report
     assert _origins(report) == {"mcp:hackernews"}
-
-
-def test_b11_what_is_no_tool_is_refused(own_state: Path) -> None:
-    with pytest.raises(ConfigError, match="is no tool"):
-        _front_door(own_state, ["search_stories"], model_provider="finder")

@@ -28,10 +28,6 @@ def test_d7_names_stay_as_they_are_unless_they_conflict() -> None:
     assert _names(hn=["find", "wiki_find"], wiki=["find"]) == ["hn_find", "wiki_find", "wiki_find_2"]
 
 
-def test_d7_a_conflict_does_not_depend_on_the_order_of_servers() -> None:
-    assert set(_names(a=["find"], b=["find"])) == set(_names(b=["find"], a=["find"]))
-
-
 def test_d7_names_are_fit_for_every_provider_and_calls_go_to_the_tool_itself() -> None:
     made = offers({"hn": [_tool("stories/search.v2"), _tool("新闻"), _tool("x" * 90)]}, OURS)
     assert [offer.spec.name for offer in made] == ["stories_search_v2", "tool", "x" * 64]

@@ -83,12 +83,6 @@ def test_d7_the_same_entry_is_one_source_and_its_whole_text_another() -> None:
     assert again[0].key == _read(structured=STORY).found[0].key
 
 
-def test_d7_a_title_with_an_address_alone_is_a_source_too() -> None:
-    (found,) = _read(structured=[{"title": "Beta engine", "url": "https://beta.test/"}]).found
-    assert found.document is not None
-    assert found.document.text == "# Beta engine\n\n- https://beta.test/"
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -128,15 +122,6 @@ def test_d7_answers_are_bounded() -> None:
     many = _read(structured=[{**STORY, "title": f"Story {i}"} for i in range(70)])
     assert len(many.found) == 50
     assert [gap.why for gap in many.gaps] == ["of 70 entries the first 50 were read."]
-
-
-@pytest.mark.parametrize(
-    "value", [None, [], {}, 7, "", True, [[]], [None], {"a": None}, {"result": []}, {"title": None}, [1, 2], "x"]
-)
-def test_d7_empty_and_odd_answers_do_no_harm(value: Any) -> None:
-    result = _read(structured=value)
-    assert all(found.document is not None and found.document.text for found in result.found)
-    assert len(_read().found) == 0
 
 
 def test_d7_secrets_in_an_answer_are_masked() -> None:

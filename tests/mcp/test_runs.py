@@ -19,11 +19,10 @@ import pytest
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError
-from deep_research.events import Searched
 from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import RunFolder, list_runs, write_atomically
-from tests.cli.terminal import call, shows_no_traceback
+from tests.cli.terminal import call
 from tests.mcp.serving import HIDDEN, served_http, stdio
 from tests.model.harness import served
 from tests.runs.running import Ran, write_notes
@@ -101,10 +100,6 @@ def _why(ran: Ran) -> str:
     return "\n".join(f"{gap.source} | {gap.what} | {gap.why}" for gap in ran.report.gaps)
 
 
-def _offered(requests: Sequence[Request]) -> set[str]:
-    return {name for request in requests if step_of(request) == "research" for name in request["tools"]}
-
-
 def test_d7_a_model_calls_tools_and_cites_what_they_answer(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = own_state.parent / "calls"
     script = ToolUser([FIND], [Call("get_story", {"story_id": "101"}), Call("pocket_open", {"query": "ENGINE"})])
@@ -122,29 +117,6 @@ def test_d7_a_model_calls_tools_and_cites_what_they_answer(own_state: Path, monk
     assert all(count == 1 for count in Counter(_calls(calls)).values())
     assert "get_story 101" in _calls(calls)
     _assert_gone(calls)
-
-
-def test_d7_tools_are_offered_under_names_of_their_own(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = own_state.parent / "first", own_state.parent / "second"
-    script = ToolUser([Call("a_search_stories", {"query": "ENGINE"})], [Call("b_search_stories", {"query": "beta"})])
-    with served(monkeypatch, script) as provider:
-        research(own_state, {"a": stdio(first), "b": stdio(second, tools=["search_stories"])}, **MODEL)
-        offered = _offered([one.request for one in provider.calls])
-    assert {"search", "open", "a_open", "get_story", "a_search_stories", "b_search_stories"} <= offered
-    assert not {"publish_story", "b_open", "search_stories"} & offered
-    assert "search_stories Alpha" in _calls(first)
-    assert "search_stories beta" in _calls(second)
-
-
-def test_d7_every_reasoner_searches_the_tools_that_take_a_query(own_state: Path) -> None:
-    calls = own_state.parent / "calls"
-    with served_http(calls) as pocket:
-        ran = research(own_state, {"pocket": {"url": pocket.url, "tools": ["search_stories"]}})
-    assert_sound(ran.report, ran.folder)
-    for number in ("3,000 rpm", "4,500 rpm", "21,000 rpm"):
-        assert number in ran.report.report
-    assert {event.source for event in ran.of(Searched)} == {"mcp:pocket"}
-    assert all(count == 1 for count in Counter(_calls(calls)).values())
 
 
 def test_d7_broken_servers_cost_only_themselves_and_are_named(own_state: Path) -> None:
@@ -343,15 +315,6 @@ def test_d7_a_run_that_is_stopped_leaves_no_program_behind(own_state: Path, monk
     assert running.returncode == 130, said.decode()
     assert b"Traceback" not in said
     _assert_gone(calls)
-
-
-def test_d7_the_command_shows_nothing_of_what_a_server_prints(own_state: Path) -> None:
-    config = _write_config(own_state.parent / "mine.toml", pocket=stdio(fault="garbage", tools=["search_stories"]))
-    said = call(QUESTION, "--no-clarify", "-p", "finder", env={"DEEP_RESEARCH_CONFIG": str(config)})
-    assert said.code == 0, said.err
-    assert "3,000 rpm" in said.out
-    assert shows_no_traceback(said)
-    assert "pocket server" not in said.out + said.err
 
 
 def test_d7_without_the_sdk_the_error_says_what_to_install(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:

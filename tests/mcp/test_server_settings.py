@@ -74,8 +74,6 @@ LEADS_OUT = {
     "source_options.searxng.base_url": '"source_options.searxng" = {base_url = "http://elsewhere.test"}\n',
     "source_options.jina.reader_url": 'source_options.jina.reader_url = "http://elsewhere.test"\n',
     "budget_usd": "budget_usd = 9999.0\n",
-    "obey_robots": "obey_robots = false\n",
-    "keep_runs_days": "keep_runs_days = 1\n",
 }
 
 

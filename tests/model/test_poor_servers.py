@@ -1,14 +1,10 @@
 """Whole runs with servers and models that lack something: each ends in a right report."""
 
-import json
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from deep_research.events import ReportPiece
 from deep_research.i18n.language import language_name
 from tests.model.harness import (
     ENGINES,
@@ -25,137 +21,10 @@ from tests.model.harness import (
     steps,
     writing,
 )
-from tests.providers.test_any_server import PickyProvider, has, refusal
-from tests.runs.running import Ran, write_notes
-from tests.support.scripted_http import HttpResponse
-from tests.support.scripted_provider import ScriptedProvider
-from tests.support.scripted_replies import CHARS_PER_TOKEN, Reply, Request
-from tests.support.scripted_researcher import ScriptedResearcher, passages_in, step_of
+from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 TRUE = "The Alpha engine is a rotary engine that turns at 3,000 rpm."
-
-
-def _picky(
-    patch: pytest.MonkeyPatch,
-    folder: Path,
-    refuse: Callable[[Request], HttpResponse | None],
-    script: Any,
-    **settings: Any,
-) -> tuple[Ran, ScriptedProvider]:
-    with PickyProvider(refuse, script, retry_after_seconds=0.02) as provider:
-        patch.setenv("OPENAI_COMPATIBLE_BASE_URL", provider.base_url)
-        patch.setenv("OPENAI_COMPATIBLE_API_KEY", "test-key")
-        ran = research(folder, **settings)
-    return ran, provider
-
-
-def _whole(ran: Ran) -> None:
-    assert_presentable(ran)
-    assert [section.title for section in ran.report.sections] == list(ENGINES)
-    assert all(section.notes for section in ran.report.sections)
-    assert len(standing(ran.report)) == len(ran.report.claims) > 10
-    assert ran.report.gaps == ()
-
-
-def test_a_server_without_response_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    refused = has("response_format", refusal("This response_format type is unavailable now"))
-    ran, provider = _picky(monkeypatch, tmp_path, refused, ScriptedResearcher(sections=PLAN, sentences=4))
-    _whole(ran)
-    assert sum(call.fault == "refused" for call in provider.calls) <= 2, "it is learnt once"
-
-
-def in_text(script: Callable[[Request], Reply]) -> Callable[[Request], Reply]:
-    """A model that calls tools with JSON in its text, as it is asked to where the server knows no tools."""
-
-    def heard(message: dict[str, Any]) -> dict[str, Any]:
-        said = re.search(r'\{"tool_calls": .*\}\Z', message["text"], re.DOTALL)
-        calls = json.loads(said[0])["tool_calls"] if said and message["role"] == "assistant" else []
-        return {**message, "tool_calls": calls}
-
-    def speaking(request: Request) -> Reply:
-        named = re.findall(r"^- (\w+): ", request["system"].partition("You have these tools")[2], re.MULTILINE)
-        reply = script({**request, "tools": named, "messages": [heard(m) for m in request["messages"]]})
-        calls = [{"name": call.name, "arguments": call.arguments} for call in reply.tool_calls]
-        return Reply(text=json.dumps({"tool_calls": calls})) if calls else reply
-
-    return speaking
-
-
-@pytest.mark.parametrize("workflow", ["sections", "supervisor"])
-def test_a_server_without_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workflow: str) -> None:
-    refused = has("tools", refusal('"auto" tool choice requires --enable-auto-tool-choice'))
-    script = in_text(ScriptedResearcher(sections=PLAN, sentences=4, opens=1))
-    ran, provider = _picky(monkeypatch, tmp_path, refused, script, workflow=workflow)
-    _whole(ran)
-    assert ran.report.ledger.searches > len(ENGINES)
-    assert sum(call.fault == "refused" for call in provider.calls) <= len(ENGINES)
-
-
-def test_an_output_limit_of_2048_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit is learnt from the refusal, and a report that is longer is gone on with."""
-    facts = [f"In trial {n} the Alpha engine is a rotary engine that turns at 3,000 rpm." for n in range(250)]
-
-    def refuse(request: Request) -> HttpResponse | None:
-        asked = request["max_output_tokens"] or 0
-        words = f"max_tokens is too large: {asked}. This model supports at most 2048 completion tokens."
-        return refusal(words, param="max_tokens") if asked > 2048 else None
-
-    whole = ""
-
-    def writer(request: Request) -> Reply | None:
-        nonlocal whole
-        whole = whole or "# Engines\n\n" + "\n\n".join(citing(request, f"{fact} [{{Alpha}}]") for fact in facts)
-        said = "".join(m["text"] for m in request["messages"] if m["role"] == "assistant" and m["text"])
-        rest = whole[len(said) :]
-        return Reply(text=rest)
-
-    def script(request: Request) -> Any:
-        going_on = any(m["text"].startswith("# Engines") for m in request["messages"] if m["role"] == "assistant")
-        return writer(request) if going_on and not request["tools"] and not request["schema"] else usual(request)
-
-    usual = playing(write=writer, judge=lambda r: Reply(data={"problems": [], "reckonings": [], "checked": 40}))
-    ran, provider = _picky(monkeypatch, tmp_path, refuse, script, workflow="quick", depth="brief")
-    assert ran.report.report.count("turns at 3,000 rpm. [1]") == len(facts)
-    assert max(c.request["max_output_tokens"] for c in provider.calls if c.answered) == 2048
-    assert sum(call.fault == "refused" for call in provider.calls) <= 3
-    shown = "".join(event.text for event in ran.of(ReportPiece))
-    assert shown.count("In trial 249 ") == 1
-    assert ran.report.gaps == ()
-
-
-def long_notes(folder: Path) -> Path:
-    """Much about each engine: more than a small context holds."""
-    facts = {
-        name: "\n\n".join(
-            f"The {name} was tested in trial {n} on {n + 3} boats near Port {chr(65 + n % 26)}{n}. "
-            f"In trial {n} the {name} ran for {n * 7 + 100} hours at a load of {n + 20} percent, "
-            f"and its crew of {n % 9 + 2} people noted a temperature of {n + 40} degrees. " * 3
-            for n in range(40)
-        )
-        for name in ENGINES
-    }
-    return write_notes(folder, **{name.split()[0].lower(): f"# {name}\n\n{text}\n" for name, text in facts.items()})
-
-
-@pytest.mark.parametrize(("limit", "known"), [(8_000, True), (8_000, False), (4_000, False)])
-def test_a_small_window_is_kept_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, known: bool) -> None:
-    """Known: the setting says so; otherwise the server refuses what is too long, and less is sent."""
-    settings: dict[str, Any] = {"max_context_tokens": limit} if known else {}
-    script = ScriptedResearcher(sections=PLAN, sentences=6, opens=3)
-    with served(monkeypatch, script, context_limit=limit) as provider:
-        ran = research(tmp_path, docs=[long_notes(tmp_path / "long")], **settings)
-    assert_presentable(ran)
-    assert all(section.notes for section in ran.report.sections)
-    assert standing(ran.report)
-    assert not [gap for gap in ran.report.gaps if gap.what in ("report", "judge", "verifier", "revision")]
-    refused = [call for call in provider.calls if call.status != 200]
-    assert len(refused) <= (0 if known else 12)
-    for call in provider.calls:
-        if call.answered:
-            assert len(call.request["prompt"]) <= limit * CHARS_PER_TOKEN
-    (written,) = [call.request for call in of_step(provider, "write") if call.answered]
-    assert "Cite passages by id" in written["system"], "the instruction stays whole"
-    assert passages_in(written), "notes and passages share what there is"
 
 
 STYLES = (

@@ -95,7 +95,8 @@ def test_only_the_calls_in_flight_are_asked_again(
     assert len(_kept(folder, "search")) == report.ledger.searches
     started = [(e.section, e.attempt) for e in read_events(folder.events) if isinstance(e, SectionStarted)]
     assert {name for name, _ in started} == set(ENGINES)
-    assert ("Beta engine", 2) in started or workflow != "sections"
+    if workflow == "sections" and step != "review_section":  # the script finds a section weak once, killed or not
+        assert ("Beta engine", 2) in started
 
 
 def _steps(calls: list[RecordedCall], digests: set[str]) -> list[str]:

@@ -157,7 +157,7 @@ def test_a_plan_is_kept_to_so_many_sections(
 
 
 def test_each_role_has_its_model_and_its_longest_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings: dict[str, Any] = {f"{role}_model": f"{role}-one" for role in ("research", "write", "review", "report")}
+    settings: dict[str, Any] = {f"{role}_model": f"{role}-one" for role in ("research", "write", "report")}
     settings |= {"research_max_tokens": 700, "report_max_tokens": 2500, "judge_model": "anthropic:claude-judge"}
     with served(monkeypatch) as provider:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.base_url)
@@ -167,9 +167,8 @@ def test_each_role_has_its_model_and_its_longest_answer(tmp_path: Path, monkeypa
     assert used.pop("notes", "write-one") == "write-one"
     assert used == {
         **dict.fromkeys(("decide", "plan", "research"), "research-one"),
-        **dict.fromkeys(("review_section", "review"), "review-one"),
         **dict.fromkeys(("write", "revise"), "report-one"),
-        **dict.fromkeys(("judge", "examine"), "claude-judge"),
+        **dict.fromkeys(("review_section", "review", "judge", "examine"), "claude-judge"),
     }
     asked = {step_of(call.request): call.request["max_output_tokens"] for call in provider.calls}
     assert (asked["research"], asked["plan"], asked["write"]) == (700, 700, 2500)

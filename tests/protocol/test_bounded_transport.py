@@ -22,7 +22,6 @@ from deep_research.protocol.bounded_transport import AnswerLimits, bounded_trans
 from deep_research.providers import http_wire
 from deep_research.providers.http_wire import HttpWire, WireFailure
 from deep_research.providers.rankers import open_ranker
-from deep_research.runs import report_changes
 from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer
 
 _PIECE = b" " * 65_536
@@ -119,12 +118,6 @@ def _ask_mcp(url: str) -> None:
     asyncio.run(ask())
 
 
-def _tell_webhook(url: str) -> None:
-    status = asyncio.run(report_changes._post(url, {"a": 1}, ""))
-    if status != 500:  # taken: its body tells nothing
-        raise ResearchError("taken")
-
-
 def _ask_source(url: str) -> None:
     async def ask() -> None:
         transport = Transport(Guard(allowed=("127.0.0.1:*",)))
@@ -137,7 +130,7 @@ def _ask_source(url: str) -> None:
     asyncio.run(ask())
 
 
-CLIENTS = [_ask_model, _stream_model, _ask_ranker, _ask_mcp, _tell_webhook, _ask_source]
+CLIENTS = [_ask_model, _stream_model, _ask_ranker, _ask_mcp, _ask_source]
 
 
 @pytest.mark.parametrize("status", [200, 500])

@@ -1,6 +1,5 @@
 """What bytes are, whatever a server says, and how they are encoded."""
 
-import gzip
 import io
 import zipfile
 
@@ -23,33 +22,14 @@ def _zip(*names: str, first: tuple[str, str] | None = None) -> bytes:
     ("body", "said", "kind"),
     [
         (b"%PDF-1.7 ...", "text/html", "application/pdf"),
-        (b"%PDF-1.7 ...", "application/octet-stream", "application/pdf"),
-        (b"\n<!DOCTYPE html><p>x", "", "text/html"),
-        (b"\xef\xbb\xbf  <html><p>x", "application/octet-stream", "text/html"),
-        (b"<!-- a --><html>", "", "text/html"),
         (b"<html>", "text/plain", "text/plain"),
-        (b"<html>", "TEXT/HTML; charset=utf-8", "text/html"),
-        (b"just words", "text/html", "text/html"),
-        (b"just words", "", "text/plain"),
-        (b'{"a": 1}', "", "application/json"),
-        (b'{"a": 1}', "application/json; charset=utf-8", "application/json"),
         (b'<?xml version="1.0"?><rss version="2.0">', "text/html", "application/xml"),
-        (b'<?xml version="1.0"?><!DOCTYPE html PUBLIC "x"><html >', "", "text/html"),
         (b"<feed xmlns='http://www.w3.org/2005/Atom'>", "text/plain; charset=utf-8", "text/plain"),
-        (b"<rss>", "application/rss+xml", "application/rss+xml"),
-        (b"\x89PNG\r\n\x1a\n....", "text/html", "image/png"),
-        (gzip.compress(b"x", mtime=0), "text/html", "application/gzip"),
-        (bytes(range(256)) * 10, "text/html", "application/octet-stream"),
-        ("ä中".encode("utf-16"), "text/plain", "text/plain"),
         (
             _zip("word/document.xml"),
             "application/zip",
             "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         ),
-        (_zip("xl/workbook.xml"), "", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-        (_zip("x", first=("mimetype", "application/epub+zip")), "text/html", "application/epub+zip"),
-        (_zip("x"), "", "application/zip"),
-        (b"", "", "text/plain"),
         (b"x", ";;;,", "text/plain"),
     ],
 )
@@ -61,25 +41,15 @@ def test_media_types(body, said, kind):
     ("body", "said", "charset"),
     [
         (b"plain", "", "utf-8"),
-        ("ä".encode(), "text/html; charset=utf-8", "utf-8"),
-        ("ä".encode(), "text/html; charset=iso-8859-1", "utf-8"),
         ("ä".encode("latin-1"), "text/html; charset=ISO-8859-1", "cp1252"),
-        ("ä".encode("latin-1"), "text/html; charset=utf-8", None),
         ("中文".encode("gb18030"), "text/html; charset=GB2312", "gb18030"),
-        (b'<meta charset="gbk">' + "中文".encode("gbk"), "text/html", "gb18030"),
-        (b'<meta charset="gbk">' + "中文".encode("gbk"), "text/html; charset=utf-8", "gb18030"),
         (
             b'<meta http-equiv="content-type" content="text/html; charset=shift_jis">' + "日本".encode("cp932"),
             "",
             "cp932",
         ),
-        (b'<?xml version="1.0" encoding="euc-kr"?>' + "한국".encode("cp949"), "", "cp949"),
-        ("ä".encode("utf-8-sig"), "text/html; charset=gbk", "utf-8"),
         ("ä".encode("utf-16"), "", "utf-16"),
-        (b"+ADw-", "text/html; charset=utf-7", "utf-8"),
         (b"x", "text/html; charset=zlib", "utf-8"),
-        (b"x", "text/html; charset=unicode-escape", "utf-8"),
-        (b"x", "text/html; charset=nonsense", "utf-8"),
         (b"\x80\x81", "", None),
     ],
 )

@@ -15,7 +15,6 @@ from deep_research.errors import (
     ModelRateLimited,
     ModelSetupError,
     ProviderDown,
-    Refused,
     ResearchError,
 )
 from deep_research.providers.model_client import OpenModel
@@ -28,9 +27,6 @@ WIRES: dict[str, Callable[[ScriptedProvider], OpenModel]] = {
     "openai": lambda p: open_model("openai", "gpt-4o", keys=KEYS, base_url=p.base_url),
     "openai-stream": lambda p: open_model("openai", "gpt-4o", keys=KEYS, base_url=p.base_url, facts=STREAM),
     "anthropic": lambda p: open_model("anthropic", "claude-haiku-4-5", keys=KEYS, base_url=p.base_url),
-    "anthropic-stream": lambda p: open_model(
-        "anthropic", "claude-haiku-4-5", keys=KEYS, base_url=p.base_url, facts=STREAM
-    ),
     "ollama": lambda p: open_model("ollama", "qwen3", base_url=p.base_url),
     "langchain": lambda p: open_model(
         "langchain",
@@ -108,29 +104,15 @@ async def test_structured_answers_by_every_means(wire: str, means: str) -> None:
     assert ("JSON" in request["prompt"]) == (means in ("json", "text"))
 
 
-@pytest.mark.parametrize("wire", ["ollama", "langchain"])
-async def test_structured_answers_of_the_other_wires(wire: str) -> None:
-    answer = await answer_of(wire, [Reply(data={"word": "rain", "number": 3})], asking(schema_=SCHEMA))
-    assert json.loads(answer.text) == {"word": "rain", "number": 3}
-
-
 @pytest.mark.parametrize("wire", OWN)
 @pytest.mark.parametrize(
     ("fault", "expected"),
     [
         ("rate_limited", ModelRateLimited),
-        ("server_error", ProviderDown),
-        ("overloaded", ProviderDown),
         ("context_too_long", ContextTooLong),
-        ("bad_key", ModelSetupError),
         ("unknown_model", ModelSetupError),
-        ("insufficient_quota", ModelSetupError),
-        ("content_filter", Refused),
         ("cut_stream", ProviderDown),
-        ("error_in_stream", ProviderDown),
         ("not_json", ProviderDown),
-        ("empty", MalformedOutput),
-        ("refusal", Refused),
         ("unclosed_think", MalformedOutput),
     ],
 )
@@ -205,20 +187,6 @@ async def test_wrong_schema_and_invalid_json_are_handed_on(wire: str) -> None:
     assert json.loads(wrong.text) == {"unexpected": [1, 2, 3]}
     with pytest.raises(json.JSONDecodeError):
         json.loads(invalid.text)
-
-
-@pytest.mark.parametrize("wire", OWN)
-async def test_an_answer_cut_at_its_limit_says_so(wire: str) -> None:
-    answer = await answer_of(wire, ["word " * 9000], asking(max_output_tokens=20))
-    assert answer.finish_reason == "length"
-    assert answer.text.startswith("word word")
-
-
-async def test_a_server_that_is_not_there() -> None:
-    model = open_model("compatible", "m", base_url="http://127.0.0.1:9/v1")
-    with pytest.raises(ProviderDown, match="not answer at"):
-        await model.complete(asking())
-    await model.close()
 
 
 @pytest.mark.parametrize("key", ["sk-“quoted”", "sk-two\nlines"])

@@ -2,15 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest
-from deep_research.errors import ContextTooLong, MalformedOutput, ModelSetupError, ProviderDown
+from deep_research.errors import ContextTooLong, MalformedOutput
 from deep_research.providers.model_client import ModelClient, OpenModel
 from deep_research.providers.provider_catalog import open_model
 from deep_research.providers.provider_limits import Gate
@@ -18,8 +18,7 @@ from deep_research.providers.token_stream import streaming_to
 from tests.providers.served import SCHEMA, WEATHER, asking
 from tests.support import Call, Reply, ScriptedProvider
 from tests.support.clock import FakeClock
-from tests.support.closing_server import closing_server
-from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
+from tests.support.scripted_http import HttpResponse, json_response
 from tests.support.scripted_provider import RecordedCall
 from tests.support.scripted_replies import Request
 
@@ -125,15 +124,6 @@ async def test_all_that_may_be_refused_one_after_the_other() -> None:
     assert "Be brief." in body["messages"][0]["content"]
 
 
-async def test_what_stays_refused_is_told_in_its_first_words() -> None:
-    with PickyProvider(lambda _: refusal("It is Sunday."), None) as provider:
-        async with compatible(provider) as model:
-            with pytest.raises(ModelSetupError, match="It is Sunday") as caught:
-                await model.complete(asking(tools=(WEATHER,)))
-    assert caught.value.reason == "bad_request"
-    assert len(provider.calls) == 2
-
-
 NO_TOOLS: dict[str, tuple[str, HttpResponse]] = {
     "vLLM": (
         "compatible",
@@ -191,17 +181,6 @@ async def test_tools_in_text(server: str, said: str) -> None:
     assert roles == ["user", "assistant", "user"]
 
 
-async def test_a_server_that_fails_at_tools_without_a_word_is_asked_in_text_the_second_time() -> None:
-    broken = has("tools", refusal("Internal Server Error", 500))
-    with PickyProvider(broken, lambda _: SAID[0]) as provider:
-        async with compatible(provider) as model:
-            with pytest.raises(ProviderDown):
-                await model.complete(asking(tools=(WEATHER,)))
-            answers = [await model.complete(asking(tools=(WEATHER,))) for _ in range(2)]
-    assert [len(answer.tool_calls) for answer in answers] == [2, 2]
-    assert [call.status for call in provider.calls] == [500, 500, 200, 200]
-
-
 async def test_a_server_that_knows_tools_keeps_them_when_it_fails() -> None:
     replies = iter(["", "server_error", "server_error", "server_error", ""])
     with ScriptedProvider(
@@ -212,14 +191,6 @@ async def test_a_server_that_knows_tools_keeps_them_when_it_fails() -> None:
             for _ in range(2):
                 await client.complete(asking(tools=(WEATHER,)), role="research")
     assert all(call.request["tools"] for call in provider.calls)
-
-
-async def test_an_answer_that_only_speaks_of_a_call_is_text() -> None:
-    said = 'The form is {"name": "other_tool", "arguments": {}} or {"name": "get_weather"}.'
-    with ScriptedProvider([said]) as provider:
-        async with compatible(provider) as model:
-            answer = await model.complete(asking(tools=(WEATHER,)))
-    assert (answer.text, answer.tool_calls) == (said, ())
 
 
 async def test_a_lower_output_limit_is_learnt() -> None:
@@ -291,61 +262,3 @@ async def test_an_answer_spent_on_thinking_is_told_apart_and_gets_more_room() ->
             assert caught.value.usage
             assert caught.value.usage.prompt_tokens > 0
             assert (await model.complete(asking(max_output_tokens=2000))).text == "Good."
-
-
-@contextmanager
-def azure(provider: ScriptedProvider) -> Iterator[tuple[str, list[HttpRequest]]]:
-    """A front that answers at Azure's two kinds of paths only."""
-    seen: list[HttpRequest] = []
-
-    async def answer(request: HttpRequest) -> HttpResponse:
-        seen.append(request)
-        deployment = "/openai/deployments/gpt-4o/" in request.path and "api-version=" in request.query
-        if (deployment and "api-key" in request.headers) or "/openai/v1/" in request.path:
-            return await provider._handle(request)
-        return json_response(404, {"error": {"code": "404", "message": "Resource not found"}})
-
-    front = LoopbackServer(answer)
-    front.start()
-    try:
-        yield f"http://127.0.0.1:{front.port}", seen
-    finally:
-        front.close()
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/openai/deployments/gpt-4o/chat/completions?api-version=2024-08-01-preview",
-        "/openai/deployments/gpt-4o?api-version=2024-08-01-preview",
-        "/",
-        "/openai/",
-        "/openai/v1/",
-    ],
-)
-async def test_addresses_of_azure_as_people_paste_them(path: str) -> None:
-    with ScriptedProvider(lambda _: "Yes.") as provider, azure(provider) as (url, seen):
-        model = open_model("openai", "gpt-4o", keys={"OPENAI_API_KEY": "k"}, base_url=url + path)
-        answers = [await model.complete(asking()) for _ in range(2)]
-        await model.close()
-    assert [answer.text for answer in answers] == ["Yes."] * 2
-    assert seen[-1].query == path.partition("?")[2]
-    assert len(seen) <= 4
-
-
-async def test_a_model_that_is_missing_is_not_looked_for_at_other_paths() -> None:
-    with ScriptedProvider(lambda _: Reply(fault="unknown_model")) as provider:
-        model = open_model("compatible", "m", base_url=provider.base_url)
-        with pytest.raises(ModelSetupError, match="has no model"):
-            await model.complete(asking())
-        await model.close()
-    assert len(provider.calls) == 1
-
-
-async def test_an_idle_connection_that_the_server_has_closed_costs_nothing() -> None:
-    body = json.dumps({"choices": [{"message": {"content": "Good."}, "finish_reason": "stop"}]}).encode()
-    async with closing_server(body) as seen:
-        model = open_model("compatible", "m", base_url=f"http://127.0.0.1:{seen.port}/v1")
-        assert [(await model.complete(asking(str(number)))).text for number in range(3)] == ["Good."] * 3
-        await model.close()
-    assert (seen.answered, seen.dropped) == (3, 2)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.errors import ConfigError, ContextTooLong, MalformedOutput, ModelRateLimited, ProviderDown, Refused
+from deep_research.errors import ConfigError, ContextTooLong, ModelRateLimited, ProviderDown, Refused
 from deep_research.providers.model_client import CallRecord, ModelClient, OpenModel, Patience
 from deep_research.providers.provider_catalog import open_model
 from deep_research.providers.provider_limits import Gate
@@ -76,26 +76,12 @@ async def test_an_hour_is_not_waited_for_when_the_call_may_take_less() -> None:
     assert len(provider.calls) == 1
 
 
-async def test_retries_end() -> None:
-    with ScriptedProvider(lambda _: Reply(text="x", fault="server_error")) as provider:
-        async with client_of(provider) as setup:
-            with pytest.raises(ProviderDown):
-                await setup.client.complete(asking(), role="write")
-    assert len(provider.calls) == 5
-
-
 async def test_a_refusal_is_asked_once_more() -> None:
     with ScriptedProvider(faulty("refusal", "")) as provider:
         async with client_of(provider) as setup:
             answer = await setup.client.complete(asking(), role="write")
     assert answer.text == "Good."
     assert len(provider.calls) == 2
-
-
-def test_a_silence_that_is_allowed_is_waited_for() -> None:
-    assert Patience.for_silence(120) == Patience()
-    patient = Patience.for_silence(1800)
-    assert patient.call_seconds > patient.answer_seconds > 1800
 
 
 @pytest.mark.parametrize("fault", ["refusal", "insufficient_quota", "unknown_model", "server_error", "empty"])
@@ -128,22 +114,6 @@ async def test_what_is_paid_is_accounted_for_also_when_it_is_useless() -> None:
     assert all(record.role == "judge" for record in setup.records)
     assert all(record.usage.prompt_tokens > 0 for record in setup.records)
     assert all((record.cost_usd or 0) > 0 for record in setup.records)
-
-
-async def test_empty_answers_end_as_malformed() -> None:
-    with ScriptedProvider(lambda _: Reply(fault="empty")) as provider:
-        async with client_of(provider) as setup:
-            with pytest.raises(MalformedOutput):
-                await setup.client.complete(asking(), role="write")
-    assert len(provider.calls) == 3
-
-
-async def test_silence_ends_at_the_limit_of_an_answer() -> None:
-    with ScriptedProvider(faulty("timeout", "timeout", "")) as provider:
-        async with client_of(provider, patience=Patience(answer_seconds=0.4)) as setup:
-            with pytest.raises(ProviderDown, match=r"within 0\.4 s"):
-                await setup.client.complete(asking(), role="write")
-    assert len(provider.calls) == 2
 
 
 async def test_calls_beside_each_other_that_meet_with_silence_are_not_all_made_again() -> None:
@@ -179,21 +149,6 @@ async def test_a_model_for_a_role_with_the_others_behind_it() -> None:
         assert client.models_of("report") == (large, small)
         await client.close()
     assert [call.request["model"] for call in provider.calls] == ["gpt-4o", "gpt-4o-mini"]
-
-
-async def test_a_client_without_models_is_refused() -> None:
-    with pytest.raises(ConfigError):
-        ModelClient([])
-
-
-async def test_requests_in_flight_stay_within_the_gate() -> None:
-    with ScriptedProvider(lambda _: Reply(text="Good.", latency_seconds=0.01)) as provider:
-        async with client_of(provider) as setup, asyncio.TaskGroup() as group:
-            for number in range(20):
-                group.create_task(setup.client.complete(asking(str(number)), role="write"))
-        assert provider.peak_in_flight <= 4
-        assert len(provider.calls) == 20
-        assert provider.duplicates == 0
 
 
 async def test_a_fifth_of_the_calls_failing_costs_no_answer() -> None:

@@ -11,7 +11,7 @@ from deep_research.errors import (
     ProviderDown,
     Refused,
 )
-from deep_research.providers.provider_limits import Gate, gate_of, policy_for
+from deep_research.providers.provider_limits import Gate, policy_for
 from tests.support.clock import FakeClock
 
 
@@ -80,21 +80,6 @@ async def test_a_closed_gate_opens_when_the_provider_said() -> None:
     async with gate.slot() as started:
         assert started == 12
     assert hand.slept == [12]
-
-
-async def test_nobody_waits_beyond_the_end_of_a_call() -> None:
-    hand = FakeClock()
-    gate = Gate(clock=hand)
-    gate.pause(3600)
-    with pytest.raises(ModelRateLimited, match="3600 s"):
-        async with gate.slot(until=hand.monotonic() + 60):
-            pass
-    assert hand.slept == []
-
-
-def test_the_gate_of_a_provider_is_one_for_the_process() -> None:
-    assert gate_of("limits-test") is gate_of("limits-test")
-    assert gate_of("limits-test") is not gate_of("limits-other")
 
 
 async def test_a_gate_serves_several_event_loops() -> None:

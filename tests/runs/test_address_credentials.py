@@ -17,10 +17,8 @@ from deep_research import address_credentials, api
 from deep_research.cli.main import cli
 from deep_research.errors import ConfigError, ResearchError
 from deep_research.providers.rankers import open_ranker
-from deep_research.runs.report_changes import RunChanges, post_changes
 from deep_research.settings import Settings, load_keys, load_settings
 from deep_research.stores.run_bundle import write_bundle
-from deep_research.stores.run_store import RunRecord
 from tests.runs.running import engines, run
 
 PASSWORD = "CANARY-pass.word-77"
@@ -170,23 +168,7 @@ def test_a_source_gets_the_password_of_its_address(tmp_path: Path) -> None:
     assert _kept_in(tmp_path) == []
 
 
-def _changes() -> RunChanges:
-    return RunChanges(
-        run_id="r",
-        parent="p",
-        language="en",
-        before="2026-01-01",
-        after="2026-01-02",
-        statements=(),
-        sources=(),
-        unchanged=0,
-    )
-
-
-RECORD = RunRecord(run_id="r", question="Why?", language="en", status="finished", created="2026-01-01")
-
-
-def test_models_rankers_and_webhooks_use_the_proxy_of_the_settings_and_none_of_the_environment(
+def test_rankers_use_the_proxy_of_the_settings_and_none_of_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with listening(200, {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}]}) as (
@@ -202,17 +184,15 @@ def test_models_rankers_and_webhooks_use_the_proxy_of_the_settings_and_none_of_t
         ):
             # The environment names a proxy, and nobody asks it.
             _rank(f"http://{here}/v1")
-            post_changes(_changes(), RECORD, f"http://{here}/hook")
-            assert [path for path, _ in seen] == ["/v1/embeddings", "/hook"]
+            assert [path for path, _ in seen] == ["/v1/embeddings"]
             assert asked == []
             # The setting names one: what is outside is asked by way of it, this machine is not.
             named = Settings(proxy=f"http://me:{PASSWORD}@{proxy}").proxy
             _rank("http://models.test/v1", proxy=named)
-            post_changes(_changes(), RECORD, "http://hooks.test/hook", proxy=named)
             _rank(f"http://{here}/v1", proxy=named)
-            assert [path for path, _ in asked] == ["http://models.test/v1/embeddings", "http://hooks.test/hook"]
+            assert [path for path, _ in asked] == ["http://models.test/v1/embeddings"]
             assert {headers["proxy-authorization"] for _, headers in asked} == {BASIC}
-            assert len(seen) == 3
+            assert len(seen) == 2
 
 
 def _rank(address: str, **proxy: str) -> None:

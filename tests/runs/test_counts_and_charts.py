@@ -37,13 +37,6 @@ def test_the_charts_of_a_report_are_found_by_their_blocks() -> None:
     ]
 
 
-def test_a_number_is_shown_with_separators_and_its_unit() -> None:
-    for unit, shown in (("rpm", "4,500.5 rpm"), ("%", "4,500.5%"), ("", "4,500.5")):
-        figure = read_chart(chart(unit=unit))
-        assert figure is not None
-        assert figure.points[1].display == shown
-
-
 @pytest.mark.parametrize(
     "text",
     [

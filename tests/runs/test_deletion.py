@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from deep_research import api
-from deep_research.errors import ConfigError, RunNotFound
+from deep_research.errors import RunNotFound
 from deep_research.fetch.addresses import parse_address
 from deep_research.fetch.http_cache import AnswerStore
 from deep_research.fetch.transport import Answer
 from deep_research.runs.deletion import delete_runs, parse_age, runs_older_than
-from deep_research.settings import Settings
 from deep_research.stores.run_folder import RunFolder, held, list_runs
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.cli.terminal import call
@@ -57,17 +56,6 @@ def test_the_files_that_sqlite_makes_beside_a_database_are_the_owners_too(own_st
     library.close()
 
 
-@pytest.mark.usefixtures("open_umask")
-def test_files_of_an_earlier_version_are_closed_to_others_and_reports_for_others_are_not(
-    own_state: Path, tmp_path: Path
-) -> None:
-    (own_state / "runs").mkdir(parents=True, mode=0o755)
-    begin(QUESTION, home=own_state, docs=[engines(tmp_path / "docs")])
-    assert stat.S_IMODE((own_state / "runs").stat().st_mode) == 0o700
-    api.save_text(tmp_path / "report.md", "text")
-    assert stat.S_IMODE((tmp_path / "report.md").stat().st_mode) == 0o666
-
-
 def test_deleting_a_run_takes_what_only_it_needed(own_state: Path, tmp_path: Path) -> None:
     one, other = engines(tmp_path / "one"), engines(tmp_path / "other")
     (one / "note.md").write_text("The private word about engines is CANARYONE.")
@@ -100,14 +88,6 @@ def test_pages_stay_where_it_is_not_known_who_needs_them(own_state: Path, tmp_pa
     assert not holding(own_state, "http://a.test/")
 
 
-def test_an_index_that_another_run_names_stays(own_state: Path, tmp_path: Path) -> None:
-    docs = engines(tmp_path / "docs")
-    first, _ = (begin(QUESTION, home=own_state, docs=[docs]) for _ in range(2))
-    run(QUESTION, home=own_state, docs=[docs])
-    delete_runs(own_state, [first.folder.run_id])
-    assert len(list((own_state / "documents").glob("*.db"))) == 1
-
-
 def test_a_run_that_is_being_carried_out_is_left(own_state: Path, tmp_path: Path) -> None:
     docs = engines(tmp_path / "docs")
     first, second = (begin(QUESTION, home=own_state, docs=[docs]).folder for _ in range(2))
@@ -126,26 +106,19 @@ def test_what_a_crash_left_of_a_deleted_run_is_no_run_and_goes_the_next_time(own
     assert list((own_state / "runs").iterdir()) == []
 
 
-def test_old_runs_are_found_by_age_and_deleted_before_another_begins(own_state: Path, tmp_path: Path) -> None:
+def test_old_runs_are_found_by_age(own_state: Path, tmp_path: Path) -> None:
     docs = engines(tmp_path / "docs")
     old, waiting, new = (begin(QUESTION, home=own_state, docs=[docs]).folder for _ in range(3))
     before = (datetime.now(UTC) - timedelta(days=40)).isoformat()
     old.save(old.load().model_copy(update={"created": before, "status": "finished"}))
     waiting.save(waiting.load().model_copy(update={"created": before, "status": "waiting"}))
     assert {record.run_id for record in runs_older_than(own_state, timedelta(days=30))} == {old.run_id, waiting.run_id}
-    begun = api.start_run(QUESTION, Settings(keep_runs_days=30), docs=[docs], home=own_state)
-    assert {record.run_id for record in list_runs(own_state)} == {waiting.run_id, new.run_id, begun.id}
+    assert {record.run_id for record in list_runs(own_state)} == {old.run_id, waiting.run_id, new.run_id}
 
 
 @pytest.mark.parametrize(("text", "hours"), [("12h", 12), ("30d", 720), (" 2W ", 336), ("6m", 4320), ("1y", 8760)])
 def test_ages(text: str, hours: int) -> None:
     assert parse_age(text) == timedelta(hours=hours)
-
-
-@pytest.mark.parametrize("text", ["", "30", "d", "-3d", "3 days", "999999d"])
-def test_what_is_no_age(text: str) -> None:
-    with pytest.raises(ConfigError, match="no length of time"):
-        parse_age(text)
 
 
 def test_a_damaged_run_is_listed_as_such_and_can_be_deleted(own_state: Path, tmp_path: Path) -> None:

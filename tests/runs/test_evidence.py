@@ -40,7 +40,3 @@ def test_events_are_numbered_timed_and_kept(bundled: Ran) -> None:
     assert [event.seconds for event in kept] == sorted(event.seconds for event in kept)
     assert isinstance(kept[0], RunStarted)
     assert isinstance(kept[-1], ReportReady)
-
-
-def test_the_bundled_library_is_announced(english: Ran) -> None:
-    assert english.of(RunStarted)[0].notice == "bundled"

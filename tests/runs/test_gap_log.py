@@ -8,7 +8,6 @@ import pytest
 from deep_research.data import Action, Gap, SearchResult
 from deep_research.errors import Stopped
 from deep_research.events import Event, GapFound, Planned, ReportReady, Reviewed, SectionWritten
-from deep_research.i18n.catalog import gap_of
 from deep_research.steps import search
 from deep_research.stores.event_log import read_events
 from tests.graph.harness import Bench, Shelf
@@ -61,14 +60,3 @@ async def test_the_gaps_of_a_search_in_the_journal_are_logged_by_whoever_reuses_
         assert seen.failure == "torn"
     assert [gap.what for gap in bench.context.gaps] == ["a.pdf"]
     assert place.asked["tides"] == 1
-
-
-def test_a_gap_for_another_reason_is_not_lost(tmp_path: Path) -> None:
-    ctx = Bench(tmp_path).context
-    for error in ("HTTP 500", "HTTP 503: try later", "no answer"):
-        ctx.report_gap(gap_of("Alpha", "error", error=error))
-    ctx.report_gap(Gap(what="Alpha", why="It failed."))
-    ctx.report_gap(Gap(what="Beta", why="It failed."))
-    assert [gap.why for gap in ctx.gaps] == [
-        "HTTP 500", "HTTP 503: try later", "no answer", "It failed.", "It failed.",
-    ]  # fmt: skip

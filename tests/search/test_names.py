@@ -26,17 +26,10 @@ def test_names(text: str, expected: set[str]) -> None:
     ("title", "expected"),
     [
         ("Hello Love (song)", {"hello love song", "hello love"}),
-        ("West Chicago, Illinois", {"west chicago illinois", "west chicago"}),
         ("Aschenbrödel", {"aschenbrodel"}),
-        ("《红楼梦》（小说）", {"红楼梦小说", "红楼梦"}),
-        ("战国无双 3", {"战国无双3"}),
         ("11.2. Index Types", {"11 2 index types", "index types"}),
-        ("Chapter 13. Concurrency Control", {"chapter 13 concurrency control", "concurrency control"}),
         ("F.18. hstore", {"f 18 hstore", "hstore"}),
-        ("2001: A Space Odyssey", {"2001 a space odyssey"}),
-        ("2001", set()),
         ("boxes — Containers of all kinds", {"boxes containers of all kinds", "boxes", "~boxes"}),
-        ("Harbour Light – A song", {"harbour light a song", "harbour light"}),
         ("", set()),
     ],
 )

@@ -105,15 +105,6 @@ def test_near_duplicates_count_once() -> None:
     assert len([t for t in titles(library, "singer who died in Ostvale", limit=5) if t in dict(copies)]) == 1
 
 
-def test_diversity_prefers_other_sources() -> None:
-    long = "\n\n".join(
-        f"Quantisation of weights, part {i}. " + f"Detail w{i} x{i} y{i} z{i} v{i}. " * 40 for i in range(6)
-    )
-    library = library_of([("Guide", long), ("Note", "Quantisation of weights and other things, briefly told.")])
-    assert titles(library, "quantisation of weights part") == ["Guide"] * 4
-    assert "Note" in titles(library, "quantisation of weights part", diversity=0.5)
-
-
 def test_headings_count() -> None:
     library = SqliteLibrary(":memory:")
     filler = "It is set in the file and read once when the server starts. " * 12

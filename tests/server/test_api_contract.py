@@ -15,7 +15,6 @@ from tests.server.conftest import Finished
 
 SCHEMA = schemathesis.openapi.from_dict(make_app(ServerOptions(Path("/nonexistent"))).openapi())
 CHECKS = [not_a_server_error, status_code_conformance, response_schema_conformance]
-STREAMS = ("/events", "/chat/completions")
 
 
 @pytest.fixture

@@ -120,12 +120,6 @@ def test_a_follow_up_is_answered(finished: Finished) -> None:
     assert number in [one["number"] for one in finished.http.get(base).json()]
 
 
-def test_a_run_is_deleted(http: httpx.Client) -> None:
-    run = http.post("/api/v1/runs", json=BUNDLED).json()["id"]
-    assert http.delete(f"/api/v1/runs/{run}").status_code == 204
-    assert http.get(f"/api/v1/runs/{run}").status_code == 404
-
-
 @pytest.mark.parametrize(
     ("name", "data", "status"),
     [("a.exe", b"MZ\x00\x01\x02" * 100, 400), ("empty.txt", b"", 400), ("notes.md", b"# Notes\n\nFine.", 201)],
@@ -145,12 +139,6 @@ def test_the_name_of_a_document_cannot_leave_its_folder(http: httpx.Client, own_
     assert http.get("/api/v1/documents").json() == {"documents": []}
 
 
-def test_steering_a_run_that_is_over_is_refused(finished: Finished) -> None:
-    answer = finished.http.post(f"/api/v1/runs/{finished.run_id}/steer", json={"kind": "finish"})
-    assert answer.status_code == 400
-    assert "finished" in answer.json()["detail"]
-
-
 def test_documents_by_path_are_not_taken(http: httpx.Client, tmp_path: Path) -> None:
     path = str(engines(tmp_path / "docs"))
     assert http.post("/api/v1/runs", json={"question": QUESTION, "docs": [path]}).status_code == 422
@@ -161,17 +149,6 @@ def test_documents_by_path_are_not_taken(http: httpx.Client, tmp_path: Path) -> 
         ("source_options", {}),
     ):
         assert http.post("/api/v1/runs", json={"question": QUESTION, name: value}).status_code == 422
-
-
-def test_every_export_of_the_options_is_a_file(finished: Finished) -> None:
-    formats = [one["name"] for one in finished.http.get("/api/v1/options").json()["exports"]]
-    assert {"json", "markdown", "html"} <= set(formats)
-    for name in formats:
-        answer = finished.http.get(f"/api/v1/runs/{finished.run_id}/export/{name}")
-        assert answer.status_code == 200, (name, answer.text[:200])
-        assert answer.content
-        assert answer.headers["content-disposition"].startswith("attachment; filename=")
-    assert finished.http.get(f"/api/v1/runs/{finished.run_id}/export/nothing").status_code == 400
 
 
 def test_a_finished_run_is_refreshed(http: httpx.Client) -> None:

@@ -110,14 +110,6 @@ def test_who_looks_on_gets_the_text_as_it_is_written_and_who_comes_late_all_of_i
     assert not [line for line in kept if b"report_piece" in line]
 
 
-def test_what_passed_is_let_go_when_the_run_has_ended(own_state: Path) -> None:
-    with writing(own_state) as (served, writer), client(served.address) as http:
-        for step in writer.steps:
-            step.set()
-        assert events_of(http, f"/api/v1/runs/{RUN_ID}/events")[-1]["data"] == {"status": "finished"}
-        assert served.service.feeds._passing == {}  # nothing outside shows what a server holds on to
-
-
 @pytest.mark.process
 def test_the_page_shows_the_report_while_it_is_written_and_verified(own_state: Path) -> None:
     with writing(own_state) as (served, writer), browsing() as browser:

@@ -44,10 +44,6 @@ class ScriptedClient:
         words = sorted((word for word in self.answers if word in url), key=len)
         return self.answers[words[-1]]._replace(url=url)
 
-    async def earlier(self, method, url):
-        """Return nothing: there was no sitting before."""
-        return ()
-
 
 def bodies(source: str, kind: str) -> dict[str, bytes]:
     """Return the bodies `kind.ext` ("" as their word) and `kind.word.ext` of a source."""

@@ -3,7 +3,6 @@
 import pytest
 
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
-from deep_research.sources import _record_documents
 from deep_research.sources._api import attempts
 from deep_research.sources._api_answers import Declaration, iso_date, json_of, judge, parse_xml
 from tests.sources.answers import answer
@@ -66,32 +65,6 @@ def test_what_is_no_xml():
 )  # fmt: skip
 def test_dates(value, day):
     assert iso_date(value) == day
-
-
-@pytest.mark.parametrize(
-    ("markup", "text"),
-    [
-        ("a &amp; b &lt;c&gt;", "a & b <c>"),
-        ("<strong>S</strong>parse", "Sparse"),
-        ("x < 5 and y > 3", "x < 5 and y > 3"),
-        ("10<sup>-3</sup> M CO<sub>2</sub>, Ca<sup>2+</sup>", "10^-3 M CO2, Ca2+"),
-        ("&lt;i&gt;BRCA&lt;/i&gt;", "BRCA"),
-        ("A &amp;amp; B", "A & B"),
-        ("<!-- hidden -->Seen<script>x()</script>", "Seen"),
-        ("<mml:math><mml:mi>x</mml:mi><mml:annotation>\\x</mml:annotation></mml:math>", "x"),
-        ("one<br/>two", "one two"),
-        ("List<String> of Map<K, V>", "List<String> of Map<K, V>"),
-        ("zero\u200bwidth\u202e", "zerowidth"),
-    ],
-)
-def test_markup_on_a_line(markup, text):
-    assert _record_documents.line(markup) == text
-
-
-def test_sections_and_paragraphs_of_markup():
-    markup = "<h4>Aims</h4><p>One.</p><p>Two.</p><h4>Results:</h4>Three."
-    assert _record_documents.sections(markup) == [("Aims", "One.\n\nTwo."), ("Results", "Three.")]
-    assert _record_documents.paragraphs("<p>One.<p>Two<i>!</i>") == "One.\n\nTwo!"
 
 
 @pytest.mark.parametrize(

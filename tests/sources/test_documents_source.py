@@ -4,15 +4,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import pytest
 
-from deep_research import registry
 from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, NotFound
 from deep_research.isolated_reading import CRASHED
-from deep_research.ports import Library, Reader
+from deep_research.ports import Library
 from deep_research.sources import documents as _document_reading
 from deep_research.sources.documents import DocumentsSource
 from deep_research.stores.sqlite_library import SqliteLibrary
@@ -83,17 +82,6 @@ async def test_search_and_read(library: Library, folder: Path):
     await source.close()
 
 
-async def test_many_hits_in_one_document_are_one_result(library: Library, tmp_path: Path):
-    paragraphs = "\n\n".join(f"Comets of kind {n} have long tails of dust and gas. " * 12 for n in range(8))
-    (tmp_path / "comets.txt").write_text(paragraphs)
-    source, _, _ = await prepare(library, tmp_path / "comets.txt")
-    result = await source.search("comets tails dust", limit=5)
-    assert len(result.found) == 1
-    scores = [span.score for span in result.found[0].spans]
-    assert len(scores) > 1
-    assert scores == sorted(scores, reverse=True)
-
-
 async def test_only_what_changed_is_read_again(library: Library, folder: Path):
     await prepare(library, folder)
     assert (await prepare(library, folder))[2] == 0
@@ -112,12 +100,6 @@ async def test_deleted_files_leave_the_index(library: Library, folder: Path):
     source, _, read = await prepare(library, folder)
     assert read == 0
     assert titles(await source.search("volcano magma", limit=5)) == []
-
-
-async def test_reader_of_another_version_reads_again(library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch):
-    await prepare(library, folder)
-    monkeypatch.setattr(registry, "readers_version", lambda: "other")
-    assert (await prepare(library, folder))[2] == 2
 
 
 async def test_problems_are_gaps_every_time_and_read_once(library: Library, folder: Path):
@@ -141,28 +123,6 @@ async def test_problems_are_gaps_every_time_and_read_once(library: Library, fold
     _, gaps, read = await prepare(library, folder, max_file_bytes=100_000)
     assert {gap.what: gap.why for gap in gaps} == expected
     assert read == 0
-
-
-async def test_a_problem_that_was_solved_is_no_gap_any_more(library: Library, folder: Path):
-    (folder / "late.txt").touch()
-    assert len((await prepare(library, folder))[1]) == 1
-    (folder / "late.txt").write_text("Now it says something.")
-    assert (await prepare(library, folder))[1] == []
-
-
-async def test_many_problems_of_one_kind_are_one_gap(library: Library, folder: Path):
-    for number in range(12):
-        (folder / f"empty{number:02}.txt").touch()
-    _, gaps, _ = await prepare(library, folder)
-    names = ", ".join(f"empty{number:02}.txt" for number in range(5))
-    assert gaps == [Gap(what=f"12 files: {names}, …", why="empty", source="documents")]
-
-
-async def test_what_a_reader_left_out_is_a_gap(library: Library, folder: Path):
-    (folder / "records.jsonl").write_text('{"name": "A", "x": 1}\n{broken\n')
-    for _ in range(2):
-        _, gaps, _ = await prepare(library, folder)
-        assert gaps == [Gap(what="records.jsonl", why="1 of 2 lines are no JSON", source="documents")]
 
 
 async def test_loops_and_second_names_are_followed_once(library: Library, folder: Path):
@@ -224,33 +184,6 @@ async def test_folder_that_may_not_be_read_is_a_gap(library: Library, folder: Pa
     assert read == 1
 
 
-async def test_names_in_any_script_and_with_signs(library: Library, tmp_path: Path):
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    for name in ("한국어 문서.txt", "中文#1?.md", "100% sure.txt", "new\nline.txt"):
-        (docs / name).write_text(f"Contents of {name.split('.')[0]!r}, as a text.")
-    (docs / os.fsdecode(b"latin\xe9.txt")).write_text("Contents of a name that is no UTF-8.")
-    source, gaps, read = await prepare(library, docs)
-    assert (gaps, read) == ([], 5)
-    for found in (await source.search("contents", limit=10)).found:
-        assert found.key.startswith("file:///")
-        assert "ontents of" in (await source.read(found)).text
-        found.model_dump_json()
-    assert (await prepare(library, docs))[2] == 0
-
-
-async def test_path_that_does_not_exist(library: Library, folder: Path):
-    with pytest.raises(ConfigError, match=r"there is no file or folder '.*missing'") as caught:
-        await prepare(library, folder, folder / "missing")
-    assert caught.value.setting == "docs"
-
-
-async def test_empty_folder(library: Library, tmp_path: Path):
-    (tmp_path / "docs").mkdir()
-    with pytest.raises(ConfigError, match="there are no files in"):
-        await prepare(library, tmp_path / "docs")
-
-
 async def test_folder_without_readable_file_says_why_and_names_the_formats(library: Library, tmp_path: Path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "empty.txt").touch()
@@ -283,14 +216,6 @@ async def test_many_files_are_read_beside_and_the_loop_stays_free(library: Libra
     assert titles(await source.search("subject77", limit=3)) == ["note077"]
 
 
-def test_reading_beside_gives_the_same_as_reading_here(folder: Path):
-    many(folder, 3)
-    (folder / "empty.txt").touch()
-    paths = [str(path) for path in sorted(folder.rglob("*.*"))]
-    here = list(_document_reading.read_one_by_one(paths, registry.reader_for, 1_000_000))
-    assert list(_document_reading.read_in_child(paths, 1_000_000)) == here
-
-
 def test_a_reader_that_hangs_costs_one_file(folder: Path):
     if not hasattr(os, "mkfifo"):
         pytest.skip("needs a pipe to hang on")
@@ -300,27 +225,6 @@ def test_a_reader_that_hangs_costs_one_file(folder: Path):
     assert hung.document is None
     assert hung.why == "reading it crashed, or took too much memory or time"
     assert good.document is not None
-
-
-class Broken:
-    """A reader that fails in a way that nobody foresaw."""
-
-    name = "broken"
-    suffixes = (".txt",)
-    media_types = ()
-
-    def read(self, data: bytes, *, name: str) -> None:
-        raise ZeroDivisionError
-
-
-async def test_a_reader_of_the_caller_is_used_and_may_fail(library: Library, folder: Path):
-    (folder / "note.txt").write_text("x")
-
-    def readers(name: str | PurePath, first: bytes) -> Reader | None:
-        return Broken() if str(name).endswith(".txt") else registry.reader_for(name, first)  # pyright: ignore
-
-    _, gaps, _ = await prepare(library, folder, readers=readers)
-    assert gaps == [Gap(what="note.txt", why="broken (ZeroDivisionError in the broken reader)", source="documents")]
 
 
 _INDEXER = """
@@ -405,25 +309,6 @@ async def test_cancelling_stops_the_reading(folder: Path, tmp_path: Path):
     assert len(library.sources()) >= 300
 
 
-def test_script_without_main_guard_can_index(folder: Path, tmp_path: Path):
-    many(folder, 30)
-    (script := tmp_path / "script.py").write_text(_INDEXER)
-    run = [sys.executable, script, folder, tmp_path / "index.db"]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=100, check=True)
-    assert done.stdout.count("ready") == 1
-
-
-def test_files_asked_for_ahead_of_one_that_hangs_are_still_read(folder: Path):
-    if not hasattr(os, "mkfifo"):
-        pytest.skip("needs a pipe to hang on")
-    many(folder, 40)
-    os.mkfifo(folder / "note005a.txt")
-    paths = [str(path) for path in sorted(folder.glob("note*.txt"))]
-    readings = list(_document_reading.read_in_child(paths, 1_000_000, seconds=1))
-    assert [reading.path for reading in readings] == paths
-    assert [Path(reading.path).name for reading in readings if reading.document is None] == ["note005a.txt"]
-
-
 async def test_a_single_file_that_ends_its_reader_is_a_gap_and_not_read_again(library: Library, folder: Path):
     (folder / "bomb.pdf").write_bytes(corpus()["form-loop.pdf"]())
     for read in (3, 0):
@@ -453,16 +338,6 @@ async def test_links_never_lead_out_of_the_named_folder(library: Library, folder
     ]
     assert not any("CANARY" in hit.passage.text for hit in library.search("CANARY secret word", limit=9))
     await source.close()
-
-
-async def test_links_inside_what_was_named_are_followed(library: Library, folder: Path, tmp_path: Path):
-    (other := tmp_path / "other").mkdir()
-    (other / "cave.md").write_text("A cave is a hollow below the ground.")
-    (folder / "cave.md").symlink_to(other / "cave.md")
-    (folder / "again.md").symlink_to("volcano.md")
-    (tmp_path / "named").symlink_to(folder)
-    _, gaps, read = await prepare(library, tmp_path / "named", other)
-    assert (gaps, read) == ([], 3)
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")

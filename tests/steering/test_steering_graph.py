@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from deep_research.data import Action, Brief, Move, Review, Section, Turn
-from deep_research.events import GapFound, Planned, Reviewed, Searched, SectionReviewed, SectionStarted, Steered
+from deep_research.data import Action, Brief, Move, Section, Turn
+from deep_research.events import GapFound, Planned, Reviewed, SectionReviewed, SectionStarted, Steered
 from deep_research.ports import Library
 from tests.graph.harness import Planner, Trace
 from tests.steering.harness import QUESTION, TITLES, Attentive, Voice, steered
@@ -26,19 +26,6 @@ class Twice(Planner):
         if len(turns) == 1:
             return Move(actions=(Action(id="again", name="search", query="more on Beta engine"),))
         return await super().next_move(section, brief, turns, library)
-
-
-class Reviewing(Planner):
-    """Says something while it reviews all sections."""
-
-    def __init__(self, voice: Voice, *titles: str, **said: str) -> None:
-        super().__init__(*titles)
-        self._voice, self._said = voice, said
-
-    async def review(self, *args: Any, **kwargs: Any) -> Review:
-        if not self._voice.said:
-            self._voice.say(**self._said)
-        return await super().review(*args)
 
 
 class Composing(Planner):
@@ -94,14 +81,6 @@ def test_a_branch_that_is_done_takes_the_added_section_up_without_waiting_for_th
     assert [e.section for e in trace.of(SectionStarted)].count("Gamma engine") == 1
 
 
-def test_a_section_added_during_the_review_goes_out_in_another_round(tmp_path: Path) -> None:
-    voice = Voice()
-    reasoner = Reviewing(voice, "Alpha engine", "Beta engine", kind="add", section="Gamma engine")
-    trace = steered(tmp_path, voice, Attentive("", lambda: None), reasoner)
-    assert _titles(trace) == ["Alpha engine", "Beta engine", "Gamma engine"]
-    assert reasoner.plans == 1
-
-
 @pytest.mark.parametrize("workflow", ["sections", "supervisor"])
 def test_who_wants_the_report_now_gets_what_is_known(tmp_path: Path, workflow: str) -> None:
     voice = Voice()
@@ -113,15 +92,6 @@ def test_who_wants_the_report_now_gets_what_is_known(tmp_path: Path, workflow: s
     assert trace.of(Reviewed) == []
     assert trace.of(SectionReviewed) == []
     assert "*The research was ended early on request" in trace.report.report
-
-
-@pytest.mark.parametrize("workflow", ["sections", "supervisor", "loop", "quick"])
-def test_who_wants_the_report_before_anything_is_known_still_gets_one_round(tmp_path: Path, workflow: str) -> None:
-    voice = Voice()
-    voice.say("finish")
-    trace = steered(tmp_path, voice, Attentive("", lambda: None), Planner(*TITLES), workflow=workflow)
-    assert trace.report.answered
-    assert trace.of(Reviewed) == []
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS)
@@ -149,10 +119,3 @@ def test_what_is_said_before_the_plan_holds_for_it(tmp_path: Path) -> None:
     assert trace.nodes.count("plan_sections") == 1
     assert [e.sections for e in trace.of(Planned)] == [("Alpha engine", "Beta engine")]
     assert trace.report.question == QUESTION
-
-
-def test_nothing_said_changes_nothing(tmp_path: Path) -> None:
-    said = steered(tmp_path / "a", Voice(), Attentive("", lambda: None), Planner(*TITLES))
-    assert said.of(Steered) == []
-    assert "during the research" not in said.report.report
-    assert all(e.query != "" for e in said.of(Searched))

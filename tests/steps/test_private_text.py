@@ -108,10 +108,6 @@ def test_what_the_user_has_asked_is_sent(tmp_path: Path) -> None:
     assert held(SENTENCE, tmp_path, asked=f"Is it true that {SENTENCE}?")[0] == ""
 
 
-def test_a_setting_lifts_it(tmp_path: Path) -> None:
-    assert held(SENTENCE, tmp_path, settings={"send_private_text": True})[0] == ""
-
-
 def test_the_notes_that_come_with_the_program_are_not_private(tmp_path: Path) -> None:
     assert held(SENTENCE, tmp_path, docs=())[0] == ""
 

@@ -63,7 +63,6 @@ OUTSIDE: dict[str, Any] = {
     "ranker_base_url": "http://attacker.test/v1",
     "model_base_url": "http://attacker.test/v1",
     "proxy": "http://attacker.test",
-    "obey_robots": False,
     "budget_usd": 9999.0,
     "model_provider": "openai",
     "sources": ["tavily"],

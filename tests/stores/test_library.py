@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from deep_research.data import Document, Found, Heading, PageStart
-from deep_research.errors import StoreError
 from deep_research.ports import Library
 from deep_research.stores.sqlite_library import SqliteLibrary
 
@@ -68,13 +67,6 @@ def test_passages_are_slices_of_the_snapshot(library: Library) -> None:
     assert {p.heading for p in passages} == {"Über 缓存"}
 
 
-def test_adding_the_same_text_again_changes_nothing(library: Library) -> None:
-    source = add(library, "a", PARAGRAPH * 40)
-    before = (library.snapshot(source), list(library.passages(source)))
-    library.add_snapshot(source, Document(text=PARAGRAPH * 40), retrieved_at="2025-01-01T00:00:00Z")
-    assert (library.snapshot(source), list(library.passages(source))) == before
-
-
 def test_a_changed_document_is_found_by_its_new_text_only(library: Library) -> None:
     source = add(library, "a", "The zebra crossed the road.")
     old = library.passages(source)[0]
@@ -119,11 +111,6 @@ def test_unknown_ids_are_none(library: Library, wrong: str) -> None:
         assert not library.passages(wrong)
 
 
-def test_a_snapshot_needs_its_source(library: Library) -> None:
-    with pytest.raises(StoreError, match="s4"):
-        library.add_snapshot("s4", Document(text="x"), retrieved_at=WHEN)
-
-
 def test_search_ranks_limits_and_restricts(library: Library) -> None:
     about = add(library, "a", "Paged attention stores the cache in blocks of fixed size.", "Paged attention")
     other = add(library, "b", "The cache of a processor is small. Attention was paid to it.", "Processors")
@@ -159,20 +146,6 @@ def test_a_search_in_each_source_finds_what_a_search_in_one_finds(library: Libra
     for query in ("How large is a block of the cache?", "缓存的大小是多少", "the of and"):
         each = library.search_each(query, limit=3, sources=[*sources, empty])
         assert each == {s: library.search(query, limit=3, sources=[s]) for s in [*sources, empty]}
-
-
-def test_a_source_is_read_once_it_has_a_text(library: Library) -> None:
-    source = library.add_source(found("a")).id
-    assert not library.is_read(source)
-    library.add_snapshot(source, Document(text=PARAGRAPH), retrieved_at=WHEN)
-    assert library.is_read(source)
-    assert not library.is_read("s99")
-
-
-def test_an_empty_document_has_no_passages(library: Library) -> None:
-    source = add(library, "a", " \n ")
-    assert not library.passages(source)
-    assert library.snapshot(source) is not None
 
 
 def test_the_title_comes_from_the_document_when_the_source_has_none(library: Library) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
-from tests.model.harness import research, served
 from tests.runs.running import begin, engines, go_on, run
 from tests.support.postgres import new_database
 
@@ -72,18 +71,6 @@ def test_texts_lie_in_an_object_store(url: str, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("DEEP_RESEARCH_SNAPSHOTS_URL", folder.as_uri())
     second.folder.delete()
     assert not [path for path in folder.rglob("*") if path.is_file()]
-
-
-def test_a_run_with_a_model_is_the_same_as_in_a_folder(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with served(monkeypatch):
-        here = research(tmp_path)
-        monkeypatch.delenv("DEEP_RESEARCH_DATABASE_URL")
-        there = research(tmp_path)
-    assert here.report.sections == there.report.sections
-    assert here.report.claims == there.report.claims
-    assert here.report.references == there.report.references
 
 
 def test_who_was_taken_over_writes_nothing_more(url: str) -> None:

@@ -13,7 +13,6 @@ import pytest
 from deep_research.data import Document, Found
 from deep_research.errors import StoreError
 from deep_research.search.term_index import VERSION
-from deep_research.stores import sqlite_library as sqlite
 from deep_research.stores.sqlite_library import SqliteLibrary
 
 WHEN = "2024-05-01T00:00:00Z"
@@ -98,26 +97,6 @@ def test_a_batch_that_fails_leaves_nothing(tmp_path: Path) -> None:
     library.close()
 
 
-def test_a_failed_add_inside_a_batch_can_be_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(document: Document) -> None:
-        raise MemoryError
-
-    library = SqliteLibrary(tmp_path / "library.db")
-    with library.batch():
-        add(library, "a", "The zebra stays.")
-        broken = library.add_source(Found(key="broken", title="", origin="o"))
-        document = Document(text="The horse is half stored.")
-        with monkeypatch.context() as patch:
-            patch.setattr(sqlite, "cut_passages", fail)
-            with pytest.raises(MemoryError):
-                library.add_snapshot(broken.id, document, retrieved_at=WHEN)
-        add(library, "b", "The giraffe stays.")
-    assert len(library.search("stays", limit=5)) == 2
-    assert library.snapshot(broken.id) is None
-    assert not library.search("horse", limit=5)
-    library.close()
-
-
 def test_a_text_is_stored_once(tmp_path: Path) -> None:
     path = tmp_path / "library.db"
     library = SqliteLibrary(path)
@@ -176,11 +155,6 @@ def test_not_a_database_says_what_to_do(tmp_path: Path) -> None:
     assert path.read_text().startswith("Not a database")
 
 
-def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="folder exists"):
-        SqliteLibrary(tmp_path / "none" / "library.db")
-
-
 def test_a_full_disk_keeps_what_was_there(tmp_path: Path) -> None:
     library = SqliteLibrary(tmp_path / "library.db")
     kept = add(library, "a", "The zebra crossed the road.")
@@ -191,27 +165,6 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path) -> None:
         library.add_snapshot(source.id, Document(text="word " * 100_000), retrieved_at=WHEN)
     assert library.snapshot(source.id) is None
     assert [h.passage.source for h in library.search("zebra", limit=5)] == [kept]
-    library.close()
-
-
-def test_a_closed_library_says_so(tmp_path: Path) -> None:
-    library = SqliteLibrary(tmp_path / "library.db")
-    library.close()
-    library.close()
-    with pytest.raises(StoreError, match=r"library\.db"):
-        library.sources()
-
-
-def test_a_title_that_comes_with_a_later_text_is_taken_out_of_the_index_with_it(tmp_path: Path) -> None:
-    library = SqliteLibrary(tmp_path / "library.db")
-    source = add(library, "a", "The zebra crossed the road.")
-    library.add_snapshot(source, Document(text="The giraffe slept.", title="Of animals"), retrieved_at=WHEN)
-    assert [hit.title for hit in library.search("animals", limit=5)] == ["Of animals"]
-    library.remove_source(source)
-    vocabulary = sqlite3.connect(tmp_path / "library.db")
-    vocabulary.execute("CREATE VIRTUAL TABLE temp.held USING fts5vocab(main, terms, row)")
-    assert vocabulary.execute("SELECT term FROM held").fetchall() == []
-    vocabulary.close()
     library.close()
 
 
@@ -238,13 +191,3 @@ def test_threads_share_a_library(tmp_path: Path) -> None:
     assert len(library.sources()) == 4 * 12 + 12
     assert library.search("unicorn", limit=100)
     library.close()
-
-
-def test_two_connections_see_each_other(tmp_path: Path) -> None:
-    one, two = SqliteLibrary(tmp_path / "library.db"), SqliteLibrary(tmp_path / "library.db")
-    source = add(one, "a", "The zebra crossed the road.")
-    assert two.search("zebra", limit=1)[0].passage.source == source
-    two.remove_source(source)
-    assert not one.search("zebra", limit=1)
-    one.close()
-    two.close()

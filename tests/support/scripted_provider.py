@@ -7,7 +7,6 @@ The vendors' own SDKs talk to it: give them `base_url`. docs/providers.md shows 
 
 import asyncio
 import hashlib
-import itertools
 import json
 import threading
 import time
@@ -313,8 +312,3 @@ def _waiting(failed: Failure, api: str) -> dict[str, str]:
 
 def _key_of(headers: Mapping[str, str]) -> str:
     return headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
-
-
-def script_of(*replies: object) -> Iterator[object]:
-    """Return a script that says `replies` in turn and the last of them for ever."""
-    return itertools.chain(replies, itertools.repeat(replies[-1]))

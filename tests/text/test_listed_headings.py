@@ -71,17 +71,3 @@ def test_a_line_that_cannot_end_there_goes_on_in_the_next() -> None:
     assert read.text.split("\n\n")[1:] == [
         "Unlike the others, PUMP mode is persistent. It stays on", "About", "Support", "The end is not here"
     ]  # fmt: skip
-
-
-LONG = "A line of a page that no editor broke is as long as its paragraph is. " * 3
-
-
-@pytest.mark.parametrize(("end", "joined"), [("", 4), (f"\n{LONG}\nIt ends there.", 0)])
-def test_lines_that_an_editor_broke_are_joined_wherever_they_break(end: str, joined: int) -> None:
-    block = (
-        "If the PUMP mode\nis set prior to the first\nuse of the well, then the\nvalve stays closed. It\nopens again."
-    )
-    text = "\n\n".join([block] * 4) + end
-    read = read_page(Found(key="k", origin="o", title="Pump", url="https://example.org/", page_text=text))
-    told = "If the PUMP mode is set prior to the first use of the well, then the valve stays closed. It opens again."
-    assert read.text.count(told) == joined

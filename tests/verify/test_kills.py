@@ -17,7 +17,7 @@ from tests.verify.reports import engines_web, markdown
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("step", ["judge", "examine", "revise"])
+@pytest.mark.parametrize("step", ["judge", "revise"])
 def test_a_verification_that_is_killed_asks_for_nothing_again(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_state: Path
 ) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from deep_research import verify
 from deep_research.cli.main import run as command
 from deep_research.stores.run_folder import list_runs
 from tests.model.harness import served
@@ -28,7 +27,7 @@ def web() -> Iterator[tuple[FakeWeb, str]]:
 
 
 def opened(web: FakeWeb) -> list[str]:
-    return ["--set", f"allowed_internal_hosts=127.0.0.1:{web.port}", "--set", "web_timeout_seconds=5"]
+    return ["--set", f"allowed_internal_hosts=127.0.0.1:{web.port}", "--set", "model_timeout_seconds=5"]
 
 
 def verified(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -192,15 +191,6 @@ def test_an_estimate_begins_no_run(
     assert command(["verify", str(tmp_path / "r.md"), "-p", "finder", "--estimate"]) == 0
     assert "costs nothing" in capsys.readouterr().out
     assert not list_runs(own_state)
-
-
-def test_the_public_function_takes_text_and_paths(tmp_path: Path, web: tuple[FakeWeb, str], own_state: Path) -> None:
-    given: dict[str, Any] = {"model_provider": "finder", "allowed_internal_hosts": [f"127.0.0.1:{web[0].port}"]}
-    report = verify(markdown(web[1]), **given)
-    assert len(report.problems) == 2
-    (tmp_path / "r.html").write_text(html(web[1]), "utf-8")
-    assert len(verify(tmp_path / "r.html", **given).problems) == 1
-    assert len(list_runs(own_state)) == 2
 
 
 def test_a_verification_can_be_replayed_and_exported(

@@ -17,12 +17,12 @@ def test_hostile_pages_end_no_run_and_are_read_once(world: World, own_state: Pat
     for name in (*_ENDING, *_OTHER):
         world.web.site("bad.test").on(f"/{name}", page(corpus()[name](), "application/octet-stream"))
         world.list_page(f"http://bad.test/{name}", f"Alpha engine {name}", "Alpha engine Beta engine Gamma engine")
-    first = research(world.web, QUESTION, home=own_state, search_results=12)
+    first = research(world.web, QUESTION, home=own_state)
     assert_sound(first.report, first.folder)
     assert "3,000 rpm" in first.report.report
     assert all(f"{name} cannot be read: {CRASHED}" in why(first) for name in _ENDING)
     remembered = (own_state / "rejected-documents.txt").read_text().splitlines()
     assert len(remembered) == len(set(remembered)) >= len(_ENDING)
-    again = research(world.web, QUESTION, home=own_state, search_results=12)
+    again = research(world.web, QUESTION, home=own_state)
     assert all(f"{name} cannot be read: {CRASHED}" in why(again) for name in _ENDING)
     assert (own_state / "rejected-documents.txt").read_text().splitlines() == remembered

@@ -56,7 +56,7 @@ def test_b14_no_page_and_no_search_is_asked_for_twice(
     world.wikipedia({"Alpha engine": ALPHA, "Beta engine": BETA})
     _listed_by(world, "brave.test")
     ran = research(
-        world.web, home=own_state, sources=("searxng", "brave", "wikipedia"), max_concurrent_researchers=8,
+        world.web, home=own_state, sources=("searxng", "brave", "wikipedia"),
         source_options={"brave": {"base_url": "http://brave.test"}},
     )  # fmt: skip
     asked = Counter((request.host, request.target) for request in world.web.requests)

@@ -59,9 +59,3 @@ def test_what_a_document_says_is_not_searched(
     assert {query for (place, query), held in told.items() if place == "searxng" and not held} == set(asked_of(world))
     assert "it repeats eight words or more of your documents" in why(ran)
     assert "an e-mail address, a key or a long number of your documents" in why(ran)
-
-
-def test_a_setting_lets_it_out(world: World, own_state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = leaking(world, own_state, tmp_path, monkeypatch, send_private_text=True)
-    assert {SECRET, LEAKS[1]} <= set(asked_of(world))
-    assert not any(query.held_back for query in ran.report.queries)

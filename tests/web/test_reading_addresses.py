@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deep_research.assembly.environment import RunEnvironment
-from deep_research.assembly.page_access import QuestionPages, RunPages, addresses_in
+from deep_research.assembly.page_access import RunPages, addresses_in
 from deep_research.data import Action, Document, Found, Observation, Source
 from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.web import Web, WebOptions
@@ -30,11 +30,6 @@ from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher
 from tests.support.web_answers import status
 from tests.web.world import ALPHA, BETA, KINDS, World, research, why
-
-LONG = [
-    f"The Alpha engine was measured at dock {n}, where it turned {n + 3000} times a minute in rain and in calm weather."
-    for n in range(120)
-]
 
 
 def opening(
@@ -163,31 +158,6 @@ def test_a_page_known_under_a_source_gives_that_source(world: World, tmp_path: P
     assert world.web.requests == []
 
 
-def test_of_a_long_page_the_places_where_words_stand_are_shown(world: World, tmp_path: Path) -> None:
-    url = world.page("long.test", "/", "Alpha engine", *LONG, listed=False)
-    seen, ctx = opening(world, tmp_path, reading(url, "dock 85"), url)
-    texts = [passage.text for key in seen.passages if (passage := ctx.library.passage(key)) is not None]
-    assert any("dock 85" in text for text in texts)
-    assert len(ctx.library.passages("s1")) > len(seen.passages)
-
-
-def test_a_long_page_is_read_on_from_a_passage_to_its_end(world: World, tmp_path: Path) -> None:
-    url = world.page("long.test", "/", "Alpha engine", *LONG, listed=False)
-
-    async def to_the_end(ctx: RunContext) -> tuple[list[str], list[str]]:
-        await open_address(ctx, url)
-        every, read = [p.id for p in ctx.library.passages("s1")], list[str]()
-        while len(read) < len(every):
-            seen = await reading(every[len(read)])(ctx)
-            assert seen.passages
-            read += seen.passages
-        return read, every
-
-    (read, every), _ = opening(world, tmp_path, to_the_end, url)
-    assert read == every
-    assert len(every) > 5
-
-
 class PlainPages(RunPages):
     """The fake web speaks no TLS."""
 
@@ -238,27 +208,12 @@ def test_e1_a_paper_without_full_text_stays_its_abstract_with_a_gap(world: World
     assert ["Only its abstract could be read" in gap.why for gap in ctx.gaps] == [True]
 
 
-def test_e1_the_full_text_of_papers_can_be_switched_off(world: World, tmp_path: Path) -> None:
-    seen, ctx = opening(world, tmp_path, _paper(world), pages=PlainPages, read_full_papers=False)
-    assert (seen.passages, ctx.gaps) == (("s1p1",), [])
-    assert world.web.requests == []
-
-
 def test_addresses_are_found_in_a_question() -> None:
     assert addresses_in("比较 https://a.test/x、https://b.test/y 和https://a.test/x。") == (
         "https://a.test/x", "https://b.test/y",
     )  # fmt: skip
     assert addresses_in("What is HTTP?") == ()
     assert len(addresses_in(" ".join(f"http://a.test/{n}" for n in range(99)))) == 10
-
-
-def test_for_who_goes_by_words_titles_stand_in_for_addresses() -> None:
-    pages = QuestionPages(["http://a.test/x", "http://a.test/", "http://gone.test/"])
-    source = Source(id="s1", key="k", title="Alpha\n engine", url="http://a.test/x", origin="pages")
-    pages.offer([source])
-    assert pages.told("Summarise http://a.test/x and http://gone.test/.") == "Summarise Alpha engine."
-    assert pages.told("总结 http://a.test/x 和 http://gone.test/") == "总结 Alpha engine"
-    assert pages.told("http://gone.test/") == "http://gone.test/"
 
 
 @pytest.mark.parametrize(

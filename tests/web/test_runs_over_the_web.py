@@ -27,7 +27,7 @@ def test_five_sources_of_which_three_fail_give_a_good_report_that_names_them(wor
     world.engines()
     world.wikipedia({"Alpha engine": ALPHA, "Beta engine": BETA, "Gamma engine": GAMMA})
     _three_fail(world)
-    ran = research(world.web, home=own_state, sources=FIVE, web_timeout_seconds=1)
+    ran = research(world.web, home=own_state, sources=FIVE, model_timeout_seconds=1)
     assert_sound(ran.report, ran.folder)
     assert ran.report.answered
     for number in ("3,000 rpm", "4,500 rpm", "21,000 rpm"):
@@ -48,7 +48,7 @@ def test_refused_keys_and_used_up_plans_are_told_and_not_asked_again(
     world.web.site("brave.test").on("/res/v1/web/search", json_answer({"detail": "no secret-brave-key"}, 401))
     world.web.site("tavily.test").on("/search", json_answer({"detail": {"error": "plan"}}, 432), method="POST")
     ran = research(
-        world.web, home=own_state, sources=("brave", "tavily", "searxng"), max_concurrent_researchers=1,
+        world.web, home=own_state, sources=("brave", "tavily", "searxng"),
         source_options={"brave": {"base_url": "http://brave.test"}, "tavily": {"base_url": "http://tavily.test"}},
     )  # fmt: skip
     told = why(ran)
@@ -70,7 +70,7 @@ def test_searches_of_a_source_that_fail_are_one_line_of_a_written_report(
     script = ScriptedResearcher(sections={name: [name] for name in ("Alpha engine", "Beta engine", "Gamma engine")})
     with served(monkeypatch, script):
         ran = research(
-            world.web, home=own_state, sources=(*FIVE[:3], "searxng"), web_timeout_seconds=1,
+            world.web, home=own_state, sources=(*FIVE[:3], "searxng"), model_timeout_seconds=1,
             model_provider="compatible", model_name="scripted",
         )  # fmt: skip
     for source in ("openalex", "hackernews"):
@@ -107,7 +107,7 @@ def _command(world: World, tmp_path: Path, *arguments: str) -> Said:
     """The command in a process of its own; the fake web is told to it as base addresses on 127.0.0.1."""
     hosts = {"arxiv": "export.arxiv.org", "openalex": "api.openalex.org", "hackernews": "hn.algolia.com/api/v1",
              "wikipedia": WIKIPEDIA, "searxng": SEARCH}  # fmt: skip
-    lines = [f'allowed_internal_hosts = ["127.0.0.1:{world.web.port}"]', "web_timeout_seconds = 1"]
+    lines = [f'allowed_internal_hosts = ["127.0.0.1:{world.web.port}"]', "model_timeout_seconds = 1"]
     for name, host in hosts.items():
         site, _, path = host.partition("/")
         address = world.web.base(site) + (f"/{path}" if path else "")

@@ -62,7 +62,7 @@ def titles(report: Report) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_finder_reasoner_does_not_obey(world: World, own_state: Path, language: str) -> None:
     planted(world, language)
-    ran = research(world.web, home=own_state, search_results=20)
+    ran = research(world.web, home=own_state)
     assert_nobody_was_obeyed(world, ran)
     assert all(is_quoted(claim, ran.report) for claim in ran.report.claims if claim.stands)
 
@@ -92,7 +92,7 @@ def test_a_model_that_obeys_achieves_nothing(
     planted(world, language)
     script = Obedient(sections=SECTIONS, sentences=4, at_once=(1,))
     with served(monkeypatch, script) as provider:
-        ran = research(world.web, home=own_state, search_results=20, model_provider="compatible", model_name="scripted")
+        ran = research(world.web, home=own_state, model_provider="compatible", model_name="scripted")
     assert_nobody_was_obeyed(world, ran)
     assert titles(ran.report) == list(SECTIONS)
     for claim in ran.report.claims:

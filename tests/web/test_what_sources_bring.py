@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 
 from deep_research.errors import ConfigError
-from deep_research.sources import open_source
 from tests.runs.soundness import assert_sound
-from tests.sources.answers import ScriptedClient, answer
 from tests.support.web_answers import SeenRequest, WebAnswer, json_answer
 from tests.web.world import ALPHA, World, begin, research, why
 
@@ -44,18 +42,6 @@ def test_the_excerpt_of_a_page_that_cannot_be_read_is_kept_and_told(
     )  # fmt: skip
     assert "shown at a fair" in ran.report.report
     assert "Only the excerpt by brave could be read" in why(ran)
-
-
-async def test_e3_wikipedia_is_asked_in_the_language_of_the_question_and_then_of_the_query() -> None:
-    client = ScriptedClient(answer({"query": {"search": []}}))
-    source = open_source("wikipedia", client, {})
-    source.asked_in = "ko"
-    await source.search("transformer attention", limit=5)
-    assert [call.url.split("/")[2] for call in client.calls] == ["ko.wikipedia.org", "en.wikipedia.org"]
-    chosen = open_source("wikipedia", client, {}, {"language": "de"})
-    chosen.asked_in = "ko"
-    await chosen.search("transformer attention", limit=5)
-    assert [call.url.split("/")[2] for call in client.calls[2:]] == ["de.wikipedia.org"]
 
 
 def test_e3_a_run_asks_wikipedia_in_the_language_of_its_question(world: World, own_state: Path) -> None:

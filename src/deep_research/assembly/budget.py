@@ -86,7 +86,7 @@ class PaidCalls:
 
     async def complete(self, request: ModelRequest, role: Role) -> ModelAnswer:
         """Return the answer. Raises LimitReached when the budget of research is spent, and what the client raises."""
-        most = getattr(self._settings, f"{role}_max_tokens")
+        most = self._settings.output_tokens(role)
         request = request.model_copy(update={"max_output_tokens": min(request.max_output_tokens, most)})
         models = [model.model for model in self._client.models_of(role)]
         asked = json.dumps(

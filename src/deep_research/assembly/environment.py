@@ -19,10 +19,9 @@ from deep_research.assembly.reasoner_choice import Offers, key_variables, open_r
 from deep_research.assembly.recording import (
     OUTSIDE,
     OfflineJournal,
+    Recorded,
     RecordedJournal,
     RecordedPages,
-    RecordedPlace,
-    RecordedTool,
     note_outside,
 )
 from deep_research.data import Asked, Document, Found, Gap, Ledger, SearchResult, ToolSpec
@@ -49,6 +48,10 @@ Answer = Callable[[Asked], "str | Awaitable[str | None] | None"]
 """Called with what the user is asked; None means that it cannot be answered now."""
 MakeWeb = Callable[["WebOptions"], "Web"]
 """Builds the connection to the web from its options; a test builds one that leads to a web of its own."""
+
+
+_MOST_FILE_BYTES = 64 * 2**20
+"""A larger file is a data set, not a document; the longest books and manuals have less."""
 
 
 def _ignore(_event: Event) -> None:
@@ -248,8 +251,11 @@ def _recorded_outside(job: Job, recorded: Journal) -> Outside:
         raise ReplayDiffers(message, run_id=job.record.run_id, kind=OUTSIDE)
     told = json.loads(noted)
     named = {QuestionPages.name: QuestionPages(addresses_in(job.question))}
-    places = [named.get(name) or RecordedPlace(name, purpose) for name, purpose in told["places"]]
-    tools = [RecordedTool(ToolSpec.model_validate(spec)) for spec in told["tools"]]
+    places = [
+        named.get(name) or Recorded(ToolSpec(name=name, description=purpose, parameters={}))
+        for name, purpose in told["places"]
+    ]
+    tools = [Recorded(ToolSpec.model_validate(spec)) for spec in told["tools"]]
     return Outside(
         places=tuple(places),
         tools=OpenTools(tools={tool.name: tool for tool in tools}),
@@ -376,9 +382,8 @@ def open_documents(docs: Sequence[str], home: Path, settings: Settings) -> tuple
         if not old.name.startswith(index.name):
             with suppress(OSError):  # another process may hold it open
                 old.unlink()
-    limit = settings.max_file_megabytes * 1024 * 1024
     library = _open_index(index)
-    return DocumentsSource(paths, library, max_file_bytes=limit), library
+    return DocumentsSource(paths, library, max_file_bytes=_MOST_FILE_BYTES), library
 
 
 def _open_index(path: Path) -> SqliteLibrary:

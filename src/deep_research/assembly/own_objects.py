@@ -2,11 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any
 
 from deep_research.data import Role
 
-MODEL_NAMES = ("model", *(f"{role}_model" for role in get_args(Role)))
+MODEL_SETTINGS: Mapping[Role, str] = {
+    "research": "research_model",
+    "read": "write_model",
+    "write": "write_model",
+    "review": "judge_model",
+    "report": "report_model",
+    "judge": "judge_model",
+}
+"""The setting that names the model of each role: who takes notes also reads, who verifies also reviews."""
+MODEL_NAMES = ("model", *dict.fromkeys(MODEL_SETTINGS.values()))
 """Arguments that take the name of a model, or a model."""
 OWN_ARGUMENTS = ("model", "tools", "hn_mcp_tools")
 """Arguments that hold objects, and are no settings."""

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
+from deep_research.assembly.own_objects import MODEL_SETTINGS
+from deep_research.data import MAX_SECTIONS, Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
 from deep_research.errors import ConfigError
 from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.i18n.catalog import outage_gap
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 _OWN = "own"
 """See `providers.own_models.OWN`."""
-_ROLE_MODELS = tuple(f"{role}_model" for role in get_args(Role))
 
 
 def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
@@ -41,7 +41,7 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
         split_model,
     )
 
-    named = [value for setting in ("model_name", *_ROLE_MODELS) if (value := getattr(settings, setting))]
+    named = [value for setting in ("model_name", *MODEL_SETTINGS.values()) if (value := getattr(settings, setting))]
     if name == "auto":
         name = split_model(named[0])[0] if named else ""
         name = name or auto_provider(keys, base_url=settings.model_base_url) or ""
@@ -244,9 +244,9 @@ def model_reasoner(
         limits=ModelLimits(
             context_tokens=context_tokens,
             passage_tokens=min(_PASSAGE_TOKENS[settings.depth], context_tokens * 9 // 20),
-            output_tokens={role: getattr(settings, f"{role}_max_tokens") for role in get_args(Role)},
-            tool_calls=settings.tool_calls_per_researcher,
-            sections=settings.max_sections,
+            output_tokens={role: settings.output_tokens(role) for role in get_args(Role)},
+            tool_calls=settings.max_tool_calls_per_researcher,
+            sections=MAX_SECTIONS,
             clarification_rounds=settings.max_clarification_rounds,
             research_units=settings.max_concurrent_research_units,
             delegation_rounds=settings.max_researcher_iterations,
@@ -255,7 +255,6 @@ def model_reasoner(
         ),
         date=(today or datetime.now(UTC).date()).isoformat(),
         depth=settings.depth,
-        background=settings.background,
         on_gap=on_gap,
         prompt_folder=folder if folder.is_dir() else None,
     )
@@ -299,8 +298,7 @@ def _open_models(
         first = open_model(provider, settings.model_name, **options)
     opened: dict[str, OpenModel] = {first.model: first}
     roles: dict[Role, OpenModel] = {}
-    for role in cast(tuple[Role, ...], get_args(Role)):
-        argument = f"{role}_model"
+    for role, argument in MODEL_SETTINGS.items():
         name = getattr(settings, argument)
         if argument in own:
             roles[role] = open_own(own[argument])
@@ -327,13 +325,11 @@ def _handed_over(argument: str, name: str | None, own: Mapping[str, Any]) -> Any
 def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate]":
     """Return the limits of simultaneous requests for each provider, shared by all runs of the process."""
     from deep_research.providers.provider_catalog import PROVIDERS  # noqa: PLC0415
-    from deep_research.providers.provider_limits import gate_of  # noqa: PLC0415
+    from deep_research.providers.provider_limits import REQUESTS, gate_of  # noqa: PLC0415
 
     gates: dict[str, Gate] = {}
     for name, model in {model.provider: model for model in reversed(models)}.items():
-        most = settings.max_model_requests
-        if name in PROVIDERS:
-            most = min(most, PROVIDERS[name].requests)
+        most = min(REQUESTS, PROVIDERS[name].requests) if name in PROVIDERS else REQUESTS
         gates[name] = gate_of(name, getattr(model, "address", ""), most, shared=shared_limits())
     return gates
 

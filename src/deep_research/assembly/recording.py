@@ -59,11 +59,11 @@ class OfflineJournal:
         """Keep nothing: the record stays as it is."""
 
 
-class RecordedPlace:
-    """A place of the recorded run by its name: all it answered is in the journal (`ports.SearchPlace`)."""
+class Recorded:
+    """A place or tool of the recorded run: all that it answered is in the journal (`ports.SearchPlace`, `OutsideTool`)."""
 
-    def __init__(self, name: str, purpose: str) -> None:
-        self.name, self.purpose = name, purpose
+    def __init__(self, spec: ToolSpec) -> None:
+        self.name, self.purpose, self.spec = spec.name, spec.description, spec
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
         return ()
@@ -71,24 +71,14 @@ class RecordedPlace:
     async def search(self, query: str, *, limit: int) -> SearchResult:
         raise differs("", self.name, query)
 
-    async def read(self, found: Found) -> Document:
-        raise differs("", self.name, found.key)
-
-    async def close(self) -> None:
-        """Nothing is held."""
-
-
-class RecordedTool:
-    """A tool of the recorded run (`ports.OutsideTool`)."""
-
-    def __init__(self, spec: ToolSpec) -> None:
-        self.name, self.spec = spec.name, spec
-
     async def call(self, arguments: Mapping[str, Any]) -> SearchResult:
         raise differs("", self.name, json.dumps(dict(arguments)))
 
     async def read(self, found: Found) -> Document:
         raise differs("", self.name, found.key)
+
+    async def close(self) -> None:
+        """Nothing is held."""
 
 
 class RecordedPages:

@@ -128,12 +128,12 @@ def open_web_places(
 def _web_options(
     settings: Settings, options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str], home: Path, began: float
 ) -> "WebOptions":
-    from deep_research.fetch.fetch_policies import FetchLimits  # noqa: PLC0415
+    from deep_research.fetch.fetch_policies import LONGEST_SILENCE, FetchLimits  # noqa: PLC0415
     from deep_research.fetch.page_fetcher import FetchOptions  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import WebOptions  # noqa: PLC0415
     from deep_research.sources import api_rates, api_sources  # noqa: PLC0415
 
-    seconds = settings.web_timeout_seconds
+    seconds = min(settings.model_timeout_seconds, LONGEST_SILENCE)
     return WebOptions(
         contact=settings.contact,
         allowed_internal_hosts=settings.allowed_internal_hosts,
@@ -142,7 +142,7 @@ def _web_options(
         api_rates=api_rates(api_sources({name})[name].read_options(given) for name, given in options.items()),
         cache=home / PAGES,
         silence_seconds=seconds,
-        fetch=FetchOptions(obey_robots=settings.obey_robots, limits=FetchLimits().within(seconds), run_began=began),
+        fetch=FetchOptions(limits=FetchLimits().within(seconds), run_began=began),
         shared=shared_limits(),
     )
 

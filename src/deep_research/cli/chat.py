@@ -15,9 +15,10 @@ from deep_research.cli.run_commands import as_it_is, list_lines, passage_text
 from deep_research.cli.session import Interrupted, Session
 from deep_research.cli.terminal_input import Prompt
 from deep_research.cli.wrapped_text import echo_wrapped
-from deep_research.conversation.remarks import ABOUT_THE_REPORT, read_remark, reply_to, section_title
+from deep_research.conversation.remarks import read_remark
 from deep_research.data import Report
 from deep_research.errors import ConfigError, ResearchError
+from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from deep_research.settings import Settings
 from deep_research.state_files import HISTORY
@@ -107,17 +108,14 @@ class Conversation:
             echo_wrapped(f"Error: {error.strerror or error}.", err=True)
 
     def _remark(self, line: str) -> bool:
-        """Answer a line that asks nothing of the documents ("thanks", "section 2"); return whether it is one."""
-        remark, report = read_remark(line), self._report
-        by_model = report is not None and report.reasoner.is_language_model
-        if remark is None or (by_model and remark.kind in ABOUT_THE_REPORT):
+        """Answer a line that asks nothing of the documents ("thanks"); return whether it is one."""
+        remark = read_remark(line)
+        if remark is None:
             return False
-        if remark.kind in ("leave", "help"):
-            self._command({"leave": "/quit", "help": "/help"}[remark.kind])
-        elif report is not None and remark.kind == "section" and (title := section_title(report, remark.number)):
-            self._follow_up(title)
+        if remark in ("leave", "help"):
+            self._command({"leave": "/quit", "help": "/help"}[remark])
         else:
-            print_markdown(reply_to(remark, report, detect(line)))
+            print_markdown(phrase(f"remark_{remark}", detect(line)))
         return True
 
     def _command(self, line: str) -> None:

@@ -32,7 +32,8 @@ def step_command(name: str, question: str, run_id: str | None, as_json: bool, **
     result = asyncio.run(api.run_step(name, question, settings_of(flags), run=run))
     if not as_json:
         for role, request in result.requests:
-            click.echo(_shown(request, f"asked as {role}"))
+            click.echo(f"── asked as {role} " + "─" * 60)
+            click.echo("\n\n".join(f"[{message.role}]\n{message.text}" for message in request.messages) + "\n")
         click.echo("── answer " + "─" * 60)
     click.echo(result.as_json())
     for gap in result.gaps:
@@ -41,25 +42,12 @@ def step_command(name: str, question: str, run_id: str | None, as_json: bool, **
     return 1 if result.gaps else 0
 
 
-def _shown(request: Any, what: str) -> str:
-    parts = [f"── {what} " + "─" * 60]
-    for message in request.messages:
-        calls = "".join(f"\n→ {call.name} {call.arguments}" for call in message.tool_calls)
-        parts.append(f"[{message.role}]\n{message.text}{calls}")
-    if request.tools:
-        parts.append("[tools] " + ", ".join(tool.name for tool in request.tools))
-    if request.schema_:
-        parts.append(f"[answer: {request.schema_name}] " + ", ".join(request.schema_.get("properties", {})))
-    return "\n\n".join(parts) + "\n"
-
-
 def _cost(calls: Any) -> str:
-    usage = [call.answer.usage for call in calls]
     known = [call.cost_usd for call in calls if call.cost_usd is not None]
     dollars = f"{sum(known):.5f} US dollars" if len(known) == len(calls) and calls else "price unknown"
-    prompt, cached = sum(u.prompt_tokens for u in usage), sum(u.cached_tokens for u in usage)
-    written, seconds = sum(u.completion_tokens for u in usage), sum(call.seconds for call in calls)
-    return f"{len(calls)} calls · {prompt} prompt tokens ({cached} cached) · {written} written · {dollars} · {seconds:.1f} s"
+    prompt = sum(call.answer.usage.prompt_tokens for call in calls)
+    written = sum(call.answer.usage.completion_tokens for call in calls)
+    return f"{len(calls)} calls · {prompt} prompt tokens · {written} written · {dollars}"
 
 
 _VERDICT_CODES = {"supported": 0, "unverified": 1, "contradicted": 2}

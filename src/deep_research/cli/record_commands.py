@@ -85,22 +85,19 @@ def refresh_command(run_id: str, as_json: bool) -> int:
 @click.command("watch")
 @click.argument("run_id", metavar="RUN", shell_complete=complete_run_ids)
 @click.option("--every", default="7d", show_default=True, metavar="TIME", help="How often: 12h, 1d, 2w, 1m.")
-@click.option("--webhook", metavar="URL", help="POST what changed to this address as JSON.")
-@click.option("--mail-to", metavar="ADDRESS", help="Mail what changed; SMTP_URL names the server.")
 @click.option("--once", is_flag=True, help="Refresh if it is due, and end: for cron and timers.")
 @click.option("--now", "at_once", is_flag=True, help="Do not wait for the first refresh to be due.")
-def watch_command(run_id: str, every: str, webhook: str | None, mail_to: str | None, once: bool, at_once: bool) -> int:
+def watch_command(run_id: str, every: str, once: bool, at_once: bool) -> int:
     """Refresh the report of RUN again and again, and tell what is new, what changed and what is gone.
 
-    The newest refresh of RUN is refreshed; one that was interrupted is carried on. Nobody is told of a refresh that
-    changed nothing. With --once the exit code is 1 when the refresh or a message failed.
+    The newest refresh of RUN is refreshed; one that was interrupted is carried on. With --once
+    the exit code is 1 when the refresh failed.
 
     \b
-    deep-research watch RUN --every 1d --webhook https://example.org/hook
-    0 6 * * *  deep-research watch RUN --every 1d --once --mail-to me@example.org     (cron)
+    deep-research watch RUN --every 1d
+    0 6 * * *  deep-research watch RUN --every 1d --once     (cron, which mails what is printed)
     """
     length = api.read_length(every)
-    api.check_notices(webhook=webhook, mail_to=mail_to)
     while True:
         newest = api.newest_refresh(run_id)
         wait = 0.0 if at_once else _seconds_until_due(newest, length)
@@ -111,7 +108,7 @@ def watch_command(run_id: str, every: str, webhook: str | None, mail_to: str | N
             time.sleep(min(wait, _LONGEST_NAP))
             wait = _seconds_until_due(newest, length)
         at_once = False
-        went_well = _refresh_and_tell(newest, webhook, mail_to)
+        went_well = _refresh_and_tell(newest)
         if once:
             return 0 if went_well else 1
         if not went_well:
@@ -126,8 +123,8 @@ def _seconds_until_due(run: "Run", every: timedelta) -> float:
     return (due - datetime.now(UTC)).total_seconds()
 
 
-def _refresh_and_tell(newest: "Run", webhook: str | None, mail_to: str | None) -> bool:
-    """Refresh, print what changed and tell others. Returns whether all of it went well."""
+def _refresh_and_tell(newest: "Run") -> bool:
+    """Refresh and print what changed. Returns whether all of it went well."""
     from deep_research.errors import ResearchError  # noqa: PLC0415
 
     try:
@@ -140,7 +137,6 @@ def _refresh_and_tell(newest: "Run", webhook: str | None, mail_to: str | None) -
             return True
         click.echo(str(changes))
         echo_wrapped(f"The whole report: deep-research show {run.id}", err=True)
-        api.send_notices(run, webhook=webhook, mail_to=mail_to)
     except ResearchError as error:
         echo_wrapped(f"Error: {error.message}", err=True)
         return False

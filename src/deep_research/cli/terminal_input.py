@@ -21,7 +21,7 @@ import click
 
 from deep_research.api import Run
 from deep_research.cli.wrapped_text import echo_wrapped
-from deep_research.conversation.plan_edits import format_numbered, format_outline
+from deep_research.conversation.plan_outline import format_numbered, format_outline
 from deep_research.conversation.replies import pick_options
 from deep_research.data import Asked, Brief
 from deep_research.errors import ConfigError, ResearchError

@@ -15,6 +15,10 @@ Workflow = Literal["sections", "loop", "supervisor", "quick", "verify", "desk"]
 """How a run works; `verify` verifies a report, and at the `desk` an agent researches by itself."""
 
 
+MAX_SECTIONS = 7
+"""Sections of a plan (contract row B5: 3 to 7)."""
+
+
 class Message(Noun):
     """One turn of the conversation before or around the question."""
 
@@ -175,8 +179,7 @@ class Brief(Noun):
 class PlanEdit(Noun):
     """One change to a plan that was shown.
 
-    `sections` are numbers as shown, from 1 on (99 for the last); one for all changes but `drop`, none for those of
-    the whole plan. `to` is the new place of a section; `said` is what the user wrote.
+    `sections` are numbers as shown, from 1 on; one for all changes but `drop`, none for those of the whole plan. `to` is the new place of a section; `said` is what the user wrote.
     """
 
     change: PlanChange

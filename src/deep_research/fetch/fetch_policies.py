@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate, waiting_for_turn
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate
 from deep_research.errors import RateLimited, SourceError, Unreachable
 from deep_research.ports import SharedLimits
 
@@ -25,6 +25,8 @@ API_RATE = Rate()
 """The rates of hosts for which none is set: of pages, and of APIs."""
 _SLOW = 1.0
 """Calls per second up to which, without a burst, a host is called by one after the other."""
+LONGEST_SILENCE = 30.0
+"""Seconds: a page or API that says nothing for longer is given up, as browsers' users do."""
 _PACES_LOCK = threading.Lock()
 
 
@@ -149,12 +151,10 @@ class HostPace:
         slots = self._semaphores.setdefault(asyncio.get_running_loop(), {})
         at_once = 1 if 0 < rate.per_second <= _SLOW and rate.burst == 1 else max(self._at_once, min(rate.burst, 16))
         slot = slots.setdefault(host, asyncio.Semaphore(at_once))
-        with waiting_for_turn():
-            await slot.acquire()
+        await slot.acquire()
         try:
             if (wait := await self._next_turn(host, rate)) > 0:
-                with waiting_for_turn():
-                    await self._clock.sleep(wait)
+                await self._clock.sleep(wait)
             yield
         finally:
             slot.release()

@@ -5,10 +5,9 @@ Implements `ports.ApiClient`. Unlike pages, API addresses come from this program
 to have named them and robots.txt is not asked; the guard still judges every one of them.
 """
 
-import asyncio
 import json as jsonlib
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 from types import MappingProxyType
@@ -91,11 +90,6 @@ class WebApiClient:
                 sent = {"accept": sent["accept"]}  # keys are for the host they were given to
             address = target
         raise Unreachable(f"{_shown(address)} redirects more than {_MAX_REDIRECTS} times.", url=_shown(address))
-
-    async def earlier(self, method: str, url: str) -> Sequence[ApiResponse]:
-        """Return nothing: no answer is kept here."""
-        del method, url
-        return ()
 
     async def close(self) -> None:
         """Close all connections."""
@@ -231,11 +225,6 @@ class JournaledApi:
             own = made.copy()
             made.clear()  # a connection that was opened here knows `keep` as long as it lives
         return own[0][1] if own and own[0][0] == text else _response(text)
-
-    async def earlier(self, method: str, url: str) -> Sequence[ApiResponse]:
-        """See `ports.ApiClient.earlier`."""
-        kept = await asyncio.to_thread(self._journal.answers, _kind(method, url))
-        return [_response(text) for text in kept]
 
 
 def _kind(method: str, url: str) -> str:

@@ -42,8 +42,7 @@ def _contained(
             title, ctx = state["section"].title, runtime.context
             section_position.set((title, f"{state['section'].attempts}.{len(state.get('turns', []))}"))
             try:
-                in_turn = _seated(node, state, runtime)
-                return await ctx.steering.unless_stopped(title, in_turn, finish_stops=finish_stops(state))
+                return await ctx.steering.unless_stopped(title, node(state, runtime), finish_stops=finish_stops(state))
             except Interrupted:
                 return _drop(state, ctx) if title in ctx.steering.now.dropped else _finish(state, ctx)
             except Exception as error:  # noqa: BLE001 - a defect in one branch must not take its siblings along
@@ -53,12 +52,6 @@ def _contained(
         return contained
 
     return decorate
-
-
-async def _seated(node: Node[ResearcherState], state: ResearcherState, runtime: Runtime[RunContext]) -> Any:
-    """Run a node when its section may be researched: LangGraph's own limit would hold back the checkpoints as well."""
-    await runtime.context.researchers.take(state["section"].title)
-    return await node(state, runtime)
 
 
 def _drop(state: ResearcherState, ctx: RunContext) -> Command[str]:
@@ -82,7 +75,6 @@ def _may_finish(state: ResearcherState) -> bool:
 
 def _free(state: ResearcherState, ctx: RunContext, update: dict[str, Any]) -> Command[str]:
     """End the branch; where the user has added a section that nobody works at, the branch takes it up."""
-    ctx.researchers.give_back(state["section"].title)
     added = ctx.steering.take_added() if ctx.steering.now.added else None
     if added is None:
         return Command(goto=END, update=update)
@@ -220,7 +212,7 @@ def task_for(
         "brief": brief,
         "research_brief": brief.objective,
         "research_topic": f"{section.title}: {section.description}",
-        "max_tool_calls": settings.tool_calls_per_researcher,
+        "max_tool_calls": settings.max_tool_calls_per_researcher,
         "max_review_iterations": reviews,
         **begun,
     }

@@ -1,7 +1,7 @@
 """The way out of httpx clients, within bounds: what comes in is unpacked here, counted unpacked, and has a deadline.
 
 httpx unpacks each piece whole and counts nothing, and its timeouts are those of silence. Servers that are set up by
-the user (models, rankers, MCP, webhooks) may still be broken or somebody else's by now.
+the user (models, rankers, MCP) may still be broken or somebody else's by now.
 """
 
 import asyncio

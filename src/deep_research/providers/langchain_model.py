@@ -22,7 +22,6 @@ from deep_research.providers.model_families import Family
 from deep_research.providers.provider_failures import About, translate
 from deep_research.providers.token_stream import streaming_to
 from deep_research.providers.tools_in_text import tools_in_text
-from deep_research.text.prose_in_json import ProseReader
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -218,12 +217,11 @@ async def _shown(
         name=f"{role}: {kind}",
         invocation_params={"model": model.model, "tools": [tool.model_dump() for tool in request.tools]},
     )
-    prose, message_id = ProseReader(), f"run-{run_id}"
+    message_id = f"run-{run_id}"
 
     async def show(piece: str) -> None:
-        if said := prose.feed(piece):
-            chunk = ChatGenerationChunk(message=AIMessageChunk(content=said, id=message_id))
-            await run.on_llm_new_token(said, chunk=chunk)
+        chunk = ChatGenerationChunk(message=AIMessageChunk(content=piece, id=message_id))
+        await run.on_llm_new_token(piece, chunk=chunk)
 
     try:
         with streaming_to(show if streams else None):

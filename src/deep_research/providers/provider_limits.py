@@ -23,7 +23,7 @@ from deep_research.errors import (
 )
 from deep_research.ports import SharedLimits
 
-_USUAL = 16
+REQUESTS = 16
 """The most requests that may be in flight at one provider where nothing else is said."""
 
 
@@ -43,7 +43,7 @@ class Gate:
 
     def __init__(
         self,
-        requests: int = _USUAL,
+        requests: int = REQUESTS,
         clock: Clock = SYSTEM_CLOCK,
         *,
         name: str = "",
@@ -179,7 +179,7 @@ _GATES: dict[tuple[str, int, SharedLimits | None], Gate] = {}
 _GATES_LOCK = threading.Lock()
 
 
-def gate_of(provider: str, base_url: str = "", requests: int = _USUAL, *, shared: SharedLimits | None = None) -> Gate:
+def gate_of(provider: str, base_url: str = "", requests: int = REQUESTS, *, shared: SharedLimits | None = None) -> Gate:
     """Return the gate of a provider at an address: one for the whole process and each number of requests."""
     name = f"{provider} {base_url}"
     with _GATES_LOCK:

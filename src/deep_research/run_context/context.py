@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any
 
-from deep_research.concurrency import Seats, Together
+from deep_research.concurrency import Together
 from deep_research.data import Document, Gap, Snapshot
 from deep_research.errors import ConfigError, ReplayDiffers, ResearchError, Stopped, StoreError
 from deep_research.events import Event, GapFound
@@ -90,11 +90,6 @@ class RunContext:
     paused: Callable[[], AbstractContextManager[None]] = nullcontext
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
-
-    @cached_property
-    def researchers(self) -> Seats:
-        """Seats for the sections that are researched at the same time."""
-        return Seats(self.settings.max_concurrent_researchers)
 
     @cached_property
     def snapshots(self) -> Together[tuple[str, Document], Snapshot]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from deep_research.assembly.reasoner_choice import choose_model, key_variables
-from deep_research.data import Usage
+from deep_research.data import MAX_SECTIONS, Usage
 from deep_research.providers.provider_catalog import PROVIDERS
 from deep_research.settings import Settings, load_keys
 from deep_research.text.token_count import estimate_tokens
@@ -54,10 +54,10 @@ def estimate(settings: Settings) -> Estimate | None:
     model = _model(settings)
     if model is None:
         return None
-    sections = min(_SECTIONS, settings.max_sections)
+    sections = _SECTIONS
     calls, usage = _expected(settings, sections)
     attempts = 1 + settings.max_review_iterations
-    most_calls, most = _expected(settings, settings.max_sections * attempts)
+    most_calls, most = _expected(settings, MAX_SECTIONS * attempts)
     name, family = model.model, model.family
     usd, most_usd = family.cost_usd(usage), family.cost_usd(most)
     return Estimate(name, sections, calls, usage.prompt_tokens, usage.completion_tokens, usd, most_calls, most_usd)
@@ -90,9 +90,9 @@ def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: 
 
 
 def _expected(settings: Settings, sections: int) -> tuple[int, Usage]:
-    turns = min(_TURNS, settings.tool_calls_per_researcher)
+    turns = min(_TURNS, settings.max_tool_calls_per_researcher)
     passages = _PASSAGES
-    reviews = int(settings.streaming_review and settings.max_review_iterations > 0)
+    reviews = int(settings.max_review_iterations > 0)
     prompt = _AROUND + sections * (turns * _TURN_TOKENS + 2 * (_TASK + passages) + reviews * _REVIEW_TOKENS)
     written = _AROUND_WRITTEN + sections * (turns * _TURN_WRITTEN + _WRITTEN + _JUDGED + reviews * _REVIEWED)
     cached = int(prompt * _CACHED)

@@ -8,7 +8,6 @@ from typing import Any
 
 from deep_research.assembly.environment import Job, RunEnvironment
 from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
-from deep_research.conversation.remarks import read_remark, section_title
 from deep_research.data import FollowUp, Ledger, Message, Question, Report
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.i18n.language import detect
@@ -53,7 +52,7 @@ def note_follow_up(store: RunStore, question: str, settings: Mapping[str, Any]) 
 
 def _open_follow_up(store: RunStore, question: str, settings: Mapping[str, Any]) -> FollowUp:
     report, record = store.load_result(), store.load()
-    text = clean_question(question, Settings(**record.settings))
+    text = clean_question(question)
     made = unfinished(store)
     if made is not None and made.question == text:
         return made
@@ -136,8 +135,6 @@ def begin_follow_up(store: RunStore, record: RunRecord, report: Report, text: st
     changes = settled.model_dump(include=set(changes))  # without what must not be kept
     changes["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
     earlier = store.read_follow_ups()
-    remark = read_remark(text)
-    title = section_title(report, remark.number) if remark is not None and remark.kind == "section" else ""
     language = detect(text, default=record.language)
     made = FollowUp(
         run_id=store.run_id,
@@ -145,7 +142,7 @@ def begin_follow_up(store: RunStore, record: RunRecord, report: Report, text: st
         question=text,
         language=language,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        understood=title or text,
+        understood=text,
         history=_history(record, report, earlier),
         settings=changes,
         before=_spent(store),

@@ -171,7 +171,7 @@ def _task_of(invocation: Invocation, given: Given, holding: RunStore | None) -> 
     text = invocation.messages[-1].text
     if known and _is_answered(store):
         record = store.load()
-        text = clean_question(text, Settings(**record.settings))
+        text = clean_question(text)
         return FollowUpRun(store, record, begin_follow_up(store, record, store.load_result(), text, {})), True
     if known and not invocation.values:
         return ResearchRun(store), True

@@ -1,30 +1,16 @@
-"""What a later report says that an earlier one did not (new, changed and gone statements and sources), and telling others
-of it: by a POST to an address, or a letter by SMTP.
-"""
+"""What a later report says that an earlier one did not: new, changed and gone statements and sources."""
 
-import smtplib
-import ssl
-from collections.abc import Mapping, Sequence
-from email.message import EmailMessage
-from email.utils import parseaddr
-from typing import Any, Literal
-from urllib.parse import unquote, urlsplit
+from collections.abc import Sequence
+from typing import Literal
 
-from deep_research.address_credentials import basic_authorization, proxy_for, without_credentials
-from deep_research.concurrency import run_now
 from deep_research.data import Claim, Report
 from deep_research.data.noun import Noun
-from deep_research.errors import ConfigError, SourceError, Unreachable
 from deep_research.i18n.catalog import phrase
-from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
-from deep_research.stores.run_store import RunRecord
 from deep_research.text.inert_markdown import make_inert
 
 ChangeKind = Literal["new", "changed", "gone"]
 _SAME, _ALIKE = 97.0, 72.0
 """Likeness (0–100) from which two statements are one, and from which one is another wording of the other."""
-_TRIES, _SECONDS = 3, 20.0
-_PORTS = {"smtp": 587, "smtps": 465}
 
 
 class StatementChange(Noun):
@@ -142,87 +128,3 @@ def _compare_sources(earlier: Report, later: Report) -> list[SourceChange]:
     other = (s for key, s in new.items() if key in old and s.sha256 != old[key].sha256)
     found += [SourceChange(kind="changed", title=s.title, url=s.url) for s in other]
     return found + [SourceChange(kind="gone", title=s.title, url=s.url) for key, s in old.items() if key not in new]
-
-
-def describe_changes(changes: RunChanges, record: RunRecord) -> dict[str, Any]:
-    """Return what a webhook gets: the run, its question, how much changed, the changes one by one and as Markdown."""
-    return {
-        "event": "report_refreshed",
-        "question": record.question,
-        "title": record.title,
-        **changes.model_dump(mode="json"),
-        "markdown": str(changes),
-    }
-
-
-def check_addresses(webhook: str | None, mail_to: str | None, server: str) -> None:
-    """Raise ConfigError for an address that is none."""
-    if webhook and (urlsplit(webhook).scheme not in ("http", "https") or not urlsplit(webhook).hostname):
-        raise ConfigError(f"{webhook!r} is no address of the web.", setting="webhook", value=webhook)
-    if mail_to and ("@" not in parseaddr(mail_to)[1] or len(mail_to.splitlines()) > 1):
-        raise ConfigError(f"{mail_to!r} is no e-mail address.", setting="mail-to", value=mail_to)
-    if mail_to and (urlsplit(server).scheme not in _PORTS or not urlsplit(server).hostname):
-        message = "Set SMTP_URL to smtps://USER:PASSWORD@HOST, or smtp:// for STARTTLS."
-        raise ConfigError(message, setting="SMTP_URL", value=urlsplit(server).scheme)
-
-
-def post_changes(changes: RunChanges, record: RunRecord, url: str, *, proxy: str = "") -> None:
-    """POST the changes as JSON, by `proxy` where one is named. Raises SourceError when it is not taken."""
-    import httpx  # noqa: PLC0415 - only where somebody is told
-
-    try:
-        status = run_now(lambda: _post(url, describe_changes(changes, record), proxy))
-    except httpx.HTTPError as error:
-        raise Unreachable(
-            f"The webhook could not be reached: {error or type(error).__name__}.", source="webhook"
-        ) from error
-    if status >= 300:
-        raise SourceError(f"The webhook answered {status}.", source="webhook", status=status)
-
-
-async def _post(url: str, told: Mapping[str, Any], proxy: str) -> int:
-    """Return the status of the answer; its body tells nothing, and is not read."""
-    import httpx  # noqa: PLC0415 - only where somebody is told
-
-    way = proxy_for(url, proxy)
-    limits = AnswerLimits(0, _TRIES * _SECONDS)
-    transport = bounded_transport(httpx, limits, retries=_TRIES - 1, proxy=way, trust_env=False)
-    bare = without_credentials(url)
-    async with (
-        httpx.AsyncClient(transport=transport, timeout=_SECONDS) as client,
-        client.stream("POST", bare, headers=basic_authorization(url), json=told) as answer,
-    ):
-        return answer.status_code
-
-
-def mail_changes(changes: RunChanges, record: RunRecord, to: str, server: str) -> None:
-    """Send the changes to an address by the SMTP server `server` (`smtps://user:password@host:port`).
-
-    Raises SourceError when the server does not take the letter.
-    """
-    parts = urlsplit(server)
-    assert parts.hostname is not None
-    letter = EmailMessage()
-    letter["Subject"] = " ".join(f"deep-research: {record.title or record.question}".split())[:200]
-    user = unquote(parts.username or "")
-    letter["From"] = user if "@" in user else f"deep-research@{parts.hostname}"
-    letter["To"] = to
-    letter.set_content(str(changes))
-    try:
-        with _connect(parts.scheme, parts.hostname, parts.port or _PORTS[parts.scheme]) as connection:
-            if user:
-                connection.login(user, unquote(parts.password or ""))
-            connection.send_message(letter)
-    except (OSError, smtplib.SMTPException) as error:
-        raise Unreachable(f"The letter was not sent: {error}.", source="smtp") from error
-
-
-def _connect(scheme: str, host: str, port: int) -> smtplib.SMTP:
-    """Return a connection: TLS from the start, or STARTTLS, which only this machine may go without."""
-    context = ssl.create_default_context()
-    if scheme == "smtps":
-        return smtplib.SMTP_SSL(host, port, timeout=_SECONDS, context=context)
-    connection = smtplib.SMTP(host, port, timeout=_SECONDS)
-    if host not in ("localhost", "127.0.0.1", "::1") or connection.has_extn("starttls"):
-        connection.starttls(context=context)
-    return connection

@@ -23,6 +23,8 @@ from deep_research.stores.event_log import EventLog
 from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_store import RunRecord, RunStore
 
+_MOST_CHARS = 20_000
+"""Of a question: some ten pages; longer material is a document."""
 _TERMINAL_CODE = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]")
 """Control sequences of ECMA-48, such as colours: pasted from a terminal, they would become words."""
 
@@ -41,7 +43,7 @@ def create_run(
     Raises ConfigError for an unusable question, path, provider or setting (nothing is made then), StoreError for an
     unusable disk.
     """
-    text = clean_question(question, settings)
+    text = clean_question(question)
     check_usable(docs, settings, home=home)
     settings = settle(settings, docs, text)
     runs = open_runs(home)
@@ -59,7 +61,7 @@ def create_run(
     return runs.create(record)
 
 
-def clean_question(question: str, settings: Settings) -> str:
+def clean_question(question: str) -> str:
     """Return the question without control characters and terminal codes.
 
     Raises ConfigError when it is empty or too long.
@@ -69,10 +71,10 @@ def clean_question(question: str, settings: Settings) -> str:
     if not text:
         message = 'No question was given. Example: deep-research "How does speculative decoding work?"'
         raise ConfigError(message, setting="question", value="")
-    if len(text) > settings.max_question_chars:
+    if len(text) > _MOST_CHARS:
         message = (
-            f"The question has {len(text):,} characters; the limit is {settings.max_question_chars:,} "
-            "(setting max_question_chars). Put long material into a file and name it with --docs."
+            f"The question has {len(text):,} characters; the limit is {_MOST_CHARS:,}. "
+            "Put long material into a file and name it with --docs."
         )
         raise ConfigError(message, setting="question", value=len(text))
     return text

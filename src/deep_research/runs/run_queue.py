@@ -19,7 +19,7 @@ from deep_research.runs.follow_up_run import ask_follow_up, unfinished
 from deep_research.runs.research_run import resume_run
 from deep_research.runs.worker_metrics import WorkerMetrics
 from deep_research.safe_text import safe_noun
-from deep_research.settings import Settings, database_url
+from deep_research.settings import database_url
 from deep_research.state_files import OWNERS
 from deep_research.stores.postgres_database import Database, close_databases, database_at
 from deep_research.stores.postgres_runs import PostgresRuns
@@ -40,6 +40,8 @@ _TASK = "deep_research.carry_out"
 _HEARTBEAT_SECONDS, _STALLED_SECONDS = 5.0, 20.0
 _BUSY_SECONDS, _RETRY_SECONDS, _MOST_TRIES = 4, 5, 30
 _DRAIN_SECONDS = 20.0
+_MOST_OF_AN_OWNER = 10
+"""Runs of one owner that go on at a time, so that another one's begin soon."""
 """How long a worker that is told to stop lets its runs go on; what is left then is taken up by others."""
 _DONE = frozenset({"finished", "declined", "waiting"})
 _ready: set[str] = set()
@@ -139,7 +141,7 @@ def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, an
     Of a finished run a question about its report may be left, which was written down and has no answer yet. With
     `may_ask` the run waits where it asks something, else it goes on without; `answer` is the user's to what it asked.
     Owners take turns: the more runs an owner has in the queue, the later its next one comes. At most
-    `max_runs_per_owner` of an owner go on at a time. Raises ConfigError without a database, RunBusy for a run that is
+    ten of an owner go on at a time. Raises ConfigError without a database, RunBusy for a run that is
     queued already.
     """
     record = store.load()
@@ -161,7 +163,7 @@ def _defer(record: RunRecord, *, priority: int = 0, **arguments: Any) -> None:
         job = app.configure_task(
             _TASK,
             queue="runs",
-            lock=f"{record.owner}/{waiting % Settings(**record.settings).max_runs_per_owner}",
+            lock=f"{record.owner}/{waiting % _MOST_OF_AN_OWNER}",
             queueing_lock=record.run_id,
             priority=priority * 10_000 - waiting,
         )

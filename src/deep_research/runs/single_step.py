@@ -5,7 +5,7 @@ from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
 from deep_research.assembly.reasoner_choice import key_variables, open_reasoner, resolve_provider
 from deep_research.data import Assignment, Brief, Decision, Gap, ModelRequest, QueryAnalysis, Question, Role, Section
@@ -19,20 +19,6 @@ from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.run_store import RunStore
 from deep_research.stores.sqlite_library import SqliteLibrary
 
-NODES = (
-    "clarify",
-    "analyze",
-    "discover",
-    "plan_sections",
-    "researcher",
-    "compress_output",
-    "review_section",
-    "review",
-    "supervisor",
-    "final_report",
-)
-"""The nodes in which a reasoner thinks, by their names in the graphs."""
-
 
 class StepResult(NamedTuple):
     """What a step asked, what it answered, what it cost and what failed."""
@@ -44,13 +30,7 @@ class StepResult(NamedTuple):
 
     def as_json(self) -> str:
         """Return the answer as JSON."""
-        return json.dumps(_plain(self.answer), ensure_ascii=False, indent=1)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
+        return json.dumps(to_jsonable_python(self.answer), ensure_ascii=False, indent=1)
 
 
 async def run_step(
@@ -60,8 +40,6 @@ async def run_step(
 
     Raises ConfigError for an unknown node or provider, and a missing key.
     """
-    if name not in NODES:
-        raise ConfigError(f"There is no step {name!r}. Steps: {', '.join(NODES)}.", setting="step", value=name)
     state: dict[str, Any] = dict(await state_of(store)) if store is not None else {}
     library: Library = store.open_library() if store is not None else SqliteLibrary(":memory:")
     asked = state.get("question") or Question(text=question, language=detect(question))
@@ -115,4 +93,6 @@ def _thought(name: str, by: Reasoner, asked: Question, state: dict[str, Any], li
         "supervisor": lambda: by.delegate(brief, sections, [], library),
         "final_report": lambda: by.write(given, [], library),
     }
+    if name not in thoughts:
+        raise ConfigError(f"There is no step {name!r}. Steps: {', '.join(thoughts)}.", setting="step", value=name)
     return thoughts[name]()

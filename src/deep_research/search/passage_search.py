@@ -11,7 +11,6 @@ are counted for the candidates only (as in MaxScore, Turtle & Flood, 1995).
 import heapq
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from functools import lru_cache
@@ -193,7 +192,7 @@ find more without a second hop from about this length on, shorter ones find more
 COMMON = 200
 """A name in more passages than this links nothing."""
 _POOL = 3
-"""How many times the wanted passages are looked at, for duplicates and diversity."""
+"""How many times the wanted passages are looked at, for near-duplicates."""
 _ANSWERING = 1.3
 _TITLE_LINK = 0.7
 _NAME_LINK = 0.5
@@ -204,11 +203,10 @@ _COVERED = 0.2
 
 
 class Text(NamedTuple):
-    """The text of a passage, with the title and id of its source."""
+    """The text of a passage, with the title of its source."""
 
     text: str
     title: str
-    source: str
 
 
 Read = Callable[[Iterable[int]], Mapping[int, Text]]
@@ -223,13 +221,11 @@ def search(
     limit: int,
     hops: int = 1,
     allowed: Container[int] | None = None,
-    diversity: float = 0.0,
 ) -> list[tuple[int, float]]:
     """Return the numbers of the best passages with their scores, best first, near-duplicates once.
 
     `hops` 2 follows the names in the first hits of a question; a long description of what is sought names enough
-    itself, and names that it does not hold lead away from it. `allowed` restricts to some passages; `diversity`
-    divides a passage's score by 1 + `diversity` for every better one of the same source.
+    itself, and names that it does not hold lead away from it. `allowed` restricts to some passages.
     """
     terms = query_terms(query)
     ranking = Ranking(index, terms, allowed=allowed)
@@ -238,7 +234,7 @@ def search(
         _add_nearness(ranking, read(ranking.best(NEAREST)), query)
     if hops > 1 and sum(terms.values()) <= LONGEST_QUESTION:
         _add_second_hop(index, ranking, read(ranking.best(FIRST_HITS)), query, limit)
-    return _chosen(ranking, read, limit, diversity)
+    return _chosen(ranking, read, limit)
 
 
 def search_parts(
@@ -254,7 +250,7 @@ def search_parts(
             own = ranking.restricted_to(part) if len(some) > 1 else ranking
             if has_cjk(query):
                 _add_nearness(own, read(own.best(NEAREST)), query)
-            found.append(_chosen(own, read, limit, 0.0))
+            found.append(_chosen(own, read, limit))
     return found
 
 
@@ -270,19 +266,17 @@ def _few_passages(parts: Sequence[Set[int]]) -> Iterator[list[Set[int]]]:
         yield group
 
 
-def _chosen(ranking: Ranking, read: Read, limit: int, diversity: float) -> list[tuple[int, float]]:
+def _chosen(ranking: Ranking, read: Read, limit: int) -> list[tuple[int, float]]:
     """Return the best passages that do not repeat a better one."""
     order = ranking.best(limit * _POOL)
     distinct = Distinct()
     kept: list[tuple[int, float]] = []
-    of_source: Counter[str] = Counter()
     for first in range(0, len(order), limit):
-        if not diversity and len(kept) >= limit:
+        if len(kept) >= limit:
             break
         for number, text in read(order[first : first + limit]).items():
             if distinct.add(text.text):
-                kept.append((number, ranking.scores[number] / (1 + diversity * of_source[text.source])))
-                of_source[text.source] += 1
+                kept.append((number, ranking.scores[number]))
     return heapq.nsmallest(limit, kept, key=lambda hit: (-hit[1], hit[0]))
 
 

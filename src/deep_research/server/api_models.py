@@ -42,7 +42,6 @@ class NewRun(_Input):
     template: str | None = Field(None, max_length=80)
     model_provider: str | None = Field(None, max_length=40)
     model_name: str | None = Field(None, max_length=120)
-    max_sections: int | None = Field(None, ge=3, le=7)
     budget_usd: float | None = Field(None, gt=0, le=10_000)
     budget_tokens: int | None = Field(None, ge=5_000, le=1_000_000_000)
     allow_clarification: bool | None = None

@@ -1,7 +1,6 @@
 """Bocha (博查) web search, strong on Chinese pages (https://open.bochaai.com)."""
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -59,7 +58,7 @@ class BochaSource(ApiSource[BochaOptions]):
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search, best first; of an AI search those that its answer was made from.
+    """Return the pages of a search, best first.
 
     Raises Blocked for a wrong key and for "not enough money", RateLimited for HTTP 429; the code inside a
     body with HTTP 200 counts as well. Raises Unreadable when there is no result in the answer.
@@ -70,23 +69,10 @@ def parse_search(response: ApiResponse) -> list[Found]:
     if code is not None and code != HTTPStatus.OK:
         known = response._replace(status=code if HTTPStatus.BAD_REQUEST <= code < 600 else HTTPStatus.BAD_REQUEST)
         judge(known, BochaSource)
-    if isinstance(at(answer, "messages"), list):
-        return found_pages((_page(entry) for entry in _cited(answer["messages"])), BochaSource.name)
     data = at(answer, "data") if isinstance(at(answer, "data"), Mapping) else answer
     if not isinstance(data, Mapping) or not ({"webPages", "images", "_type", "queryContext"} & data.keys()):
         raise failure(Unreadable, response, BochaSource, f"the answer is no search result: {explanation(response)}")
     return found_pages((_page(entry) for entry in objects(at(data, "webPages", "value"))), BochaSource.name)
-
-
-def _cited(messages: list[Any]) -> Iterator[Mapping[str, Any]]:
-    """The pages in the messages of type `source`, whose content is JSON inside a string."""
-    for message in objects(messages):
-        if text(message.get("type")) == "source":
-            try:
-                content = json.loads(raw(message.get("content")))
-            except (ValueError, RecursionError):
-                continue
-            yield from objects(at(content, "value") if isinstance(at(content, "value"), list) else content)
 
 
 def _page(entry: Mapping[str, Any]) -> Page:

@@ -15,13 +15,9 @@ from deep_research.errors import Blocked, RateLimited, SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, rate, result
 from deep_research.sources._api_answers import (
-    at,
     failure,
-    first,
-    iso_date,
     judge,
     listed,
-    loads,
     object_of,
     objects,
     raw,
@@ -80,7 +76,7 @@ class DuckDuckGoSource(ApiSource[DuckDuckGoOptions]):
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the results of the HTML page, or of `ddgs` as JSON (text and news); advertisements are left out.
+    """Return the results of the HTML page; advertisements are left out.
 
     Raises RateLimited when the page is a challenge (HTTP 202), SourceError.
     """
@@ -89,12 +85,6 @@ def parse_search(response: ApiResponse) -> list[Found]:
             RateLimited, response, DuckDuckGoSource, "the site asks for a proof of humanity; wait some minutes"
         )
     judge(response, DuckDuckGoSource)
-    if response.body.lstrip()[:1] in (b"[", b"{"):
-        answer = loads(response, DuckDuckGoSource)
-        entries = at(answer, "results") if isinstance(answer, Mapping) else answer
-        if not isinstance(entries, list):
-            raise failure(Unreadable, response, DuckDuckGoSource, "the answer is no list of results")
-        return found_pages((_from_json(entry) for entry in objects(entries)), DuckDuckGoSource.name)
     return found_pages(_from_html(response), DuckDuckGoSource.name)
 
 
@@ -114,16 +104,6 @@ def parse_instant(response: ApiResponse) -> list[Found]:
 def _topics(value: Any) -> Iterator[Mapping[str, Any]]:
     for topic in objects(value):
         yield from objects(topic["Topics"]) if "Topics" in topic else [topic]
-
-
-def _from_json(entry: Mapping[str, Any]) -> Page:
-    return Page(
-        title=line(raw(entry.get("title"))),
-        url=first(entry, "href", "link", "url"),
-        excerpt=line(raw(entry.get("body")) or raw(entry.get("snippet")) or raw(entry.get("content"))),
-        published=iso_date(first(entry, "date", "published")),
-        author=text(entry.get("source")) if "date" in entry else "",
-    )
 
 
 def _from_html(response: ApiResponse) -> Iterator[Page]:

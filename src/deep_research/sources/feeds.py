@@ -134,7 +134,7 @@ def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
 
 def _entry(node: Element, site: str, base: str, source: type[Declaration]) -> Found | None:
     title = line(inner_markup(child(node, "title")))
-    url = urljoin(base, _link(node))
+    url = _address(base, _link(node))
     own = text_of(child(node, "guid")) or text_of(child(node, "id"))
     named, body = next(((name, markup) for name in _BODIES if (markup := _markup(child(node, name))).strip()), ("", ""))
     published = next((day for name in _DATES if (day := iso_date(text_of(child(node, name))))), None)
@@ -142,6 +142,15 @@ def _entry(node: Element, site: str, base: str, source: type[Declaration]) -> Fo
     # A description may be all there is of a post, or only its beginning.
     teaser = found is not None and found.document is not None and bool(found.url) and named in _TEASERS
     return found.model_copy(update={"excerpt": True}) if found is not None and teaser else found
+
+
+def _address(base: str, link: str) -> str:
+    """Return the web address of a link on a page, "" for what is none."""
+    try:
+        url = urljoin(base, link)
+        return url if urlsplit(url).scheme in ("http", "https") else ""
+    except ValueError:
+        return ""
 
 
 def _made(
@@ -154,8 +163,6 @@ def _made(
     site: str,
     source: type[Declaration],
 ) -> Found | None:
-    if urlsplit(url).scheme not in ("http", "https"):
-        url = ""
     plain = paragraphs(body)
     title = title or snippet(plain, 80) or url
     if not title or not (url or own):
@@ -224,7 +231,7 @@ def _json_feed(response: ApiResponse, source: type[Declaration]) -> list[Found]:
             name for one in objects(item.get("authors") or item.get("author")) if (name := text(one.get("name")))
         )
         body = raw(item.get("content_html")) or raw(item.get("content_text")) or raw(item.get("summary"))
-        url = urljoin(response.url, first(item, "url", "external_url"))
+        url = _address(response.url, first(item, "url", "external_url"))
         published = iso_date(first(item, "date_published", "date_modified"))
         title = line(raw(item.get("title")))
         found.append(

@@ -1,6 +1,5 @@
 """Perplexity: the pages that its answers cite (https://docs.perplexity.ai). The answers themselves are no evidence."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -50,26 +49,15 @@ class PerplexitySource(ApiSource[PerplexityOptions]):
 
 
 def parse_answer(response: ApiResponse) -> list[Found]:
-    """Return the pages of an answer, in one piece or as a stream (its last complete piece). Raises SourceError."""
+    """Return the pages of an answer. Raises SourceError."""
     judge(response, PerplexitySource)
-    answer = _last_event(response) if response.body.lstrip().startswith(b"data:") else loads(response, PerplexitySource)
+    answer = loads(response, PerplexitySource)
     if not isinstance(answer, Mapping) or not ({"choices", "citations", "search_results"} & answer.keys()):
         raise failure(Unreadable, response, PerplexitySource, "the answer has no citations in it")
     pages = [_page(entry) for entry in objects(answer.get("search_results"))]
     known = {page.url for page in pages}
     pages += [Page(title="", url=address) for address in texts(answer.get("citations")) if address not in known]
     return found_pages(pages, PerplexitySource.name)
-
-
-def _last_event(response: ApiResponse) -> Any:
-    for part in reversed(response.body.decode("utf-8", "replace").splitlines()):
-        try:
-            event = json.loads(part.removeprefix("data:"))
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(event, Mapping) and ({"citations", "search_results"} & event.keys()):
-            return event
-    raise failure(Unreadable, response, PerplexitySource, "the stream has no citations in it")
 
 
 def _page(entry: Mapping[str, Any]) -> Page:

@@ -1,7 +1,6 @@
 """PubMed: biomedical literature (https://www.ncbi.nlm.nih.gov/books/NBK25499/): esearch for ids, efetch for records."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from pydantic import Field
 
@@ -23,9 +22,7 @@ from deep_research.sources._api_answers import (
     local_name,
     month_number,
     number,
-    objects,
     says_wait,
-    text,
     text_of,
     texts,
     written,
@@ -105,12 +102,8 @@ def parse_spelling(response: ApiResponse) -> str:
 
 
 def parse_articles(response: ApiResponse) -> list[Found]:
-    """Return the articles and book chapters of an efetch answer, or of esummary. Raises SourceError."""
-    if not response.body.lstrip().startswith(b"<"):
-        return _summaries(response)
+    """Return the articles and book chapters of an efetch answer. Raises SourceError."""
     root = xml_of(response, PubMedSource)
-    if local_name(root) == "esummaryresult":
-        return [found for entry in children(root, "DocSum") if (found := _summary(entry))]
     if local_name(root) not in ("pubmedarticleset", "pubmedarticle"):
         _refuse_error(text_of(child(root, "ERROR")), response)
         raise failure(Unreadable, response, PubMedSource, "the answer has no articles in it")
@@ -207,48 +200,6 @@ def _abstract(article: Element, record: Element) -> tuple[tuple[str, str], ...]:
         if body := paragraphs(inner_markup(part)):
             sections.append((heading, body))
     return tuple(sections)
-
-
-def _summaries(response: ApiResponse) -> list[Found]:
-    """The records of esummary in JSON, in the order of `uids`."""
-    answer = json_of(response, PubMedSource)
-    records = at(answer, "result")
-    if not isinstance(records, Mapping):
-        _refuse_error(explanation(response) if isinstance(answer, Mapping) else "", response)
-        raise failure(Unreadable, response, PubMedSource, "the answer has no articles in it")
-    listed = texts(records.get("uids")) or [name for name in records if name != "uids"]
-    return [found for name in listed if (found := _summary_record(at(records, name)))]
-
-
-def _summary_record(record: Any) -> Found | None:
-    if not isinstance(record, Mapping) or "error" in record:
-        return None
-    ids = {text(one.get("idtype")): text(one.get("value")) for one in objects(record.get("articleids"))}
-    work = Work(
-        title=_untranslated(line(text(record.get("title"))).removesuffix(".")),
-        ids=Ids(
-            doi=doi(ids.get("doi", "") or text(record.get("elocationid"))),
-            pmid=pmid(text(record.get("uid")) or ids.get("pubmed", "")),
-        ),
-        authors=[text(one.get("name")) for one in objects(record.get("authors"))],
-        published=iso_date(text(record.get("epubdate"))) or iso_date(text(record.get("pubdate"))),
-        venue=line(text(record.get("fulljournalname")) or text(record.get("source"))),
-    )
-    return found_work(work, PubMedSource.name)
-
-
-def _summary(entry: Element) -> Found | None:
-    items = {item.get("Name"): item for item in children(entry, "Item")}
-    ids = {one.get("Name"): text_of(one) for one in items["ArticleIds"]} if "ArticleIds" in items else {}
-    authors = [text_of(one) for one in items["AuthorList"]] if "AuthorList" in items else []
-    work = Work(
-        title=line(inner_markup(items.get("Title"))).removesuffix("."),
-        ids=Ids(doi=doi(text_of(items.get("DOI")) or ids.get("doi", "")), pmid=pmid(text_of(child(entry, "Id")))),
-        authors=authors,
-        published=iso_date(text_of(items.get("EPubDate"))) or iso_date(text_of(items.get("PubDate"))),
-        venue=text_of(items.get("FullJournalName")) or text_of(items.get("Source")),
-    )
-    return found_work(work, PubMedSource.name)
 
 
 def _refuse_error(why: str, response: ApiResponse) -> None:

@@ -1,22 +1,18 @@
 """Tavily web search (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field
 
-from deep_research.concurrency import Batches, in_background
+from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound
-from deep_research.ports import ApiClient, ApiResponse
+from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, calls_at_once, rate, result
 from deep_research.sources._api_answers import iso_date, list_of, raw, score, text
 from deep_research.sources._record_documents import line, read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, page_key
-
-_MOST_ADDRESSES = 20
-"""Pages of one extraction."""
 
 
 class TavilyOptions(WebOptions):
@@ -58,29 +54,13 @@ class TavilySource(ApiSource[TavilyOptions]):
         }
         return result(parse_search(await self._post("/search", body)))
 
-    def __init__(self, options: TavilyOptions, client: ApiClient, keys: Mapping[str, str]) -> None:
-        super().__init__(options, client, keys)
-        self._pages = Batches(self._extract, most=_MOST_ADDRESSES)
-        self._before: asyncio.Task[dict[str, Found]] | None = None
-
     async def _read(self, found: Found) -> Document:
-        # A batch that was answered before the run was interrupted may have held other pages beside this one.
-        self._before = self._before or asyncio.create_task(self._extracted_before())
-        read = (await asyncio.shield(self._before)).get(page_key(found.url)) or await self._pages.get(found.url)
+        response = await self._post("/extract", {"urls": [found.url], "format": "markdown"})
+        read = next((page for page in parse_extract(response) if page.key == page_key(found.url)), None)
         if read is None:
             raise NotFound(f"{self.name} could not read {found.url}", source=self.name, url=found.url)
         told = {"title": found.title, "published": found.published}
         return await in_background(read_page, read.model_copy(update=told))
-
-    async def _extract(self, addresses: Sequence[str]) -> Mapping[str, Found]:
-        """Return the pages at these addresses, by address, in one call; what the service could not read is not there."""
-        response = await self._post("/extract", {"urls": list(addresses), "format": "markdown"})
-        pages = {page.key: page for page in parse_extract(response)}
-        return {url: page for url in addresses if (page := pages.get(page_key(url)))}
-
-    async def _extracted_before(self) -> dict[str, Found]:
-        earlier = await self._client.earlier("POST", f"{self._base()}/extract")
-        return {page.key: page for response in earlier for page in parse_extract(response)}
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

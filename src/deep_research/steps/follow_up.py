@@ -10,11 +10,11 @@ from deep_research.steps import search
 async def understand(ctx: RunContext, question: Question, understood: str) -> Decision:
     """Return the decision to answer `question`, put so that it is understandable without the conversation.
 
-    `understood` is the question, or the title of the section that it means. The reasoner reads the conversation.
+    `understood` is how it was put so far. The reasoner reads the conversation.
     """
     language = question.language
     remark = None if ctx.reasoner.reads_conversation else read_remark(question.text)
-    if remark is not None and remark.kind != "section":
+    if remark is not None:
         reason = phrase("remark_no_question", language)
         return Decision(next_action="CANNOT_DO", confidence=1.0, goal=understood, reasoning=reason)
     judged = await ctx.reasoner.decide(question.model_copy(update={"text": understood}), rounds=0)

@@ -165,7 +165,7 @@ async def _read_before(ctx: RunContext, key: str, url: str) -> Source | None:
 async def _whole(ctx: RunContext, source: Source) -> Source:
     """Return the full text of a paper of which only the record is there, as a source of its own; else `source`."""
     text = await asyncio.to_thread(ctx.library.snapshot, source.id)
-    if ctx.pages is None or not ctx.settings.read_full_papers or text is None or len(text.text) > _RECORD_CHARS:
+    if ctx.pages is None or text is None or len(text.text) > _RECORD_CHARS:
         return source
     why = ""
     for address in ctx.pages.full_text(source):

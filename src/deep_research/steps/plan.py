@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from deep_research.conversation.plan_edits import PlanAnswer, apply_edits, read_plan_answer
 from deep_research.data import (
+    MAX_SECTIONS,
     Action,
     Asked,
     Brief,
@@ -51,7 +52,9 @@ async def plan(
     distinct = tuple({section.title: section for section in reversed(brief.sections)}.values())[::-1]
     brief = brief.model_copy(
         update={
-            "sections": _with_focus(distinct[: _most_sections(ctx.settings)], decision),
+            "sections": _with_focus(
+                distinct[: _LOOP_SECTIONS if ctx.settings.workflow == "loop" else MAX_SECTIONS], decision
+            ),
             "question": question.text,
             "terms": tuple(term for term in decision.terms if term.found),
         }
@@ -92,13 +95,9 @@ async def analyze(ctx: RunContext, question: Question, decision: Decision | None
     return found.model_copy(update={"needs_discovery": found.needs_discovery and found.query_type == "list"})
 
 
-def _most_sections(settings: Settings) -> int:
-    return min(settings.max_sections, _LOOP_SECTIONS) if settings.workflow == "loop" else settings.max_sections
-
-
 def needs_confirmation(settings: Settings, decision: Decision) -> bool:
     """Return whether the user must confirm the plan: a setting says so, or much depends on it and it may be asked."""
-    proposed = decision.next_action == "CONFIRM_PLAN" and settings.confirm_high_value and settings.allow_clarification
+    proposed = decision.next_action == "CONFIRM_PLAN" and settings.allow_clarification
     return settings.confirm_plan or proposed
 
 
@@ -124,9 +123,8 @@ async def read_answer(ctx: RunContext, brief: Brief, answer: str) -> PlanAnswer:
 
     Whoever reads it, code makes the changes: nothing that was edited before is planned anew.
     """
-    limit = ctx.settings.max_sections
-    said = read_plan_answer(answer, brief, max_sections=limit)
-    if said.kind != "unclear":
+    said = read_plan_answer(answer, brief)
+    if said.is_clear:
         return said
     edits = await ctx.reasoner.read_plan_edits(answer, brief)
-    return apply_edits(brief, edits, max_sections=limit) if edits else said
+    return apply_edits(brief, edits) if edits else said

@@ -52,8 +52,7 @@ async def hold_back(ctx: RunContext, place: str, said: str) -> Gap | None:
         return None
 
     async def judge() -> str:
-        may_leave = ctx.settings.send_private_text or not ctx.docs
-        why: _Why = "" if may_leave else await asyncio.to_thread(_repeated, ctx, said)
+        why: _Why = await asyncio.to_thread(_repeated, ctx, said) if ctx.docs else ""
         return SentQuery(place=place, query=said, held_back=why).model_dump_json()
 
     answer, _ = await ctx.journal.call(SENT, f"{place}\n{said}", judge)

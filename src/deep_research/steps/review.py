@@ -127,7 +127,7 @@ def own_reviews(ctx: RunContext) -> int:
 
 def streams(ctx: RunContext) -> bool:
     """Return whether each section is reviewed by itself; in the other workflows their own rounds do that work."""
-    return ctx.settings.streaming_review and ctx.settings.workflow == "sections"
+    return ctx.settings.workflow == "sections"
 
 
 def report_gaps(ctx: RunContext, judged: Review) -> None:

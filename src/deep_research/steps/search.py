@@ -42,6 +42,10 @@ _STUB = 60
 _EDGE = 3_000
 """Characters at the beginning and at the end of a page where its site's menus and footers stand."""
 _TOLD_CHARS = 120
+_RESULTS = 8
+"""Documents taken from one search: the first page of a search engine; what comes later seldom answers."""
+_AT_ONCE = 3
+"""Places asked at the same time, in order of trust."""
 _ENOUGH_FOUND = 3
 """Results with which the less trusted places are not asked."""
 _IN_HAND: defaultdict[str, Backlog] = defaultdict(partial(Backlog, 4_000_000, 50_000))
@@ -115,8 +119,7 @@ async def _recall(ctx: RunContext, action: Action, queries: Sequence[str]) -> Ob
     """Search in what the run has read so far; it is free."""
 
     def look() -> list[str]:
-        limit = ctx.settings.search_results
-        return _interleave([[hit.passage.id for hit in ctx.library.search(q, limit=limit)] for q in queries])
+        return _interleave([[hit.passage.id for hit in ctx.library.search(q, limit=_RESULTS)] for q in queries])
 
     found = await seen_once(ctx, f"{action.id} {action.query}", look)
     return Observation(action=action.id, passages=tuple(found), found=len(found), free=True)
@@ -126,7 +129,7 @@ async def _search_one(ctx: RunContext, places: Sequence[SearchPlace], action: Ac
     """Ask the places in order of trust until enough was found."""
     asked = action.model_copy(update={"query": query})
     results: list[Observation] = []
-    for tier in _tiers(places, ctx.settings.sources_per_search):
+    for tier in _tiers(places, _AT_ONCE):
         results += await side_by_side(_search_place(ctx, place, asked, section_worked_at()) for place in tier)
         if sum(r.found for r in results) >= _ENOUGH_FOUND:
             break
@@ -165,9 +168,8 @@ def _interleave(rows: list[list[str]]) -> list[str]:
 async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, section: str) -> Observation:
     if place.name != PLACE and (held := await hold_back(ctx, place.name, action.query)):
         return Observation(action=action.id, failed=(place.name,), failure=held.why)
-    limit = ctx.settings.search_results
-    request = json.dumps({"place": place.name, "query": action.query, "limit": limit}, ensure_ascii=False)
-    return await _ask(ctx, place, request, lambda: place.search(action.query, limit=limit), action, section)
+    request = json.dumps({"place": place.name, "query": action.query, "limit": _RESULTS}, ensure_ascii=False)
+    return await _ask(ctx, place, request, lambda: place.search(action.query, limit=_RESULTS), action, section)
 
 
 async def _use_tool(ctx: RunContext, action: Action, section: str) -> Observation:

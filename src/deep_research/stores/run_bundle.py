@@ -37,7 +37,7 @@ from deep_research.stores.run_store import (
     StoredSnapshot,
 )
 
-_TAKEN_OVER = {"question", "language", "created", "history", "title", "seconds", "fork_at", "reruns"}
+_TAKEN_OVER = {"question", "language", "created", "history", "title", "seconds"}
 """What of a stranger's record is taken over, beside the settings that say what a report is like."""
 _OUTSIDE = {
     "mcp_servers", "model_base_url", "ranker_base_url", "proxy", "allowed_internal_hosts", "source_options", "contact",

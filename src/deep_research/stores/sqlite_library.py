@@ -348,17 +348,14 @@ class SqliteLibrary:
         return [_passage_of(row, text[row[3] : row[4]]) for row in found]
 
     @_guarded
-    def search(
-        self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1, diversity: float = 0.0
-    ) -> Sequence[PassageHit]:
+    def search(self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1) -> Sequence[PassageHit]:
         """Return the best passages for `query`, best first, near-duplicates once, at most `limit`.
 
-        `sources` restricts to those ids; `hops` 2 also follows names found in the first hits;
-        `diversity` (0–1) favours passages of sources that are not in the result yet.
+        `sources` restricts to those ids; `hops` 2 also follows names found in the first hits.
         """
         allowed = {number for source in sources for number in self._numbers_of(source)} if sources else None
         with COMPUTING, self._reading() as (read, hits):
-            return hits(search(self._index, read, query, limit=limit, hops=hops, allowed=allowed, diversity=diversity))
+            return hits(search(self._index, read, query, limit=limit, hops=hops, allowed=allowed))
 
     @_guarded
     def search_each(self, query: str, *, limit: int, sources: Sequence[str]) -> Mapping[str, Sequence[PassageHit]]:
@@ -384,7 +381,7 @@ class SqliteLibrary:
             for number in numbers:
                 if number not in known and (found := self._passage_at(number)):
                     known[number] = found
-            return {n: Text(known[n][0].text, known[n][1], known[n][0].source) for n in numbers if n in known}
+            return {n: Text(known[n][0].text, known[n][1]) for n in numbers if n in known}
 
         def hits(found: Sequence[tuple[int, float]]) -> list[PassageHit]:
             return [PassageHit(passage=known[n][0], score=score, title=known[n][1]) for n, score in found]

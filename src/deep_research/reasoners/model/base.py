@@ -59,7 +59,6 @@ class ModelReasonerBase:
         limits: ModelLimits,
         date: str,
         depth: str = "standard",
-        background: str = "advice",
         on_gap: Callable[[Gap], object] = lambda _gap: None,
         prompt_folder: Path | None = None,
     ) -> None:
@@ -79,7 +78,6 @@ class ModelReasonerBase:
         self._window = limits.context_tokens
         self._date = date
         self._depth = depth
-        self._background = background
         self._on_gap = on_gap
         self._folder = prompt_folder
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from deep_research.conversation.plan_edits import format_numbered
+from deep_research.conversation.plan_outline import format_numbered
 from deep_research.data import (
     Action,
     Brief,

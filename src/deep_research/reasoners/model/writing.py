@@ -102,7 +102,6 @@ class Writing(ModelReasonerBase):
             length=f"{lengths[self._depth]} {'characters' if by_signs else 'words'}",
             opening=_OPENING["signs" if by_signs else "words"],
             lookups=LOOKUPS,
-            background=self._background,
             output_format=assignment.analysis.output_format,
             is_agreed=brief.is_agreed,
             mcp_prompt=self._mcp_prompt,

@@ -1,10 +1,7 @@
-"""Tavily's pages: with the results, else many at a time, and each only once; batches of whatever is asked."""
-
-import asyncio
+"""Tavily's pages: with the results, else asked for, and each only once."""
 
 import pytest
 
-from deep_research.concurrency import Batches
 from deep_research.data import Found
 from deep_research.errors import NotFound, Unreachable
 from deep_research.fetch.web_api import JournaledApi
@@ -28,9 +25,6 @@ class Service:
         rows = [{"url": one, "title": one, "raw_content": f"About {one}."} for one in self.known]
         return answer({"results": rows})._replace(url=url)
 
-    async def earlier(self, method, url):
-        return ()
-
 
 def found(url: str) -> Found:
     return Found(key=url, title="A page", url=url, origin="tavily")
@@ -42,26 +36,17 @@ def tavily(client) -> TavilySource:
     return source
 
 
-PAGES = [f"https://a.test/{n}" for n in range(25)]
+PAGES = [f"https://a.test/{n}" for n in range(3)]
 
 
-async def test_pages_that_are_wanted_together_are_one_call_of_at_most_twenty():
-    service = Service(*PAGES)
-    source = tavily(service)
-    async with asyncio.TaskGroup() as group:
-        reading = [group.create_task(source.read(found(url))) for url in PAGES]
-    assert sorted(len(urls) for urls in service.asked) == [5, 20]
-    for url, task in zip(PAGES, reading, strict=True):
-        assert f"About {url}." in task.result().text
-
-
-async def test_a_page_that_the_service_could_not_read_is_not_found():
-    source = tavily(Service(PAGES[0]))
-    async with asyncio.TaskGroup() as group:
-        good = group.create_task(source.read(found(PAGES[0])))
-        with pytest.raises(NotFound):
-            await source.read(found(PAGES[1]))
-    assert "About" in good.result().text
+async def test_a_page_that_did_not_come_with_the_result_is_asked_for_once_and_may_be_missing(tmp_path):
+    journal, service = SqliteJournal(tmp_path / "journal.db"), Service(PAGES[0])
+    for source in [tavily(JournaledApi(service, journal)) for _ in range(2)]:
+        assert f"About {PAGES[0]}." in (await source.read(found(PAGES[0]))).text
+    assert service.asked == [[PAGES[0]]]
+    with pytest.raises(NotFound):
+        await source.read(found(PAGES[1]))
+    journal.close()
 
 
 async def test_the_page_that_came_with_the_result_is_read_without_a_call():
@@ -71,18 +56,6 @@ async def test_the_page_that_came_with_the_result_is_read_without_a_call():
     assert result.document is None
     assert f"About {PAGES[0]}." in (await source.read(result)).text
     assert service.asked == [["engines"]]
-
-
-async def test_after_an_interruption_pages_of_a_batch_are_taken_from_the_journal(tmp_path):
-    journal, service = SqliteJournal(tmp_path / "journal.db"), Service(*PAGES[:3])
-    source = tavily(JournaledApi(service, journal))
-    async with asyncio.TaskGroup() as group:
-        for url in PAGES[:3]:
-            group.create_task(source.read(found(url)))
-    again = tavily(JournaledApi(service, journal))
-    assert f"About {PAGES[2]}." in (await again.read(found(PAGES[2]))).text
-    assert len(service.asked) == 1
-    journal.close()
 
 
 async def test_a_failure_of_the_service_is_not_kept(tmp_path):
@@ -110,18 +83,3 @@ async def test_a_key_among_the_parameters_is_not_in_the_journal(tmp_path):
         assert response.body == b"\xff\x00"
     journal.close()
     assert b"a-secret-key" not in (tmp_path / "journal.db").read_bytes()
-
-
-async def test_the_error_of_a_batch_goes_to_all_that_wait_and_the_next_batch_is_free_of_it():
-    calls: list[list[str]] = []
-
-    async def make(keys):
-        calls.append(sorted(keys))
-        if len(calls) == 1:
-            raise Unreachable("down")
-        return {key: key.upper() for key in keys}
-
-    batches = Batches(make, most=9)
-    first, second = await asyncio.wait({asyncio.create_task(batches.get(key)) for key in "ab"}), await batches.get("a")
-    assert all(isinstance(task.exception(), Unreachable) for task in first[0])
-    assert (second, calls) == ("A", [["a", "b"], ["a"]])

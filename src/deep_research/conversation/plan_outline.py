@@ -1,0 +1,103 @@
+"""A plan as text: the outline that a user edits, and how it is shown with a question.
+
+The outline is Markdown: `# title`, text below it: the objective; `## section`, text below it: its description;
+`- point`: what to search for.
+"""
+
+import re
+
+from deep_research.data import Asked, Brief, Section
+
+MAX_TITLE, MAX_TEXT, MAX_QUERIES = 200, 1000, 6
+_HEADING = re.compile(r"^(#{1,6})(?:\s+|$)(?:\d{1,2}(?:[.)]\s+|、\s*))?(.*)$")
+_POINT = re.compile(r"^\s*[-*•+]\s+(.*\S)")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+def format_outline(brief: Brief) -> str:
+    """Return a plan as an outline; `from_outline` reads it back."""
+    blocks = [f"# {brief.title}", brief.objective]
+    for section in brief.sections:
+        points = "\n".join(f"- {query}" for query in section.queries)
+        blocks += [f"## {section.title}", section.description, points]
+    return "\n\n".join(block for block in blocks if block.strip()) + "\n"
+
+
+def format_numbered(brief: Brief) -> str:
+    """Return a plan as it is shown with a question: title, objective, sections by number, points below."""
+    lines = [brief.title, brief.objective, ""]
+    for number, section in enumerate(brief.sections, 1):
+        lines.append(f"{number}. {section.title}" + (f" — {section.description}" if section.description else ""))
+        lines += [f"   - {query}" for query in section.queries]
+    return "\n".join(lines)
+
+
+def format_question(asked: Asked) -> str:
+    """Return what a user is asked as one text, for those who show nothing else: the plan or the options with it."""
+    if asked.brief is not None:
+        return f"{format_numbered(asked.brief)}\n\n{asked.question}"
+    return "\n".join([asked.question, *(f"{n}. {option}" for n, option in enumerate(asked.options, 1))])
+
+
+def is_outline(text: str) -> bool:
+    """Return whether a text is an outline: it begins with a heading, or has that of a section."""
+    lines = [line for line in _COMMENT.sub("", fold_blanks(text)).splitlines() if line.strip()]
+    depths = [len(found[1]) if (found := _HEADING.match(line)) else 0 for line in lines]
+    return any(depth > 1 for depth in depths) or depths[:1] == [1]
+
+
+def parse_outline(text: str, brief: Brief) -> Brief:
+    """Return `brief` as an edited outline says; what a section keeps its title for keeps its subject.
+
+    Comments (`<!-- … -->`) are passed over. A missing title or objective stays as it was.
+    """
+    title, objective, sections = "", "", list[Section]()
+    known = {section.title: section for section in brief.sections}
+    for depth, name, lines in _parts(text):
+        points = [found[1] for line in lines if (found := _POINT.match(line))]
+        prose = " ".join(" ".join(line for line in lines if not _POINT.match(line)).split())
+        if depth == 1 and not sections:
+            title, objective = name, prose
+        elif name:
+            sections.append(section_of(name, prose, points, known.get(clip(name, MAX_TITLE))))
+    return brief.model_copy(
+        update={
+            "title": clip(title, MAX_TITLE) or brief.title,
+            "objective": clip(objective, MAX_TEXT) or brief.objective,
+            "sections": tuple(sections),
+        }
+    )
+
+
+def _parts(text: str) -> list[tuple[int, str, list[str]]]:
+    """Headings with their depth and the lines below them."""
+    parts: list[tuple[int, str, list[str]]] = []
+    for line in _COMMENT.sub("", fold_blanks(text)).splitlines():
+        if found := _HEADING.match(line):
+            parts.append((len(found[1]), found[2].strip().rstrip("#").rstrip(), []))
+        elif parts:
+            parts[-1][2].append(line)
+    return parts
+
+
+def section_of(title: str, description: str, points: list[str], before: Section | None = None) -> Section:
+    """Return a section of a plan as the user wrote it; `before` is the one it replaces."""
+    section = before or Section(title=clip(title, MAX_TITLE))
+    queries = tuple(dict.fromkeys(clip(point, MAX_TITLE) for point in points if point.strip()))[:MAX_QUERIES]
+    return section.model_copy(
+        update={
+            "title": clip(title, MAX_TITLE),
+            "description": clip(description, MAX_TEXT),
+            "queries": queries or (clip(title, MAX_TITLE),),
+        }
+    )
+
+
+def fold_blanks(text: str) -> str:
+    """Return a text with every run of blanks as one, so that no pattern reads a long one again and again."""
+    return "\n".join(" ".join(line.split()) for line in text.splitlines())
+
+
+def clip(text: str, length: int) -> str:
+    """Return `text` on one line, at most `length` characters."""
+    return " ".join(text.split())[:length].rstrip()
