@@ -11,9 +11,10 @@ import pytest
 
 from deep_research.cli.main import run as command
 from deep_research.stores.run_folder import list_runs
-from tests.model.harness import served
+from tests.model.harness import playing, served
 from tests.runs.running import engines
 from tests.support.fake_web import FakeWeb
+from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher
 from tests.verify.reports import engines_web, html, markdown, word
 
@@ -224,3 +225,26 @@ def test_a_budget_ends_a_verification_and_leaves_what_was_not_judged_unconfirmed
     assert any("budget of 8000 tokens" in gap["why"] for gap in report["gaps"])
     assert {claim["verdict"]["kind"] for claim in report["claims"]} >= {"unverified"}
     assert report["ledger"]["prompt_tokens"] < 30_000
+
+
+def test_what_a_page_says_in_other_words_is_looked_for_by_the_judge_s_words(
+    tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rooms = "".join(
+        f"<h2>Room {n}</h2><p>{f'The room {n} has a door, a lamp and two chairs. ' * 12}</p>" for n in range(30)
+    )
+    deciding = "<h2>End</h2><p>Admission is granted to holders of a blue ticket.</p>"
+    web[0].site("engines.test").page("/house", f"<title>House</title><h1>House</h1>{rooms}{deciding}")
+    (tmp_path / "r.md").write_text(f"# 房子\n\n持蓝票者可以入场 ([House]({web[1]}/house))。\n", "utf-8")
+    asked: list[str] = []
+
+    def judge(request: Request) -> Reply:
+        asked.append(request["prompt"])
+        finds = "Admission is granted" in request["prompt"]
+        problem = {"number": 1, "verdict": "unsupported", "problem": "not there", "look_for": "blue ticket admission"}
+        return Reply(data={"problems": [] if finds else [problem], "reckonings": [], "checked": 1})
+
+    with served(monkeypatch, playing(judge=judge)):
+        code, report = verified(capsys, str(tmp_path / "r.md"), *MODEL, *opened(web[0]))
+    assert (code, report["problems"], len(asked)) == (0, [], 2)
+    assert "Admission is granted" not in asked[0]

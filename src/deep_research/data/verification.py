@@ -45,7 +45,8 @@ class Problem(Noun):
 
     `quote` is copied from the text, `evidence` says what a source has instead, `passages` are the ids that tell it
     right. `claim` is the id of the statement ("" for the text as a whole). `by` says who found it; `outcome` what came
-    of it: revised by the writer, or open.
+    of it: revised by the writer, or open. `look_for` are words, in the language of its sources, by which a passage
+    would be found that carries the statement after all.
     """
 
     quote: str
@@ -57,6 +58,7 @@ class Problem(Noun):
     by: Literal["code", "judge", "verifier"] = "judge"
     outcome: Literal["open", "revised", "rejected"] = "open"
     reply: str = ""
+    look_for: str = ""
     failed_edits: tuple[Edit, ...] = ()
 
 

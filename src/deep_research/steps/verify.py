@@ -104,8 +104,9 @@ async def _look_further(ctx: RunContext, assignment: Assignment, claims: Sequenc
 
     Whoever wrote a foreign report cited pages: which of their passages carries a statement is this program's guess.
     """
-    lost = {p.claim for p in judged.problems if p.kind == "unsupported" and p.by != "code"}
-    wider = {c.id: more for c in claims if c.id in lost and (more := await asyncio.to_thread(_wider, ctx.library, c))}
+    lost = {p.claim: p.look_for for p in judged.problems if p.kind == "unsupported" and p.by != "code"}
+    sought = [(claim, lost[claim.id]) for claim in claims if claim.id in lost]
+    wider = {c.id: more for c, words in sought if (more := await asyncio.to_thread(_wider, ctx.library, c, words))}
     if not wider:
         return judged
     again = await judge_claims(ctx, assignment, list(wider.values()), "")
@@ -115,12 +116,16 @@ async def _look_further(ctx: RunContext, assignment: Assignment, claims: Sequenc
     return judged.model_copy(update={"problems": (*kept, *new)})
 
 
-def _wider(library: Library, claim: Claim) -> Claim | None:
-    """Return a claim with more passages of the sources that it cites; None where there are no more."""
+def _wider(library: Library, claim: Claim, words: str) -> Claim | None:
+    """Return a claim with more passages of the sources that it cites: those that have `words`, then the nearest.
+
+    None where there are no more.
+    """
     sources = list(dict.fromkeys(key.partition("p")[0] for key in claim.passages if "p" in key))
-    more = [hit.passage.id for hit in library.search(claim.text, limit=_WIDER, sources=sources)] if sources else []
-    passages = tuple(dict.fromkeys([*claim.passages, *more]))[:_WIDER]
-    return claim.model_copy(update={"passages": passages}) if len(passages) > len(claim.passages) else None
+    queries = [query for query in (words, claim.text) if query and sources]
+    found = [[hit.passage.id for hit in library.search(q, limit=_WIDER // 2, sources=sources)] for q in queries]
+    passages = tuple(dict.fromkeys([*(key for row in found for key in row), *claim.passages]))[: _WIDER + len(claim.passages)]
+    return claim.model_copy(update={"passages": passages}) if set(passages) > set(claim.passages) else None
 
 
 def _of_unread(claim: Claim, text: str, unread: Mapping[str, str]) -> Claim:

@@ -147,6 +147,7 @@ class ClaimProblemAnswer(Answer):
     problem: str
     evidence: str = ""
     passages: Texts = Field(default_factory=list)
+    look_for: str = ""
 
 
 class ReckoningAnswer(Answer):

@@ -136,6 +136,7 @@ def _judged(answer: JudgeAnswer, claims: Sequence[Claim]) -> Findings:
             problem=p.problem,
             evidence=p.evidence,
             passages=_ids(p.passages),
+            look_for=p.look_for,
             claim=by_number[p.number].id,
         )
         for p in named
