@@ -91,6 +91,15 @@ def test_a10_a_broken_file_names_itself_and_what_is_wrong_and_makes_no_run(text:
     assert not (tmp_path / "runs").exists()
 
 
+def test_a10_a_folder_that_somebody_downloaded_brings_no_patterns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _write(tmp_path / "deep-research-templates", 'name = "x"\nfocus = ["a"]\npatterns = ["^(\\\\w+\\\\s?)*$"]')
+    with pytest.raises(ConfigError, match=r"engine\.toml.*patterns are for templates of the state folder"):
+        create_run("How do engines work that were built before the war?", Settings(), home=tmp_path / "home")
+
+
 def test_a10_an_unknown_name_is_refused_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="drug_target"):
         create_run("engines", Settings(template="motor"), home=tmp_path)

@@ -4,7 +4,7 @@ import json
 import socketserver
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -47,6 +47,20 @@ def mail_server() -> Iterator[tuple[str, list[str]]]:
 
     with _serving(socketserver.ThreadingTCPServer(("127.0.0.1", 0), Smtp)) as port:
         yield f"smtp://127.0.0.1:{port}", letters
+
+
+@contextmanager
+def talking_mail_server() -> Iterator[str]:
+    """Give the SMTP_URL of a server whose greeting has no end."""
+
+    class Smtp(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError):
+                while True:
+                    self.wfile.write((b"220-" + b"x" * 8_000 + b"\r\n") * 100)
+
+    with _serving(socketserver.ThreadingTCPServer(("127.0.0.1", 0), Smtp)) as port:
+        yield f"smtp://127.0.0.1:{port}"
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import pytest
 
 from deep_research import api
 from tests.runs.running import Ran, engines, run
-from tests.watch.receivers import mail_server, webhook
+from tests.watch.receivers import mail_server, talking_mail_server, webhook
 
 QUESTION = "Compare the Alpha engine and the Beta engine"
 
@@ -30,6 +30,15 @@ def watch(ran: Ran, *flags: str, **variables: str) -> subprocess.CompletedProces
 def change_the_documents(ran: Ran) -> None:
     note = ran.home.parent / "docs" / "beta.md"
     note.write_text(note.read_text("utf-8").replace("recommended for trucks", "recommended for 97 buses"), "utf-8")
+
+
+def test_a_mail_server_that_says_too_much_costs_the_letter_alone(ran: Ran) -> None:
+    change_the_documents(ran)
+    with talking_mail_server() as smtp:
+        told = watch(ran, "--now", "--mail-to", "me@example.org", SMTP_URL=smtp)
+    assert "The letter was not sent" in told.stderr
+    assert "Traceback" not in told.stderr
+    assert "97 buses" in told.stdout
 
 
 def test_what_changed_is_told_once_and_the_newest_refresh_is_refreshed_next(ran: Ran) -> None:

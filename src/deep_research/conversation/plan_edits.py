@@ -18,7 +18,7 @@ from deep_research.i18n.catalog import join_list, phrase
 from deep_research.i18n.lexicon import any_of, any_word, entry, languages, words
 from deep_research.text.tokens import content_terms
 
-MAX_TITLE, MAX_TEXT, MAX_QUERIES = 200, 1000, 6
+MAX_TITLE, MAX_TEXT, MAX_QUERIES, _LONGEST_COMMANDS = 200, 1000, 6, 4_000
 _HEADING = re.compile(r"^(#{1,6})(?:\s+|$)(?:\d{1,2}(?:[.)]\s+|、\s*))?(.*)$")
 _POINT = re.compile(r"^\s*[-*•+]\s+(.*\S)")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -304,7 +304,7 @@ def read_plan_answer(answer: str, brief: Brief, *, max_sections: int = 7) -> Pla
         return _from_outline(answer, brief, max_sections)
     edits: list[PlanEdit] = []
     problems: list[str] = []
-    for line in lines_of(answer):
+    for line in lines_of(answer) if len(answer) <= _LONGEST_COMMANDS else ():
         try:
             edits += [edit.model_copy(update={"said": line}) for edit in read_edits(line, brief)]
         except NotUnderstood as problem:

@@ -14,17 +14,20 @@ from deep_research.address_credentials import basic_authorization, proxy_for, wi
 from deep_research.concurrency import run_now
 from deep_research.data import Claim, Report
 from deep_research.data.noun import Noun
-from deep_research.errors import ConfigError, SourceError, Unreachable
+from deep_research.errors import ConfigError, ResearchError, SourceError, Unreachable
 from deep_research.i18n.catalog import phrase
 from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
 from deep_research.stores.run_store import RunRecord
 from deep_research.text.inert_markdown import make_inert
+from deep_research.worker_child import Limits
+from deep_research.worker_pool import own_worker
 
 ChangeKind = Literal["new", "changed", "gone"]
 _SAME, _ALIKE = 97.0, 72.0
 """Likeness (0–100) from which two statements are one, and from which one is another wording of the other."""
 _TRIES, _SECONDS = 3, 20.0
 _PORTS = {"smtp": 587, "smtps": 465}
+_FOR_A_LETTER = Limits(memory=200_000_000, cpu_seconds=8.0)
 
 
 class StatementChange(Noun):
@@ -67,7 +70,7 @@ class RunChanges(Noun):
         lines.append(phrase("changes_counts", language, **self._counts(), same=self.unchanged))
         for kind in ("new", "changed", "gone"):
             rows = [_line(s, language) for s in self.statements if s.kind == kind]
-            rows += [_source_line(s) for s in self.sources if s.kind == kind]
+            rows += [make_inert(f"{s.title} {s.url}".strip()) for s in self.sources if s.kind == kind]
             if rows:
                 lines.append(f"## {phrase(f'changes_{kind}', language)}")
                 lines.append("\n".join(f"- {row}" for row in rows))
@@ -82,10 +85,6 @@ def _line(change: StatementChange, language: str) -> str:
     cited = "".join(f" [{passage}]" for passage in change.passages)
     before = f" ({phrase('changes_before', language, text=change.before)})" if change.kind == "changed" else ""
     return make_inert(f"{said}{cited}{before}")
-
-
-def _source_line(change: SourceChange) -> str:
-    return make_inert(f"{change.title} {change.url}".strip())
 
 
 def compare_reports(earlier: Report, later: Report, *, before: str, after: str) -> RunChanges:
@@ -198,23 +197,31 @@ async def _post(url: str, told: Mapping[str, Any], proxy: str) -> int:
 def mail_changes(changes: RunChanges, record: RunRecord, to: str, server: str) -> None:
     """Send the changes to an address by the SMTP server `server` (`smtps://user:password@host:port`).
 
-    Raises SourceError when the server does not take the letter.
+    Raises SourceError when the server does not take the letter, or not in time.
     """
-    parts = urlsplit(server)
-    assert parts.hostname is not None
+    parts, user = urlsplit(server), unquote(urlsplit(server).username or "")
     letter = EmailMessage()
     letter["Subject"] = " ".join(f"deep-research: {record.title or record.question}".split())[:200]
-    user = unquote(parts.username or "")
     letter["From"] = user if "@" in user else f"deep-research@{parts.hostname}"
     letter["To"] = to
     letter.set_content(str(changes))
     try:
-        with _connect(parts.scheme, parts.hostname, parts.port or _PORTS[parts.scheme]) as connection:
-            if user:
-                connection.login(user, unquote(parts.password or ""))
-            connection.send_message(letter)
-    except (OSError, smtplib.SMTPException) as error:
+        with own_worker() as worker:
+            worker.send(deliver, letter, server, limits=_FOR_A_LETTER)
+            worker.result(bool, _FOR_A_LETTER.wall_seconds)
+    except (OSError, ResearchError) as error:
         raise Unreachable(f"The letter was not sent: {error}.", source="smtp") from error
+
+
+def deliver(letter: EmailMessage, server: str) -> bool:
+    """Send a letter; in a worker, for nothing else bounds what a mail server says, and how slowly."""
+    parts = urlsplit(server)
+    assert parts.hostname is not None
+    with _connect(parts.scheme, parts.hostname, parts.port or _PORTS[parts.scheme]) as connection:
+        if parts.username:
+            connection.login(unquote(parts.username), unquote(parts.password or ""))
+        connection.send_message(letter)
+    return True
 
 
 def _connect(scheme: str, host: str, port: int) -> smtplib.SMTP:
