@@ -91,6 +91,21 @@ def test_a10_a_broken_file_names_itself_and_what_is_wrong_and_makes_no_run(text:
     assert not (tmp_path / "runs").exists()
 
 
+def test_a10_a_folder_that_somebody_downloaded_brings_no_patterns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _write(tmp_path / "deep-research-templates", 'name = "x"\nfocus = ["a"]\npatterns = ["^(\\\\w+\\\\s?)*$"]')
+    with pytest.raises(ConfigError, match=r"engine\.toml.*patterns are for templates of the state folder"):
+        create_run("How do engines work that were built before the war?", Settings(), home=tmp_path / "home")
+
+
+def test_a10_an_unknown_name_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="drug_target"):
+        create_run("engines", Settings(template="motor"), home=tmp_path)
+    create_run("engines", Settings(template="none"), home=tmp_path)
+
+
 def test_a10_a_model_is_shown_the_template_as_a_suggestion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     templates = load_templates([_write(tmp_path, OWN)])
     judge = Judge({"发动机": start("发动机", "功率", "声音", "历史")})

@@ -83,6 +83,9 @@ async def test_an_agent_researches_is_killed_and_ends_in_an_exported_report(tmp_
         saved = await told(client, "export_report", run_id=run, format="html", save_to=str(page))
         assert saved["saved_at"] == str(page)
         assert "rotary engine" in page.read_text("utf-8")
+        for name in (page, tmp_path / ".bashrc", tmp_path / "report.md"):
+            assert "no new file" in await refusal(client, "export_report", run_id=run, format="html", save_to=str(name))
+        assert not (tmp_path / ".bashrc").exists()
         answer = await told(client, "get_report", run_id=run)
         assert answer["verdicts"]["supported"] == 2
     report = api.open_run(run, home=home).report

@@ -21,6 +21,10 @@ def test_serve_answers_until_it_is_asked_to_stop(own_state: Path) -> None:
         with client(shown[0]) as http:
             assert "deep-research" in http.get("/").text
             assert http.get("/readyz").json() == {"status": "ready"}
+            # Anybody may ask this: no run is read for it. Reading this one would wait for ever.
+            (own_state / "runs" / "one").mkdir(parents=True, mode=0o700)
+            os.mkfifo(own_state / "runs" / "one" / "run.json")
+            assert http.get("/readyz").json() == {"status": "ready"}
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) in (0, -signal.SIGTERM)
         assert "Traceback" not in process.stderr.read()

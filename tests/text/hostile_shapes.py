@@ -7,11 +7,13 @@ from functools import partial
 from typing import Any
 
 from deep_research import registry
-from deep_research.data import Document, Found
+from deep_research.conversation.plan_edits import read_plan_answer
+from deep_research.data import Brief, Document, Found, Section
 from deep_research.errors import Unreadable
 from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.page_fetcher import parse_robots
 from deep_research.i18n.language import columns, detect
+from deep_research.providers.tools_in_text import calls_in
 from deep_research.reading_child import read_here
 from deep_research.safe_text import safe_text
 from deep_research.search.title_names import heading_key, names, title_keys
@@ -35,8 +37,9 @@ _PIECES = {
     "closings": ")", "citations": "[1]", "entries": "\n[1] http://a.test/\n[1]",
     "hangul": "한 ", "names": "Ab Cd ", "numbering": "1. ", "roles": ":a:`", "entities": "&amp", "code": "`a`. ",
     "ends": ".) ", "comments": "<!--", "underlines": "_a", "steps": "e.g. ", "semicolons": ";\n ", "scripts": "<script>", "open scripts": "<script ", "instructions": "<?",
-    "formulas": "<tex-math>", "exponents": "1<sup ",
+    "formulas": "<tex-math>", "braces": "{", "words": "a 1 ", "exponents": "1<sup ",
 }  # fmt: skip
+_PLAN = Brief(title="Engines", objective="Compare them.", sections=(Section(title="Alpha", description="The first."),))
 SHAPES = {name: f"x{piece * (CHARACTERS // len(piece))}y" for name, piece in _PIECES.items()}
 
 
@@ -60,6 +63,8 @@ WORK: dict[str, Callable[[str], Any]] = {
     **{f"read {suffix}": partial(_read, suffix) for suffix in (".txt", ".md", ".rst", ".csv", ".jsonl", ".html")},
     "keep": _keep,
     "addresses": lambda text: KnownAddresses(()).add_page_text(text),
+    "plan": lambda text: read_plan_answer(text[:20_000], _PLAN),
+    "calls": lambda text: calls_in(text * 4, ()),
     "report": lambda text: read_report(f"{text}[1]\n\n## References\n\n[1] http://a.test/{text}").statements(),
     "rules": lambda text: parse_robots(text.encode()),
     **{

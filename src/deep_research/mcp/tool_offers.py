@@ -124,7 +124,7 @@ def _schema(part: Any, whole: Mapping[str, Any], left: Iterator[int], depth: int
         made["description"] = note
     made |= {key: part[key] for key in _NUMBERS if isinstance(part.get(key), int | float)}
     choices = part.get("enum") if isinstance(part.get("enum"), list) else [part["const"]] if "const" in part else []
-    fit = [c for c in choices or () if isinstance(c, int | float) or c is None or (isinstance(c, str) and _fits(c))]
+    fit = [c for c in choices or () if isinstance(c, int | float) or c is None or _words(c, _LONGEST_NOTE) == c]
     if fit:
         made["enum"] = fit[:_MOST_CHOICES]
     if isinstance(part.get("properties"), Mapping):
@@ -144,10 +144,6 @@ def _properties(part: Mapping[str, Any], whole: Mapping[str, Any], left: Iterato
         "properties": {name: _schema(part["properties"][name], whole, left, depth + 1) for name in names},
         "required": [name for name in required if name in names] if isinstance(required, list) else [],
     }
-
-
-def _fits(choice: str) -> bool:
-    return len(choice) <= _LONGEST_NOTE and clean(choice) == choice
 
 
 def _referred(named: str, whole: Mapping[str, Any]) -> Any:

@@ -16,7 +16,7 @@ To use tools, answer with one JSON object and nothing else:
 It may hold several calls. Their results follow in the next message. To use none, answer in plain text."""
 _WRAPPED = re.compile(r"```(?:json|tool_call|tool_code)?\s*\Z|<(tool_call|function_call|tools?)>\s*\Z", re.IGNORECASE)
 _CLOSING = re.compile(r"\s*(?:```|</(?:tool_call|function_call|tools?)>)", re.IGNORECASE)
-_LISTS = ("tool_calls", "tools", "calls", "function_calls")
+_LISTS, _MOST_BROKEN = ("tool_calls", "tools", "calls", "function_calls"), 1_000
 
 
 def tools_in_text(request: ModelRequest) -> ModelRequest:
@@ -55,12 +55,12 @@ def calls_in(text: str, tools: Iterable[ToolSpec]) -> tuple[str, list[tuple[str,
 
 def _values(text: str) -> Iterator[tuple[int, int, Any]]:
     """Yield the outermost JSON objects and lists of objects in a text, with their places; a broken one that is all of it, too."""
-    decoder, at, found = json.JSONDecoder(strict=False), 0, False
-    while opened := re.compile(r"\{|\[(?=\s*\{)").search(text, at):
+    decoder, at, found, tries = json.JSONDecoder(strict=False), 0, False, _MOST_BROKEN
+    while tries and (opened := re.compile(r"\{|\[(?=\s*\{)").search(text, at)):
         try:
             value, at = decoder.raw_decode(text, opened.start())
         except (ValueError, RecursionError):
-            at = opened.end()
+            at, tries = opened.end(), tries - 1
             continue
         found = True
         yield opened.start(), at, value

@@ -151,10 +151,6 @@ def begin_follow_up(store: RunStore, record: RunRecord, report: Report, text: st
     return made
 
 
-def _content(report: Report) -> str:
-    return report.report
-
-
 def _history(record: RunRecord, report: Report, earlier: Sequence[FollowUp]) -> tuple[Message, ...]:
     """Return what helps to understand a question: what was asked before, and what came out."""
     findings = "\n".join(f for section in report.sections for f in section.key_findings[:1])
@@ -162,7 +158,7 @@ def _history(record: RunRecord, report: Report, earlier: Sequence[FollowUp]) -> 
     told = [record.question, f"{report.title}\n{titles}\n{findings}"]
     for one in earlier[-_TOLD_LAST:]:
         if one.report is not None:
-            told += [one.question, _content(one.report)]
+            told += [one.question, one.report.report]
     return tuple(
         Message(role="assistant" if place % 2 else "user", text=text[:_TOLD_CHARS]) for place, text in enumerate(told)
     )

@@ -211,9 +211,6 @@ async def _ask(ctx: RunContext, asked: Asked, answer: Answer | None) -> str:
         reply = await given if inspect.isawaitable(given) else given
     if reply is None:
         raise NeedsAnswer(asked.question, run_id=ctx.run_id, options=asked.options, asked=asked)
-    await asyncio.to_thread(_note_answer, ctx, reply)
+    number = 1 + len(await asyncio.to_thread(ctx.journal.notes, ANSWERED))
+    await asyncio.to_thread(ctx.journal.note, ANSWERED, str(number), reply)
     return reply
-
-
-def _note_answer(ctx: RunContext, reply: str) -> None:
-    ctx.journal.note(ANSWERED, str(len(ctx.journal.notes(ANSWERED)) + 1), reply)

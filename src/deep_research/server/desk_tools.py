@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -172,7 +173,7 @@ class DeskTools:
         format: Annotated[  # noqa: A002 - the word of those who call it
             str, Field(description="markdown, html, docx, pdf, json, …", max_length=40)
         ] = "markdown",
-        save_to: Annotated[str, Field(description="A file of this machine to write it to.", max_length=1000)] = "",
+        save_to: Annotated[str, Field(description="A new file of this machine to write it to.", max_length=1000)] = "",
         start: _Start = 0,
     ) -> ExportedReport:
         """Finish: the report verified last, with references, evidence and verdicts, in a format."""
@@ -182,7 +183,7 @@ class DeskTools:
         made = await self._at(context, run_id, lambda desk: desk.export_report(format))
         known: dict[str, Any] = {"run_id": run_id, "file_name": made.file_name, "media_type": made.media_type}
         if save_to:
-            path = await explained(asyncio.to_thread(_saved, save_to, made.data))
+            path = await explained(asyncio.to_thread(_saved, save_to, made.file_name, made.data))
             return ExportedReport(**known, saved_at=path)
         try:
             text = made.data.decode()
@@ -199,11 +200,12 @@ class DeskTools:
         return await explained(work(desk))
 
 
-def _saved(name: str, data: bytes) -> str:
-    """Write a file, and return its whole path. Raises ConfigError for a folder that does not exist, StoreError."""
-    path = Path(name).expanduser().absolute()
-    if not path.parent.is_dir() or path.is_dir():
-        raise ConfigError(f"There is no folder for {name!r}, or it is one itself.", setting="save_to", value=name)
+def _saved(name: str, file_name: str, data: bytes) -> str:
+    """Write a new file that ends like `file_name`, for the client has read strangers. Raises ConfigError, StoreError."""
+    path, suffix = Path(name).expanduser().absolute(), Path(file_name).suffix
+    if not path.parent.is_dir() or os.path.lexists(path) or path.suffix.lower() != suffix:
+        message = f"{name!r} is no new file that ends in {suffix}, or there is no folder for it: choose another name."
+        raise ConfigError(message, setting="save_to", value=name)
     api.save_bytes(path, data)
     return str(path)
 

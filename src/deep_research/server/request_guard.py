@@ -3,7 +3,6 @@
 import asyncio
 import ipaddress
 import json
-import logging
 import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
@@ -42,7 +41,6 @@ _PROXIED = (
     "It came through a proxy, and without tokens everybody behind it would be the user of this machine. Make a token "
     "for each owner (deep-research token create NAME) and start the server with --require-tokens."
 )
-_log = logging.getLogger(__name__)
 
 
 class Refusal(Exception):
@@ -105,7 +103,6 @@ class RequestGuard:
         """Return the owner of a request, "" for the user of this machine. Raises Refusal."""
         host, origin = headers.get("host", ""), headers.get("origin", "")
         if self._tokens is None and any(name in _OF_PROXIES or name.startswith("x-forwarded-") for name in headers):
-            _log.warning("Refused a request that came through a proxy: %s", _PROXIED)
             raise Refusal(403, "Forbidden", _PROXIED)
         if self._tokens is None and not is_loopback(_name_of(host)):
             raise Refusal(421, "Misdirected request", "This server answers to loopback addresses only.")

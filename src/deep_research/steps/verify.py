@@ -124,7 +124,9 @@ def _wider(library: Library, claim: Claim, words: str) -> Claim | None:
     sources = list(dict.fromkeys(key.partition("p")[0] for key in claim.passages if "p" in key))
     queries = [query for query in (words, claim.text) if query and sources]
     found = [[hit.passage.id for hit in library.search(q, limit=_WIDER // 2, sources=sources)] for q in queries]
-    passages = tuple(dict.fromkeys([*(key for row in found for key in row), *claim.passages]))[: _WIDER + len(claim.passages)]
+    passages = tuple(dict.fromkeys([*(key for row in found for key in row), *claim.passages]))[
+        : _WIDER + len(claim.passages)
+    ]
     return claim.model_copy(update={"passages": passages}) if set(passages) > set(claim.passages) else None
 
 

@@ -31,8 +31,8 @@ from deep_research.data import Clarification, Question, Template
 from deep_research.errors import ConfigError
 
 NONE = "none"
-_MAX_BYTES = 64_000
-_MAX_FILES = 100
+_MAX_BYTES, _MAX_FILES = 64_000, 100
+_OF_THE_FOLDER = Path("deep-research-templates")
 
 
 def _by_language(value: object) -> object:
@@ -80,10 +80,8 @@ class TemplateFile(_Strict):
 
     def applies(self, text: str) -> bool:
         """Return whether a question is of this kind."""
-        folded = text.casefold()
-        return any(_holds(folded, word.casefold()) for word in self.words) or any(
-            re.search(pattern, text) for pattern in self.patterns
-        )
+        found = (re.search(pattern, text) for pattern in self.patterns)
+        return any(_holds(text.casefold(), word.casefold()) for word in self.words) or any(found)
 
     def spoken(self, language: str) -> Template:
         """Return the template in one language: its own, else English, else the first there is."""
@@ -111,7 +109,7 @@ def _said(values: dict[str, Any], language: str) -> Any:
 
 def template_folders(home: Path) -> tuple[Path, ...]:
     """Return where the user's templates lie: in the current folder, and in the state folder `home`."""
-    return Path("deep-research-templates"), home / "templates"
+    return _OF_THE_FOLDER, home / "templates"
 
 
 def load_templates(folders: Sequence[Path] = ()) -> tuple[TemplateFile, ...]:
@@ -141,7 +139,10 @@ def _from_file(path: Path) -> TemplateFile:
         data = path.read_bytes()
     except OSError as error:
         raise ConfigError(_wrong(str(path), error.strerror or str(error)), setting="template") from error
-    return _parsed(data, str(path)).model_copy(update={"origin": str(path)})
+    made = _parsed(data, str(path)).model_copy(update={"origin": str(path)})
+    if made.patterns and path.parent == _OF_THE_FOLDER:  # it may be a stranger's, and a pattern can hold the program up
+        raise ConfigError(_wrong(str(path), "patterns are for templates of the state folder; use words"))
+    return made
 
 
 def _parsed(data: bytes, place: str) -> TemplateFile:
@@ -176,8 +177,7 @@ def choose(templates: Sequence[TemplateFile], question: Question, *, named: str 
 
 def named_template(templates: Sequence[TemplateFile], name: str) -> TemplateFile:
     """Return the template of a name. Raises ConfigError when there is none."""
-    for template in templates:
-        if template.name == name:
-            return template
+    if found := next((template for template in templates if template.name == name), None):
+        return found
     message = f"There is no focus template {name!r}. There are: {', '.join(t.name for t in templates) or 'none'}."
     raise ConfigError(message, setting="template", value=name)

@@ -24,8 +24,7 @@ _BARE_HEADING = re.compile(
 )
 _UNDERLINED = re.compile(r"[ \t]{0,3}(?:={2,}|-{2,})[ \t]*$")
 _RULE = re.compile(r"[ \t]*(?:[-*_][ \t]*){3,}$|[ \t:|-]+$")
-_LONGEST_HEADING = 80
-_LEAST_ENTRIES = 2
+_LEAST_ENTRIES, _LONGEST_HEADING = 2, 80
 
 
 class ListedReference(NamedTuple):
