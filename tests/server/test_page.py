@@ -135,9 +135,10 @@ def test_each_format_is_downloaded(tab: Tab, finished: Finished) -> None:
     names = tab.page.get_by_role("menuitem").all_inner_texts()
     assert len(names) > 5
     for place in range(len(names)):
-        with tab.page.expect_download() as download:
+        with tab.page.expect_download(timeout=90_000) as download:
             tab.page.get_by_role("menuitem").nth(place).click()
         assert Path(download.value.path()).stat().st_size > 100, names[place]
+        expect(tab.page.get_by_role("menu")).to_be_hidden()
         tab.page.get_by_role("button", name="Export").click()
 
 

@@ -53,6 +53,8 @@ class ModelRequest(Noun):
     parallel_tool_calls: bool = True
     attempt: int = 0
     """Which try at the same question this is. It is not sent; the journal takes each for a call of its own."""
+    is_prose: bool = Field(default=True, exclude=True)
+    """Whether the answer's words are for readers, who may see them while they come."""
 
 
 class Usage(Noun):

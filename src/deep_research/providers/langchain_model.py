@@ -204,7 +204,7 @@ async def _shown(
     from langchain_core.messages import AIMessageChunk  # noqa: PLC0415
     from langchain_core.outputs import ChatGenerationChunk, LLMResult  # noqa: PLC0415
 
-    streams = role in _STREAMED and request.schema_ is None
+    streams = role in _STREAMED and request.schema_ is None and request.is_prose
     manager.add_tags([f"deep_research:{role}", *(() if streams else ("nostream", "langsmith:nostream"))])
     names = {"ls_provider": model.provider, "ls_model_name": model.model, "ls_model_type": "chat"}
     manager.add_metadata({**names, "ls_max_tokens": request.max_output_tokens, "deep_research_role": role})

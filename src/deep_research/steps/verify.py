@@ -90,7 +90,9 @@ async def verify(
         judged, seen = await side_by_side([judging, examine(ctx, assignment, text)])
     if is_written and unread is not None:
         judged = await _look_further(ctx, assignment, claims, judged)
-    problems = (*judged.problems, *_placed(seen.problems, claims, text, ctx.library))
+    placed = list(_placed(seen.problems, claims, text, ctx.library))
+    twice = {(p.claim, p.kind) for p in placed if p.claim}  # what both have found, the verifier tells
+    problems = (*(p for p in judged.problems if (p.claim, p.kind) not in twice), *placed)
     found = Verification(
         claims=tuple(_with_verdicts(claims, judged.judged, problems)), problems=problems, parts=seen.parts
     )

@@ -57,20 +57,22 @@ class Asker:
         message = f"The answer to {_schema_name(kind)!r} did not fit its schema."
         raise MalformedOutput(message, text=last, reason="schema")
 
-    async def act(self, role: Role, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> ModelAnswer:
-        """Return the model's next tool calls, or its text, to its end.
+    async def act(
+        self, role: Role, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], *, is_prose: bool = True
+    ) -> ModelAnswer:
+        """Return the model's next tool calls, or its text, to its end; `is_prose` tells whether that is for readers.
 
         A text that its output limit cut is gone on with, as often as `_CONTINUED` says.
         """
         most = self._most(role)
-        request = ModelRequest(messages=tuple(messages), tools=tuple(tools), max_output_tokens=most)
+        request = ModelRequest(messages=tuple(messages), tools=tuple(tools), max_output_tokens=most, is_prose=is_prose)
         answer = await self._complete(request, role)
         text = answer.text
         for _ in range(_CONTINUED):
             if answer.finish_reason != "length" or answer.tool_calls or not answer.text:
                 break
             more = (ModelMessage(role="assistant", text=text), ModelMessage(role="user", text=_GO_ON))
-            request = ModelRequest(messages=(*messages, *more), max_output_tokens=most)
+            request = ModelRequest(messages=(*messages, *more), max_output_tokens=most, is_prose=is_prose)
             answer = await self._complete(request, role)
             text += answer.text
         return answer.model_copy(update={"text": text})

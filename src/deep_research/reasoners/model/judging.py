@@ -75,7 +75,7 @@ class Judging(ModelReasonerBase):
 
         async def make(budget: int) -> Move:
             messages = [system(prompt), user("Begin."), *messages_of(turns, library, budget=budget, calls=LOOKUPS)]
-            answer = await self._ask.act("judge", messages, self._lookups)
+            answer = await self._ask.act("judge", messages, self._lookups, is_prose=False)
             if actions := actions_of(answer, f"v{len(turns)}", self._outside):
                 return Move(actions=actions)
             found, _ = read_as(ExamineAnswer, answer)

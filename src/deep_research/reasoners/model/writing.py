@@ -59,7 +59,7 @@ class Writing(ModelReasonerBase):
             messages = self._writing(assignment, turns, library, budget)
             asked = [*messages, *said, self._problems(problems, text if rounds else "", library)]
             asked += messages_of(looked, library, budget=budget // 3, calls=REVISION_LOOKUPS)
-            answer = await self._ask.act("report", asked, self._lookups)
+            answer = await self._ask.act("report", asked, self._lookups, is_prose=False)
             if actions := actions_of(answer, f"e{len(rounds)}.{len(looked)}", self._outside):
                 return Move(actions=actions)
             found, _ = read_as(ReviseAnswer, answer)
