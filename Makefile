@@ -3,6 +3,8 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
+# Many tests wait for servers and processes: three at once also on two cores.
+WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n > 3 ? n : 3)))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check static fix types lint floors bench docs contract ratchets picture lock clean
@@ -25,10 +27,10 @@ demo: setup  ## research a question in the bundled library: no key, no server
 	$(BIN)/deep-research "$(QUESTION)"
 
 test: setup static  ## everything CI checks: lint, floors, types, tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 check: setup static  ## the same without the tests that start processes
-	$(BIN)/python -m pytest -n auto -m "not process"
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not process"
 
 static:
 	$(BIN)/ruff check src tests benchmarks
