@@ -21,7 +21,9 @@ def print_report(report: Report, *, plain: bool = False, short: bool = False, pa
 
 
 def short_text(report: Report) -> str:
-    """Return what of a report stands before its first section: title, notices, answer."""
+    """Return the answer of a report: what stands before its first section; of found places all of them."""
+    if not report.reasoner.is_language_model:
+        return f"# {report.title}\n\n{_answer_text(report)}\n"
     return report.report[: found.start() if (found := _SECTION.search(report.report)) else None].rstrip() + "\n"
 
 

@@ -28,7 +28,7 @@ _BORNE_OUT = {
 @click.command(
     "verify",
     epilog="Exit codes: 0 all that cites is confirmed, 1 something is not confirmed (or it failed, or was stopped: 130), "
-    "2 something is contradicted or misleading, or wrong usage. An error prints no counts.",
+    "2 something is contradicted or misleading, or wrong usage, 3 nothing cites a source. An error prints no counts.",
 )
 @click.argument("reports", metavar="FILE|URL|- [FILE|URL]", nargs=-1)
 @click.option("--run", "run_id", metavar="RUN", help="Verify the report of an earlier run.")
@@ -70,7 +70,8 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
         return 0
     other = texts[1] if len(texts) > 1 else ""
     given = GivenReport(text=texts[0], other=other, question=question, revises=fix)
-    run = api.start_verification(given, settings, docs=flags["docs"])
+    docs = flags["docs"] or (api.open_run(run_id).record.docs if run_id else ())
+    run = api.start_verification(given, settings, docs=docs)
     try:
         report = session.carry_out(run)
     except Interrupted as stopped:
@@ -168,6 +169,10 @@ def _write_fixed(report: "Report", out: Path | None, *, shown: bool) -> None:
 
 def _code_of(report: "Report") -> int:
     counts = api.verdict_counts(report)
+    if not counts.cited:
+        line = "Nothing was checked: no statement cites a web address. For reports on files give --docs FOLDER."
+        echo_wrapped(line, err=True)
+        return 3
     if counts.contradicted or counts.misleading:
         return 2
     return 1 if counts.unverified or any(p.outcome == "open" for p in report.problems) else 0

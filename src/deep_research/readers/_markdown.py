@@ -16,7 +16,7 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCED = re.compile(r"(^\s{0,3}```.*?^\s{0,3}```\s*$)", re.DOTALL | re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
-_SAID = re.compile(r"^([A-Za-z][\w -]{0,40}?)\s*[:=]\s*(?=\S)(?!\{\{)(.{1,300}?)\s*$", re.MULTILINE)
+_SAID = re.compile(r"^([A-Za-z][\w -]{0,40}?)\s*[:=]\s*(?=\S)(?!\{\{|[\[/]|https?:)(.{1,300}?)\s*$", re.MULTILINE)
 """A field of the front matter with its value in one line."""
 _BLANK = re.compile(r"(\n\n+)")  # begins with a literal, which is quick to find
 _PLAIN = r"[^\\`*_\[\]<&|~\n]"
