@@ -103,6 +103,14 @@ def test_documents_stand_in_for_links(tmp_path: Path, capsys: pytest.CaptureFixt
     assert list(problems(report)) == ["The Alpha engine turns at 3,500 rpm."]
 
 
+def test_a_report_that_cites_nothing_is_not_called_confirmed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.md").write_text("# Engines\n\nThe Alpha engine turns at 3,000 rpm.\n")
+    assert command(["verify", str(tmp_path / "r.md"), "-p", "finder", "--set", "sources="]) == 3
+    assert "Nothing was checked" in capsys.readouterr().err
+
+
 def test_a_model_judges_and_puts_right(
     tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,7 +77,17 @@ class Asker:
             text += answer.text
         return answer.model_copy(update={"text": text})
 
+    async def act_or_answer(
+        self, role: Role, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], kind: type[_A]
+    ) -> tuple[ModelAnswer, _A | None]:
+        """Return the model's next tool calls, or its answer as `kind`: read from its words, else asked for by schema."""
+        answer = await self.act(role, messages, tools, is_prose=False)
+        if answer.tool_calls:
+            return answer, None
+        return answer, read_as(kind, answer)[0] or await self.structured(role, [*messages, _AS_ASKED], kind)
 
+
+_AS_ASKED = ModelMessage(role="user", text="Give your answer now, as the JSON that was asked for.")
 _GIVEN_UP = 3
 """Questions in a row without a fitting answer, after which a misfit is not asked for again."""
 _CONTINUED = 6

@@ -16,7 +16,6 @@ from deep_research.data import (
 )
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import CompareAnswer, ExamineAnswer, JudgeAnswer
-from deep_research.reasoners.model.asking import read_as
 from deep_research.reasoners.model.base import ModelReasonerBase, system, user
 from deep_research.reasoners.model.conversation import actions_of, messages_of
 from deep_research.reasoners.model.passage_views import (
@@ -75,13 +74,9 @@ class Judging(ModelReasonerBase):
 
         async def make(budget: int) -> Move:
             messages = [system(prompt), user("Begin."), *messages_of(turns, library, budget=budget, calls=LOOKUPS)]
-            answer = await self._ask.act("judge", messages, self._lookups, is_prose=False)
-            if actions := actions_of(answer, f"v{len(turns)}", self._outside):
-                return Move(actions=actions)
-            found, _ = read_as(ExamineAnswer, answer)
-            if found is None:  # asked for by schema, in the same conversation
-                again = [*messages, user("Give your findings now, as the JSON that was asked for.")]
-                found = await self._ask.structured("judge", again, ExamineAnswer)
+            answer, found = await self._ask.act_or_answer("judge", messages, self._lookups, ExamineAnswer)
+            if found is None:
+                return Move(actions=actions_of(answer, f"v{len(turns)}", self._outside))
             return Move(findings=_examined(found))
 
         return await self._within_window(self._room("judge"), make)

@@ -7,7 +7,6 @@ from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import language_name
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import ReviseAnswer
-from deep_research.reasoners.model.asking import read_as
 from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, system, user
 from deep_research.reasoners.model.conversation import actions_of, messages_of
 from deep_research.reasoners.model.passage_views import in_reading_order, passages_of, show_passages, within_tokens
@@ -59,13 +58,9 @@ class Writing(ModelReasonerBase):
             messages = self._writing(assignment, turns, library, budget)
             asked = [*messages, *said, self._problems(problems, text if rounds else "", library)]
             asked += messages_of(looked, library, budget=budget // 3, calls=REVISION_LOOKUPS)
-            answer = await self._ask.act("report", asked, self._lookups, is_prose=False)
-            if actions := actions_of(answer, f"e{len(rounds)}.{len(looked)}", self._outside):
-                return Move(actions=actions)
-            found, _ = read_as(ReviseAnswer, answer)
-            if found is None:  # asked for by schema, in the same conversation
-                again = [*asked, user("Give your edits now, as the JSON that was asked for.")]
-                found = await self._ask.structured("report", again, ReviseAnswer)
+            answer, found = await self._ask.act_or_answer("report", asked, self._lookups, ReviseAnswer)
+            if found is None:
+                return Move(actions=actions_of(answer, f"e{len(rounds)}.{len(looked)}", self._outside))
             return Move(edits=_edits_of(found, len(problems)))
 
         return await self._within_window(self._room("report"), make)
