@@ -238,7 +238,7 @@ export class ReportView {
       const named = /filename="?([^";]+)/.exec(answer.headers.get("content-disposition") ?? "")?.[1];
       const link = h("a", { href: URL.createObjectURL(await answer.blob()), download: named ?? `${this.run.id}.${format}` });
       link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 5000);
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // a busy browser begins to read it late
     } catch (error) { this.fail(error); }
   }
 
