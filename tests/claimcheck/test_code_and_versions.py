@@ -14,6 +14,10 @@ FOUND = [
     ),
     ("By default it waits 60 seconds.", Evidence("Parameter retry, default 60: how long it waits.", "Parameters")),
     ("`count -vH` shows the size.", Evidence("-v, --verbose\nShow the size.\n-H\nFor people.", "count")),
+    *(
+        (f"The newest release is {said}.", Evidence("The newest release is v1.56.0."))
+        for said in ("1.56.0", "1.56", "v1.56", "version 1.56", "V1.56.0", "tool@1.56.0")
+    ),
 ]
 ABSENT = [
     ("`to_thread()` exists since 3.7.", Evidence("to_thread() runs a function.\n\nNew in version 3.9.", "Coroutines")),
@@ -22,6 +26,10 @@ ABSENT = [
     ("`asyncio.TaskFarm` holds tasks.", Evidence("Added the TaskGroup class, which holds tasks.", "What's New")),
     ("`count -vX` shows the size.", Evidence("-v, --verbose\nShow the size.\n-H\nFor people.", "count")),
     ("It exists since 3.1.", Evidence("New in version 3.11.")),
+    *(
+        (f"The newest release is {said}.", Evidence("The newest release is 1.56.0, and 2 people made it."))
+        for said in ("v1.55.0", "version 1.55", "v.1.55", "tool@1.55.0", "v2")
+    ),
 ]
 
 

@@ -7,12 +7,14 @@ and titles: native names cannot be told from other words without a dictionary.
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.i18n.language import CJK, detect
 from deep_research.i18n.lexicon import any_word, words
 from deep_research.text.measures import EXACT, MONTHS, WORDS
+from deep_research.text.quantities import find_others
 from deep_research.text.tokens import STOP_WORDS, normalise
 
 
@@ -63,8 +65,11 @@ _CODE_SPAN = re.compile(r"`[^`\n]+`")
 _PERSONS_TITLES = frozenset(words("names.persons_titles"))
 _MIXED = re.compile(r"[a-z0-9][A-Z]|[a-z]_[a-z]|[A-Z]{2}|[A-Za-z]\d|\d[A-Za-z]|[a-z]\.[a-z]{2,}")
 _QUANTITY = re.compile(r"[~<>]?\d[\d.,]*(?:st|nd|rd|th|s|x|[a-zA-Zµμ]{1,4})?(?:-[a-z]+)*\Z")
-_RELEASED = re.compile(r"(?!\d{1,2}\.\d{1,2}\.\d{4}|[12]\d{3}\.\d{1,2}\.\d{1,2})\d+(?:\.\d+){2,}")
-"""A version of three parts or more (2.1.4), or an address; a date is none."""
+_IS_VERSION = re.compile(
+    r"(?:(?P<v>v\.?)|versions? )?(?P<number>\d+(?:\.\d+)*?)(?P<zeros>(?<=\.\d)(?:\.0)+)?", re.IGNORECASE
+)
+_LAST_NUMBER = re.compile(r"(?<![\d.])\d+(?:\.\d+)+(?=\W*\Z)")
+_ADDRESS = re.compile("[:/]")
 _UNIT_LIKE = frozenset(EXACT) | frozenset(
     "KB MB GB TB PB GiB MiB TiB kHz MHz GHz Hz kW MW GW kWh USD EUR GBP RMB CNY KRW mL dL".split()
 )
@@ -91,7 +96,17 @@ def _names(text: str) -> tuple[Name, ...]:
     keywords = (n for n in runs if n.text in _KEYWORDS and any(a <= n.start < b for a, b in code))
     spans += [(n.start, n.end) for n in keywords]
     found.extend(n for n in runs if not any(a <= n.start < b for a, b in spans))
+    found.extend(v for v in _versions(text) if not any(n.start < v.end and v.start < n.end for n in found))
     return tuple(sorted(found, key=lambda n: n.start))
+
+
+def _versions(text: str) -> Iterator[Name]:
+    """Yield the versions that are no quantities, and no words of a name: version 1.55, tool@1.55, v.2."""
+    for other in find_others(text):
+        if _IS_VERSION.fullmatch(other[0]):
+            yield Name(other[0], other.start(), other.end(), True)
+        elif (number := _LAST_NUMBER.search(other[0])) and not _ADDRESS.search(other[0]):
+            yield Name(number[0], other.start() + number.start(), other.start() + number.end(), True)
 
 
 def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
@@ -115,9 +130,8 @@ def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
 
 
 def _is_name_word(word: str) -> bool:
-    if word[0].isupper() or _MIXED.search(word):
-        return not _QUANTITY.match(word) and word not in _UNIT_LIKE
-    return _RELEASED.fullmatch(word) is not None
+    is_name = word[0].isupper() or _MIXED.search(word)
+    return bool(is_name) and not _QUANTITY.match(word) and word not in _UNIT_LIKE
 
 
 def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> list[Name]:
@@ -257,7 +271,13 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 @lru_cache(maxsize=20_000)
 def _pattern(name: str) -> re.Pattern[str]:
     """Match a name as it may be written: GPT-4, GPT 4 and GPT4, but not GPT-4o; Llama 3, but not Llama 3.1; FreeDesktop
-    as Free Desktop."""
+    as Free Desktop; v1.55.0 as 1.55, and version 1.55 as 1.55.2."""
+    if version := _IS_VERSION.fullmatch(name):
+        mark = r"(?:v(?:ersions?)?[\s.:]*)"
+        if not (version["v"] and version["number"].isdigit()):  # "v2" is no other 2
+            mark += "?"
+        behind = r"(?:\.0)*" if version["zeros"] else r"(?:\.\d+)*"
+        return re.compile(rf"(?<![a-z0-9])(?<!\d\.){mark}{re.escape(version['number'])}{behind}(?!\.?\d|[a-z])")
     pieces = re.findall(r"[^\W\d_]+|\d+(?:\.\d+)*|[+#]+", normalise(_INNER_CAPITAL.sub(" ", name)))
     body = f"{_GAP}{_VERSION}".join(map(re.escape, pieces))
     return re.compile(rf"(?<![a-z0-9])(?<!\d\.){body}(?:['’]?s)?(?![a-z0-9]|\.\d)")

@@ -110,7 +110,7 @@ _NOT_NUMBERS = re.compile(
     rf"|\b(?!(?i:{'|'.join(sorted(MONTHS, key=len, reverse=True))})-\d{{4}}\b)"
     r"(?![Uu][Ss]\b)[A-Za-z][A-Za-z0-9]{0,40}(?:[-_./][A-Za-z0-9]{1,40}){0,5}[-_./]?\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*"  # GPT-4, H100
     r"|\b(?P<of>[A-Z]\w*)"  # Python 3.11
-    r" \d{1,2}\.\d{1,2}(?=[\s,;:)]*(?:$|[.,;:)]|[^\x00-\x7f]|\s(?:and|or|is|was|has|to|on|in|with|adds|added|does|introduced|supports)\b))"
+    r" \d{1,2}\.\d{1,2}(?!\.\d)(?=[\s,;:)]*(?:$|[.,;:)]|[^\x00-\x7f]|\s(?:and|or|is|was|has|to|on|in|with|adds|added|does|introduced|supports)\b))"
     r"|\bversions? \d+(?:\.\d+)*",
     re.ASCII,
 )
