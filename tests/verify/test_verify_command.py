@@ -103,6 +103,32 @@ def test_documents_stand_in_for_links(tmp_path: Path, capsys: pytest.CaptureFixt
     assert list(problems(report)) == ["The Alpha engine turns at 3,500 rpm."]
 
 
+def test_without_a_model_what_stands_anywhere_in_the_cited_documents_is_no_fault_and_citations_keep_their_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    filler = "\n\n".join(f"## Part {n}\n\nThe office has rules for everything. " * 4 for n in "ABCDEF")
+    (docs / "handbook.md").write_text(
+        f"# Staff handbook\n\nThe week has 38 hours.\n\n{filler}\n\n## Pension\n\nThe fund was changed in 2021.\n",
+        "utf-8",
+    )
+    (docs / "security.md").write_text("# Security rules\n\nPasswords of the week have 14 characters.\n", "utf-8")
+    (docs / "other.md").write_text("# Canteen\n\nThe week has 5 dishes, and 99 in 2021.\n", "utf-8")
+    (tmp_path / "r.md").write_text(
+        "# Rules\n\nThe week has 38 hours, and another rule is from 2021 [1]. Passwords have 14 characters [2], and the "
+        "week 38 hours [1]. A week has 99 hours [1][2].\n\n## Sources\n\n[1] Staff handbook\n[2] security.md\n"
+    )
+    code, report = verified(capsys, str(tmp_path / "r.md"), "-p", "finder", "--docs", str(docs))
+    assert code == 1
+    assert problems(report) == {"A week has 99 hours.": "the number 99 hours is in none of the cited sources"}
+    text = report["report"].replace("°", "")
+    assert (
+        "from 2021 [1]. Passwords have 14 characters [2], and the week 38 hours [1]. A week has 99 hours [1][2]."
+        in text
+    )
+
+
 def test_a_report_that_cites_nothing_is_not_called_confirmed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

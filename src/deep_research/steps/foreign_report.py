@@ -4,7 +4,9 @@ import asyncio
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Found, Source
@@ -32,11 +34,18 @@ _AT_ONCE = 16
 _PASSAGES = 3
 """Passages that a statement is held against, of all the sources that it cites."""
 _FROM_DOCUMENTS = 4
+"""Passages that a statement which cites nothing is held against, of all documents."""
+_LEAST_NAME = 3
+"""A name of a document that is no longer tells nothing."""
 _TITLE = re.compile(r"^#{1,2} +(.+?) *#*$", re.MULTILINE)
 _TITLE_CHARS = 150
 _RAISED = re.compile(r"<sup>(\d{1,3})</sup>")
 """What is raised and cites nothing: m²."""
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+_Cited = tuple[Statement, Mapping[str, Sequence[str]]]
+"""A statement, and for each reference that it cites the passages that it is held against; by "" where it cites none."""
 
 
 class CitedReport(NamedTuple):
@@ -59,14 +68,13 @@ async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> Ci
     A page that cannot be read stays cited as a whole, and is a gap.
     """
     report, statements = await asyncio.to_thread(_read, text)
-    sources: Mapping[str, Source] = {}
     unread: Mapping[str, str] = {}
     if by_documents:
-        found = await _from_documents(ctx, statements)
+        found = await _from_documents(ctx, report, statements)
     else:
         sources, unread = await _open_sources(ctx, report)
         found = await asyncio.to_thread(_best_passages, ctx.library, statements, sources)
-    return CitedReport(await asyncio.to_thread(_rewritten, report, statements, found, sources), unread)
+    return CitedReport(await asyncio.to_thread(_rewritten, report, statements, found), unread)
 
 
 def _read(text: str) -> tuple[ForeignReport, list[Statement]]:
@@ -134,19 +142,20 @@ def _unread(url: str, title: str) -> Found:
     return Found(key=url, title=title or url, url=url, origin=PLACE)
 
 
-def _best_passages(
-    library: Library, statements: Sequence[Statement], sources: Mapping[str, Source]
-) -> list[tuple[Statement, tuple[str, ...]]]:
-    """Return for each statement that cites a page the passages of it that come nearest; an unread page as a whole."""
-    found: list[tuple[Statement, tuple[str, ...]]] = []
+def _best_passages(library: Library, statements: Sequence[Statement], sources: Mapping[str, Source]) -> list[_Cited]:
+    """Return the statements that cite a page, with the passages of it that come nearest; an unread page as a whole."""
+    found: list[_Cited] = []
     for statement in statements:
-        ids = list(dict.fromkeys(sources[key].id for key in statement.passages if key in sources))
-        readable = [key for key in ids if library.is_read(key)]
+        ids = {key: sources[key].id for key in statement.passages if key in sources}
+        readable = [key for key in dict.fromkeys(ids.values()) if library.is_read(key)]
         near = _nearest(library, statement.text, readable)
-        missing = [key for key in ids if key not in readable]
-        if near or missing:
-            found.append((statement, (*near, *missing)))
+        if ids:
+            found.append((statement, {key: _of_source(near, i) if i in readable else [i] for key, i in ids.items()}))
     return found
+
+
+def _of_source(passages: Sequence[str], source: str) -> list[str]:
+    return [key for key in passages if key.partition("p")[0] == source]
 
 
 def _nearest(library: Library, text: str, sources: Sequence[str]) -> list[str]:
@@ -159,44 +168,73 @@ def _nearest(library: Library, text: str, sources: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*best, *near] or some))[: max(_PASSAGES, len(best))]
 
 
-async def _from_documents(ctx: RunContext, statements: Sequence[Statement]) -> list[tuple[Statement, tuple[str, ...]]]:
-    """Return for each statement the passages of the user's documents that come nearest."""
+async def _from_documents(ctx: RunContext, report: ForeignReport, statements: Sequence[Statement]) -> list[_Cited]:
+    """Return the statements with the passages of the user's documents that come nearest.
+
+    A reference is the document that it names, else the nearest that the statement's others do not name.
+    """
     busy = asyncio.Semaphore(_AT_ONCE)
 
-    async def look(number: int, statement: Statement) -> tuple[Statement, tuple[str, ...]]:
+    async def look(number: int, statement: Statement) -> tuple[str, ...]:
         async with busy:
             action = Action(id=f"d{number}", name="search", query=statement.text[:400], source="documents")
             (seen,) = await search.perform(ctx, [action])
-            return statement, seen.passages[:_FROM_DOCUMENTS]
+            return seen.passages
 
     wanted = [s for s in statements if s.passages] or list(statements)
-    return [row for row in await side_by_side(look(n, s) for n, s in enumerate(wanted)) if row[1]]
+    hits = await side_by_side(look(n, s) for n, s in enumerate(wanted))
+    named = await asyncio.to_thread(_named_documents, ctx.library, report)
+    rows = [_of_documents(ctx.library, s, near, named) for s, near in zip(wanted, hits, strict=True)]
+    return [(s, row) for s, row in zip(wanted, rows, strict=True) if row]
 
 
-def _rewritten(
-    report: ForeignReport,
-    statements: Sequence[Statement],
-    found: Sequence[tuple[Statement, tuple[str, ...]]],
-    sources: Mapping[str, Source],
-) -> str:
+def _named_documents(library: Library, report: ForeignReport) -> dict[str, str]:
+    """Return the ids of the documents that references name by title or file name, by the keys of the references."""
+    known = [(name.casefold(), one.id) for one in library.sources() for name in (one.title, Path(one.location).name)]
+    known.sort(key=lambda row: -len(row[0]))
+    told = {r.key: f"{r.title} {unquote(r.url)}".casefold() for r in report.references}
+    named = {
+        key: next((i for name, i in known if len(name) > _LEAST_NAME and name in said), "")
+        for key, said in told.items()
+    }
+    return {key: source for key, source in named.items() if source}
+
+
+def _of_documents(
+    library: Library, statement: Statement, near: Sequence[str], named: Mapping[str, str]
+) -> dict[str, Sequence[str]]:
+    """Return the passages for each reference of a statement; `near` are the nearest of all documents, best first."""
+    if not statement.passages:
+        return {"": near[:_FROM_DOCUMENTS]} if near else {}
+    own = {key: named[key] for key in statement.passages if key in named}
+    others = [i for i in dict.fromkeys(key.partition("p")[0] for key in near) if i not in own.values()]
+    own |= dict(zip((key for key in statement.passages if key not in own), others, strict=False))
+    passages = {
+        key: _of_source(near, i)[:_PASSAGES] or _nearest(library, statement.text, [i]) for key, i in own.items()
+    }
+    return {key: passages[key] for key in statement.passages if passages.get(key)}
+
+
+def _rewritten(report: ForeignReport, statements: Sequence[Statement], found: Sequence[_Cited]) -> str:
     """Return the text of a report with ids in place of its own marks, and without its list of references.
 
     Each mark becomes the ids of its own sources; what no mark stands for goes to the end of its statement.
     """
     spans: list[tuple[int, int, str]] = [(start, end, "") for start, end in report.apart]
-    left = {statement.start: list(keys) for statement, keys in found}
+    rows = {statement.start: passages for statement, passages in found}
+    left = {start: list(dict.fromkeys(key for ids in row.values() for key in ids)) for start, row in rows.items()}
     starts = [s.start for s in statements]
     for citation in report.citations:
         if is_within(report.apart, citation.start):
             continue
         place = bisect_right(starts, citation.start) - 1
-        home = statements[place] if place >= 0 and citation.start < statements[place].end else None
-        if home is None or home.start in left:
-            own = {sources[key].id for key in citation.ids if key in sources}
-            rest = left[home.start] if home else []
-            ids = [key for key in rest if not sources or key.partition("p")[0] in own]
-            spans.append(_in_place(report.text, citation, ids))
-            rest[:] = [key for key in rest if key not in ids]
+        home = statements[place].start if place >= 0 and citation.start < statements[place].end else None
+        if home is None or home in rows:
+            own = rows[home] if home is not None else {}
+            ids = [passage for key in citation.ids for passage in own.get(key, ())]
+            spans.append(_in_place(report.text, citation, list(dict.fromkeys(ids))))
+            if home is not None:
+                left[home] = [key for key in left[home] if key not in ids]
     ends = ((_end_of(s, report.text), cite_ids(left[s.start])) for s, _ in found if left[s.start])
     spans += [(end, end, f" {ids}") for end, ids in ends]
     apart: list[tuple[int, int, str]] = []

@@ -142,7 +142,8 @@ def _of_unread(claim: Claim, text: str, unread: Mapping[str, str]) -> Claim:
 async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], text: str) -> Findings:
     """Return what code and a judge find wrong with statements, each against the passages it cites."""
     question = assignment.question.text
-    flags = await asyncio.to_thread(_flags, claims, text, assignment, ctx.library)
+    is_whole = ctx.settings.workflow == "verify" and not ctx.reasoner.info.is_language_model
+    flags = await asyncio.to_thread(_flags, claims, text, assignment, ctx.library, is_whole=is_whole)
     sure = [p for claim in claims for p in _sure_problems(claim, flags.get(claim.id, ()))]
     if text:
         sure += await asyncio.to_thread(_chart_problems, text, ctx.library)
@@ -204,16 +205,23 @@ def _batches(claims: Sequence[Claim], library: Library) -> Iterator[list[Claim]]
         yield batch
 
 
-def _flags(claims: Sequence[Claim], text: str, assignment: Assignment, library: Library) -> dict[str, list[Flag]]:
-    """Return what code noticed of each statement that cites anything."""
+def _flags(
+    claims: Sequence[Claim], text: str, assignment: Assignment, library: Library, *, is_whole: bool
+) -> dict[str, list[Flag]]:
+    """Return what code noticed of each statement that cites anything.
+
+    `is_whole`: which passages of a foreign report's sources carry it no model looks further for; all of them may.
+    """
     cited = {s.start: s.passages for s in split_statements(text)}
     known = [term.meaning for term in assignment.brief.terms]
+    said: dict[str, str | None] = {}
     found: dict[str, list[Flag]] = {}
     for claim in claims:
         ids = cited.get(claim.start, claim.passages)
         if claim.kind == "fact" and not any(_is_unread(key, library) for key in ids):
-            texts = {key: _said_by(key, library) for key in ids}
-            if flags := flags_of(claim.text, texts, assignment.question.text, known):
+            told = dict.fromkeys(key.partition("p")[0] for key in ids) if is_whole else ids
+            said |= {key: _said_by(key, library) for key in told if key not in said}
+            if flags := flags_of(claim.text, {key: said[key] for key in told}, assignment.question.text, known):
                 found[claim.id] = flags
     return found
 

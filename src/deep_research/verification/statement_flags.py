@@ -48,7 +48,7 @@ def flags_of(
     if not cited and not known:
         return flags
     texts = [text for text in (*cited, *known, question) if text]
-    where = "the cited passages" if cited else "the passages"
+    where = f"the cited {'passages' if any('p' in key for key in passages) else 'sources'}" if cited else "the passages"
     for quote, is_near in _changed_quotations(statement, texts):
         shown = quote if len(quote) <= _SHOWN else f"{quote[:_SHOWN]}…"
         said = f"the quotation “{shown}” is not word for word in any of {where}"
