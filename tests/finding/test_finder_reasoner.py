@@ -83,6 +83,14 @@ def test_the_report_shows_places_by_part_and_by_document_and_says_that_nobody_ju
             assert re.search(r"\[s\d+p\d+\]", section.content)
 
 
+def test_that_no_passage_has_all_words_is_said_before_a_place_is_shown(tmp_path: Path) -> None:
+    plans = "# Cloud\n\n## Storage\n\nThe Team plan stores 500 GB per user.\n\n## Sales\n\nEach month a price list is sent.\n"
+    with library_of(tmp_path / "docs", {"cloud.md": plans}) as library:
+        text, _ = asyncio.run(researched(library, "What is the price per month of the Team plan?"))
+    said = "No passage that was read has all of these words together: “price”, “per”, “month”, “Team”, “plan”."
+    assert 0 < text.index(said) < text.index("500 GB")
+
+
 def test_a_report_with_nothing_found_cites_nothing(tmp_path: Path) -> None:
     with library_of(tmp_path / "docs", {"manual.md": MANUAL}) as library:
         text, _ = asyncio.run(researched(library, "zzyzx qwertz"))

@@ -54,9 +54,8 @@ def write_report(
 
 
 def _stretches(part: PartPlaces, language: str, library: Library) -> Iterator[str]:
-    """Yield the blocks of the best stretches; before them which words stand nowhere, behind them which not together."""
-    said = _not_together(part, language)
-    if said and part.missing:
+    """Yield the blocks of the best stretches; before them which words stand nowhere, or nowhere together."""
+    if said := _not_together(part, language):
         yield said
     for stretch in part.stretches:
         yield f"**{_named(stretch, language)}**"
@@ -66,8 +65,6 @@ def _stretches(part: PartPlaces, language: str, library: Library) -> Iterator[st
             yield from _cited(piece, library)
     if not part.stretches:
         yield phrase("finder_nothing", language)
-    if said and not part.missing:
-        yield said
 
 
 def _not_together(part: PartPlaces, language: str) -> str:
