@@ -118,7 +118,10 @@ class SectionWritten(_Event):
 
 
 class SectionReviewed(_Event):
-    """A section was reviewed as soon as it was written; with `retry` its researcher goes on at once."""
+    """A section was reviewed as soon as it was written; with `retry` its researcher goes on at once.
+
+    Of what nobody has judged the score is 0.
+    """
 
     kind: Literal["section_reviewed"] = "section_reviewed"
     section: str

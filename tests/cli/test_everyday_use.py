@@ -55,6 +55,13 @@ def test_out_is_remembered_by_resume(tmp_path: Path) -> None:
     assert len(said.out) < len(target.read_text("utf-8"))
 
 
+def test_without_a_model_no_review_is_shown(tmp_path: Path) -> None:
+    said = call("What weighs the Beta engine?", "--docs", str(engines(tmp_path / "docs")), "-p", "finder").err
+    assert "report ready" in said
+    assert "of 10" not in said
+    assert "review: " not in said
+
+
 def test_a_run_whose_process_died_is_shown_as_stopped(tmp_path: Path) -> None:
     docs = [engines(tmp_path / "docs")]
     run = api.start_run("What weighs the Beta engine?", Settings(model_provider="finder"), docs=docs)

@@ -122,10 +122,10 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             return f"[{event.section}] notes: {event.passages} passages cited of {event.sources} sources"
         case "section_reviewed":
             again = ", again" if event.retry else ""
-            return f"[{event.section}] review: {event.score} of 10, {event.status}{again}"
+            return f"[{event.section}] review: {event.score} of 10, {event.status}{again}" if event.score else ""
         case "reviewed":
             back = f", again: {', '.join(event.retry)}" if event.retry else ""
-            return f"review: {event.score} of 10{back}"
+            return f"review: {event.score} of 10{back}" if event.score else ""
         case "steered":
             return _said(event)
         case "gap_found":

@@ -194,12 +194,13 @@ class SectionReview(Noun):
     """How well one section is covered; `retry` where another search is likely to bring what is missing.
 
     `missing` are the facts still to be looked for, `queries` new searches for them; `notes` says it in words.
+    Of what nobody has judged the score is 0.
     """
 
     title: str
     status: Literal["sufficient", "partial", "missing"]
     notes: str = ""
-    score: int = Field(default=5, ge=1, le=10)
+    score: int = Field(default=0, ge=0, le=10)
     retry: bool = False
     missing: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()
@@ -209,7 +210,7 @@ class Review(Noun):
     """Whether the sections suffice, and which must be researched again (contract row B7)."""
 
     is_sufficient: bool
-    overall_score: int = Field(ge=1, le=10)
+    overall_score: int = Field(ge=0, le=10)
     section_coverage: tuple[SectionReview, ...] = ()
     gaps: tuple[str, ...] = ()
     sections_to_retry: tuple[str, ...] = ()

@@ -40,8 +40,6 @@ from deep_research.ports import Library, Ranker
 from deep_research.text.cleaning import shorten
 
 _TITLE = 120
-_SCORE = 5
-"""The score of a review that judges nothing."""
 
 
 class FinderReasoner:
@@ -145,12 +143,12 @@ class FinderReasoner:
 
     async def review_section(self, section: Section, brief: Brief, voices: str = "") -> SectionReview:
         """Ask for nothing more: another search for the same words finds the same."""
-        return SectionReview(title=section.title, status="sufficient", score=_SCORE)
+        return SectionReview(title=section.title, status="sufficient")
 
     async def review(self, brief: Brief, sections: Sequence[Section]) -> Review:
         """See `review_section`."""
         each = tuple([await self.review_section(section, brief) for section in sections])
-        return Review(is_sufficient=True, overall_score=_SCORE, section_coverage=each)
+        return Review(is_sufficient=True, overall_score=0, section_coverage=each)
 
     async def write(self, assignment: Assignment, turns: Sequence[Turn], library: Library) -> Move:
         """Return the places of all sections as a report, by parts and by document."""

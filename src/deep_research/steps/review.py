@@ -107,7 +107,7 @@ async def _judged_together(ctx: RunContext, brief: Brief, sections: Sequence[Sec
         return await ctx.reasoner.review(ctx.steering.now.brief_with_remarks(brief), sections)
     except Exception as error:  # noqa: BLE001 - the sections are there, and must reach the report
         ctx.report_failure("review", error)
-        return Review(is_sufficient=True, overall_score=5)
+        return Review(is_sufficient=True, overall_score=0)
 
 
 def _retry(sections: Sequence[Section], judged: Review, limit: int) -> tuple[str, ...]:

@@ -19,8 +19,8 @@ function sentence(event) {
     case "section_started": return t("event_section_started", { section: event.section });
     case "searched": return t("event_searched", { source: named("source", event.source), query: event.query, found: event.found });
     case "section_written": return t("event_section_written", { section: event.section, passages: event.passages, sources: event.sources });
-    case "section_reviewed": return t("event_section_reviewed", { section: event.section, score: event.score });
-    case "reviewed": return t("event_reviewed", { score: event.score });
+    case "section_reviewed": return event.score ? t("event_section_reviewed", { section: event.section, score: event.score }) : "";
+    case "reviewed": return event.score ? t("event_reviewed", { score: event.score }) : "";
     case "gap_found": return `${event.what}: ${event.why}`;
     case "steered": return t("event_steered", { text: event.text || event.section || event.what });
     case "verified": return t("event_verified", { n: event.statements, problems: event.problems });
@@ -34,7 +34,8 @@ function sentence(event) {
 }
 
 export function eventLine(event) {
-  return h("li", { class: `event event-${event.kind}${LOUD.has(event.kind) ? " loud" : ""}${BAD.has(event.kind) ? " bad" : ""}` }, h("time", {}, clock(event.seconds)), h("span", {}, sentence(event)));
+  const text = sentence(event); // none of a review that nobody made
+  return text && h("li", { class: `event event-${event.kind}${LOUD.has(event.kind) ? " loud" : ""}${BAD.has(event.kind) ? " bad" : ""}` }, h("time", {}, clock(event.seconds)), h("span", {}, text));
 }
 
 const shortClock = (seconds, end) => (end < 20 ? duration(Math.round(seconds * 10) / 10) : clock(seconds));
