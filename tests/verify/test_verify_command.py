@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import docx
 import pytest
+from lxml import html as html_tree
 
 from deep_research.cli.main import run as command
 from deep_research.stores.run_folder import list_runs
@@ -35,6 +37,10 @@ def verified(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, 
     code = command(["verify", *arguments, "--json", "--quiet"])
     shown = capsys.readouterr()
     return code, json.loads(shown.out) if shown.out else {"error": shown.err}
+
+
+def page_of(path: Path) -> Any:
+    return html_tree.fromstring(path.read_bytes())
 
 
 def problems(report: dict[str, Any]) -> dict[str, str]:
@@ -127,6 +133,27 @@ def test_without_a_model_what_stands_anywhere_in_the_cited_documents_is_no_fault
         "from 2021 [1]. Passwords have 14 characters [2], and the week 38 hours [1]. A week has 99 hours [1][2]."
         in text
     )
+
+
+def test_the_mark_of_what_is_not_confirmed_stands_behind_a_citation_also_in_tables_of_exports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.md").write_text(
+        "# Engines\n\n| What | Said |\n| --- | --- |\n| Alpha | 3,500 rpm [1] |\n| Beta [2] | 86 kg |\n\n"
+        "The Alpha engine [1] turns at 3,600 rpm.\n\n## Sources\n\n[1] alpha.md\n[2] beta.md\n"
+    )
+    given = ["verify", str(tmp_path / "r.md"), "-p", "finder", "--docs", str(engines(tmp_path / "docs")), "--quiet"]
+    for name in ("html", "markdown", "docx"):
+        assert command([*given, "--to", name, "-o", str(tmp_path / name)]) == 1
+    capsys.readouterr()
+    rows = [" ".join(row.text_content().split()) for row in page_of(tmp_path / "html").xpath("//main//tr[td]")]
+    assert {"Alpha3,500 rpm1°", "Beta2°86 kg"} <= set(rows)
+    assert page_of(tmp_path / "html").xpath("//td/span[contains(@class, 'doubt')]/@title")
+    text = (tmp_path / "markdown").read_text("utf-8")
+    assert "| Alpha | 3,500 rpm [1]° |\n| Beta [2]° | 86 kg |" in text
+    assert "The Alpha engine [1]° turns" in text
+    cells = [cell.text for row in docx.Document(str(tmp_path / "docx")).tables[0].rows for cell in row.cells]
+    assert [cell for cell in cells if "°" in cell] == ["3,500 rpm°", "Beta°"]
 
 
 def test_a_report_that_cites_nothing_is_not_called_confirmed(

@@ -5,6 +5,7 @@ and what stands behind the text.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -35,6 +36,7 @@ from deep_research.data import (
 )
 from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, phrase
 from deep_research.ports import Library
+from deep_research.report.blocks import DOUBT_SIGN
 from deep_research.report.counts import VerdictCounts, verdict_counts
 from deep_research.report.ledger import ledger_of, reasoner_of
 from deep_research.run_context.context import RunContext
@@ -43,11 +45,9 @@ from deep_research.steps.open_source import PLACE
 from deep_research.text.inert_markdown import make_inert
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
-from deep_research.verification.citations import number_citations
-from deep_research.verification.statements import plain_text
+from deep_research.verification.citations import citations, number_citations
+from deep_research.verification.statements import end_of_words, plain_text
 
-UNCONFIRMED = "°"
-"""Behind the citations of a statement that nobody has confirmed."""
 _TITLE = re.compile(r"\A\s*# +(.+?) *#*\n")
 _QUOTED_CHARS = 240
 _MOST_GAPS = 24
@@ -82,8 +82,8 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     references = _References(ctx.library, claims, "" if is_written else done.question.text)
     judged = any(c.verdict.by_model for c in claims)
     wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
-    marks = {c.end: UNCONFIRMED for c in claims if c.passages and not c.stands and (judged or c.id in wrong)}
-    numbered = number_citations(text, references.number_of, marks)
+    doubted = [c for c in claims if c.passages and not c.stands and (judged or c.id in wrong)]
+    numbered = number_citations(text, references.number_of, dict.fromkeys(_mark_places(text, doubted), DOUBT_SIGN))
     body = make_inert(numbered.text)
     is_same = len(body) == len(numbered.text)
     head = f"# {title}\n\n" + _notices(ctx, done, language)
@@ -136,6 +136,15 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         edits=done.edits,
         disagreements=done.disagreements,
     )
+
+
+def _mark_places(text: str, claims: Sequence[Claim]) -> Iterator[int]:
+    """Yield where statements get the mark of what is not confirmed: behind the last citation of each."""
+    ends = [citation.end for citation in citations(text)] if claims else []
+    for claim in claims:
+        last = bisect_right(ends, claim.end) - 1
+        is_own = last >= 0 and ends[last] > claim.start
+        yield ends[last] if is_own else end_of_words(text, claim.end)
 
 
 def _section(done: Section) -> ReportSection:
@@ -311,13 +320,13 @@ def _method_note(
     lines: list[str] = []
     if judged:
         lines.append(phrase("checked_statements", language, cited=counted.cited, **counted.model_dump()))
-        lines += [phrase("checked_mark", language, mark=UNCONFIRMED)] * bool(counted.unconfirmed)
+        lines += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(counted.unconfirmed)
         found = len(done.verification.problems)
         lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(found)
     elif ctx.settings.workflow == "verify":
         problems = len(done.verification.problems)
         lines.append(phrase("checked_by_code", language, cited=counted.cited, problems=problems))
-        lines += [phrase("checked_mark", language, mark=UNCONFIRMED)] * bool(problems)
+        lines += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(problems)
     else:
         quoted = "checked_ranked" if reasoner.ranker else "checked_nobody"
         written = "checked_by_nobody" if reasoner.is_language_model else quoted

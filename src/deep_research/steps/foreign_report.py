@@ -22,7 +22,7 @@ from deep_research.text.inert_markdown import make_inert
 from deep_research.text.rewritten_text import RewrittenText
 from deep_research.verification.citations import Citation, cite_ids
 from deep_research.verification.foreign import ForeignReport, read_report
-from deep_research.verification.statements import Statement, plain_text
+from deep_research.verification.statements import Statement, end_of_words, plain_text
 
 MOST_SOURCES = 300
 """Pages of one report that are opened."""
@@ -235,7 +235,7 @@ def _rewritten(report: ForeignReport, statements: Sequence[Statement], found: Se
             spans.append(_in_place(report.text, citation, list(dict.fromkeys(ids))))
             if home is not None:
                 left[home] = [key for key in left[home] if key not in ids]
-    ends = ((_end_of(s, report.text), cite_ids(left[s.start])) for s, _ in found if left[s.start])
+    ends = ((end_of_words(report.text, s.end), cite_ids(left[s.start])) for s, _ in found if left[s.start])
     spans += [(end, end, f" {ids}") for end, ids in ends]
     apart: list[tuple[int, int, str]] = []
     for span in sorted(set(spans)):
@@ -254,10 +254,3 @@ def _in_place(text: str, citation: Citation, ids: Sequence[str]) -> tuple[int, i
     if citation.kept:
         return start, citation.end, f"{citation.kept} {cited}".rstrip()
     return start, citation.end, f" {cited}" if cited else ""
-
-
-def _end_of(statement: Statement, text: str) -> int:
-    """Return where ids are added to a statement: in a row of a table before the sign that closes its last cell."""
-    if statement.kind != "row" or not text[: statement.end].endswith("|"):
-        return statement.end
-    return len(text[: statement.end - 1].rstrip())

@@ -72,6 +72,11 @@ def plain_text(text: str) -> str:
     return " ".join(shown.split())
 
 
+def end_of_words(text: str, end: int) -> int:
+    """Return where something is added to a statement that ends at `end`: within the last cell of a row of a table."""
+    return len(text[: end - 1].rstrip()) if text[:end].endswith("|") else end
+
+
 def is_reference_heading(title: str) -> bool:
     """Return whether a heading stands above the list of what a report cites."""
     named = re.sub(r"^[\W\d]+|[\W\d]+$", "", title.casefold())
