@@ -148,6 +148,13 @@ def test_a_word_document_has_styles_footnotes_and_lists_of_their_own_numbers() -
     assert document.core_properties.title == "Engines compared"
 
 
+def test_two_footnotes_in_a_row_are_two_numbers() -> None:
+    words = xml_of(export("docx", "Both turn [1][2]. One [1] turns."), "word/document.xml")
+    shown = next(p for p in words.iter(f"{_WORD}p") if "".join(p.itertext()) == "Second Both turn,. One turns.")
+    comma = next(run for run in shown.iter(f"{_WORD}r") if "".join(run.itertext()) == ",")
+    assert all(run.find(f"{_WORD}footnoteReference") is not None for run in (comma.getprevious(), comma.getnext()))
+
+
 def test_slides_have_titles_points_tables_and_the_whole_text_in_their_notes() -> None:
     slides = list(pptx.Presentation(io.BytesIO(export("pptx"))).slides)
     titles = [slide.shapes.title.text_frame.text for slide in slides]

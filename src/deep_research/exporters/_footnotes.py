@@ -37,8 +37,12 @@ class Footnotes:
         self._count = 0
 
     def add(self, paragraph: Any, text: str) -> None:
-        """Add a footnote behind what stands in a paragraph."""
+        """Add a footnote behind what stands in a paragraph; a comma parts the marks of two."""
         self._count += 1
+        if len(paragraph._p) and paragraph._p[-1].find(qn("w:footnoteReference")) is not None:
+            comma = OxmlElement("w:t")
+            comma.text = ","
+            paragraph._p.append(self._mark(comma))
         reference = OxmlElement("w:footnoteReference")
         reference.set(qn("w:id"), str(self._count))
         paragraph._p.append(self._mark(reference))
