@@ -6,8 +6,10 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
+import docx
 import pexpect
 import pytest
+from lxml import html
 from rich.cells import cell_len
 
 from deep_research import api
@@ -132,3 +134,17 @@ def test_a_console_without_the_signs_of_a_text_loses_nothing(tmp_path: Path, con
     for arguments in (["list"], ["show", asked.json["run_id"]], ["delete", "押金"], ["templates"]):
         said = call(*arguments, env=console)
         assert (said.code, "Traceback" in said.err) == (2 if arguments[0] == "delete" else 0, False)
+
+
+def test_a_star_that_stands_in_a_source_stands_in_every_export(tmp_path: Path) -> None:
+    said = "The pattern of logs is *.log or *.txt*, of `*args` and __init__ it is 2*3*4, and of a_b_c 5* of 5*."
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "flags.txt").write_text(f"FLAGS\n\n{said}\n", "utf-8")
+    call("What is the pattern of logs?", "--docs", str(tmp_path / "docs"), "-p", "finder", "--quiet")
+    run = call("list", "--json").json[0]["run_id"]
+    for name in ("html", "docx"):
+        assert call("export", run, "--to", name, "--out", str(tmp_path / name)).code == 0
+    page = html.fromstring((tmp_path / "html").read_bytes())
+    shown = said.replace("`", "")
+    assert sum(shown in part.text_content() for part in page.xpath("//main/p | //ol[@class='references']")) == 2
+    assert any(shown in p.text for p in docx.Document(str(tmp_path / "docx")).paragraphs)

@@ -42,7 +42,8 @@ from deep_research.report.ledger import ledger_of, reasoner_of
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import dated_source
 from deep_research.steps.open_source import PLACE
-from deep_research.text.inert_markdown import make_inert
+from deep_research.text.inert_markdown import literal_marks, make_inert
+from deep_research.text.rewritten_text import RewrittenText
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import citations, number_citations
@@ -83,7 +84,9 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     judged = any(c.verdict.by_model for c in claims)
     wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
     doubted = [c for c in claims if c.passages and not c.stands and (judged or c.id in wrong)]
-    numbered = number_citations(text, references.number_of, dict.fromkeys(_mark_places(text, doubted), DOUBT_SIGN))
+    inserted = dict.fromkeys(_mark_places(text, doubted), DOUBT_SIGN)
+    inserted |= dict.fromkeys(_quoted_marks(text, claims, ctx.library), "\\")
+    numbered = number_citations(text, references.number_of, inserted)
     body = make_inert(numbered.text)
     is_same = len(body) == len(numbered.text)
     head = f"# {title}\n\n" + _notices(ctx, done, language)
@@ -136,6 +139,13 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         edits=done.edits,
         disagreements=done.disagreements,
     )
+
+
+def _quoted_marks(text: str, claims: Sequence[Claim], library: Library) -> Iterator[int]:
+    """Yield where signs of statements are no emphasis but stand so in what these cite."""
+    for claim in claims:
+        cited = (passage.text for key in claim.passages if (passage := library.passage(key)) is not None)
+        yield from (claim.start + at for at in literal_marks(text[claim.start : claim.end], "\n".join(cited)))
 
 
 def _mark_places(text: str, claims: Sequence[Claim]) -> Iterator[int]:
@@ -267,7 +277,8 @@ class _References:
         date = told.date or entry.published or ""
         facts += [phrase("published", language, date=date)] * bool(date)
         place = " · ".join(fact for fact in facts if fact)
-        quote = f"\n   > {entry.quote}" if entry.quote else ""
+        marks = [(at, at, "\\") for at in literal_marks(entry.quote, entry.quote)]
+        quote = f"\n   > {RewrittenText(entry.quote, marks).text}" if entry.quote else ""
         return f"{entry.number}. **{plain_text(entry.title)}** — {place}{quote}"
 
 

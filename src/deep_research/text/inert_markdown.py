@@ -6,6 +6,9 @@ emphasis, code) stays. The rules are those of CommonMark (https://spec.commonmar
 """
 
 import re
+from collections.abc import Iterator
+
+from deep_research.text.code_spans import code_spans, is_within
 
 _LINE_END = re.compile(r"\r\n?")
 # Code blocks inside quotations and list items end where those end; only those at the margin are kept.
@@ -17,6 +20,21 @@ _RULE_SIGNS = " \t|:->*+.)0123456789"
 """What the rule below the head of a table may be made of, also inside a quotation or list item."""
 _PIECE = re.compile(r"\\[!-/:-@\[-`{-~]|`+|.")
 _TAG_NEXT = re.compile(r"[A-Za-z/!?]")
+
+_EMPHASIS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)")
+_MARKED = re.compile(r"[^\s\"“”„«»()\[\]{}<>|,;]*[*_][^\s\"“”„«»()\[\]{}<>|,;]*")
+
+
+def literal_marks(text: str, said: str) -> Iterator[int]:
+    """Yield where a backslash keeps a sign from becoming emphasis: in words that stand so in `said`, as in "*.log".
+
+    In code no sign becomes one.
+    """
+    code = code_spans(text)
+    for word in _MARKED.finditer(text):
+        plain = word[0].rstrip(".:!?'’")
+        if re.search(r"[^\W_]", plain) and plain in said and not is_within(code, word.start()):
+            yield from (word.start() + at for run in _EMPHASIS.finditer(plain) for at in range(*run.span()))
 
 
 def make_inert(markdown: str) -> str:
