@@ -22,6 +22,8 @@ def _flags(statement: str, question: str = "") -> list[str]:
         "In November 2026, and on 12 November.",
         "12.5 percent, or 0.125, to 1.2 million, about 1.25 million, more than 1.2 million.",
         "100 × 8% = 8.",
+        "In month 7, or months 4 to 6, it waits.",
+        "第7个月等待14天。",
     ],
 )
 def test_what_the_passage_has_is_not_flagged(statement: str) -> None:
@@ -37,6 +39,8 @@ def test_what_the_passage_has_is_not_flagged(statement: str) -> None:
         ("In 2024.", ["2024"]),
         ("The rise was made by Microsoft Research.", ["Microsoft Research"]),
         ("1.3 million.", ["1.3 million"]),
+        ("As RFC 9110 and ISO 27001 are.", ["RFC 9110", "ISO 27001"]),
+        ("It takes 7 months.", ["7 months"]),
     ],
 )
 def test_what_the_passage_has_not_is_flagged(statement: str, flagged: list[str]) -> None:

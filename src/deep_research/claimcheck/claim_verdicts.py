@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from deep_research.claimcheck.alterations import find_alteration
 from deep_research.claimcheck.near_misses import (
-    amounts,
     has_other_name,
     has_other_value,
     misattributed,
@@ -30,7 +29,7 @@ from deep_research.i18n.catalog import verdict_of
 from deep_research.i18n.language import CJK, detect, is_cjk
 from deep_research.text.cleaning import shorten
 from deep_research.text.error_text import is_error_text
-from deep_research.text.names import name_index, names, names_occur
+from deep_research.text.names import amounts, name_index, names, names_occur
 from deep_research.text.passages import cut_passages
 from deep_research.text.quantities import quantities
 from deep_research.text.quotations import find_verbatim, quotations_occur

@@ -1,16 +1,14 @@
 """Near misses: sentences that say what a claim says about something else, or with another value."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.claimcheck.numbers import same
 from deep_research.claimcheck.support import Match
 from deep_research.i18n.lexicon import any_word
 from deep_research.text.measures import Quantity, unit_base
-from deep_research.text.names import Name, NameIndex, is_ordinary, name_index, names
+from deep_research.text.names import Name, NameIndex, amounts, is_ordinary, name_index, names
 from deep_research.text.quantities import quantities
 from deep_research.text.tokens import content_terms, normalise
 
@@ -18,7 +16,6 @@ SAME_STATEMENT = 0.75
 """Share of a claim's terms, its differing value left out, that makes a sentence the same statement."""
 _HALF = 0.5
 _SUBJECT = re.compile(r"[\s*_“\"]*(?:The |A |An )?([A-Z][a-zA-Z-]{2,})\b")
-_OTHER_SECTION = re.compile(any_word("statement.other_section_patterns"), re.IGNORECASE)
 _PART = re.compile(any_word("statement.part_patterns"), re.IGNORECASE)
 RESPECTIVELY = re.compile(any_word("statement.respectively_patterns"), re.IGNORECASE)
 ENDINGS = re.compile(r"(?:ly|ing|ed|(?<![sui])s)$", re.IGNORECASE)
@@ -54,17 +51,6 @@ def has_other_name(rival: str, claim: str, missing: Sequence[Name]) -> bool:
     own = normalise(claim)
     others = [n for n in names(rival) if normalise(n.text) not in own]
     return any(other.strict == name.strict for other in others for name in missing)
-
-
-@lru_cache(maxsize=4096)
-def amounts(text: str) -> tuple[Quantity, ...]:
-    """Return the quantities of `text` that are no part of a name or of a pointer to another section: not the 100 of
-    "CodeBreaK 100", not the 2 of "see section 2"."""
-    named = [(n.start, n.end) for n in names(text) if re.search(r"\s\d", n.text)]
-    named = sorted([*named, *(pointer.span() for pointer in _OTHER_SECTION.finditer(text))])
-    starts = [start for start, _ in named]
-    found = ((q, bisect_right(starts, q.start) - 1) for q in quantities(text))
-    return tuple(q for q, last in found if last < 0 or q.start >= named[last][1])
 
 
 class Misattributed(NamedTuple):

@@ -7,14 +7,15 @@ and titles: native names cannot be told from other words without a dictionary.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.i18n.language import CJK, detect
 from deep_research.i18n.lexicon import any_word, words
-from deep_research.text.measures import EXACT, MONTHS, WORDS
-from deep_research.text.quantities import find_others
+from deep_research.text.measures import EXACT, MONTHS, WORDS, Quantity
+from deep_research.text.quantities import find_others, quantities
 from deep_research.text.tokens import STOP_WORDS, normalise
 
 
@@ -44,8 +45,11 @@ _INITIAL = re.compile(r"\.\s[A-Z]")
 _NUMBERED = re.compile(
     r" (\d{1,2}(?:\.\d{1,2})?)(?=[\s,;:)]*(?:$|[.,;:)](?!\d)|\s(?:and|or|is|was|are|were|has|had|to|on|in|with|at|by|as|can|did|does|adds?|the|a)\b))"
 )
-_CODE_NUMBER = re.compile(_NUMBERED.pattern.replace(r"\d{1,2}(?:\.\d{1,2})?", r"\d{1,3}(?:\.\d{1,2})?"))
-"""After an identifier a number of three digits belongs to the name as well."""
+_CODE_NUMBER = re.compile(
+    _NUMBERED.pattern.replace(r"\d{1,2}(?:\.\d{1,2})?", r"(?!(?:19|20)\d\d(?!\d))\d{1,5}(?:\.\d{1,2})?")
+)
+"""After an identifier a longer number that is no year belongs to the name as well."""
+_OTHER_SECTION = re.compile(any_word("statement.other_section_patterns"), re.IGNORECASE)
 _BEFORE_NAME = re.compile(
     r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Gen|Col|Capt|Lt|Sgt|Sen|Rep|Gov|Rev|Hon|Mt|U\.S|U\.K|U\.N)\.\s$"
     r"|(?P<start>(?:^|[.!?。！？:：;；|•]|\n\s*[-*+]|\n)[\"'“”‘’(\[*_«「《\s]*$)"
@@ -98,6 +102,17 @@ def _names(text: str) -> tuple[Name, ...]:
     found.extend(n for n in runs if not any(a <= n.start < b for a, b in spans))
     found.extend(v for v in _versions(text) if not any(n.start < v.end and v.start < n.end for n in found))
     return tuple(sorted(found, key=lambda n: n.start))
+
+
+@lru_cache(maxsize=4096)
+def amounts(text: str) -> tuple[Quantity, ...]:
+    """Return the quantities of `text` that are no part of a name or of a pointer to another section: not the 100 of
+    "CodeBreaK 100", not the 2 of "see section 2"."""
+    named = [(n.start, n.end) for n in names(text) if re.search(r"\s\d", n.text)]
+    named = sorted([*named, *(pointer.span() for pointer in _OTHER_SECTION.finditer(text))])
+    starts = [start for start, _ in named]
+    found = ((q, bisect_right(starts, q.start) - 1) for q in quantities(text))
+    return tuple(q for q, last in found if last < 0 or q.start >= named[last][1])
 
 
 def _versions(text: str) -> Iterator[Name]:
@@ -164,7 +179,7 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
             plain = []
             number = _CODE_NUMBER.match(text, word.end())
             end = number.end() if number else word.end()
-            found.append(Name(text[word.start() : end] if number else _singular(word[0]), word.start(), end, True))
+            found.append(Name(_singular(word[0]) + text[word.end() : end], word.start(), end, True))
         else:
             plain.append(word)
     if plain and (name := _plain(text, plain)):

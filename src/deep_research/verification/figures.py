@@ -6,8 +6,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from deep_research.i18n.lexicon import any_word
 from deep_research.text.measures import CALENDAR, MONEY, MONTHS, Quantity, date_parts, in_base, is_same_size, same_date
+from deep_research.text.names import amounts
 from deep_research.text.quantities import is_step, quantities
 from deep_research.text.tokens import normalise
 from deep_research.verification.arithmetic import agrees, evaluate
@@ -20,7 +20,6 @@ _DIGITS = re.compile(r"\d[\d,.]*\d|\d")
 _SUM = re.compile(
     r"(?P<terms>[\d,.]+\s?\S{0,3}(?:\s?[-+−×*÷/]\s?[\d,.]+\s?[%\w]{0,3}){1,6})\s?[=≈]\s?(?P<result>[\d,.]+)"
 )
-_POINTER = re.compile(any_word("statement.other_section_patterns"), re.IGNORECASE)
 _SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/([12]\d{3})(?![\d/])")
 
 
@@ -69,12 +68,12 @@ def missing_figures(statement: str, texts: Sequence[str]) -> list[MissingFigure]
 
     A number without a unit is there where any number with that value is; a unit may be another of its dimension (0.5 g
     for 500 mg). Numbers of steps and sections, small counts in words, and results of sums that the statement writes out
-    are no figures of a source.
+    and numbers of names, are no figures of a source.
     """
     known = [_figures_of(text) for text in texts]
-    aside = [*_right_sums(statement), *(pointer.span() for pointer in _POINTER.finditer(statement))]
+    aside = list(_right_sums(statement))
     missing: dict[str, MissingFigure] = {}
-    for figure in quantities(statement):
+    for figure in amounts(statement):
         written = statement[figure.start : figure.end].strip()
         if _is_own(statement, figure, written) or any(start <= figure.start < end for start, end in aside):
             continue
