@@ -129,6 +129,10 @@ class Pages(Protocol):
         """
         ...
 
+    def links(self, url: str) -> Mapping[str, str]:
+        """Return what the text of a page that this run has read links to, of what may be opened: words by address."""
+        ...
+
     def full_text(self, source: Source) -> Sequence[str]:
         """Return where the whole text of a paper may be whose record `source` is, best first; none for all else."""
         ...

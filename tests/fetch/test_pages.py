@@ -39,7 +39,7 @@ def _page(body: str | bytes, kind: str = "text/html", charset: str | None = "utf
     ],
 )  # fmt: skip
 def test_links(page, links):
-    assert links_of(page) == links
+    assert list(links_of(page)) == links
 
 
 def test_links_have_an_end():

@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from deep_research.concurrency import in_background
@@ -90,6 +90,11 @@ class RunPages:
         await in_background(self._fetcher.known.add_page_text, document.text)
         told = {"title": document.title or url, "published": document.published, "authors": document.authors}
         return found.model_copy(update={**told, "document": document})
+
+    def links(self, url: str) -> Mapping[str, str]:
+        """See `ports.Pages.links`."""
+        only, found = self._only, self._fetcher.links(url)
+        return {address: words for address, words in found.items() if only is None or address in only}
 
     def full_text(self, source: Source) -> Sequence[str]:
         """See `ports.Pages.full_text`: arXiv's HTML, that of ar5iv for older papers, the PDF."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from deep_research.errors import Blocked
 from deep_research.fetch.addresses import join_address, named_in_page, parse_address
+from deep_research.text.cleaning import fold
 from deep_research.text.page_noise import gives_orders, is_hidden
 
 MAX_LINKS = 5_000
@@ -18,7 +19,8 @@ _TEXT = ("text/", "application/json")
 _UNSEEN = frozenset("script style noscript template svg iframe object select textarea dialog".split())
 _TOLD = frozenset(("alternate", "canonical", "next", "prev", "self", "related", "shortlink", "enclosure", "via"))
 """Relations of a `link` that lead to content; others load something (prefetch, stylesheet)."""
-_PARAGRAPH = 2_000
+_FURNITURE = frozenset(("nav", "header", "footer", "aside"))
+_PARAGRAPH, _LONGEST_WORDS = 2_000, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +43,28 @@ class Page:
     archived_url: str = ""
 
 
-def links_of(page: Page) -> list[str]:
-    """Return the web addresses a page names, in order, without repeats, at most 5,000.
+def links_of(page: Page) -> dict[str, str]:
+    """Return the web addresses a page names, in order, at most 5,000, each with the words of its text that link to it.
 
-    Of HTML and feeds these are the links, of other text the addresses written in it; a PDF's text is
+    There are none where a menu, the head or the foot of a page links. Of HTML and feeds these are the links, of other text the addresses written in it; a PDF's text is
     for its reader to give (`KnownAddresses.add_page_text`). What no visitor sees names nothing, nor does a link in
     an order to the reader.
     """
     if page.media_type in (*_HTML, *_XML):
         found = _of_markup(page)
     elif page.media_type.startswith(_TEXT):
-        found = iter(named_in_page(page.body.decode(page.charset or "utf-8", "replace")))
+        found = ((url, "") for url in named_in_page(page.body.decode(page.charset or "utf-8", "replace")))
     else:
-        return []
-    links: dict[str, None] = {}
-    for link in found:
-        links[link] = None
+        return {}
+    links: dict[str, str] = {}
+    for link, words in found:
+        links[link] = links.get(link) or words
         if len(links) >= MAX_LINKS:
             break
-    return list(links)
+    return links
 
 
-def _of_markup(page: Page) -> Iterator[str]:
+def _of_markup(page: Page) -> Iterator[tuple[str, str]]:
     root = _tree(page)
     if root is None:
         return
@@ -76,7 +78,7 @@ def _of_markup(page: Page) -> Iterator[str]:
             if name == "base":
                 base = address
             else:
-                yield address.url
+                yield address.url, _words(element) if name == "a" else ""
 
 
 def _visible(root: Any) -> Iterator[Any]:
@@ -127,6 +129,12 @@ def _is_order(link: Any, around: dict[Any, str | None]) -> bool:
         around[parent] = None if parent is None else _short_text(parent)
     words = around[parent]
     return gives_orders((_short_text(link) or "") if words is None else words)
+
+
+def _words(link: Any) -> str:
+    """Return the words of a link in the text of a page."""
+    around = (one.tag for one in link.iterancestors())
+    return "" if not _FURNITURE.isdisjoint(around) else fold(_short_text(link) or "")[:_LONGEST_WORDS]
 
 
 def _short_text(element: Any) -> str | None:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 from math import inf
 from urllib.parse import quote
 
@@ -28,6 +29,8 @@ from deep_research.protocol.media_type import charset_of, media_type_of
 from deep_research.reading_child import limits_of
 from deep_research.worker_pool import call_in_worker, in_worker_thread
 
+MOST_LINKS = 15
+"""Links of a page that who opens it is shown."""
 ROBOTS_BYTES = 524_288
 """What is parsed of a robots.txt at least and at most (RFC 9309, 2.5: 500 KiB)."""
 
@@ -163,6 +166,7 @@ class Fetcher:
         self._cache = cache
         self._run = AnswerStore()
         self._failures: dict[str, SourceError] = {}
+        self._links: dict[str, Mapping[str, str]] = {}
         self._flights: Flights[Stored] = Flights()
         self._robots = RobotsGate(self._answer, self._pace)
 
@@ -177,8 +181,25 @@ class Fetcher:
         self.known.check(address)
         page = await self._follow(address, robots=self._options.obey_robots)
         self.known.add(page.final_url)
-        self.known.add_linked(*await in_worker_thread(_linked, page))
+        links = await in_worker_thread(_linked, page)
+        self.known.add_linked(*links)
+        told = ((url, words) for url, words in links.items() if words and url != page.final_url and self._opens(url))
+        self._links[address.url] = self._links[page.final_url] = dict(islice(told, MOST_LINKS))
         return page
+
+    def links(self, url: str) -> Mapping[str, str]:
+        """Return what the text of a page of this run links to, of what may be opened the first: words by address."""
+        with suppress(Blocked):
+            return self._links.get(parse_address(url).url, {})
+        return {}
+
+    def _opens(self, url: str) -> bool:
+        with suppress(Blocked):
+            address = parse_address(url)
+            self.known.check(address)
+            self._transport.check(address)
+            return True
+        return False
 
     async def archived(self, url: str) -> Page:
         """Return an archived copy (Wayback Machine) of a page that is dead.
@@ -281,11 +302,11 @@ class Fetcher:
         return self._clock.now().timestamp()
 
 
-def _linked(page: Page) -> list[str]:
+def _linked(page: Page) -> dict[str, str]:
     """Return the addresses that a page names, read in a worker; of one that ends it, none."""
     with suppress(ResearchError):
-        return call_in_worker(links_of, page, returns=list[str], limits=limits_of(len(page.body), "html"))
-    return []
+        return call_in_worker(links_of, page, returns=dict[str, str], limits=limits_of(len(page.body), "html"))
+    return {}
 
 
 def _error_of(answer: Answer, now: float, *, conditional: bool) -> SourceError | None:

@@ -18,6 +18,7 @@ from deep_research.text.token_count import take_within_budget
 PLACE = "pages"
 """Where sources come from that were opened by their address."""
 _ID = re.compile(r"s\d+(?:p\d+)?")
+_LINKS = "links"
 _OPENED_TOKENS = 4_000
 """How much of a source is shown at once; less of a model with a small window."""
 _MOST_HEADINGS, _MOST_PLACES = 40, 8
@@ -46,6 +47,7 @@ async def open_source(ctx: RunContext, action: Action) -> Observation:
         shown, told = await _places(ctx, passages, source, action)
     else:
         shown, told = _from_start(ctx, passages, start)
+        told += "" if start or is_known else await asyncio.to_thread(_links, ctx, source)
     return Observation(
         action=action.id, passages=tuple(p.id for p in shown), found=1, text=told, free=is_known and bool(shown)
     )
@@ -72,6 +74,17 @@ def _outline(passages: Sequence[Passage]) -> str:
     rows = [f"{key} {attribute(heading)}" for heading, key in begun.items()]
     step = max(1, -(-len(rows) // _MOST_HEADINGS))
     return f"Its further headings: {'; '.join(rows[::step])}" if rows else ""
+
+
+def _links(ctx: RunContext, source: str) -> str:
+    """Return what the page of a source links to, a line each; noted, so that after a crash it is the same."""
+    noted = ctx.journal.notes(_LINKS).get(source)
+    page = ctx.library.source(source)
+    if noted is None and page is not None and ctx.pages is not None and (found := ctx.pages.links(page.url)):
+        rows = (f"- {attribute(words)} — {address}" for address, words in found.items())
+        noted = "\n".join(("\nIt links to (open takes the address):", *rows))
+        ctx.journal.note(_LINKS, source, noted)
+    return noted or ""
 
 
 async def _places(
