@@ -60,6 +60,23 @@ def test_a_word_that_points_back_brings_the_topic_of_the_question_before() -> No
     assert decision.assumptions
 
 
+@pytest.mark.parametrize(
+    ("text", "before", "topic"),
+    [
+        ("and for version 2?", "How is Playwright installed?", "Playwright"),
+        ("What about Windows?", "How is Playwright installed?", "Playwright"),
+        ("版本2呢？", "如何安装 Playwright？", "Playwright"),
+        ("バージョン2は？", "Playwright はどう入れますか？", "Playwright"),
+        ("버전 2는?", "Playwright 설치 방법은?", "Playwright"),
+        ("How is Selenium installed?", "How is Playwright installed?", ""),
+    ],
+)
+def test_a_question_that_goes_on_keeps_the_subject(text: str, before: str, topic: str) -> None:
+    decision = decided(text, ("user", before), ("assistant", "…"))
+    assert decision.refined_question.startswith(f"{text} ({topic}" if topic else text)
+    assert ("Playwright" in decision.refined_question) is bool(topic)
+
+
 def test_a_code_that_nothing_has_is_asked_about() -> None:
     decision = decided("XYZ123", terms=[Term(term="XYZ123")])
     assert decision.unknown_terms == ("XYZ123",)
