@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from deep_research.data import (
     Action,
     Brief,
-    ModelMessage,
     Move,
     Review,
     Section,
