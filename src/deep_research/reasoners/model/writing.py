@@ -91,9 +91,10 @@ class Writing(ModelReasonerBase):
     ) -> list[ModelMessage]:
         """Return the writer's conversation so far within `budget` tokens; passages are cut before notes.
 
-        Who has researched the whole question itself goes on in that conversation, where the window holds it.
+        Who has researched the whole question itself goes on in that conversation; what of it no longer fits has shrunk
+        to names, and the passages of its notes are shown again.
         """
-        research = self._research_of(assignment, library, budget * 4 // 5)
+        research, is_whole = self._research_of(assignment, library, budget)
         brief, language = assignment.brief, assignment.brief.language
         by_signs = language in _CHARACTER_LANGUAGES
         lengths = _SIGNS if by_signs else _WORDS
@@ -113,21 +114,21 @@ class Writing(ModelReasonerBase):
         looked_up = messages_of(turns, library, budget=budget // 3, calls=LOOKUPS)
         room = budget - estimate_tokens(standing) - sum(estimate_tokens(m.text) for m in looked_up)
         if research:
-            bare = assignment.model_copy(update={"sections": (), "passages": ()})
-            return [*research, user(f"{standing}\n\n{self._given(bare, library, room)}"), *looked_up]
+            room -= sum(estimate_tokens(m.text) for m in research)
+            bare = assignment.model_copy(update={"sections": (), **({"passages": ()} if is_whole else {})})
+            return [*research, user(f"{standing}\n\n{self._given(bare, library, max(0, room))}"), *looked_up]
         return [system(standing), user(self._given(assignment, library, max(0, room))), *looked_up]
 
-    def _research_of(self, assignment: Assignment, library: Library, budget: int) -> list[ModelMessage]:
-        """Return the writer's own research whole, nothing where there is none or it is longer than `budget` tokens."""
+    def _research_of(self, assignment: Assignment, library: Library, budget: int) -> tuple[list[ModelMessage], bool]:
+        """Return the writer's own research (nothing where there is none), and whether all of it is shown."""
         whole = assignment.whole
         if whole is None or not assignment.research:
-            return []
-        calls = whole.calls(self._limits.tool_calls)
-        messages = [
-            *self._task(whole, assignment.brief),
-            *messages_of(assignment.research, library, budget=self._window, calls=calls),
-        ]
-        return messages if sum(estimate_tokens(m.text) for m in messages) <= budget else []
+            return [], False
+        task, calls = self._task(whole, assignment.brief), whole.calls(self._limits.tool_calls)
+        full = messages_of(assignment.research, library, budget=self._window, calls=calls)
+        if sum(estimate_tokens(m.text) for m in (*task, *full)) <= budget * 4 // 5:
+            return [*task, *full], True
+        return [*task, *messages_of(assignment.research, library, budget=budget // 2, calls=calls)], False
 
     def _given(self, assignment: Assignment, library: Library, room: int) -> str:
         """Return question, notes and passages within `room` tokens."""
