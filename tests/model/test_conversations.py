@@ -154,8 +154,8 @@ def test_the_writer_looks_up_what_the_notes_leave_open_and_may_cite_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def writer(request: Request) -> Reply | None:
-        made = sum(len(m["tool_calls"]) for m in request["messages"])
-        if not made:
+        made = [call["arguments"] for m in request["messages"] for call in m["tool_calls"]]
+        if not any("piston" in str(given) for given in made):
             queries = ["Gamma engine turbine", "Beta engine piston"]
             return Reply(tool_calls=(Call("search", {"queries": queries, "source": ""}),))
         text = "# Engines\n\nThe Gamma engine is a turbine engine that turns at 21,000 rpm. [{Gamma}]"
