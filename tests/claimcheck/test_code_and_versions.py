@@ -13,7 +13,6 @@ FOUND = [
         Evidence("Deprecated since version 3.8, removed in version 3.10: loop."),
     ),
     ("By default it waits 60 seconds.", Evidence("Parameter retry, default 60: how long it waits.", "Parameters")),
-    ("`count -vH` shows the size.", Evidence("-v, --verbose\nShow the size.\n-H\nFor people.", "count")),
     *(
         (f"The newest release is {said}.", Evidence("The newest release is v1.56.0."))
         for said in ("1.56.0", "1.56", "v1.56", "version 1.56", "V1.56.0", "tool@1.56.0")
@@ -24,7 +23,6 @@ ABSENT = [
     ("It waits 60 minutes.", Evidence("It waits 60 seconds.")),
     ("It weighs 3.9 kg.", Evidence("New in version 3.9.")),
     ("`asyncio.TaskFarm` holds tasks.", Evidence("Added the TaskGroup class, which holds tasks.", "What's New")),
-    ("`count -vX` shows the size.", Evidence("-v, --verbose\nShow the size.\n-H\nFor people.", "count")),
     ("It exists since 3.1.", Evidence("New in version 3.11.")),
     *(
         (f"The newest release is {said}.", Evidence("The newest release is 1.56.0, and 2 people made it."))

@@ -7,8 +7,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from deep_research.i18n.lexicon import any_of, any_word, groups
-from deep_research.text.measures import CALENDAR, KINDS, Quantity, in_base, is_same_size, same_date, unit_at
+from deep_research.i18n.lexicon import any_of, groups
+from deep_research.text.measures import CALENDAR, KINDS, Quantity, in_base, is_same_size, same_date
 from deep_research.text.quantities import find_others, quantities
 
 
@@ -28,11 +28,9 @@ TOLERANCE = Decimal("0.05")
 REACH = Decimal("1.5")
 """Up to which multiple "more than 1,000" is a fair account of the number in the evidence."""
 
-_FALL = re.compile(any_word("numbers.fall_patterns"), re.IGNORECASE)
 _OFTEN = {
     unit: re.compile(rf"\s{any_of(listed, literal=False)}", re.IGNORECASE) for unit, listed in groups("often").items()
 }
-_FALL_AFTER = re.compile(rf"\s?{any_word('numbers.fall_behind_patterns')}")
 
 
 def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None = None) -> Agreement:
@@ -48,7 +46,6 @@ def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None =
         if not any(same(q, other, evidence) for other in there)
         and not (_is_bare(claim, q) and any(q.value == other.value and other.unit not in KINDS for other in there))
         and not _is_version(claim, q, evidence)
-        and not _is_said_in_words(q, evidence)
     )
     other = next((q for q in there if missing and q.value == missing[0].value), None)
     return Agreement(not missing, missing, evidence[other.start : other.end].strip() if other else "")
@@ -60,22 +57,6 @@ def _is_bare(claim: str, quantity: Quantity) -> bool:
 
 
 _NOUN_BEHIND = re.compile(r"[ -]?[^\W\d_]")
-
-
-def _is_said_in_words(quantity: Quantity, evidence: str) -> bool:
-    """Tell whether the evidence says a number with an English word that is not always one: "the first call", "a gigabyte"."""
-    if quantity.unit == "ordinal" and quantity.value in _FIRST_ORDINALS:
-        return _FIRST_ORDINALS[quantity.value].search(evidence) is not None
-    if quantity.value != 1 or quantity.unit in ("", "ordinal", "s"):  # "a second column"
-        return False
-    return any(unit_at(evidence, one.end())[0] == quantity.unit for one in _ONE.finditer(evidence))
-
-
-_FIRST_ORDINALS = {
-    Decimal(1): re.compile(r"\bfirst\b", re.IGNORECASE),
-    Decimal(2): re.compile(r"\bsecond (?!s\b)", re.IGNORECASE),
-}
-_ONE = re.compile(r"(?<!times )(?<!once )(?<!\w)an? (?=\w)", re.IGNORECASE)
 
 
 def _is_version(claim: str, quantity: Quantity, evidence: str) -> bool:
@@ -108,16 +89,7 @@ def same(claim: Quantity, there: Quantity, evidence: str) -> bool:
         if not _is_compatible(claim, there, evidence):
             return False
         claim_value, there_value = claim.value, there.value
-    if claim_value < 0 and _falls(there, evidence):
-        there_value = -abs(there_value)
     return _close(claim_value, there_value, claim.bound, there.bound)
-
-
-def _falls(there: Quantity, evidence: str) -> bool:
-    """Tell whether a number is how far something fell: "fell by 2.3", "2.3% 감소"; a claim may write it with a minus."""
-    before, after = evidence[max(0, there.start - 60) : there.start], evidence[there.end : there.end + 12]
-    clause = re.split(r"[.;!?。；！？]\s", before)[-1]
-    return bool(_FALL.search(clause)) or bool(_FALL_AFTER.match(after))
 
 
 def _is_compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:

@@ -184,21 +184,17 @@ class Fetcher:
         links = await in_worker_thread(_linked, page)
         self.known.add_linked(*links)
         told = ((url, words) for url, words in links.items() if words and url != page.final_url and self._opens(url))
-        self._links[address.url] = self._links[page.final_url] = dict(islice(told, MOST_LINKS))
+        self._links[url] = self._links[page.final_url] = dict(islice(told, MOST_LINKS))
         return page
 
     def links(self, url: str) -> Mapping[str, str]:
         """Return what the text of a page of this run links to, of what may be opened the first: words by address."""
-        with suppress(Blocked):
-            return self._links.get(parse_address(url).url, {})
-        return {}
+        return self._links.get(url, {})
 
     def _opens(self, url: str) -> bool:
         with suppress(Blocked):
-            address = parse_address(url)
-            self.known.check(address)
-            self._transport.check(address)
-            return True
+            self._transport.check(parse_address(url))
+            return url in self.known
         return False
 
     async def archived(self, url: str) -> Page:

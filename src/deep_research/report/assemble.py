@@ -6,7 +6,7 @@ and what stands behind the text.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -83,10 +83,8 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     references = _References(ctx.library, claims, "" if is_written else done.question.text)
     judged = any(c.verdict.by_model for c in claims)
     wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
-    doubted = [c for c in claims if c.passages and not c.stands and (judged or c.id in wrong)]
-    inserted = dict.fromkeys(_mark_places(text, doubted), DOUBT_SIGN)
-    inserted |= dict.fromkeys(_quoted_marks(text, claims, ctx.library), "\\")
-    numbered = number_citations(text, references.number_of, inserted)
+    doubted = {c.id for c in claims if c.passages and not c.stands and (judged or c.id in wrong)}
+    numbered = number_citations(text, references.number_of, _insertions(text, claims, doubted, ctx.library))
     body = make_inert(numbered.text)
     is_same = len(body) == len(numbered.text)
     head = f"# {title}\n\n" + _notices(ctx, done, language)
@@ -141,20 +139,19 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     )
 
 
-def _quoted_marks(text: str, claims: Sequence[Claim], library: Library) -> Iterator[int]:
-    """Yield where signs of statements are no emphasis but stand so in what these cite."""
+def _insertions(text: str, claims: Sequence[Claim], doubted: Collection[str], library: Library) -> dict[int, str]:
+    """Return what is put into a text by its offsets: behind the last citation of doubted claims their mark, and a backslash
+    before signs that are no emphasis but stand so in what is cited."""
+    inserted: dict[int, str] = {}
+    ends = [citation.end for citation in citations(text)]
     for claim in claims:
+        if claim.id in doubted:
+            last = next(iter(ends[bisect_right(ends, claim.start) : bisect_right(ends, claim.end)][-1:]), None)
+            inserted[last or end_of_words(text, claim.end)] = DOUBT_SIGN
         cited = (passage.text for key in claim.passages if (passage := library.passage(key)) is not None)
-        yield from (claim.start + at for at in literal_marks(text[claim.start : claim.end], "\n".join(cited)))
-
-
-def _mark_places(text: str, claims: Sequence[Claim]) -> Iterator[int]:
-    """Yield where statements get the mark of what is not confirmed: behind the last citation of each."""
-    ends = [citation.end for citation in citations(text)] if claims else []
-    for claim in claims:
-        last = bisect_right(ends, claim.end) - 1
-        is_own = last >= 0 and ends[last] > claim.start
-        yield ends[last] if is_own else end_of_words(text, claim.end)
+        marks = literal_marks(text[claim.start : claim.end], "\n".join(cited))
+        inserted |= dict.fromkeys((claim.start + at for at in marks), "\\")
+    return inserted
 
 
 def _section(done: Section) -> ReportSection:

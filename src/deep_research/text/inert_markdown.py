@@ -22,7 +22,7 @@ _PIECE = re.compile(r"\\[!-/:-@\[-`{-~]|`+|.")
 _TAG_NEXT = re.compile(r"[A-Za-z/!?]")
 
 _EMPHASIS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)")
-_MARKED = re.compile(r"[^\s\"“”„«»()\[\]{}<>|,;]*[*_][^\s\"“”„«»()\[\]{}<>|,;]*")
+_MARKED = re.compile("{0}*[*_]{0}*".format(r"[^\s\"“”„«»()\[\]{}<>|,;]"))
 
 
 def literal_marks(text: str, said: str) -> Iterator[int]:

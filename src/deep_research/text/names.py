@@ -60,8 +60,6 @@ _ARTICLES = frozenset(words("names.articles"))
 _VERBAL = re.compile(r"[A-Z][a-z]+(?:ing|ed)\Z")
 _HYPHENATED = re.compile(r"[A-Z][a-z]+(?:-[a-z]+)+\Z")
 """What a capital at the beginning of a sentence makes no name: Side-steps, Low-level."""
-_OF_ACRONYM = re.compile(r"([A-Z][A-Z\d/]+)(?:-[a-z]{3,})+\Z")
-"""An acronym with a word of language behind it: CPU-heavy."""
 _NOT_NAMES = frozenset([*MONTHS, *WORDS, *STOP_WORDS, *words("stop_words.weekdays"), *words("stop_words.frame")])
 _KEYWORDS = frozenset(word.upper() for word in words("names.keywords"))
 """Words of query languages and protocols, which in code are no names."""
@@ -226,8 +224,8 @@ def names_occur(claim: str, evidence: str) -> NameAgreement:
     """Return whether every name of `claim` stands in `evidence` (the passage with its title and headings).
 
     Accepted are differences of case, hyphens and possessives, an acronym for its expansion and the
-    reverse, several names in one ("UNIQUE/CHECK"), a family name for the full name (unless the evidence gives it another first name), an
-    adjective for its country, and short options in one word (`-vH`) for each of them.
+    reverse, several names in one ("UNIQUE/CHECK"), a family name for the full name (unless the evidence gives it another first name), and
+    an adjective for its country.
     """
     wanted = names(claim)
     there = name_index(evidence) if wanted else None
@@ -236,34 +234,11 @@ def names_occur(claim: str, evidence: str) -> NameAgreement:
         for name in wanted
         if there is not None
         and not there.has(name)
-        and not _are_options(name, claim, evidence)
-        and not _is_acronym_alone(name, evidence)
         and not (
             "/" in name.text and all(part and there.has(name._replace(text=part)) for part in name.text.split("/"))
         )
     )
     return NameAgreement(not missing, missing, len(wanted) - len(missing))
-
-
-def _are_options(name: Name, claim: str, evidence: str) -> bool:
-    """Return whether a name is several short options behind one dash, each of which stands in the evidence."""
-    dashed = re.search(r"(?<![\w-])-$", claim[: name.start]) is not None
-    return dashed and has_short_options(name.text, evidence)
-
-
-def _is_acronym_alone(name: Name, evidence: str) -> bool:
-    """Return whether a name is an acronym with a word behind it (CPU-heavy) and the evidence has the acronym with no
-    other word behind it: TNF-beta is no TNF-alpha."""
-    acronym = _OF_ACRONYM.match(name.text)
-    behind = re.findall(rf"(?<![\w-]){re.escape(acronym[1])}(?!\w)(-\w)?", evidence) if acronym else []
-    return bool(behind) and not any(behind)
-
-
-def has_short_options(letters: str, evidence: str) -> bool:
-    """Return whether the evidence has each of these letters as an option of its own (`-v`)."""
-    return bool(re.fullmatch("[A-Za-z]{2,4}", letters)) and all(
-        re.search(rf"(?<![\w-])-{letter}(?!\w)", evidence) for letter in letters
-    )
 
 
 _MEMBER = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w{2,})(?:\(\))?")
