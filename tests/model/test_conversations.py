@@ -213,3 +213,20 @@ def test_a_remark_reaches_every_later_step_and_conversations_only_grow(
     assert REMARK in ran.report.report
     assert_they_only_grow(conversations(provider, script))
     assert_presentable(ran)
+
+
+def test_who_researches_a_whole_question_writes_in_the_same_conversation_and_loses_no_notes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = ScriptedResearcher(sections=PLAN, sentences=4, opens=1, retry=["Beta engine"])
+    with served(monkeypatch, script) as provider:
+        ran = research(tmp_path, workflow="loop")
+    found = conversations(provider, script)
+    (researcher,) = (requests for name, requests in found.items() if name.startswith("researcher"))
+    last, first = researcher[-1], found["writer "][0]
+    assert first[: len(last)] == last
+    assert first[len(last)]["role"] == "assistant", "its notes"
+    assert all(section.notes.strip() for section in ran.report.sections)
+    beta = next(section for section in ran.report.sections if section.title == "Beta engine")
+    assert beta.notes.count("## Beta engine") == 2, "the notes of both rounds"
+    assert_presentable(ran)

@@ -15,8 +15,8 @@ Workflow = Literal["sections", "loop", "supervisor", "quick", "verify", "desk"]
 """How a run works; `verify` verifies a report, and at the `desk` an agent researches by itself."""
 
 
-MAX_SECTIONS = 7
-"""Sections of a plan (contract row B5: 3 to 7)."""
+MAX_SECTIONS, LOOP_SECTIONS = 7, 5
+"""Sections of a plan (contract row B5: 3 to 7), and of that of a loop (C1: 3 to 5)."""
 
 
 class Message(Noun):

@@ -145,7 +145,7 @@ def _whole(brief: Brief, sections: Sequence[Section]) -> Section:
 
 
 def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
-    """Return the sections with the notes that stand under their headings; what stands under none is the first one's."""
+    """Return the sections with the notes under their headings added; what stands under none is the first one's."""
     titles = {s.title.casefold(): s.title for s in sections}
     notes: dict[str, list[str]] = {s.title: [] for s in sections}
     at = sections[0].title if sections else ""
@@ -154,7 +154,11 @@ def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
             at = titles.get(heading[1].casefold(), at)
         notes.get(at, []).append(line)
     shared = whole.model_dump(include={"key_findings", "sources", "searched", "failed", "passages", "status"})
-    return [s.model_copy(update={**shared, "content": "\n".join(notes[s.title]).strip()}) for s in sections]
+    return [s.model_copy(update={**shared, "content": _joined(s.content, notes[s.title])}) for s in sections]
+
+
+def _joined(before: str, notes: Sequence[str]) -> str:
+    return "\n\n".join(filter(None, (before, "\n".join(notes).strip())))
 
 
 async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Literal["retrieve", "final_report"]]:
@@ -176,17 +180,19 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
     ctx.emit(StageStarted(stage="review"))
     sections = ctx.steering.now.kept(state["sections"])
     judged = await review.review(ctx, state["brief"], sections, 0, limit=state["max_iterations"])
-    rows = {row.title: row.model_copy(update={"retry": False}) for row in judged.section_coverage}
-    found = {"section_reviews": rows, "overall_score": judged.overall_score, "is_sufficient": judged.is_sufficient}
     weak = review.send_back(sections, judged)
     queries = list(dict.fromkeys(query for s in weak for query in s.queries))[:_QUERIES_PER_ROUND]
-    if judged.is_sufficient or not queries or state["iteration_count"] >= state["max_iterations"]:
+    ends = judged.is_sufficient or not queries or state["iteration_count"] >= state["max_iterations"]
+    again = () if ends else {s.title for s in weak}
+    rows = {row.title: row.model_copy(update={"retry": row.title in again}) for row in judged.section_coverage}
+    found = {"section_reviews": rows, "overall_score": judged.overall_score, "is_sufficient": judged.is_sufficient}
+    if ends:
         if not judged.is_sufficient:
             review.report_gaps(ctx, judged)
         return Command(goto="final_report", update={**found, "current_queries": []})
     remark = Turn(remarks=tuple(f"{s.title}: {review.remark_of(s)}" for s in weak))
-    again = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in weak]
-    update = {**found, "sections": again, **_said(state, [*_turns(state), remark]), "current_queries": queries}
+    begun = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in weak]
+    update = {**found, "sections": begun, **_said(state, [*_turns(state), remark]), "current_queries": queries}
     return Command(goto="retrieve", update=update)
 
 
