@@ -135,8 +135,8 @@ def answer_of_follow_up(made: FollowUp) -> ReportAnswer | None:
 
 def describe_event(event: Event) -> str:
     """Return what happened in one line, "" for what a client need not know."""
-    is_unjudged = event.kind == "reviewed" and not event.score
-    return "" if is_unjudged else _SAID.get(event.kind, "").format_map(event.model_dump())
+    told = "" if event.kind == "reviewed" and not event.score else _SAID.get(event.kind, "")
+    return told.format_map(event.model_dump())
 
 
 @dataclass(frozen=True)
