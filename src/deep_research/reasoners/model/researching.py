@@ -24,7 +24,7 @@ from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens
 
 _MOST_QUERIES = 4
-_NOT_JUDGED = 5
+_NOT_JUDGED = 0
 """The score of notes that no model has reviewed."""
 _NO_NOTES_CHARS = 200
 """An answer without calls that is shorter is no notes but a remark."""
