@@ -118,7 +118,7 @@ def _has(known: _Figures, figure: Quantity, written: str) -> bool:
             return True
         if not figure.unit and figure.value * 100 in {q.value for q in known.amounts if q.unit == "%"}:
             return True
-    return any(_is_same(figure, other) for other in known.amounts)
+    return figure.value in known.bare or any(_is_same(figure, o) for o in known.amounts)  # bare: what may be a year too
 
 
 def _year(figure: Quantity) -> int:
@@ -148,7 +148,7 @@ def _is_same(figure: Quantity, other: Quantity) -> bool:
             units == {"%", ""} and figure.unit == "%" and figure.value == other.value * 100
         )
     if "year" in units and "years" not in units and not units & MONEY:
-        return figure.value == other.value  # 1402 of a table may be read as a year
+        return False
     return (base.startswith(f"{other_base}/") or other_base.startswith(f"{base}/")) and _is_close(
         figure.value, other.value, figure
     )
