@@ -67,7 +67,7 @@ class WebApiClient:
         """See `ports.ApiClient.request`; `form` is sent URL-encoded instead of `json`.
 
         A call that may have had an effect (anything but GET) is repeated only where the API said that it
-        did not take it (429, 503). Errors name the address without its query, where keys may be.
+        did not take it (429, 503), and once where the connection failed before an answer. Errors name the address without its query, where keys may be.
         Raises Blocked where the guard refuses, NotFound where the host does not exist.
         """
         sent = {
@@ -105,7 +105,8 @@ class WebApiClient:
                     return answer
             except Unreachable as error:
                 silent = error.reason == "time"  # each attempt costs the whole time again
-                if method != "GET" or number >= (2 if silent else self._retry.attempts) or error.final:
+                most = self._retry.attempts - silent if method == "GET" else 2 - silent
+                if number >= most or error.final:
                     raise
                 wait = self._retry.wait(number)
             await self._clock.sleep(wait)
