@@ -2,7 +2,9 @@
 
 import asyncio
 import random
+import socket
 import string
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,7 +19,7 @@ from tests.support.postgres import new_database
 
 from deep_research import run_deep_research
 from deep_research.data import Report
-from deep_research.errors import RunTakenOver, StoreError
+from deep_research.errors import RunBusy, RunTakenOver, StoreError
 from deep_research.events import Event, StageStarted
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.runs.replay import replay_run
@@ -138,6 +140,21 @@ def test_who_was_taken_over_writes_nothing_more(url: str) -> None:
             asyncio.run(_write_checkpoint(new.checkpoints_at()))
             new.save(new.load().model_copy(update={"title": "mine"}))
     assert runs.store("r").load().title == "mine"
+
+
+def test_a_holder_on_another_machine_of_the_same_name_counts_as_alive(url: str) -> None:
+    from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+
+    record = RunRecord(run_id="one", question="", language="", status="running", created="")
+    store, ended = PostgresRuns(url).create(record), subprocess.Popen(["true"])
+    ended.wait()
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            "UPDATE deep_research.runs SET holder = %s, lease_until = now() + interval '30 s'",
+            (f"{socket.gethostname()} process {ended.pid}",),
+        )
+    with pytest.raises(RunBusy), store.held():
+        pass
 
 
 def test_a_run_that_was_taken_over_ends_as_such_and_notes_nothing(url: str, tmp_path: Path) -> None:
