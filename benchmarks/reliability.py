@@ -1,11 +1,12 @@
-"""What becomes of a run when its model, its context or its searches fail: the table of docs/reliability.md.
+"""What becomes of a run when its model, its context or its searches fail; docs/measured.md has the figures.
 
-    python benchmarks/reliability.py [--rate 0.2] [--seed 7] [--write docs/reliability.md]
+    python benchmarks/reliability.py [--rate 0.2] [--seed 7]
 
 Whole runs over real HTTP, against the scripted provider on two wires (OpenAI's and Anthropic's), over
 twelve notes written here. Each row is one fault at `--rate` of the calls, and beside them: one section's
-calls all failing, a context of 12,000 tokens, every search failing, a budget that ends, a bad key. The
-last line is one JSON object.
+calls all failing, a context of 12,000 tokens, every search failing, a budget that ends, a bad key. "Sections" have text /
+were planned; "claims" stand in the report with their passages; "broken" counts what must never be: error text inside a
+section, a citation that does not resolve, a section that is empty without a gap. The last line is one JSON object.
 """
 
 import argparse
@@ -62,14 +63,7 @@ WIRES = {
     "OpenAI": ("compatible", "scripted", "OPENAI_COMPATIBLE_BASE_URL", "OPENAI_COMPATIBLE_API_KEY"),
     "Anthropic": ("anthropic", "claude-sonnet-5", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
 }
-_HEAD = """# What happens when something fails
-
-Made by `python benchmarks/reliability.py --write docs/reliability.md`: whole runs over real HTTP against the
-scripted provider, each fault at {rate:.0%} of the calls, the same calls each time (seed {seed}). "Sections" have
-text / were planned; "claims" stand in the report with their passages; "gaps" are named in it. "Broken" counts what
-must never be: error text inside a section, a citation that does not resolve, a section that is empty without a gap.
-
-| what fails | wire | calls (failed) | outcome | sections | claims | gaps | broken |
+_HEAD = """| what fails | wire | calls (failed) | outcome | sections | claims | gaps | broken |
 |---|---|---|---|---|---|---|---|
 """
 
@@ -132,13 +126,12 @@ class Unanswering:
 
 def broken(report: Report) -> list[str]:
     """What must not be in a report."""
-    found: list[str] = []
     numbers = {reference.number for reference in report.references}
+    found = [n for n in re.findall(r"\[(\d+)\]", report.report) if int(n) not in numbers]
+    found += re.findall(r"\[s\d+p\d+\]", report.report)
     for section in report.sections:
-        found += [line for line in section.content.splitlines() if is_error_text(line)]
-        found += [n for n in re.findall(r"\[(\d+)\]", section.content) if int(n) not in numbers]
-        found += re.findall(r"\[s\d+p\d+\]", section.content)
-        if not section.content and not any(gap.what.endswith(section.title) for gap in report.gaps):
+        found += [line for line in section.notes.splitlines() if is_error_text(line)]
+        if not section.notes and not any(gap.what.endswith(section.title) for gap in report.gaps):
             found.append(f"empty without a gap: {section.title}")
     found += [key for claim in report.claims for key in claim.passages if key not in report.passages]
     return found
@@ -179,7 +172,7 @@ def try_run(
 def _row(what: str, wire: str, calls: int, failed: int, outcome: str, report: Report | None, seconds: float) -> Row:
     if report is None:
         return Row(what, wire, calls, failed, outcome, "–", 0, 0, 0, seconds)
-    written = sum(bool(section.content) for section in report.sections)
+    written = sum(bool(section.notes) for section in report.sections)
     told = "report" if report.answered else "report that says that nothing was found"
     standing = sum(claim.stands for claim in report.claims)
     wrong = broken(report)
@@ -211,7 +204,7 @@ def rows(rate: float, seed: int) -> list[Row]:
     found.append(try_run("nothing", wire))
     found.append(try_run("all calls of one section", wire, script=one_section))
     found.append(
-        try_run("a context of 12,000 tokens", wire, arrange=small, long=True, compression_target_tokens=60_000)
+        try_run("a context of 12,000 tokens", wire, arrange=small, long=True)
     )
     found.append(try_run("every search", wire, places=[Unanswering()]))
     found.append(try_run("the budget ends (10,000 tokens)", wire, budget_tokens=10_000))
@@ -223,19 +216,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rate", type=float, default=0.2)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--write", type=Path, metavar="FILE")
     arguments = parser.parse_args()
     found = rows(arguments.rate, arguments.seed)
     lines = [
         f"| {r.what} | {r.wire} | {r.calls} ({r.failed}) | {r.outcome} | {r.sections} | {r.claims} | {r.gaps} | {r.broken} |"
         for r in found
     ]
-    table = _HEAD.format(rate=arguments.rate, seed=arguments.seed) + "\n".join(lines) + "\n"
-    print(table)
-    if arguments.write:
-        before = arguments.write.read_text("utf-8") if arguments.write.exists() else ""
-        _, mark, by_hand = before.partition("\n## Killed")  # what other commands have measured stays
-        arguments.write.write_text(f"{table}{mark}{by_hand}", "utf-8")
+    print(_HEAD + "\n".join(lines) + "\n")
     reports = sum(r.outcome.startswith("report") for r in found)
     figures = {"runs": len(found), "reports": reports, "broken": sum(r.broken for r in found)}
     print(json.dumps(figures))

@@ -5,7 +5,7 @@
 Prints a line of JSON with the addresses: `model` (OpenAI-compatible) and `web`. The web answers like Tavily
 (`POST /search`, `POST /extract`), like SearXNG (`GET /search?q=…`), like a custom retriever of gpt-researcher
 (`GET /search?query=…`) and like Ollama's embeddings (`POST /api/embed`), and serves the pages themselves.
-A line on standard input prints the figures so far as JSON. docs/rig.md shows how another program is pointed at it.
+A line on standard input prints the figures so far as JSON. docs/measured.md says how another program is pointed at it.
 """
 
 import argparse

@@ -154,8 +154,8 @@ def test_the_writer_looks_up_what_the_notes_leave_open_and_may_cite_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def writer(request: Request) -> Reply | None:
-        made = sum(len(m["tool_calls"]) for m in request["messages"])
-        if not made:
+        made = [call["arguments"] for m in request["messages"] for call in m["tool_calls"]]
+        if not any("piston" in str(given) for given in made):
             queries = ["Gamma engine turbine", "Beta engine piston"]
             return Reply(tool_calls=(Call("search", {"queries": queries, "source": ""}),))
         text = "# Engines\n\nThe Gamma engine is a turbine engine that turns at 21,000 rpm. [{Gamma}]"
@@ -212,4 +212,21 @@ def test_a_remark_reaches_every_later_step_and_conversations_only_grow(
     assert provider.duplicates == 0
     assert REMARK in ran.report.report
     assert_they_only_grow(conversations(provider, script))
+    assert_presentable(ran)
+
+
+def test_who_researches_a_whole_question_writes_in_the_same_conversation_and_loses_no_notes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = ScriptedResearcher(sections=PLAN, sentences=4, opens=1, retry=["Beta engine"])
+    with served(monkeypatch, script) as provider:
+        ran = research(tmp_path, workflow="loop")
+    found = conversations(provider, script)
+    (researcher,) = (requests for name, requests in found.items() if name.startswith("researcher"))
+    last, first = researcher[-1], found["writer "][0]
+    assert first[: len(last)] == last
+    assert first[len(last)]["role"] == "assistant", "its notes"
+    assert all(section.notes.strip() for section in ran.report.sections)
+    beta = next(section for section in ran.report.sections if section.title == "Beta engine")
+    assert beta.notes.count("## Beta engine") == 2, "the notes of both rounds"
     assert_presentable(ran)

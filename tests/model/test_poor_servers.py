@@ -59,6 +59,7 @@ def test_a_text_without_ids_is_asked_for_once_more(
     assert bool(report.references) == learns
     assert TRUE in report.report, "what it has written is shown all the same"
     assert [claim.kind for claim in report.claims] == ["fact" if learns else "own"]
+    assert any("nothing_cited" in gap.codes for gap in report.gaps) != learns
 
 
 @pytest.mark.parametrize("learns", [True, False])

@@ -35,7 +35,7 @@ VALUES: dict[str, Any] = {
     **{key: ["one", "two"] for key in ("parts", "focus", "assumptions", "searched", "failed", "remarks", "not_found")},
     **dict.fromkeys(("attempt", "rounds"), 1),
     **dict.fromkeys(("attempts", "calls", "lookups", "max_rounds", "max_sections", "units"), 5),
-    **dict.fromkeys(("is_agreed", "opens_addresses"), True),
+    **dict.fromkeys(("is_agreed", "is_own", "is_whole", "opens_addresses"), True),
     "claims": [CLAIM, CLAIM],
     "conversation": TURNS,
     "entities": [ENTITY],
@@ -57,7 +57,7 @@ EMPTY: dict[str, Any] = {
     **{key: [] for key in ("parts", "focus", "assumptions", "searched", "failed", "remarks", "not_found", "terms")},
     **{key: [] for key in ("conversation", "entities", "sections")},
     **dict.fromkeys(("style", "mcp_prompt", "report"), ""),
-    **dict.fromkeys(("is_agreed", "opens_addresses"), False),
+    **dict.fromkeys(("is_agreed", "is_own", "is_whole", "opens_addresses"), False),
     "background": "none",
     "query_type": "general",
     "template": None,
@@ -130,7 +130,7 @@ def test_a_missing_and_an_unknown_variable_are_refused(name: str) -> None:
 
 def test_a_file_of_the_user_replaces_ours_also_where_it_is_included_and_only_that_one(tmp_path: Path) -> None:
     (tmp_path / "notes_form.md").write_text("---\npurpose: mine\nvariables:\n---\nIn my own form.\n", "utf-8")
-    assert render("notes", folder=tmp_path).endswith("In my own form.")
+    assert render("notes", folder=tmp_path, is_whole=False).endswith("In my own form.")
     assert render("judge", folder=tmp_path, **_sample("judge")) == render("judge", **_sample("judge"))
 
 

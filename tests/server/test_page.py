@@ -137,7 +137,8 @@ def test_each_format_is_offered_and_one_is_downloaded(tab: Tab, finished: Finish
     expect(shown).to_have_count(len(offered))
     for name in offered:
         made = finished.http.get(f"/api/v1/runs/{finished.run_id}/export/{name}", timeout=90)
-        assert made.status_code == 200 and len(made.content) > 100, (name, made.text[:200])
+        assert made.status_code == 200, (name, made.text[:200])
+        assert len(made.content) > 100, name
     with tab.page.expect_download(timeout=90_000) as download:
         shown.first.click()
     assert Path(download.value.path()).stat().st_size > 100

@@ -22,7 +22,8 @@ _PASSAGE = re.compile(
     r"^\[(s\d+p\d+)\](?: \(p\. \d+\))? (.*?)(?=^\[s\d+p\d+\]|^\(under: |\Z)", re.DOTALL | re.MULTILINE
 )
 _STATEMENT = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
-_OWN_SECTION = re.compile(r"^Your section: (.+)$", re.MULTILINE)
+_OWN_SECTION = re.compile(r"^(?:Your section: (.+)|Its sections:)$", re.MULTILINE)
+_REPORT_FORM = "`# Title`"
 _SUGGESTED = re.compile(r"^Suggested first searches: (.+)$", re.MULTILINE)
 _REVIEWED = re.compile(r"^Section: (.+?)\. ", re.MULTILINE)
 _NOTES = re.compile(r'<notes section="([^"\n]+)"[^>]*>\n(.*?)\n</notes>', re.DOTALL)
@@ -74,7 +75,8 @@ def step_of(request: Request) -> str:
         fields = schema.get("properties", {})
         return next((step for name, step in _STEPS.items() if name in fields), "")
     first = "\n".join(m["text"] for m in request["messages"][:1]) + request["system"]
-    if "research_complete" in request["tools"] or "open" not in request["tools"]:
+    writes = _REPORT_FORM in first + _users(request)
+    if not writes and ("research_complete" in request["tools"] or "open" not in request["tools"]):
         return "research" if request["tools"] else "notes" if _OWN_SECTION.search(_users(request)) else ""
     if "<report>" in first:
         return "examine"
@@ -144,7 +146,7 @@ class ScriptedResearcher:
         """Return the title of the section that a request is about, or ""."""
         users = _users(request)
         found = _OWN_SECTION.search(users) or _REVIEWED.search(users)
-        return found[1] if found else ""
+        return (found[1] or "all of it") if found else ""
 
     def _decide(self, request: Request) -> dict[str, Any]:
         return {
@@ -218,7 +220,8 @@ class ScriptedResearcher:
         return Reply(tool_calls=tuple(Call("conduct_research", topic) for topic in topics))
 
     def _write(self, request: Request) -> Reply:
-        looked_up = sum(len(m["tool_calls"]) for m in request["messages"])
+        start = next((n for n, m in enumerate(request["messages"]) if _REPORT_FORM in m["text"]), 0)
+        looked_up = sum(len(m["tool_calls"]) for m in request["messages"][start:])
         if looked_up < len(self.look_ups):
             query = self.look_ups[looked_up]
             return Reply(tool_calls=(Call("search", {"queries": [query], "source": ""}),))

@@ -23,6 +23,9 @@ FORMS = {
     "It is final `s1p2`.": "It is final [s1p2].",
     # What else stands in the bracket belongs to the text.
     "甲（截至２０２６年，s1p2）。": "甲（截至２０２６年）[s1p2]。",
+    "甲 [s1p2]（后两项为企业版）。": "甲 [s1p2]（后两项为企业版）。",
+    "A [s1p2](deprecated) b": "A [s1p2](deprecated) b",
+    "A [s1p2](https://example.org/a) b": "A [s1p2] b",
     # Markdown would make a link of every other [s1p2].
     "- [s1p2]: NIST": "- [s1p2] NIST",
 }

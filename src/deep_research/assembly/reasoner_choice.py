@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from deep_research.assembly.own_objects import MODEL_SETTINGS
-from deep_research.data import MAX_SECTIONS, Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
+from deep_research.data import LOOP_SECTIONS, MAX_SECTIONS, Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
 from deep_research.errors import ConfigError
 from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.i18n.catalog import outage_gap
@@ -246,7 +246,7 @@ def model_reasoner(
             passage_tokens=min(_PASSAGE_TOKENS[settings.depth], context_tokens * 9 // 20),
             output_tokens={role: settings.output_tokens(role) for role in get_args(Role)},
             tool_calls=settings.max_tool_calls_per_researcher,
-            sections=MAX_SECTIONS,
+            sections=LOOP_SECTIONS if settings.workflow == "loop" else MAX_SECTIONS,
             clarification_rounds=settings.max_clarification_rounds,
             research_units=settings.max_concurrent_research_units,
             delegation_rounds=settings.max_researcher_iterations,

@@ -15,8 +15,8 @@ Workflow = Literal["sections", "loop", "supervisor", "quick", "verify", "desk"]
 """How a run works; `verify` verifies a report, and at the `desk` an agent researches by itself."""
 
 
-MAX_SECTIONS = 7
-"""Sections of a plan (contract row B5: 3 to 7)."""
+MAX_SECTIONS, LOOP_SECTIONS = 7, 5
+"""Sections of a plan (contract row B5: 3 to 7), and of that of a loop (C1: 3 to 5)."""
 
 
 class Message(Noun):
@@ -129,13 +129,18 @@ class Discovery(Noun):
         return len(self.entities)
 
 
+_WHOLE = 4
+"""For how many sections the researcher of a whole question counts."""
+
+
 class Section(Noun):
     """One independent part of the plan. `content` are its researcher's notes: Markdown that cites passage ids.
 
     `queries` are the searches that the plan suggests; `subject` is the entity that the section is about ("" for
     none); `notes` say what a review misses; `attempts` counts how often it was researched. `missing` are the facts
     that were not found so far, `searched` the queries made for it, `failed` the places that could not be reached,
-    `passages` the ids of all passages that its researcher has seen.
+    `passages` the ids of all passages that its researcher has seen. `is_whole`: it is the whole question, whose
+    researcher writes the report in the same conversation.
     """
 
     title: str
@@ -152,6 +157,11 @@ class Section(Noun):
     searched: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     passages: tuple[str, ...] = ()
+    is_whole: bool = False
+
+    def calls(self, each: int) -> int:
+        """Return how many tool calls its researcher may make, where `each` section has so many."""
+        return _WHOLE * each if self.is_whole else each
 
 
 class Brief(Noun):

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from deep_research.data.actions import Action
+from deep_research.data.actions import Action, Turn
 from deep_research.data.brief import AnsweredPart, Brief, QueryAnalysis, Question, Section
 from deep_research.data.evidence import Claim
 from deep_research.data.noun import Noun
@@ -14,7 +14,7 @@ class Assignment(Noun):
     """All that the writer of a report is given: the question, the notes of the sections and passages (ids, best first).
 
     `not_found` says what was looked for and not found, or could not be reached. `draft` is the writer's own text, where
-    it is asked to revise it.
+    it is asked to revise it. `research` are the turns of a writer that has researched the `whole` question itself.
     """
 
     question: Question
@@ -24,6 +24,8 @@ class Assignment(Noun):
     passages: tuple[str, ...] = ()
     not_found: tuple[str, ...] = ()
     draft: str = ""
+    whole: Section | None = None
+    research: tuple[Turn, ...] = ()
 
 
 class Edit(Noun):

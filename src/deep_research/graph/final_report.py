@@ -30,6 +30,9 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
     for review in open_reviews(reviews):
         ctx.report_gap(gap_of(review.section, "review_open", missing=review.missing))
     given = write.assign(ctx, state["question"], state["analysis"], state["decision"], state["brief"], sections)
+    if whole := state.get("whole"):
+        turns = state.get("conversations", {}).get(whole.title, ())
+        given = given.model_copy(update={"whole": whole, "research": tuple(turns)})
     checked = await _checked(ctx, given)
     done = Finished(
         question=state["question"],

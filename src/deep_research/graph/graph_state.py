@@ -56,6 +56,7 @@ class AgentState(MessagesState):
     """The state of the `sections` workflow; the bulk (pages, passages) lies in the library.
 
     `run_id` names the run in the state folder. `conversations` are the turns of each section's researcher, by title.
+    `whole` is the section of one researcher for the whole question, who writes the report too.
     `understood` and `assumptions` are there for a follow-up only: how code understood a question about the report.
     """
 
@@ -75,6 +76,7 @@ class AgentState(MessagesState):
     brief: Brief
     research_brief: str
     sections: Annotated[list[Section], section_reducer]
+    whole: Section
     conversations: Annotated[dict[str, list[Turn]], turns_reducer]
     section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
     overall_score: int

@@ -1,8 +1,8 @@
 """The `loop` workflow (contract rows C1–C4): plan → retrieve → read → reflect → (retrieve …) → report.
 
 One researcher for the whole question, in one conversation that only grows: it searches for all sections, reads what
-came back, takes notes under the heading of each section, and goes on with what a reflection misses, until the evidence
-suffices or `max_iterations` rounds are used up.
+came back, says where it stands under the heading of each section, and goes on with what a reflection misses, until the
+evidence suffices or `max_iterations` rounds are used up. Then it writes the report, with all before it that it has read.
 """
 
 import re
@@ -37,7 +37,7 @@ class LoopState(AgentState):
     """The state of the loop; names as its design gives them.
 
     `gathered_info` holds the key findings with the ids of their passages, `visited_sources` ids of sources,
-    `current_queries` the searches of the round, `turns` the researcher's conversation.
+    `current_queries` the searches of the round.
     """
 
     clarified_query: str
@@ -48,7 +48,6 @@ class LoopState(AgentState):
     max_iterations: int
     is_sufficient: bool
     current_queries: list[str]
-    turns: list[Turn]
 
 
 async def plan(state: LoopState, runtime: Runtime[RunContext]) -> Command[Literal["confirm_plan", "retrieve"]]:
@@ -75,7 +74,7 @@ def _begin(ctx: RunContext, brief: Brief, state: LoopState) -> dict[str, Any]:
         "max_iterations": ctx.settings.max_iterations,
         "is_sufficient": False,
         "current_queries": _queries_of(sections),
-        "turns": [],
+        "whole": _whole(brief, sections),
     }
 
 
@@ -102,14 +101,13 @@ async def retrieve(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, 
     except Interrupted:
         return {"current_queries": [], "iteration_count": round_}
     turn = Turn(actions=tuple(actions), observations=tuple(seen))
-    return {"turns": [*state["turns"], turn] if actions else state["turns"], "iteration_count": round_}
+    return {**_said(state, [*_turns(state), *([turn] if actions else [])]), "iteration_count": round_}
 
 
 async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Go on with the conversation until its notes: what was opened and found, under the heading of each section."""
-    ctx, brief, turns = runtime.context, state["brief"], list(state["turns"])
+    ctx, brief, whole, turns = runtime.context, state["brief"], state["whole"], _turns(state)
     sections = ctx.steering.now.kept(state["sections"])
-    whole = _whole(brief, sections)
     section_position.set((whole.title, str(state["iteration_count"])))
     notes = ""
     while not ctx.steering.now.finishing:
@@ -126,22 +124,28 @@ async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]
     done = _shared_out(written, sections)
     return {
         "sections": done,
-        "turns": [*turns, Turn(said=written.content)] if written.content else turns,
+        **_said(state, [*turns, Turn(said=written.content)] if written.content else turns),
         "gathered_info": list(written.key_findings),
         "visited_sources": list(written.sources),
     }
 
 
+def _turns(state: LoopState) -> list[Turn]:
+    return list(state.get("conversations", {}).get(state["whole"].title, ()))
+
+
+def _said(state: LoopState, turns: list[Turn]) -> dict[str, Any]:
+    return {"conversations": {state["whole"].title: turns}}
+
+
 def _whole(brief: Brief, sections: Sequence[Section]) -> Section:
     """Return all sections as the one that the researcher of a loop works at."""
-    headings = "; ".join(s.title for s in sections)
-    told = " ".join(f"{s.title}: {s.description}" for s in sections)
-    form = f"All of it. Give your notes a heading `## ` for each of these, exactly as written: {headings}."
-    return Section(title=brief.title, description=f"{form} {told}", attempts=1)
+    told = "\n".join(f"- {s.title}: {s.description}" for s in sections)
+    return Section(title=brief.title, description=told, attempts=1, is_whole=True)
 
 
 def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
-    """Return the sections with the notes that stand under their headings; what stands under none is the first one's."""
+    """Return the sections with the notes under their headings added; what stands under none is the first one's."""
     titles = {s.title.casefold(): s.title for s in sections}
     notes: dict[str, list[str]] = {s.title: [] for s in sections}
     at = sections[0].title if sections else ""
@@ -150,7 +154,11 @@ def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
             at = titles.get(heading[1].casefold(), at)
         notes.get(at, []).append(line)
     shared = whole.model_dump(include={"key_findings", "sources", "searched", "failed", "passages", "status"})
-    return [s.model_copy(update={**shared, "content": "\n".join(notes[s.title]).strip()}) for s in sections]
+    return [s.model_copy(update={**shared, "content": _joined(s.content, notes[s.title])}) for s in sections]
+
+
+def _joined(before: str, notes: Sequence[str]) -> str:
+    return "\n\n".join(filter(None, (before, "\n".join(notes).strip())))
 
 
 async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Literal["retrieve", "final_report"]]:
@@ -172,28 +180,34 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
     ctx.emit(StageStarted(stage="review"))
     sections = ctx.steering.now.kept(state["sections"])
     judged = await review.review(ctx, state["brief"], sections, 0, limit=state["max_iterations"])
-    rows = {row.title: row.model_copy(update={"retry": False}) for row in judged.section_coverage}
-    found = {"section_reviews": rows, "overall_score": judged.overall_score, "is_sufficient": judged.is_sufficient}
     weak = review.send_back(sections, judged)
     queries = list(dict.fromkeys(query for s in weak for query in s.queries))[:_QUERIES_PER_ROUND]
-    if judged.is_sufficient or not queries or state["iteration_count"] >= state["max_iterations"]:
+    ends = judged.is_sufficient or not queries or state["iteration_count"] >= state["max_iterations"]
+    again = () if ends else {s.title for s in weak}
+    rows = {row.title: row.model_copy(update={"retry": row.title in again}) for row in judged.section_coverage}
+    found = {"section_reviews": rows, "overall_score": judged.overall_score, "is_sufficient": judged.is_sufficient}
+    if ends:
         if not judged.is_sufficient:
             review.report_gaps(ctx, judged)
         return Command(goto="final_report", update={**found, "current_queries": []})
     remark = Turn(remarks=tuple(f"{s.title}: {review.remark_of(s)}" for s in weak))
-    again = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in weak]
-    update = {**found, "sections": again, "turns": [*state["turns"], remark], "current_queries": queries}
+    begun = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in weak]
+    update = {**found, "sections": begun, **_said(state, [*_turns(state), remark]), "current_queries": queries}
     return Command(goto="retrieve", update=update)
 
 
 def _wanted(state: LoopState, ctx: RunContext) -> dict[str, Any] | None:
     """Return a round for what the user has said since the last one: added sections and remarks; None for nothing."""
     added = _begun(ctx, ctx.steering.now.added_to(state["sections"]))
-    turns = ctx.steering.now.add_remarks(state["turns"])
-    heard = [remark for turn in turns[len(state["turns"]) :] for remark in turn.remarks]
+    before = _turns(state)
+    turns = ctx.steering.now.add_remarks(before)
+    heard = [remark for turn in turns[len(before) :] for remark in turn.remarks]
     if not added and not heard:
         return None
-    return {"sections": added, "turns": turns, "current_queries": [*_queries_of(added), *heard], "is_sufficient": False}
+    if added:
+        turns.append(Turn(remarks=tuple(f"{s.title}: {s.description}" for s in added)))
+    queries = [*_queries_of(added), *heard]
+    return {"sections": added, **_said(state, turns), "current_queries": queries, "is_sufficient": False}
 
 
 def build_loop() -> StateGraph[LoopState, RunContext, Any, Any]:

@@ -24,7 +24,11 @@ async def answer_plan(state: AgentState, runtime: Runtime[RunContext]) -> Comman
     """Send the question to one researcher as it stands."""
     ctx, question = runtime.context, state["question"]
     section = Section(
-        title=phrase("answer", question.language), description=question.text, queries=(question.text,), attempts=1
+        title=phrase("answer", question.language),
+        description=question.text,
+        queries=(question.text,),
+        attempts=1,
+        is_whole=True,
     )
     brief = Brief(title=question.text, objective=question.text, language=question.language, sections=(section,))
     ctx.emit(StageStarted(stage="research"))
@@ -34,6 +38,7 @@ async def answer_plan(state: AgentState, runtime: Runtime[RunContext]) -> Comman
         update={
             "brief": brief,
             "sections": [section],
+            "whole": section,
             "decision": Decision(next_action="START_RESEARCH", confidence=1.0, goal=question.text),
             **analysis_update(QueryAnalysis(query_type="general", output_format="prose")),
         },

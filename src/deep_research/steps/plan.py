@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from deep_research.conversation.plan_edits import PlanAnswer, apply_edits, read_plan_answer
 from deep_research.data import (
+    LOOP_SECTIONS,
     MAX_SECTIONS,
     Action,
     Asked,
@@ -25,8 +26,6 @@ from deep_research.text.tokens import content_terms
 
 _POINT_TERMS = 2
 """Terms from which a focus point is a search of its own."""
-_LOOP_SECTIONS = 5
-"""Sections of a plan in the `loop` workflow, where one researcher searches for all of them."""
 
 
 async def plan(
@@ -53,7 +52,7 @@ async def plan(
     brief = brief.model_copy(
         update={
             "sections": _with_focus(
-                distinct[: _LOOP_SECTIONS if ctx.settings.workflow == "loop" else MAX_SECTIONS], decision
+                distinct[: LOOP_SECTIONS if ctx.settings.workflow == "loop" else MAX_SECTIONS], decision
             ),
             "question": question.text,
             "terms": tuple(term for term in decision.terms if term.found),

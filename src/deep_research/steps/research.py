@@ -40,7 +40,7 @@ async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequ
     if _reached_nothing(ctx, turns):
         return Move()  # other words for the same search would reach nothing either
     move = await ctx.reasoner.next_move(section, brief, turns, ctx.library)
-    left = ctx.settings.max_tool_calls_per_researcher - tool_calls_made(turns)
+    left = section.calls(ctx.settings.max_tool_calls_per_researcher) - tool_calls_made(turns)
     return move.model_copy(update={"actions": tuple(within_calls(ctx, move.actions, left))})
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from deep_research.data import Assignment, Brief, Decision, Move, QueryAnalysis, Question, Section, Turn
 from deep_research.errors import LimitReached, ModelError
 from deep_research.events import ReportPiece
-from deep_research.i18n.catalog import gap_from
+from deep_research.i18n.catalog import gap_from, gap_of
 from deep_research.i18n.language import detect, language_name
 from deep_research.run_context.context import RunContext
 from deep_research.steps.converse import converse
@@ -77,20 +77,19 @@ async def _written(ctx: RunContext, assignment: Assignment) -> Written:
         better = clean_report((await ctx.reasoner.write(assignment, again, ctx.library)).text)
         if better and not _lack_of(better, assignment):
             return Written(better, tuple(again))
-    if not text:
-        return Written(notes_as_report(assignment), tuple(turns))
-    return Written(text, tuple(turns))
+        if text and not cited_ids(text):
+            ctx.report_gap(gap_of("report", "nothing_cited"))
+    return Written(text or notes_as_report(assignment), tuple(turns))
 
 
 def _lack_of(text: str, assignment: Assignment) -> str:
     """Return what a text lacks altogether, as the writer is told; "" for nothing."""
-    language = assignment.brief.language
     if text and assignment.passages and not cited_ids(text):
         return (
             "Your text cites no passage. Write the same report again, each fact with the id of the passage that says "
             "it right behind it, like [s7p3]."
         )
-    if len(text) >= _TELLING_CHARS and detect(text) != language:
+    if len(text) >= _TELLING_CHARS and detect(text) != (language := assignment.brief.language):
         name = language_name(language)
         return f"Your text is not in {name}. Write the same report again in {name}, with its ids."
     return ""

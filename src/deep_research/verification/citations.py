@@ -39,7 +39,8 @@ _LABEL = re.compile(
 _BARE_LABEL = re.compile(rf"(?<!\w){any_word('statement.citation_patterns')}\s{{0,2}}:\s{{0,2}}$", re.IGNORECASE)
 _GONE = re.compile(r"(?<=[\[(（【［])\x00[\x00\s,;:，；：、]*|\s{0,2}[,;:，；：、]?\s{0,2}\x00[\x00\s,;]*")
 _OPENING, _CLOSING = re.compile(r"[\[(]|[\])]"), re.compile(r"[\])]|[\[(]|\n")
-_LINK = re.compile(r"\([^()\s]{0,200}\)")
+_LINK = re.compile(r"\((?:[#./]|\w+:|[sS]\d)[^()\s]{0,200}\)|\(\)")
+"""An address behind a bracket; words in parentheses are the writer's."""
 _WRAPPING = (re.compile(r"<sup>\s{0,2}$|(?<!\w)\^$", re.IGNORECASE), re.compile(r"\s{0,2}</sup>|\^", re.IGNORECASE))
 _LINE_START = re.compile(r"(?:^|\n)[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?$")
 _JOINT = re.compile(r"[ \t]*[,;、，；]?[ \t]*")
@@ -115,7 +116,7 @@ def _widened(text: str, plain: str, start: int, end: int) -> Citation:
         return Citation(opening, closing + 1, (), _without_lists(text, plain, opening, closing + 1))
     start, end = opening - (plain[opening - 1 : opening] == "\\"), closing + 1
     if plain[closing] == "]":
-        if link := _LINK.match(plain, end):
+        if link := _LINK.match(text, end):
             end = link.end()
         elif plain[end : end + 1] == ":" and _LINE_START.search(plain, max(0, start - 40), start):
             end += 1  # Markdown would read `[s1p2]: …` as the address of a link

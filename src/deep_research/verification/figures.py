@@ -149,7 +149,7 @@ def _is_same(figure: Quantity, other: Quantity) -> bool:
             units == {"%", ""} and figure.unit == "%" and figure.value == other.value * 100
         )
     if "year" in units and "years" not in units and not units & MONEY:
-        return False
+        return figure.value == other.value  # 1402 of a table may be read as a year
     return (base.startswith(f"{other_base}/") or other_base.startswith(f"{base}/")) and _is_close(
         figure.value, other.value, figure
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from deep_research.data import Brief, Gap, ModelMessage, ReasonerInfo, Role, ToolSpec
+from deep_research.data import Brief, Gap, ModelMessage, ReasonerInfo, Role, Section, ToolSpec
 from deep_research.errors import ContextTooLong, LimitReached, ModelError
 from deep_research.i18n.catalog import gap_from
 from deep_research.i18n.language import language_name
@@ -13,6 +13,7 @@ from deep_research.ports import Reasoner
 from deep_research.prompts import render
 from deep_research.reasoners.model.asking import Asker, Complete
 from deep_research.reasoners.model.conversation import lookup_tools, research_tools
+from deep_research.text.prompt_fencing import clean
 
 _R = TypeVar("_R")
 _SHRINKS = 3
@@ -114,6 +115,28 @@ class ModelReasonerBase:
         except (LimitReached, ModelError) as error:
             self._on_gap(gap_from(step, error, "without_model"))
             return await instead()
+
+    def _task(self, section: Section, brief: Brief) -> list[ModelMessage]:
+        """Return the beginning of a researcher's conversation, the same for each of its turns and attempts."""
+        planned = next((s.queries for s in brief.sections if s.title == section.title), ())
+        standing = self._render(
+            "research",
+            date=self._date,
+            calls=section.calls(self._limits.tool_calls),
+            is_whole=section.is_whole,
+            sources=self._places,
+            opens_addresses=self._opens_addresses,
+        )
+        task = self._render(
+            "task",
+            question=clean(brief.question or brief.title),
+            brief=brief_text(brief),
+            sections=[s for s in brief.sections if s.title != section.title],
+            section=section.model_copy(update={"queries": planned}),
+            language=language_of(brief),
+            template=self._mcp_prompt,
+        )
+        return [system(standing), user(task)]
 
 
 def user(text: str) -> ModelMessage:

@@ -31,6 +31,8 @@ _NAMED_SOURCES = 10
 _MOST_QUERIES = 5
 _TOLD_CHARS = 6_000
 _LONGEST_ARGUMENTS = 20_000
+_KEPT = 0.6
+"""Share of the room that a conversation takes after its oldest results have shrunk, so that they seldom do."""
 _LONGEST = 1_000_000
 """Tokens of a result that nothing cuts."""
 
@@ -122,12 +124,15 @@ def messages_of(turns: Sequence[Turn], library: Library, *, budget: int, calls: 
             left = max(0, calls - tool_calls_made(turns[:number]))
             group[-1] = group[-1].model_copy(update={"text": f"{group[-1].text}\n(calls left: {left})"})
     sizes = [sum(estimate_tokens(m.text) for m in group) for group in full]
-    excess = sum(sizes) - budget
-    for index, turn in enumerate(turns[:-1]):
-        if excess <= 0:
-            break
-        full[index] = _turn(turn, library, None)
-        excess -= sizes[index] - sum(estimate_tokens(m.text) for m in full[index])
+    gone = total = 0
+    for number, size in enumerate(sizes):  # as it grew: what was sent before changes seldom, and caches hold it
+        total += size
+        room = budget if total <= budget else budget * _KEPT
+        while gone < number and total > room:
+            full[gone] = _turn(turns[gone], library, None)
+            total -= sizes[gone] - sum(estimate_tokens(m.text) for m in full[gone])
+            gone += 1
+    excess = total - budget
     if turns and excess > 0:  # a window that holds less than what was opened last
         left = max(0, sizes[-1] - excess) // max(1, len(turns[-1].actions))
         full[-1] = _turn(turns[-1], library, set(), most=left)

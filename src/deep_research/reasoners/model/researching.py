@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from deep_research.data import (
     Action,
     Brief,
-    ModelMessage,
     Move,
     Review,
     Section,
@@ -19,7 +18,7 @@ from deep_research.i18n.language import language_name
 from deep_research.ports import Library
 from deep_research.reasoners.model import supervisor_turns as supervising
 from deep_research.reasoners.model.answers import ReviewAnswer, SectionReviewAnswer
-from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, language_of, system, user
+from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, system, user
 from deep_research.reasoners.model.conversation import actions_of, messages_of
 from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens
@@ -36,18 +35,19 @@ class Researching(ModelReasonerBase):
 
     async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
         """See `ports.Reasoner.next_move`; a text without calls are the notes, unless a model of its own writes them."""
-        left = self._limits.tool_calls - tool_calls_made(turns)
+        calls = section.calls(self._limits.tool_calls)
+        left = calls - tool_calls_made(turns)
         separate = self.info.models.get("write") != self.info.models.get("research")
 
         async def make(budget: int) -> Move:
             messages = [
                 *self._task(section, brief),
-                *messages_of(turns, library, budget=budget, calls=self._limits.tool_calls),
+                *messages_of(turns, library, budget=budget, calls=calls),
             ]
             if left <= 0 and separate:
                 return Move()
             if left <= 0:
-                messages.append(user(self._render("notes")))
+                messages.append(user(self._render("notes", is_whole=section.is_whole)))
             answer = await self._ask.act("research", messages, self._tools)
             actions = actions_of(answer, f"r{section.attempts}.{len(turns)}", self._outside)
             if left <= 0:
@@ -69,8 +69,8 @@ class Researching(ModelReasonerBase):
         async def make(budget: int) -> str:
             messages = [
                 *self._task(section, brief),
-                *messages_of(turns, library, budget=budget, calls=self._limits.tool_calls),
-                user(self._render("notes")),
+                *messages_of(turns, library, budget=budget, calls=section.calls(self._limits.tool_calls)),
+                user(self._render("notes", is_whole=section.is_whole)),
             ]
             return (await self._ask.act("write", messages, ())).text
 
@@ -79,27 +79,6 @@ class Researching(ModelReasonerBase):
             self._within_window(self._room("write"), make),
             lambda: self._fallback.take_notes(section, brief, turns, library),
         )
-
-    def _task(self, section: Section, brief: Brief) -> list[ModelMessage]:
-        """Return the beginning of a researcher's conversation, the same for each of its turns and attempts."""
-        planned = next((s.queries for s in brief.sections if s.title == section.title), ())
-        standing = self._render(
-            "research",
-            date=self._date,
-            calls=self._limits.tool_calls,
-            sources=self._places,
-            opens_addresses=self._opens_addresses,
-        )
-        task = self._render(
-            "task",
-            question=clean(brief.question or brief.title),
-            brief=brief_text(brief),
-            sections=[s for s in brief.sections if s.title != section.title],
-            section=section.model_copy(update={"queries": planned}),
-            language=language_of(brief),
-            template=self._mcp_prompt,
-        )
-        return [system(standing), user(task)]
 
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from deep_research.data import Assignment, Edit, ModelMessage, Move, Problem, Revision, Section, Turn
+from deep_research.data import Assignment, Edit, ModelMessage, Move, Problem, Revision, Section, ToolSpec, Turn
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import language_name
 from deep_research.ports import Library
@@ -16,8 +16,8 @@ from deep_research.text.token_count import estimate_tokens
 
 LOOKUPS, REVISION_LOOKUPS = 12, 6
 """Calls by which a writer may look up what the notes leave open, and what a verifier has found."""
-_WORDS = {"brief": "400 to 700", "standard": "2,000 to 3,500", "deep": "5,000 to 9,000"}
-_SIGNS = {"brief": "1,000 to 1,800", "standard": "4,000 to 7,000", "deep": "10,000 to 18,000"}
+_WORDS = {"brief": "400 to 700", "standard": "1,800 to 3,200", "deep": "5,000 to 9,000"}
+_SIGNS = {"brief": "1,000 to 1,800", "standard": "3,500 to 6,500", "deep": "10,000 to 18,000"}
 _OPENING = {"words": "100 to 200 words", "signs": "200 to 400 characters"}
 _CHARACTER_LANGUAGES = ("zh", "ja", "ko")
 _NOTES_SHARE = 0.6
@@ -34,7 +34,7 @@ class Writing(ModelReasonerBase):
 
         async def make(budget: int) -> Move:
             messages = self._writing(assignment, turns, library, budget)
-            answer = await self._ask.act("report", messages, self._lookups)
+            answer = await self._ask.act("report", messages, self._writer_tools(assignment))
             return Move(actions=actions_of(answer, f"w{len(turns)}", self._outside), text=answer.text)
 
         return await self._within_window(self._room("report"), make)
@@ -58,7 +58,7 @@ class Writing(ModelReasonerBase):
             messages = self._writing(assignment, turns, library, budget)
             asked = [*messages, *said, self._problems(problems, text if rounds else "", library)]
             asked += messages_of(looked, library, budget=budget // 3, calls=REVISION_LOOKUPS)
-            answer, found = await self._ask.act_or_answer("report", asked, self._lookups, ReviseAnswer)
+            answer, found = await self._ask.act_or_answer("report", asked, self._writer_tools(assignment), ReviseAnswer)
             if found is None:
                 return Move(actions=actions_of(answer, f"e{len(rounds)}.{len(looked)}", self._outside))
             return Move(edits=_edits_of(found, len(problems)))
@@ -82,10 +82,19 @@ class Writing(ModelReasonerBase):
             )
         )
 
+    def _writer_tools(self, assignment: Assignment) -> Sequence[ToolSpec]:
+        """Return the tools of a writer: those of its own research where it goes on with it."""
+        return self._tools if assignment.research else self._lookups
+
     def _writing(
         self, assignment: Assignment, turns: Sequence[Turn], library: Library, budget: int
     ) -> list[ModelMessage]:
-        """Return the writer's conversation so far within `budget` tokens; passages are cut before notes."""
+        """Return the writer's conversation so far within `budget` tokens; passages are cut before notes.
+
+        Who has researched the whole question itself goes on in that conversation; what of it no longer fits has shrunk
+        to names, and the passages of its notes are shown again.
+        """
+        research, is_whole = self._research_of(assignment, library, budget)
         brief, language = assignment.brief, assignment.brief.language
         by_signs = language in _CHARACTER_LANGUAGES
         lengths = _SIGNS if by_signs else _WORDS
@@ -100,11 +109,26 @@ class Writing(ModelReasonerBase):
             output_format=assignment.analysis.output_format,
             is_agreed=brief.is_agreed,
             mcp_prompt=self._mcp_prompt,
+            is_own=bool(research),
         )
         looked_up = messages_of(turns, library, budget=budget // 3, calls=LOOKUPS)
         room = budget - estimate_tokens(standing) - sum(estimate_tokens(m.text) for m in looked_up)
-        given = self._given(assignment, library, max(0, room))
-        return [system(standing), user(given), *looked_up]
+        if research:
+            room -= sum(estimate_tokens(m.text) for m in research)
+            bare = assignment.model_copy(update={"sections": (), **({"passages": ()} if is_whole else {})})
+            return [*research, user(f"{standing}\n\n{self._given(bare, library, max(0, room))}"), *looked_up]
+        return [system(standing), user(self._given(assignment, library, max(0, room))), *looked_up]
+
+    def _research_of(self, assignment: Assignment, library: Library, budget: int) -> tuple[list[ModelMessage], bool]:
+        """Return the writer's own research (nothing where there is none), and whether all of it is shown."""
+        whole = assignment.whole
+        if whole is None or not assignment.research:
+            return [], False
+        task, calls = self._task(whole, assignment.brief), whole.calls(self._limits.tool_calls)
+        full = messages_of(assignment.research, library, budget=self._window, calls=calls)
+        if sum(estimate_tokens(m.text) for m in (*task, *full)) <= budget * 4 // 5:
+            return [*task, *full], True
+        return [*task, *messages_of(assignment.research, library, budget=budget // 2, calls=calls)], False
 
     def _given(self, assignment: Assignment, library: Library, room: int) -> str:
         """Return question, notes and passages within `room` tokens."""

@@ -1,0 +1,31 @@
+"""A conversation that outgrows its window: its oldest results shrink, seldom, so that providers' caches hold the rest."""
+
+from itertools import pairwise
+
+from deep_research.data import Action, Document, Found, Observation, Turn
+from deep_research.reasoners.model.conversation import messages_of
+from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research.text.token_count import estimate_tokens
+
+BUDGET, TURNS = 4_000, 30
+
+
+def opened(library: SqliteLibrary, number: int) -> Turn:
+    text = f"# Page {number}\n\n" + "\n\n".join(f"Engine {number}.{n} turns at {n * 100} rpm." * 8 for n in range(6))
+    url = f"https://z.example/{number}"
+    source = library.add_source(Found(key=url, title=f"Page {number}", url=url, origin="pages"))
+    library.add_snapshot(source.id, Document(text=text, title="t"), retrieved_at="2026-01-01T00:00:00+00:00")
+    action = Action(id=f"a{number}", name="open", source=source.id)
+    passages = tuple(passage.id for passage in library.passages(source.id))
+    return Turn(actions=(action,), observations=(Observation(action=action.id, passages=passages),))
+
+
+def test_the_oldest_results_shrink_seldom_and_what_was_sent_before_stands() -> None:
+    library = SqliteLibrary(":memory:")
+    turns = [opened(library, number) for number in range(TURNS)]
+    sent = [messages_of(turns[:n], library, budget=BUDGET) for n in range(1, TURNS + 1)]
+    assert all(sum(estimate_tokens(m.text) for m in messages) <= BUDGET for messages in sent)
+    assert "Engine 29.5" in sent[-1][-1].text
+    assert "Engine 0.5" not in sent[-1][1].text, "the oldest has shrunk"
+    changed = sum(after[: len(before)] != before for before, after in pairwise(sent))
+    assert 0 < changed <= TURNS / 3
