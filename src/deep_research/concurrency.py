@@ -62,16 +62,24 @@ class Rate(NamedTuple):
     burst: int = 1
 
 
-_BACKGROUND = ThreadPoolExecutor(1, thread_name_prefix="background")
+class Threads:
+    """Threads for one kind of work: however much there is of it, no other work waits for a thread."""
+
+    def __init__(self, most: int, name: str) -> None:
+        """Begin with none; at most so many at a time are started."""
+        self._executor = ThreadPoolExecutor(most, thread_name_prefix=name)
+
+    async def do(self, work: Callable[..., _T], *about: Any, **named: Any) -> _T:
+        """Return `work(*about, **named)`, done in one of the threads in its turn."""
+        doing = partial(contextvars.copy_context().run, work, *about, **named)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, doing)
 
 
-async def in_background(work: Callable[..., _T], *about: Any, **named: Any) -> _T:
-    """Return `work(*about, **named)`, done in the one thread that all such work shares.
+in_background = Threads(1, "background").do
+"""Return `work(*about, **named)`, done in the one thread that all such work shares.
 
-    Threads that compute take the interpreter from each other: with several, an event loop waits for all of them.
-    """
-    carried = contextvars.copy_context()
-    return await asyncio.get_running_loop().run_in_executor(_BACKGROUND, partial(carried.run, work, *about, **named))
+Threads that compute take the interpreter from each other: with several, an event loop waits for all of them.
+"""
 
 
 COMPUTING = threading.Lock()

@@ -4,7 +4,11 @@ Nothing of theirs decides where anything is written, read, sent, started or paid
 is named here; a new one is not, until somebody adds it.
 """
 
+import errno
+import stat
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from deep_research.safe_text import safe_text
@@ -15,7 +19,29 @@ SHAPES_REPORT = frozenset(
     }
 )  # fmt: skip
 """Settings that say what a report is like, and lead nowhere."""
+MOST_BYTES = 64_000
+_MOST_DOTS = 1_000
+"""In one line: reading a dotted name takes the square of its parts, of 64 kB seven seconds and four gigabytes."""
 _MOST_TOLD, _LONGEST_NAME = 12, 60
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file says that may be a stranger's.
+
+    Raises OSError for what is no file or too large, UnicodeDecodeError, and TOMLDecodeError also for deep nesting.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe or a device does not end
+        raise OSError(errno.EINVAL, "it is no file")
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise OSError(errno.EFBIG, f"it is larger than {MOST_BYTES:,} bytes")
+    try:
+        if max(line.count(b".") for line in data.split(b"\n")) > _MOST_DOTS:
+            raise RecursionError
+        return tomllib.loads(data.decode())
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("it is nested too deeply") from None
 
 
 def take_over(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:

@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from deep_research.address_credentials import hide_credentials, without_credenti
 from deep_research.data import Role, Workflow
 from deep_research.data.outside_tools import SERVER_NAME, McpServer
 from deep_research.errors import ConfigError
-from deep_research.foreign_settings import name_all, take_over
+from deep_research.foreign_settings import name_all, read_toml, take_over
 from deep_research.safe_text import register_secrets
 from deep_research.setting_aliases import FORMER_SETTINGS, SETTING_ALIASES, own_names
 
@@ -340,17 +340,25 @@ def _from_files() -> list[tuple[str, dict[str, Any]]]:
             raise ConfigError(message, setting="DEEP_RESEARCH_CONFIG", value=named)
         return [(named, found)]
     own = home() / "settings.toml"
-    return [(str(own), _from_file(own) or {}), (FOLDER_FILE, _of_stranger(_from_file(Path(FOLDER_FILE)) or {}))]
+    return [
+        (str(own), _from_file(own) or {}),
+        (FOLDER_FILE, _of_stranger(_from_file(Path(FOLDER_FILE), read_toml) or {})),
+    ]
 
 
-def _from_file(path: Path) -> dict[str, Any] | None:
+def _read_own(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text("utf-8"))
+
+
+def _from_file(path: Path, read: Callable[[Path], dict[str, Any]] = _read_own) -> dict[str, Any] | None:
     """Return what a file says, None where there is none. Raises ConfigError for one that cannot be read."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return read(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        message = f"The settings file {str(path)!r} cannot be read: {error}."
+        why = getattr(error, "strerror", None) or error
+        message = f"The settings file {str(path)!r} cannot be read: {why}."
         raise ConfigError(message, setting="file", value=str(path)) from error
 
 

@@ -3,9 +3,28 @@
 import os
 import secrets
 import sqlite3
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
+
+if sys.platform == "win32":
+    import msvcrt
+
+    _FAR = 1 << 30
+    """Windows forbids reading what is locked, so a byte far behind the text is."""
+
+    def lock(file: int, *, wait: bool = False) -> None:
+        """See below."""
+        os.lseek(file, _FAR, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def lock(file: int, *, wait: bool = False) -> None:
+        """Lock an open file for this process until it is closed. Raises OSError where another one has it, unless it is to `wait`."""
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
 
 OWNERS = "owners"
 """The folder of the owners' own state folders, of a server."""

@@ -1,12 +1,15 @@
 """One process at a time carries a run out."""
 
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from deep_research.data import Report
-from deep_research.stores.run_folder import RunFolder, list_runs
+from deep_research.errors import RunBusy, StoreError
+from deep_research.stores.run_folder import RunFolder, held, list_runs
 from tests.cli.terminal import call, shows_no_traceback, signalled_at
 from tests.runs.running import engines
 from tests.runs.soundness import assert_sound
@@ -36,3 +39,31 @@ def test_a_run_that_another_process_carries_out_is_refused_until_that_ends(docs:
     said = call("resume", record.run_id, "--json")
     assert said.code == 0, said.err
     assert_sound(Report.model_validate_json(said.out), folder)
+
+
+def test_who_looks_at_a_run_keeps_nobody_from_it(tmp_path: Path) -> None:
+    lock, tried, refused = tmp_path / "lock", 1_000, 0
+    look = "while is_held(path): pass\nprint(flush=True)\nwhile True: is_held(path); time.sleep(0.0001)"
+    code = f"import pathlib, sys, time; from deep_research.stores.run_folder import is_held; path = pathlib.Path(sys.argv[1])\n{look}"
+    with subprocess.Popen([sys.executable, "-c", code, str(lock)], stdout=subprocess.PIPE) as looking:
+        assert looking.stdout
+        looking.stdout.readline()
+        try:
+            for _ in range(tried):
+                try:
+                    with held(lock, run_id="one"):
+                        pass
+                except RunBusy:
+                    refused += 1
+        finally:
+            looking.kill()
+    assert refused < tried / 50  # it was one in ten, and is next to none
+
+
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    own, lock = tmp_path / "own.txt", tmp_path / "lock"
+    own.write_text("mine")
+    lock.symlink_to(own)
+    with pytest.raises(StoreError), held(lock, run_id="one"):
+        pass
+    assert own.read_text() == "mine"

@@ -1,5 +1,9 @@
 """MCP servers among the settings: bounded, secret where they hold secrets, and never from a folder's own file."""
 
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +104,30 @@ def test_what_a_folder_brings_along_does_not_take_the_place_of_the_users_own_set
     (tmp_path / "deep-research.toml").write_text('depth = "brief"\n')
     monkeypatch.chdir(tmp_path)
     assert load_settings() == Settings(budget_usd=1.0, model_provider="ollama", depth="brief")
+
+
+_HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "pipe": (os.mkfifo, "it is no file"),
+    "device": (lambda path: path.symlink_to("/dev/zero"), "it is no file"),
+    "dotted name": (lambda path: path.write_text(f"{'a.' * 30_000}b = 1"), "it is nested too deeply"),
+    "brackets": (lambda path: path.write_text(f"a = {'[' * 30_000}"), "it is nested too deeply"),
+    "size": (lambda path: path.write_text("# long\n" * 10_000), "it is larger than 64,000 bytes"),
+}
+
+
+@pytest.mark.parametrize("name", ["deep-research.toml", "deep-research-templates/engines.toml"])
+@pytest.mark.parametrize("kind", _HOSTILE)
+def test_a_folders_file_that_cannot_be_read_to_its_end_is_refused(kind: str, name: str, tmp_path: Path) -> None:
+    make, why = _HOSTILE[kind]
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    make(tmp_path / name)
+    asked = "settings" if "templates" not in name else "templates"
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000,) * 2)"
+    command = f"{limit}; from deep_research.cli.main import run; raise SystemExit(run(['{asked}']))"
+    said = subprocess.run([sys.executable, "-c", command], cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    assert said.returncode == 2, said.stderr
+    assert why in said.stderr.decode()
+    assert len(said.stderr.splitlines()) == 1
 
 
 def test_an_unknown_name_in_a_folders_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

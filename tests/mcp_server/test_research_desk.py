@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from deep_research import api
 from deep_research.cli.main import run as command
 from deep_research.concurrency import side_by_side
+from deep_research.settings import Settings
 from mcp import Client
 from tests.mcp_server.clients import over_http, over_stdio, served
 from tests.runs.running import engines
@@ -214,6 +216,28 @@ async def test_a_report_of_links_is_verified_and_large_ones_come_in_parts(tmp_pa
             assert len(first["problems"]) + len(second["problems"]) == 39
             assert web.count("engines.test", "/beta") == 1
             assert len(json.dumps(first)) < 40_000
+
+
+async def test_a_long_report_holds_up_no_other_session(tmp_path: Path) -> None:
+    begun = await api.begin_desk(QUESTION, Settings(model_provider="finder"), home=tmp_path / "home")
+    desk = api.open_desk(begun.run_id, home=tmp_path / "home")
+    ids = "".join(f"[s{source}p{passage}]" for source in range(1, 30) for passage in range(1, 30))
+    held_up = [0.0]
+
+    async def watch() -> None:
+        """Note how much this process computed, at most, before another task had its turn."""
+        before = time.process_time()
+        while True:
+            await asyncio.sleep(0.01)
+            now = time.process_time()
+            held_up.append(now - before)
+            before = now
+
+    watching = asyncio.create_task(watch())
+    checked = await desk.verify_report(f"# Engines\n\n{f'It weighs 85 kg {ids}. ' * 40}")
+    watching.cancel()
+    assert len(checked.problems) > 0
+    assert max(held_up) < 1.2
 
 
 @pytest.mark.process

@@ -4,6 +4,8 @@ import json
 import os
 import socket
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -103,6 +105,16 @@ def test_tokens_by_the_command_line(own_state: Path) -> None:
     assert shown[1] == "anna"
     assert CliRunner().invoke(cli, ["token", "revoke", shown[0]]).exit_code == 0
     assert AccessTokens(own_state).owner_of(token) is None
+
+
+def test_tokens_made_at_the_same_time_are_all_kept(own_state: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from deep_research.server.access_tokens import AccessTokens\n"
+        "for _ in range(20): AccessTokens(Path(sys.argv[1])).create(sys.argv[2])"
+    )
+    making = [subprocess.Popen([sys.executable, "-c", code, str(own_state), name]) for name in "abc"]
+    assert [one.wait() for one in making] == [0, 0, 0]
+    assert len(AccessTokens(own_state).records()) == 60
 
 
 def test_an_address_that_others_reach_is_not_served_without_tokens(own_state: Path) -> None:

@@ -1,6 +1,8 @@
 """A question or a document that was made to hold up whoever works on it holds up nobody else."""
 
+import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -11,6 +13,8 @@ from tests.server.serving import begin
 _WATCHED_SECONDS = 20.0
 _MOST_SECONDS = 5.0
 """How long the server may be silent on a busy machine; a text that holds it up takes half a minute."""
+_MANY = min(32, (os.cpu_count() or 1) + 4) + 6
+"""More than an event loop has threads."""
 _QUESTIONS = {
     "one ideograph": "水" * 5_000,
     "figures": "1," * 10_000,
@@ -58,3 +62,20 @@ def test_a_report_to_verify_holds_up_nobody_else(http: httpx.Client) -> None:
     assert time.monotonic() - begun < _MOST_SECONDS
     assert _longest_silence(http, made.json()["id"]) < _MOST_SECONDS
     http.post(f"/api/v1/runs/{made.json()['id']}/cancel")
+
+
+def test_reports_that_take_long_to_read_hold_up_nobody_else(http: httpx.Client) -> None:
+    nested = 7_000
+    data = b"\\begin{document}" + b"\\a{" * nested + b"x" + b"}" * nested + b"\\end{document}"
+    given = [http.post("/api/v1/documents", files={"file": (f"{n}.tex", data)}).json()["id"] for n in range(_MANY)]
+    with ThreadPoolExecutor(_MANY) as clients:
+        for document in given:
+            clients.submit(http.post, "/api/v1/verifications", json={"reports": [document]})
+        silences: list[float] = []
+        for _ in range(20):
+            begun = time.monotonic()
+            assert http.get("/api/v1/runs").status_code == 200
+            silences.append(time.monotonic() - begun)
+            time.sleep(0.1)
+        clients.shutdown(cancel_futures=True)
+    assert max(silences) < _MOST_SECONDS

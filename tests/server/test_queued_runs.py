@@ -1,5 +1,6 @@
 """The API and a worker as two processes on one PostgreSQL: the API queues, the worker works, all is seen in the API."""
 
+import asyncio
 import subprocess
 import time
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from playwright.sync_api import expect
 
 from deep_research import api
 from deep_research.server.access_tokens import AccessTokens
+from deep_research.settings import Settings
 from tests.cli.terminal import COMMAND
 from tests.mcp_server.test_mcp_server import over_stdio
 from tests.model.harness import served
@@ -19,6 +21,7 @@ from tests.server.browser import browsing
 from tests.server.serving import Held, begin, client, events_of, followed, serving, until_report
 from tests.support.postgres import new_database
 
+psycopg = pytest.importorskip("psycopg", reason="no PostgreSQL here: pip install 'deep-research[postgres]'")
 pytest.importorskip("procrastinate", reason="no queue here: pip install 'deep-research[worker]'")
 pytestmark = pytest.mark.process
 QUESTION = "Which kinds of engines are there?"
@@ -145,6 +148,20 @@ def test_a_run_in_a_worker_is_steered_and_stopped_from_the_api(
         script.go.set()
         assert http.post(f"{at}/resume").json()["status"] == "queued"
         assert "Mind the weight" in until_report(http, run)["report"]
+
+
+def test_a_run_that_ends_worker_after_worker_is_given_up(url: str, own_state: Path) -> None:
+    run = api.start_run(QUESTION, Settings(model_provider="finder"), home=own_state)
+    run.enqueue()
+    with psycopg.connect(url) as connection:
+        row = connection.execute(
+            "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - interval '1 hour') RETURNING id"
+        ).fetchone()
+        connection.execute("UPDATE procrastinate_jobs SET status = 'doing', attempts = 10, worker_id = %s", row)
+    asyncio.run(api.work(home=own_state, until_empty=True))
+    record = api.open_run(run.id, home=own_state).record
+    assert record.status == "failed"
+    assert "died" in record.error
 
 
 def test_owners_on_a_database_never_see_each_other(url: str, own_state: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -214,11 +215,28 @@ def test_a_killed_import_leaves_nothing_listed_and_the_next_clears_up(good: Path
     assert killed.returncode == -signal.SIGKILL
     runs = FolderRuns(home)
     assert not runs.list()
-    assert list(home.glob("runs/.import-*"))
+    (left,) = home.glob("runs/.import-*")
+    os.utime(left, (0, 0))  # one that has just begun is let go on
     taken = read_bundle(good, runs)
     assert [record.run_id for record in runs.list()] == [taken.run_id]
     assert taken.has_report()
     assert not list(home.glob("runs/.import-*"))
+
+
+@pytest.mark.process
+def test_imports_at_the_same_time_leave_each_other_alone(good: Path, tmp_path: Path) -> None:
+    home, code = tmp_path / "home", (
+        "import sys; from pathlib import Path\n"
+        "from deep_research.stores import run_folder, run_bundle\n"
+        "runs = run_folder.FolderRuns(Path(sys.argv[2]))\n"
+        "runs.new_id = lambda _wanted='', made=iter(range(99)): f'{sys.argv[3]}-{next(made)}'\n"
+        "for _ in range(20): run_bundle.read_bundle(Path(sys.argv[1]), runs)"
+    )  # fmt: skip
+    command = [sys.executable, "-c", code, str(good), str(home)]
+    importing = [subprocess.Popen([*command, name], stderr=subprocess.PIPE) for name in "abcd"]
+    said = [one.communicate()[1].decode() for one in importing]
+    assert [one.returncode for one in importing] == [0] * 4, said
+    assert len(FolderRuns(home).list()) == 80
 
 
 def test_an_import_that_fails_at_its_end_leaves_nothing(

@@ -1,8 +1,14 @@
 """What a database adds: a lease with a fence, an absence that is waited for, and whole runs without a state folder."""
 
 import asyncio
+import random
+import socket
+import string
+import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +19,7 @@ from tests.support.postgres import new_database
 
 from deep_research import run_deep_research
 from deep_research.data import Report
-from deep_research.errors import RunTakenOver, StoreError
+from deep_research.errors import RunBusy, RunTakenOver, StoreError
 from deep_research.events import Event, StageStarted
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.runs.replay import replay_run
@@ -47,6 +53,40 @@ def test_a_run_leaves_nothing_in_the_state_folder_and_replays(url: str, tmp_path
         for table in ("runs", "calls", "events", "snapshots", "texts", "sources", "notes"):
             assert connection.execute(f"SELECT count(*) FROM deep_research.{table}".encode()).fetchone() == (0,)
         assert connection.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)
+
+
+def test_notes_of_an_earlier_version_are_taken_over(url: str) -> None:
+    from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+
+    files = sorted((resources.files("deep_research.stores") / "migrations").iterdir(), key=lambda file: file.name)
+    earlier = [file for file in files if file.name.endswith(".sql") and file.name < "0005"]
+    with psycopg.connect(url) as connection:
+        connection.execute("CREATE SCHEMA deep_research")
+        connection.execute("CREATE TABLE deep_research.migrations (name text PRIMARY KEY, at timestamptz)")
+        for file in earlier:
+            connection.execute(file.read_bytes())
+            connection.execute("INSERT INTO deep_research.migrations VALUES (%s, now())", (file.name,))
+        connection.execute(
+            "INSERT INTO deep_research.runs (run_id, created, status, record) VALUES ('one', '', '', '')"
+        )
+        connection.execute(
+            "INSERT INTO deep_research.notes (run_id, kind, request, answer) VALUES ('one', 'k', '水\\', 'a')"
+        )
+    journal = PostgresRuns(url).store("one").open_journal()
+    journal.note("k", "水\\", "b")
+    assert dict(journal.notes("k")) == {"水\\": "b"}
+    journal.close()
+
+
+def test_what_waiting_does_not_mend_fails_at_once(url: str) -> None:
+    from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+
+    begun = time.monotonic()
+    with pytest.raises(StoreError, match="index row"):
+        PostgresRuns(url, owner="".join(random.Random(1).choices(string.printable, k=20_000))).create(
+            RunRecord(run_id="one", question="", language="", status="running", created="")
+        )
+    assert time.monotonic() - begun < 30.0  # an absence is waited for 90 s
 
 
 def test_texts_lie_in_an_object_store(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,6 +140,21 @@ def test_who_was_taken_over_writes_nothing_more(url: str) -> None:
             asyncio.run(_write_checkpoint(new.checkpoints_at()))
             new.save(new.load().model_copy(update={"title": "mine"}))
     assert runs.store("r").load().title == "mine"
+
+
+def test_a_holder_on_another_machine_of_the_same_name_counts_as_alive(url: str) -> None:
+    from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+
+    record = RunRecord(run_id="one", question="", language="", status="running", created="")
+    store, ended = PostgresRuns(url).create(record), subprocess.Popen(["true"])
+    ended.wait()
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            "UPDATE deep_research.runs SET holder = %s, lease_until = now() + interval '30 s'",
+            (f"{socket.gethostname()} process {ended.pid}",),
+        )
+    with pytest.raises(RunBusy), store.held():
+        pass
 
 
 def test_a_run_that_was_taken_over_ends_as_such_and_notes_nothing(url: str, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """What is kept of runs, on every store alike."""
 
 import asyncio
+import random
+import string
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,23 @@ def test_a_call_is_made_once_and_notes_are_replaced(store: RunStore) -> None:
     assert (journal.count("search"), journal.answers("model")) == (1, [PLAIN])
     assert list(journal.notes("seen").items()) == [("b", "2"), ("a", PLAIN)]
     journal.close()
+
+
+async def test_a_note_is_about_a_request_of_any_length(store: RunStore) -> None:
+    long = PLAIN + "".join(random.Random(1).choices(string.printable, k=20_000))
+
+    async def make() -> str:
+        return "answer"
+
+    journal = store.open_journal()
+    for answer in ("1", "2"):
+        journal.note("failed", long, answer)
+        await journal.call("search", f"q{answer}", make)  # a note waits for the next call
+    assert dict(journal.notes("failed")) == {long: "2"}
+    journal.close()
+    again = store.open_journal()
+    assert (again.count("search"), [note.request for note in again.all_notes()]) == (2, [long])
+    again.close()
 
 
 def test_a_library_is_the_same_when_it_is_opened_again(store: RunStore) -> None:

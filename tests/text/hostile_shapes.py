@@ -1,5 +1,6 @@
 """Texts of one sign or piece over and over, and the work on text that lies on every run's way, for `test_bounded_work`."""
 
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -8,7 +9,7 @@ from typing import Any
 
 from deep_research import registry
 from deep_research.conversation.plan_edits import read_plan_answer
-from deep_research.data import Brief, Document, Found, Section
+from deep_research.data import Brief, Document, Found, Heading, Section
 from deep_research.errors import Unreadable
 from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.page_fetcher import parse_robots
@@ -24,6 +25,7 @@ from deep_research.text.contents_lists import is_contents_line, is_contents_list
 from deep_research.text.inert_markdown import make_inert
 from deep_research.text.listed_headings import with_marked_headings
 from deep_research.text.near_duplicates import sketch
+from deep_research.text.passages import cut_passages
 from deep_research.text.sentences import blocks, sentences
 from deep_research.text.token_count import estimate_tokens
 from deep_research.text.tokens import content_terms, join_index_terms, tokenize
@@ -41,6 +43,7 @@ _PIECES = {
 }  # fmt: skip
 _PLAN = Brief(title="Engines", objective="Compare them.", sections=(Section(title="Alpha", description="The first."),))
 SHAPES = {name: f"x{piece * (CHARACTERS // len(piece))}y" for name, piece in _PIECES.items()}
+SHAPES["runs of backticks"] = " ".join("`" * length for length in range(1, 400)) + " a" * (CHARACTERS // 4)
 
 
 def _read(suffix: str, text: str) -> None:
@@ -49,6 +52,14 @@ def _read(suffix: str, text: str) -> None:
     assert reader is not None
     with suppress(Unreadable):
         read_here(reader, data, f"x{suffix}")
+
+
+def _cut(text: str) -> None:
+    """Cut a text into passages that has a heading for each eight of its characters, below one at its beginning."""
+    text = "# T\n" + "".join(f"\n## a\n\n{text[at : at + 8]}\n" for at in range(0, len(text), 8))
+    places = [0, *(found.end() for found in re.finditer("\n(?=## a\n)", text))]
+    headings = (Heading(start=place, level=1 + bool(place), title="a") for place in places)
+    cut_passages(Document(text=text, headings=tuple(headings)))
 
 
 def _keep(text: str) -> None:
@@ -62,6 +73,7 @@ def _keep(text: str) -> None:
 WORK: dict[str, Callable[[str], Any]] = {
     **{f"read {suffix}": partial(_read, suffix) for suffix in (".txt", ".md", ".rst", ".csv", ".jsonl", ".html")},
     "keep": _keep,
+    "cut": _cut,
     "addresses": lambda text: KnownAddresses(()).add_page_text(text),
     "plan": lambda text: read_plan_answer(text[:20_000], _PLAN),
     "calls": lambda text: calls_in(text * 4, ()),

@@ -1,3 +1,6 @@
+import threading
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,3 +93,32 @@ def test_every_character_is_in_one_passage(text: str, starts: list[int]) -> None
         last = c.end
     held = "".join(text[c.start : c.end] for c in cuts)
     assert "".join(held.split()) == "".join(text.split())
+
+
+def test_a_heading_at_the_end_of_a_long_text_is_looked_at_once() -> None:
+    text = f"{SENTENCE}\n\n" * 250_000
+    begun = time.process_time()
+    cuts = cut_passages(Document(text=text, headings=(Heading(start=len(text), level=1, title="End"),)))
+    assert len(cuts) > 10_000
+    assert time.process_time() - begun < 12.0  # each passage looked through all that follows: minutes
+
+
+def test_a_line_without_end_leaves_other_threads_their_turn() -> None:
+    ended, held_up = threading.Event(), [0.0]
+
+    def watch() -> None:
+        """Note how much this process computed, at most, before this thread had its turn."""
+        before = time.process_time()
+        while not ended.wait(0.01):
+            now = time.process_time()
+            held_up.append(now - before)
+            before = now
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        cut_passages(Document(text="abcdefghij" * 6_000_000))
+    finally:
+        ended.set()
+        watching.join()
+    assert max(held_up) < 0.6

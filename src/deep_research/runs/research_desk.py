@@ -138,7 +138,7 @@ class ResearchDesk:
         """Keep a note of the agent: Markdown that cites passage ids."""
         async with self.opened() as ctx:
             number = len(ctx.journal.notes(_NOTE)) + 1
-            ctx.journal.note(_NOTE, str(number), clean_report(text))
+            ctx.journal.note(_NOTE, str(number), await in_background(clean_report, text))
             unknown = tuple(key for key in cited_ids(text) if ctx.library.passage(key) is None)
         return Noted(run_id=self._store.run_id, notes=number, unknown=unknown)
 
@@ -148,10 +148,14 @@ class ResearchDesk:
             async with self.opened() as ctx:
                 return self._part(ctx, _kept(ctx), start)
         check_length(text)
-        has_ids = bool(cited_ids(text))
+        has_ids = bool(await in_background(cited_ids, text))
         async with self.opened(() if has_ids else await in_background(cited_addresses, text)) as ctx:
-            cited, unread = (clean_report(text), {}) if has_ids else await cite_passages(ctx, text, by_documents=False)
-            found = await verify.verify(ctx, self._assignment(ctx, cited), cited, unread=unread)
+            if has_ids:
+                cited, unread = await in_background(clean_report, text), dict[str, str]()
+            else:
+                cited, unread = await cite_passages(ctx, text, by_documents=False)
+            given = await in_background(self._assignment, ctx, cited)
+            found = await verify.verify(ctx, given, cited, unread=unread)
             kept = _Kept(text=cited, verification=found)
             ctx.journal.note(_CHECKED, "", kept.model_dump_json())
             return self._part(ctx, kept, start)

@@ -14,7 +14,16 @@ from typing import Any, NamedTuple
 
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.data import Asked, FollowUp, Report
-from deep_research.errors import ConfigError, Declined, NeedsAnswer, ResearchError, RunBusy, RunTakenOver, StoreError
+from deep_research.errors import (
+    ConfigError,
+    Declined,
+    NeedsAnswer,
+    ResearchError,
+    RunBusy,
+    RunNotFound,
+    RunTakenOver,
+    StoreError,
+)
 from deep_research.runs.follow_up_run import ask_follow_up, unfinished
 from deep_research.runs.research_run import resume_run
 from deep_research.runs.worker_metrics import WorkerMetrics
@@ -29,7 +38,7 @@ try:
     import procrastinate
     from procrastinate.exceptions import AlreadyEnqueued, ConnectorException, JobAborted
     from procrastinate.job_context import AbortReason, JobContext
-    from procrastinate.jobs import Job
+    from procrastinate.jobs import Job, Status
     from procrastinate.schema import SchemaManager
 except ImportError as error:
     _message = "Workers need the extra `worker`: pip install 'deep-research[worker]'."
@@ -39,6 +48,8 @@ _log = logging.getLogger(__name__)
 _TASK = "deep_research.carry_out"
 _HEARTBEAT_SECONDS, _STALLED_SECONDS = 5.0, 20.0
 _BUSY_SECONDS, _RETRY_SECONDS, _MOST_TRIES = 4, 5, 30
+_MOST_DEATHS = 10
+"""A run that so many workers died or were stopped at is one that ends them, each with the runs of others."""
 _DRAIN_SECONDS = 20.0
 _MOST_OF_AN_OWNER = 10
 """Runs of one owner that go on at a time, so that another one's begin soon."""
@@ -261,13 +272,30 @@ async def _wait_until_empty() -> None:
 
 
 async def _rescue(app: "procrastinate.App") -> None:
-    """Put the runs of dead workers back into the queue, again and again."""
+    """Put the runs of dead workers back into the queue, again and again; those that end their workers are given up."""
     while True:
         with suppress(ConnectorException):
             for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=_STALLED_SECONDS):
-                _log.warning("A worker died; its run is taken up again: %s", job.task_kwargs)
-                await app.job_manager.retry_job(job)
+                if job.attempts < _MOST_DEATHS:
+                    _log.warning("A worker died; its run is taken up again: %s", job.task_kwargs)
+                    await app.job_manager.retry_job(job)
+                else:
+                    _log.error("Worker after worker died; the run is given up: %s", job.task_kwargs)
+                    await asyncio.to_thread(_give_up, str(job.task_kwargs["run_id"]))
+                    await app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
         await asyncio.sleep(_HEARTBEAT_SECONDS)
+
+
+def _give_up(run_id: str) -> None:
+    """Write down that a run, or the last question about it, has failed."""
+    store = PostgresRuns(_database().url).store(run_id)
+    why = f"The workers that carried it out died, {_MOST_DEATHS} and more: it may need more memory than they have."
+    with suppress(RunNotFound):
+        record = store.load()
+        if record.status not in _DONE:
+            store.save(record.model_copy(update={"status": "failed", "error": why}))
+        elif (left := unfinished(store)) is not None:
+            store.save_follow_up(left.model_copy(update={"status": "failed", "error": why}))
 
 
 async def _answer(store: RunStore, left: FollowUp, environment: RunEnvironment) -> Report | None:

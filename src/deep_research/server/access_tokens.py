@@ -7,7 +7,8 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from deep_research.data.noun import Noun
 from deep_research.errors import ConfigError, StoreError
-from deep_research.state_files import OWNERS, make_private_folder, open_private
+from deep_research.state_files import OWNERS, lock, make_private_folder, open_private
 
 _FILE, _PREFIX = "access-tokens.json", "drt_"
 _OWNER = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
@@ -49,7 +50,8 @@ class AccessTokens:
         token = _PREFIX + secrets.token_urlsafe(32)
         digest = _digest(token)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        self._save([*self.records(), TokenRecord(id=digest[:12], owner=owner, sha256=digest, created=now)])
+        with self._alone():
+            self._save([*self.records(), TokenRecord(id=digest[:12], owner=owner, sha256=digest, created=now)])
         return token
 
     def records(self) -> Sequence[TokenRecord]:
@@ -64,11 +66,12 @@ class AccessTokens:
 
     def revoke(self, token_id: str) -> TokenRecord:
         """Take a token back by its id. Raises ConfigError for an unknown one."""
-        records = self.records()
-        found = [record for record in records if record.id == token_id]
-        if not found:
-            raise ConfigError(f"There is no token {token_id!r}.", setting="token", value=token_id)
-        self._save([record for record in records if record.id != token_id])
+        with self._alone():
+            records = self.records()
+            found = [record for record in records if record.id == token_id]
+            if not found:
+                raise ConfigError(f"There is no token {token_id!r}.", setting="token", value=token_id)
+            self._save([record for record in records if record.id != token_id])
         return found[0]
 
     def owner_of(self, token: str) -> str | None:
@@ -82,16 +85,23 @@ class AccessTokens:
             self._seen = (stat.st_mtime_ns, stat.st_size)
         return self._owners.get(_digest(token))
 
-    def _save(self, records: Sequence[TokenRecord]) -> None:
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let no other process make or revoke tokens inside the block. Raises StoreError for the disk."""
         try:
             make_private_folder(self._home)
-            temporary = self._path.with_suffix(".tmp")
-            with open_private(temporary, "w") as file:
-                json.dump([record.model_dump() for record in records], file, indent=1)
-            temporary.replace(self._path)
+            with open_private(self._path.with_suffix(".lock"), "a") as file:
+                lock(file.fileno(), wait=True)
+                yield
         except OSError as error:
             message = f"Cannot write {str(self._path)!r}: {error.strerror}. Check the disk and the rights."
             raise StoreError(message, path=str(self._path)) from error
+
+    def _save(self, records: Sequence[TokenRecord]) -> None:
+        temporary = self._path.with_suffix(".tmp")
+        with open_private(temporary, "w") as file:
+            json.dump([record.model_dump() for record in records], file, indent=1)
+        temporary.replace(self._path)
 
 
 def owner_home(home: Path, owner: str) -> Path:

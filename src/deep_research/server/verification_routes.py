@@ -15,6 +15,7 @@ from deep_research.server.http_context import Context, Owner, problems
 from deep_research.server.run_routes import Key, view_of
 from deep_research.server.uploads import UploadedDocuments
 from deep_research.settings import Settings, load_settings
+from deep_research.worker_pool import in_worker_thread
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
 
@@ -30,9 +31,12 @@ async def create_verification(
     """Begin to verify a report, or to compare two: their text, or uploaded documents that are the reports."""
     home = context.service.home_of(owner)
 
+    uploaded = UploadedDocuments(home, context.uploads)
+    paths = await asyncio.to_thread(uploaded.paths_of, new.reports)
+    # Who waits for a worker takes no thread from other requests.
+    reports = [await in_worker_thread(api.read_report_file, path) for path in paths]
+
     def prepare() -> tuple[GivenReport, Settings, list[Path]]:
-        uploaded = UploadedDocuments(home, context.uploads)
-        reports = [api.read_report_file(path) for path in uploaded.paths_of(new.reports)]
         texts = [text for text in (new.text, *reports) if text.strip()]
         if not 1 <= len(texts) <= 2:
             raise ConfigError("Give one report, or two to be compared: text, or reports.", setting="report", value="")

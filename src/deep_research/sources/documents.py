@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from deep_research import reading_child, registry
+from deep_research.concurrency import Threads
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
 from deep_research.errors import ConfigError, NotFound, Stopped, Unreadable, WorkTooLarge
 from deep_research.isolated_reading import CRASHED, read_bytes
@@ -21,6 +22,8 @@ from deep_research.worker_pool import StopSwitch, Worker, own_worker
 ReaderFor = Callable[[str | PurePath, bytes], Reader | None]
 SECONDS_PER_FILE = 120.0
 """How long a file is waited for where no text in pictures is read, which takes longer."""
+_INDEXING = Threads(16, "indexing")
+"""It may take minutes."""
 _SNIFFED = 8192
 _REQUESTS_AHEAD = 16
 _ORIGIN = "documents"
@@ -153,7 +156,7 @@ class DocumentsSource:
                 return self._prepare(report)
 
         self._stop.clear()
-        work = asyncio.create_task(asyncio.to_thread(work_on))
+        work = asyncio.create_task(_INDEXING.do(work_on))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:

@@ -28,6 +28,8 @@ _T = TypeVar("_T")
 _PATIENCE_SECONDS = 90.0
 """How long a database may be away before what needs it fails."""
 _CONNECT_SECONDS = 10
+_LASTING = (psycopg.errors.DiskFull, psycopg.errors.ProgramLimitExceeded)
+"""What waiting does not mend."""
 _MIGRATING = 7_214_001
 """The number of the advisory lock under which one process migrates."""
 _TAKEN_OVER = "DR001"
@@ -88,7 +90,7 @@ class Database:
                         connection.execute("SET LOCAL synchronous_commit = off")
                     return work(connection)
             except (psycopg.OperationalError, PoolTimeout) as error:
-                if time.monotonic() > end or isinstance(error, psycopg.errors.DiskFull):
+                if time.monotonic() > end or isinstance(error, _LASTING):
                     raise store_error(error) from error
                 time.sleep(wait)
                 wait = min(2.0, wait * 2)

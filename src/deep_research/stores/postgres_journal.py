@@ -26,7 +26,7 @@ INSERT INTO deep_research.calls (run_id, key, kind, request, answer, at, seconds
 ON CONFLICT (run_id, key) DO UPDATE SET answer = excluded.answer, at = excluded.at, seconds = excluded.seconds"""
 _NOTE = """
 INSERT INTO deep_research.notes (run_id, kind, request, answer) VALUES (%s, %s, %s, %s)
-ON CONFLICT (run_id, kind, request) DO UPDATE SET answer = excluded.answer"""
+ON CONFLICT (run_id, kind, sha256(request)) DO UPDATE SET answer = excluded.answer"""
 _NOTES_AT_ONCE = 100
 
 
@@ -131,7 +131,7 @@ class PostgresJournal(SingleFlightJournal):
         ]
         with self._lock:
             waiting, self._waiting = self._waiting, {}
-        notes = [(self._run_id, kind, request, _bytes(answer)) for (kind, request), answer in waiting.items()]
+        notes = [(self._run_id, kind, _bytes(request), _bytes(answer)) for (kind, request), answer in waiting.items()]
 
         def write(connection: Any) -> None:
             self._check(connection)
@@ -162,7 +162,7 @@ class PostgresJournal(SingleFlightJournal):
     def notes(self, kind: str) -> Mapping[str, str]:
         self.write_notes()
         query = "SELECT request, answer FROM deep_research.notes WHERE run_id = %s AND kind = %s ORDER BY number"
-        return {request: _text(answer) for request, answer in self._database.rows(query, (self._run_id, kind))}
+        return {_text(request): _text(answer) for request, answer in self._database.rows(query, (self._run_id, kind))}
 
     def count(self, kind: str) -> int:
         query = "SELECT count(*) FROM deep_research.calls WHERE run_id = %s AND kind = %s"
@@ -181,7 +181,7 @@ class PostgresJournal(SingleFlightJournal):
         self.write_notes()
         query = "SELECT kind, request, answer FROM deep_research.notes WHERE run_id = %s ORDER BY number"
         for kind, request, answer in self._database.rows(query, (self._run_id,)):
-            yield StoredNote(kind, request, _text(answer))
+            yield StoredNote(kind, _text(request), _text(answer))
 
     def restore(self, calls: Iterable[StoredCall], notes: Iterable[StoredNote]) -> None:
         self._waiting.update({(note.kind, note.request): note.answer for note in notes})

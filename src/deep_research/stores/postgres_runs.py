@@ -4,6 +4,7 @@ A process that dies lets its lease run out; the next one raises the fence, and w
 refused. So a run is never carried out twice at once, also when a process was only asleep.
 """
 
+import hashlib
 import os
 import secrets
 import socket
@@ -32,7 +33,17 @@ LEASE_SECONDS = 30
 _RENEW_SECONDS = 5.0
 _BEING_TAKEN_IN = " being imported"
 """The owner of runs that are being imported: no owner's name begins with a space."""
-_HOST = f"{socket.gethostname()} "
+
+
+def _machine() -> str:
+    """Return the name of this machine, with what tells it and its numbers of processes from others of the name."""
+    told = b""
+    with suppress(OSError):
+        told = Path("/proc/sys/kernel/random/boot_id").read_bytes() + os.readlink("/proc/self/ns/pid").encode()
+    return f"{socket.gethostname()}-{hashlib.sha256(told).hexdigest()[:8]}" if told else socket.gethostname()
+
+
+_HOST = f"{_machine()} "
 
 
 def _is_gone(holder: str) -> bool:

@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 import shutil
-import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
@@ -23,53 +23,46 @@ from deep_research.data.result import FollowUp, Report
 from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event
 from deep_research.safe_text import safe_noun
-from deep_research.state_files import RUNS, beside, make_private, make_private_folder, open_new
+from deep_research.state_files import RUNS, beside, lock, make_private, make_private_folder, open_new
 from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.run_store import Checkpoints, RunRecord
 from deep_research.stores.sqlite_library import SqliteLibrary
 
-_FAR = 1 << 30
-"""Windows forbids reading what is locked, so a byte far behind the text is."""
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: int) -> None:
-        os.lseek(file, _FAR, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _lock(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 _log = logging.getLogger(__name__)
 BEING_DELETED = ".deleted-"
 """How the folder of a run begins that is being deleted; what a crash leaves of it is deleted the next time."""
 _BEING_TAKEN_IN = ".import-"
-"""How the folder of a run begins that is being imported; what a crash leaves of it is deleted with the next import."""
+"""How the folder of a run begins that is being imported; what a crash leaves of it is deleted with an import a minute later."""
+_BEGINNING_SECONDS = 60.0
+"""How long an import that nobody holds may have just begun."""
+_TRIES, _MOMENT = 8, 0.005
+"""Who looks whether a run is held has its lock for a moment: how often, and how many seconds apart, it is tried again."""
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
 @contextmanager
-def held(path: Path, *, run_id: str) -> Iterator[None]:
-    """Hold the lock at `path` inside the block.
+def held(path: Path, *, run_id: str, tries: int = _TRIES) -> Iterator[None]:
+    """Hold the lock at `path`, which is no link, inside the block.
 
     Raises RunBusy, which names the process that holds it, when another process does; StoreError when the file
     cannot be made.
     """
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
     except OSError as error:
         message = f"Cannot write {str(path)!r}: {error.strerror}. Check the disk and the rights."
         raise StoreError(message, path=str(path)) from error
     try:
-        try:
-            _lock(file)
-        except (BlockingIOError, PermissionError) as error:
-            raise _busy(file, run_id) from error
+        while True:
+            try:
+                lock(file)
+                break
+            except (BlockingIOError, PermissionError) as error:
+                tries -= 1
+                if tries <= 0:
+                    raise _busy(file, run_id) from error
+            time.sleep(_MOMENT)
         _sign(file)
         yield
     finally:
@@ -79,7 +72,7 @@ def held(path: Path, *, run_id: str) -> Iterator[None]:
 def is_held(path: Path) -> bool:
     """Return whether a process holds the lock at `path` at this moment."""
     try:
-        with held(path, run_id=""):
+        with held(path, run_id="", tries=1):
             return False
     except RunBusy:
         return True
@@ -287,7 +280,7 @@ class FolderRuns:
         """See `RunStores.taking_in`: the folder has another name until all of it is there."""
         beside = self._home / RUNS
         for left in beside.glob(f"{_BEING_TAKEN_IN}*"):
-            if not is_held(left / "lock"):
+            if _is_left_over(left):
                 shutil.rmtree(left, ignore_errors=True)
         folder = RunFolder(self._home, record.run_id, folder=f"{_BEING_TAKEN_IN}{secrets.token_hex(8)}")
         try:
@@ -311,6 +304,13 @@ class FolderRuns:
 
     def new_id(self, wanted: str = "") -> str:
         return new_run_id(self._home, wanted=wanted)
+
+
+def _is_left_over(folder: Path) -> bool:
+    """Return whether an import that was killed has left this folder; one that begins has no lock yet."""
+    with suppress(OSError, StoreError):
+        return time.time() - folder.stat().st_mtime > _BEGINNING_SECONDS and not is_held(folder / "lock")
+    return False
 
 
 def new_run_id(home: Path, *, wanted: str = "", now: datetime | None = None) -> str:

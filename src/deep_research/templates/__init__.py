@@ -19,9 +19,10 @@ A template is a TOML file: ours in this folder, the user's in `deep-research-tem
 
 import re
 import tomllib
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,9 +30,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from deep_research.data import Clarification, Question, Template
 from deep_research.errors import ConfigError
+from deep_research.foreign_settings import read_toml
 
 NONE = "none"
-_MAX_BYTES, _MAX_FILES = 64_000, 100
+_MAX_FILES = 100
 _OF_THE_FOLDER = Path("deep-research-templates")
 
 
@@ -127,27 +129,28 @@ def _built_in() -> tuple[TemplateFile, ...]:
     folder = resources.files("deep_research.templates")
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
     return tuple(
-        _parsed(file.read_bytes(), f"built in ({file.name})").model_copy(update={"origin": "built in"})
+        _parsed(partial(_loaded, file), f"built in ({file.name})").model_copy(update={"origin": "built in"})
         for file in files
     )
 
 
 def _from_file(path: Path) -> TemplateFile:
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise ConfigError(_wrong(str(path), f"it is larger than {_MAX_BYTES:,} bytes"), setting="template")
-        data = path.read_bytes()
+        made = _parsed(lambda: read_toml(path), str(path)).model_copy(update={"origin": str(path)})
     except OSError as error:
         raise ConfigError(_wrong(str(path), error.strerror or str(error)), setting="template") from error
-    made = _parsed(data, str(path)).model_copy(update={"origin": str(path)})
     if made.patterns and path.parent == _OF_THE_FOLDER:  # it may be a stranger's, and a pattern can hold the program up
         raise ConfigError(_wrong(str(path), "patterns are for templates of the state folder; use words"))
     return made
 
 
-def _parsed(data: bytes, place: str) -> TemplateFile:
+def _loaded(file: Traversable) -> dict[str, Any]:
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def _parsed(read: Callable[[], dict[str, Any]], place: str) -> TemplateFile:
     try:
-        return TemplateFile.model_validate(tomllib.loads(data.decode("utf-8")))
+        return TemplateFile.model_validate(read())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(_wrong(place, f"it is no TOML in UTF-8: {error}"), setting="template", value=place) from error
     except ValidationError as error:

@@ -6,7 +6,9 @@ emphasis, code) stays. The rules are those of CommonMark (https://spec.commonmar
 """
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 from deep_research.text.code_spans import code_spans, is_within
 
@@ -76,6 +78,8 @@ def _line(line: str, *, is_row: bool) -> str:
         return line
     pieces = _PIECE.findall(_INDENTED_OPENING.sub(r"\1\\", line))
     words = next((n for n, piece in enumerate(pieces) if piece.isalpha()), len(pieces))
+    closings = _closings(pieces)
+    bars = [n for n, piece in enumerate(pieces) if is_row and piece == "|"]
     done: list[str] = []
     at = 0
     while at < len(pieces):
@@ -86,7 +90,7 @@ def _line(line: str, *, is_row: bool) -> str:
         elif pieces[at][0] != "`":
             done.append(_escaped(pieces, at, has_words=words < at))
             at += 1
-        elif end := _span_end(pieces, at, is_row=is_row):
+        elif end := _span_end(closings.get(len(pieces[at]), ()), bars, at):
             done += pieces[at:end]
             at = end
         else:
@@ -106,20 +110,29 @@ def _blank_end(pieces: list[str], start: int) -> int:
     return start + len(found[0]) if found else 0
 
 
-def _span_end(pieces: list[str], start: int, *, is_row: bool) -> int:
-    """Return the index after the code span that begins at `start`, 0 when none does in this line, or in this cell of a row.
+def _closings(pieces: list[str]) -> Mapping[int, Sequence[int]]:
+    """Return by the length of runs of backticks the indices after them.
 
     Inside of code a backslash escapes nothing: "\\`" begins or is a run of backticks as any other.
     """
+    found: defaultdict[int, list[int]] = defaultdict(list)
     run = 0
-    for at in range(start + 1, len(pieces)):
-        if is_row and pieces[at] == "|":
-            return 0
-        run = run + len(pieces[at]) if pieces[at][0] == "`" else int(pieces[at] == "\\`")
-        goes_on = at + 1 < len(pieces) and pieces[at + 1][0] == "`"
-        if run == len(pieces[start]) and not goes_on:
-            return at + 1
-    return 0
+    for at, piece in enumerate(pieces):
+        run = run + len(piece) if piece[0] == "`" else int(piece == "\\`")
+        if run and not (at + 1 < len(pieces) and pieces[at + 1][0] == "`"):
+            found[run].append(at + 1)
+    return found
+
+
+def _span_end(closings: Sequence[int], bars: Sequence[int], start: int) -> int:
+    """Return the index after the code span that begins at `start`, 0 when none does before the next of `bars`.
+
+    `closings` are the indices after runs of backticks as long as the one at `start`.
+    """
+    place, bar = bisect_right(closings, start + 1), bisect_right(bars, start)
+    if place == len(closings) or (bar < len(bars) and bars[bar] < closings[place]):
+        return 0
+    return closings[place]
 
 
 _CITES = re.compile(r"\[(?:\d{1,4}|s\d{1,6}(?:p\d{1,6})?)\Z")

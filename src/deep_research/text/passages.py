@@ -18,11 +18,14 @@ TARGET_CHARS = 900
 MAX_CHARS = 1800
 """A single block longer than this is cut at sentence ends, or hard where there is none."""
 
+_AT_ONCE = 1_000_000
+"""Characters of a block in which ends of sentences are looked for in one go: one without any would hold up all threads."""
 _CARRIED = 0.4
 """Share of a passage's length that goes at most to the next one where it ends in the middle of a sentence."""
 _ENDS, _CLOSING = frozenset(".!?。！？…;；"), "\"'”’」』）)]"
 
 _CJK_CHAR = re.compile(f"[{CJK}]")
+_SIGN = re.compile(r"\S")
 
 
 class Cut(NamedTuple):
@@ -114,7 +117,11 @@ def _small_blocks(text: str, borders: list[int], limit: int) -> Iterator[Block]:
 
 def _parts(text: str, block: Block, limit: int) -> Iterator[tuple[int, int]]:
     """Cut a long block at sentence or line ends, or hard at `limit`."""
-    ends = [block.start + s.end for s in sentences(text[block.start : block.end])]
+    ends = [
+        place + s.end
+        for place in range(block.start, block.end, _AT_ONCE)
+        for s in sentences(text[place : min(place + _AT_ONCE, block.end)])
+    ]
     if block.kind in ("table", "code"):
         ends = [block.start + m.start() for m in re.finditer("\n", text[block.start : block.end])]
     start = last = block.start
@@ -149,20 +156,15 @@ class _HeadingPath:
         self._text = text
         self._headings = sorted(headings, key=lambda h: h.start)
         self._starts = [h.start for h in self._headings]
-        self._highest = min((h.level for h in headings), default=1)
+        self._above = _places_above(self._headings)
 
     def at(self, start: int) -> str:
         """Return the path above the text of a passage that begins at `start`, perhaps with heading lines."""
         path: list[Heading] = []
-        # Walking back and keeping ever higher levels gives the ancestors only.
-        level = 99
-        for index in range(self._last_leading(start) - 1, -1, -1):
-            heading = self._headings[index]
-            if heading.level < level:
-                path.append(heading)
-                level = heading.level
-            if level <= self._highest:
-                break
+        place = self._last_leading(start) - 1
+        while place >= 0:
+            path.append(self._headings[place])
+            place = self._above[place]
         return " > ".join(h.title for h in reversed(path))
 
     def _last_leading(self, start: int) -> int:
@@ -171,7 +173,7 @@ class _HeadingPath:
         position = start
         if index and self._starts[index - 1] == start:
             position = self._line_end(start)
-        while index < len(self._starts) and not self._text[position : self._starts[index]].strip():
+        while index < len(self._starts) and not _SIGN.search(self._text, position, self._starts[index]):
             position = self._line_end(self._starts[index])
             index += 1
         return index
@@ -179,3 +181,15 @@ class _HeadingPath:
     def _line_end(self, start: int) -> int:
         stop = self._text.find("\n", start)
         return len(self._text) if stop < 0 else stop
+
+
+def _places_above(headings: Sequence[Heading]) -> list[int]:
+    """Return for each heading the place of the last one before it of a higher level, -1 for none."""
+    above: list[int] = []
+    open_ones: list[int] = []
+    for place, heading in enumerate(headings):
+        while open_ones and headings[open_ones[-1]].level >= heading.level:
+            open_ones.pop()
+        above.append(open_ones[-1] if open_ones else -1)
+        open_ones.append(place)
+    return above
