@@ -16,7 +16,7 @@ from tests.runs.running import engines, run
 from tests.runs.soundness import assert_sound
 
 QUESTION = "Which kinds of engines are there?"
-MARKS = ["Reading documents", "searched documents", "researching", "review:"]
+MARKS = ["Reading documents", "searched documents", "researching", "stage: review"]
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_killed_run_goes_on_and_pays_nothing_twice(mark: str, docs: str, own_s
 def test_a_run_killed_twice_goes_on_and_a_finished_one_is_shown(docs: str, own_state: Path) -> None:
     first = stop_at("plan:", signal.SIGKILL, QUESTION, "--docs", docs, "-v")
     folder = RunFolder(own_state, first.run)
-    again = stop_at("review:", signal.SIGKILL, "resume", first.run, "-v")
+    again = stop_at("stage: review", signal.SIGKILL, "resume", first.run, "-v")
     assert again.code == -signal.SIGKILL
     before = _paid(folder)
     said = call("resume", first.run, "--json")

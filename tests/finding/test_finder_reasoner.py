@@ -104,8 +104,19 @@ def test_that_no_passage_has_all_words_is_said_before_a_place_is_shown(tmp_path:
     plans = "# Cloud\n\n## Storage\n\nThe Team plan stores 500 GB per user.\n\n## Sales\n\nEach month a price list is sent.\n"
     with library_of(tmp_path / "docs", {"cloud.md": plans}) as library:
         text, _ = asyncio.run(researched(library, "What is the price per month of the Team plan?"))
-    said = "No passage that was read has all of these words together: “price”, “per”, “month”, “Team”, “plan”."
+    said = "Of the passages that the search brought, none has all of these words together: “price”, “per”, “month”, “Team”, “plan”."
     assert 0 < text.index(said) < text.index("500 GB")
+
+
+@pytest.mark.parametrize(("question", "named"), [("交换分区应该设多大", ""), ("SWAPFS 的交换分区应该设多大", "“SWAPFS”")])
+def test_of_a_script_without_spaces_nothing_is_said_to_be_missing(tmp_path: Path, question: str, named: str) -> None:
+    page = "# 分区\n\n交换分区的大小可以和内存相同，一般不小于 512MB。\n"
+    with library_of(tmp_path / "docs", {"分区.md": page}) as library:
+        text, _ = asyncio.run(researched(library, question))
+    assert "512MB" in text
+    assert ("段落中" in text) == bool(named)
+    assert "设多大”" not in text
+    assert named in text
 
 
 def test_a_report_with_nothing_found_cites_nothing(tmp_path: Path) -> None:

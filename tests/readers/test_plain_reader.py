@@ -280,3 +280,14 @@ def test_lines_of_asciidoc_for_the_program_that_prints_it_are_no_text() -> None:
     assert "include::" not in text
     assert ":git-merge:" not in text
     assert "[verse]" not in text
+
+
+def test_a_document_whose_headings_are_all_alike_has_its_file_name_as_title() -> None:
+    builder = DocumentBuilder()
+    for title in ("Before the journey", "Hotels"):
+        builder.heading(2, title)
+        builder.paragraph("Text.")
+    assert builder.document(name="Travel rules.odt").title == "Travel rules"
+    builder = DocumentBuilder()
+    builder.heading(2, "Travel rules")
+    assert builder.document(name="r.odt").title == "Travel rules"

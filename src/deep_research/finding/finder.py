@@ -14,7 +14,7 @@ from deep_research.finding.ranking import Best, Candidate, best_unit, judge_pass
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.text_units import Texts
-from deep_research.finding.words import COMMON, Word, has_all, read_words, weigh
+from deep_research.finding.words import COMMON, Word, has_all, is_run, read_words, weigh
 from deep_research.i18n.language import detect, is_cjk
 from deep_research.ports import Library
 from deep_research.text.tokens import content_terms
@@ -91,7 +91,8 @@ def rank_places(part: Part, language: str, library: Library, sources: Sequence[s
 def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -> PartPlaces:
     """Return what is shown for one part: the best place whole, other places, and which words do not stand together."""
     part, words = ranked.part, ranked.words
-    named = [word for word in part.words if word.worth > COMMON] or list(part.words)
+    plain = [word for word in part.words if not is_run(word.text)]  # what is a word of other scripts, nobody knows
+    named = [word for word in plain if word.worth > COMMON] or plain
     shown = Shown()
     stretches = _stretches(ranked, shown, library)
     together, missing, closest, complete = _together(named, ranked.places, library, sources)
@@ -205,12 +206,11 @@ def _location(library: Library, best: Best) -> str:
 def _together(
     named: Sequence[Word], ranked: Sequence[Best], library: Library, sources: Sequence[str]
 ) -> tuple[bool, tuple[str, ...], tuple[str, ...], bool]:
-    """Return whether one passage has all words, those that none has, the most that one has, and whether all were read."""
+    """Return whether one passage has all words, those that none has, those of the best place, and whether all were read."""
     said = [one.candidate.terms | one.candidate.above for one in ranked]
     if any(has_all(named, terms) for terms in said):
         return True, (), (), True
     left, complete = _SCANNED, True
-    best: list[Word] = []
     held: set[str] = set()
     for source in library.sources() if not sources else filter(None, map(library.source, sources)):
         snapshot = library.snapshot(source.id)
@@ -222,11 +222,11 @@ def _together(
             terms = frozenset(content_terms(f"{source.title}\n{passage.heading}\n{passage.text}"))
             has = [word for word in named if word.share(terms) >= 1.0]
             held.update(word.text for word in has)
-            best = max(best, has, key=len)
             if len(has) == len(named):
                 return True, (), (), True
     missing = tuple(word.text for word in named if word.text not in held) if complete else ()
-    return False, missing, tuple(word.text for word in best), complete
+    first = tuple(word.text for word in named if said and word.share(said[0]) >= 1.0)
+    return False, missing, first, complete
 
 
 def foreign_language(parts: Sequence[PartPlaces], language: str, library: Library) -> str:

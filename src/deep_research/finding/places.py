@@ -42,7 +42,7 @@ class PartPlaces(Noun):
     """What was found for one part of a question.
 
     `words` are those that were looked for, `missing` those that stand in no text that was read. `together` says
-    whether one passage has them all; where none has, `closest` are the most words that one has. `is_complete` says
+    whether one passage has them all; where none has, `closest` are those of the best place. `is_complete` says
     that every text was looked through for that. `things` are the two or more things that the part compares.
     """
 

@@ -109,6 +109,11 @@ def coverage(
     return sum(held) / total
 
 
+def is_run(text: str) -> bool:
+    """Return whether a text is of a script whose words nothing parts, or parts and endings grow on."""
+    return _CJK_SIGN.match(text) is not None
+
+
 def has_all(asked: Iterable[Word], terms: frozenset[str]) -> bool:
     """Return whether a text with these terms has every word whole; the parts of "work_mem" stand in other names too."""
     return all(word.whole <= terms if "_" in word.text else word.share(terms) >= 1.0 for word in asked)

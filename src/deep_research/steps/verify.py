@@ -148,7 +148,8 @@ async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence
     if text:
         sure += await asyncio.to_thread(_chart_problems, text, ctx.library)
     if not ctx.reasoner.info.is_language_model:
-        noticed = (p for claim in claims for p in _noticed(claim, flags.get(claim.id, ())))
+        is_foreign = ctx.settings.workflow == "verify"  # what the finder shows it has copied
+        noticed = (p for claim in claims for p in _noticed(claim, flags.get(claim.id, ())) if is_foreign)
         return Findings(problems=(*sure, *noticed))
     facts = [claim for claim in claims if claim.passages]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}

@@ -113,9 +113,10 @@ class DocumentBuilder:
         published: str | None = None,
         authors: Sequence[str] = (),
     ) -> Document:
-        """Return what was collected; without `title` the first heading of the highest level names it, or the file's `name`."""
+        """Return what was collected; without `title` the only heading of the highest level names it, or the file's `name`."""
         if not fold(title):
-            title = min(self._headings, key=lambda h: h.level).title if self._headings else name.rsplit(".", 1)[0]
+            top = [h.title for h in self._headings if h.level == min(one.level for one in self._headings)]
+            title = (top[0] if len(top) == 1 else name.rsplit(".", 1)[0]) or next(iter(top), "")
         return Document(
             text="".join(self._parts),
             title=fold(title),
