@@ -108,7 +108,9 @@ def test_that_no_passage_has_all_words_is_said_before_a_place_is_shown(tmp_path:
     assert 0 < text.index(said) < text.index("500 GB")
 
 
-@pytest.mark.parametrize(("question", "named"), [("交换分区应该设多大", ""), ("SWAPFS 的交换分区应该设多大", "“SWAPFS”")])
+@pytest.mark.parametrize(
+    ("question", "named"), [("交换分区应该设多大", ""), ("SWAPFS 的交换分区应该设多大", "“SWAPFS”")]
+)
 def test_of_a_script_without_spaces_nothing_is_said_to_be_missing(tmp_path: Path, question: str, named: str) -> None:
     page = "# 分区\n\n交换分区的大小可以和内存相同，一般不小于 512MB。\n"
     with library_of(tmp_path / "docs", {"分区.md": page}) as library:

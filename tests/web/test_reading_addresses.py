@@ -18,7 +18,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.runs.follow_up_run import ask_follow_up
 from deep_research.settings import Settings
 from deep_research.steps import search
-from deep_research.steps.open_source import open_address
+from deep_research.steps.open_source import open_address, open_source
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.model.harness import served
@@ -108,13 +108,28 @@ def test_the_first_opening_of_a_page_shows_what_its_text_links_to(world: World, 
     assert ctx.gaps == []
 
 
+def test_a_named_address_is_opened_without_its_scheme_and_a_search_in_it_shows_its_beginning(
+    world: World, tmp_path: Path
+) -> None:
+    parts = "".join(f"<h2>Part {n}</h2><p>Gear {n} has {n + 10} teeth, as measured in {1990 + n}.</p>" * 6 for n in range(30))
+    url = world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False, extra=parts)
+
+    async def work(ctx: RunContext) -> list[Observation]:
+        asked = (Action(id=f"a{n}", name="open", source="alpha.test/engine", query="gear 29") for n in range(2))
+        return [await open_source(ctx, action) for action in asked]
+
+    (first, again), _ = opening(world, tmp_path, work, url)
+    assert first.passages[0] == "s1p1"
+    assert first.passages[1:] == again.passages, "the beginning is shown once"
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [
         ("http://alpha.test/engine?q=secret", "neither the user nor a source nor a page"),
         ("http://other.test/", "neither the user nor a source nor a page"),
         ("file:///etc/passwd", "not opened"),
-        ("alpha.test/engine", "not opened"),
+        ("other.test/engine", "neither the user nor a source nor a page"),
         ("http://user:secret@alpha.test/", "not opened"),
         ("s7", "There is no source s7"),
         ("s7p3", "There is no source s7p3"),

@@ -29,7 +29,7 @@ _RECORD_CHARS = 8_000
 async def open_source(ctx: RunContext, action: Action) -> Observation:
     """Return the passages of what the action names: a source (s7), its text from a passage on (s7p3), or an address.
 
-    With words to find, the places of the source where they stand. What may not be opened is a plain answer; what
+    With words to find, the places of the source where they stand, the first time with its beginning. What may not be opened is a plain answer; what
     fails is a gap. A source that the run had opened before is free.
     """
     wanted = action.source
@@ -45,6 +45,8 @@ async def open_source(ctx: RunContext, action: Action) -> Observation:
     passages = await asyncio.to_thread(ctx.library.passages, source)
     if action.query:
         shown, told = await _places(ctx, passages, source, action)
+        if shown and not is_known and shown[0] != passages[0]:
+            shown.insert(0, passages[0])  # what a text says of itself: title, status, date
     else:
         shown, told = _from_start(ctx, passages, start)
         told += "" if start or is_known else await asyncio.to_thread(_links, ctx, source)
@@ -121,7 +123,7 @@ def _failed(ctx: RunContext, action: Action, error: Exception) -> Observation:
 async def _named(ctx: RunContext, wanted: str) -> tuple[str, str]:
     """Return the source and the passage that an id or an address names; open an address. Raises SourceError."""
     if not _ID.fullmatch(wanted):
-        return (await open_address(ctx, wanted)).id, ""
+        return (await open_address(ctx, wanted if "://" in wanted else f"https://{wanted}")).id, ""
     source = await asyncio.to_thread(ctx.library.source, wanted.partition("p")[0])
     if source is None:
         raise Blocked(f"There is no source {wanted} in the library.", reason="unknown id")
