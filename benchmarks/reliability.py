@@ -203,9 +203,7 @@ def rows(rate: float, seed: int) -> list[Row]:
     wire = "OpenAI"
     found.append(try_run("nothing", wire))
     found.append(try_run("all calls of one section", wire, script=one_section))
-    found.append(
-        try_run("a context of 12,000 tokens", wire, arrange=small, long=True)
-    )
+    found.append(try_run("a context of 12,000 tokens", wire, arrange=small, long=True))
     found.append(try_run("every search", wire, places=[Unanswering()]))
     found.append(try_run("the budget ends (10,000 tokens)", wire, budget_tokens=10_000))
     found.append(try_run("the key", wire, arrange=other_key))

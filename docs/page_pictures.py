@@ -50,7 +50,9 @@ def ask(page: Page) -> None:
 
 def watch(page: Page) -> None:
     """Ask a question, and stop when its sections are being researched."""
-    page.get_by_label("Question", exact=True).fill("What are the main ways to make large language model inference faster?")
+    page.get_by_label("Question", exact=True).fill(
+        "What are the main ways to make large language model inference faster?"
+    )
     page.get_by_label("Start the research").click()
     expect(page.locator(".section-card.is-written, .section-card.is-done").first).to_be_visible(timeout=60_000)
 

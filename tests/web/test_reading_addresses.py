@@ -111,7 +111,9 @@ def test_the_first_opening_of_a_page_shows_what_its_text_links_to(world: World, 
 def test_a_named_address_is_opened_without_its_scheme_and_a_search_in_it_shows_its_beginning(
     world: World, tmp_path: Path
 ) -> None:
-    parts = "".join(f"<h2>Part {n}</h2><p>Gear {n} has {n + 10} teeth, as measured in {1990 + n}.</p>" * 6 for n in range(30))
+    parts = "".join(
+        f"<h2>Part {n}</h2><p>Gear {n} has {n + 10} teeth, as measured in {1990 + n}.</p>" * 6 for n in range(30)
+    )
     url = world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False, extra=parts)
 
     async def work(ctx: RunContext) -> list[Observation]:
