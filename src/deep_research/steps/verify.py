@@ -29,6 +29,8 @@ _BATCH_CLAIMS, _BATCH_TOKENS = 40, 12_000
 """How many statements one call judges, and how long their passages may be together."""
 _WIDER = 8
 """Passages in which a statement of a foreign report is looked for before it counts as unsupported."""
+_FOREIGN = ("verify", "desk")
+"""Workflows whose report somebody else has written; without a model that of the others is copied from passages."""
 _KIND_OF = {"contradicted": "contradicted", "misleading": "misleading"}
 
 
@@ -79,7 +81,7 @@ async def verify(
     `unread` are cited sources (by id) that could not be read: what rests on them alone is not confirmed.
     """
     is_written = ctx.reasoner.info.is_language_model
-    is_quoted = not is_written and ctx.settings.workflow != "verify"
+    is_quoted = not is_written and ctx.settings.workflow not in _FOREIGN
     claims = await asyncio.to_thread(claims_of, text, ctx.library, is_quoted=is_quoted)
     if unread:
         claims = [_of_unread(claim, text, unread) for claim in claims]
@@ -148,8 +150,8 @@ async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence
     if text:
         sure += await asyncio.to_thread(_chart_problems, text, ctx.library)
     if not ctx.reasoner.info.is_language_model:
-        is_foreign = ctx.settings.workflow == "verify"  # what the finder shows it has copied
-        noticed = (p for claim in claims for p in _noticed(claim, flags.get(claim.id, ())) if is_foreign)
+        foreign = claims if ctx.settings.workflow in _FOREIGN else ()
+        noticed = (p for claim in foreign for p in _noticed(claim, flags.get(claim.id, ())))
         return Findings(problems=(*sure, *noticed))
     facts = [claim for claim in claims if claim.passages]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
