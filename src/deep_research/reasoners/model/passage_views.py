@@ -65,7 +65,7 @@ def _between(passage: Passage, line: str, ids: Collection[str], library: Library
     return line
 
 
-_BESIDE = 250
+_BESIDE = 400
 """Characters shown of what stands just before and after a passage."""
 
 
