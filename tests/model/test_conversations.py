@@ -180,7 +180,7 @@ async def test_b9_configurable_reaches_the_model_and_its_limits(
         assert await run_deep_research(QUESTION, graph, {"configurable": values})
     asked = of_step(provider, "research")
     assert {call.request["model"] for call in provider.calls} == {"scripted"}
-    assert all("at most 3 in all" in call.request["system"] for call in asked)
+    assert all("at most 3 before your notes" in call.request["system"] for call in asked)
 
 
 REMARK = "Only what was built after 2000."
