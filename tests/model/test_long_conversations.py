@@ -27,5 +27,7 @@ def test_the_oldest_results_shrink_seldom_and_what_was_sent_before_stands() -> N
     assert all(sum(estimate_tokens(m.text) for m in messages) <= BUDGET for messages in sent)
     assert "Engine 29.5" in sent[-1][-1].text
     assert "Engine 0.5" not in sent[-1][1].text, "the oldest has shrunk"
+    again = messages_of([*turns, turns[0].model_copy()], library, budget=BUDGET)
+    assert "Engine 0.5" in again[-1].text, "what has left the conversation is shown when it is opened again"
     changed = sum(after[: len(before)] != before for before, after in pairwise(sent))
     assert 0 < changed <= TURNS / 3

@@ -5,7 +5,7 @@ import pytest
 from deep_research.verification.statement_flags import flags_of
 
 EVIDENCE = """The travel budget is 36,000 euros. Wait 14 days. It needs 256 megabytes. Published 2026-11-12 by NIST in SP
-800-63-4. Verifiers SHALL NOT permit the subscriber to store a hint. At least 8 characters. A 12.5% rise to 1,234,567."""
+800-63-4, see bip-0360. Verifiers SHALL NOT permit the subscriber to store a hint. At least 8 characters. A 12.5% rise to 1,234,567."""
 PASSAGES = {"s1p1": f"The Harbour Guideline, 2025-03-01\n{EVIDENCE}"}
 
 
@@ -24,6 +24,7 @@ def _flags(statement: str, question: str = "") -> list[str]:
         "100 × 8% = 8.",
         "In month 7, or months 4 to 6, it waits.",
         "第7个月等待14天。",
+        "BIP 360 says so.",
     ],
 )
 def test_what_the_passage_has_is_not_flagged(statement: str) -> None:

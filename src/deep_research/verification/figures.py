@@ -48,7 +48,7 @@ class _Figures:
         plain = normalise(text)
         self.digits = {written.replace(",", "") for written in _DIGITS.findall(plain)}
         self.words = set(re.findall(r"[a-z]{3,9}", plain))
-        self.runs = set(re.findall(r"\d+", plain))
+        self.runs = {part for run in re.findall(r"\d+", plain) for part in (run, run.lstrip("0"))}  # 360 of bip-0360
 
 
 def _day_first(text: str) -> list[Quantity]:

@@ -117,12 +117,7 @@ def messages_of(turns: Sequence[Turn], library: Library, *, budget: int, calls: 
 
     Behind each turn stands how many of the allowed `calls` are left (0: nothing is said).
     """
-    shown: set[str] = set()
-    full = [_turn(turn, library, shown) for turn in turns]
-    for number, (turn, group) in enumerate(zip(turns, full, strict=True), 1):
-        if calls and turn.actions:
-            left = max(0, calls - tool_calls_made(turns[:number]))
-            group[-1] = group[-1].model_copy(update={"text": f"{group[-1].text}\n(calls left: {left})"})
+    full = _whole(turns, 0, library, calls)
     sizes = [sum(estimate_tokens(m.text) for m in group) for group in full]
     gone = total = 0
     for number, size in enumerate(sizes):  # as it grew: what was sent before changes seldom, and caches hold it
@@ -132,11 +127,26 @@ def messages_of(turns: Sequence[Turn], library: Library, *, budget: int, calls: 
             full[gone] = _turn(turns[gone], library, None)
             total -= sizes[gone] - sum(estimate_tokens(m.text) for m in full[gone])
             gone += 1
+    if gone:
+        full[gone:] = _whole(turns, gone, library, calls)  # with what only the shrunk ones have shown
     excess = total - budget
     if turns and excess > 0:  # a window that holds less than what was opened last
         left = max(0, sizes[-1] - excess) // max(1, len(turns[-1].actions))
         full[-1] = _turn(turns[-1], library, set(), most=left)
     return [message for group in full for message in group]
+
+
+def _whole(turns: Sequence[Turn], first: int, library: Library, calls: int) -> list[list[ModelMessage]]:
+    """Return the messages of turns from `first` on, each passage shown once, with the calls that are left."""
+    shown: set[str] = set()
+    groups: list[list[ModelMessage]] = []
+    for number, turn in enumerate(turns[first:], first + 1):
+        group = _turn(turn, library, shown)
+        if calls and turn.actions:
+            left = max(0, calls - tool_calls_made(turns[:number]))
+            group[-1] = group[-1].model_copy(update={"text": f"{group[-1].text}\n(calls left: {left})"})
+        groups.append(group)
+    return groups
 
 
 def _turn(turn: Turn, library: Library, shown: set[str] | None, *, most: int = _LONGEST) -> list[ModelMessage]:
