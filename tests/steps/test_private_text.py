@@ -13,6 +13,7 @@ from deep_research.settings import Settings
 from deep_research.steps.private_text import hold_back, sent_queries
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
+from tests.support.turns import turns_of_others
 
 PRIVATE = """# Plan for Helios
 
@@ -66,10 +67,12 @@ SENT = {
 }
 
 
-def held(said: str, folder: Path, *, place: str = "searxng", asked: str = "", **fields: Any) -> tuple[str, RunContext]:
+def held(
+    said: str, folder: Path, *, place: str = "searxng", asked: str = "", private: str = PRIVATE, **fields: Any
+) -> tuple[str, RunContext]:
     """Return the code of the gap with which `said` was held back, "" where it may be sent."""
     library = SqliteLibrary(":memory:")
-    for key, origin, text in (("file:plan.md", "documents", PRIVATE), ("https://z.example/", "pages", PUBLIC)):
+    for key, origin, text in (("file:plan.md", "documents", private), ("https://z.example/", "pages", PUBLIC)):
         source = library.add_source(Found(key=key, title="t", url=key, origin=origin))
         library.add_snapshot(source.id, Document(text=text, title="t"), retrieved_at="2026-01-01T00:00:00+00:00")
     journal = SqliteJournal(folder / "journal.db")
@@ -124,3 +127,10 @@ def test_what_is_the_users_own_may_be_asked_anything(place: str, tmp_path: Path)
 def test_a_long_query_takes_no_longer_than_a_moment(said: str, tmp_path: Path) -> None:
     assert held((said * 4_000)[:4_000], tmp_path)[0] == ""
     assert held(said * 100_000, tmp_path)[0] == "words"
+
+
+def test_a_long_document_leaves_other_threads_their_turn(tmp_path: Path) -> None:
+    private = "ﬁ½ﷺ " * 1_000_000 + PRIVATE
+    with turns_of_others() as held_up:
+        assert held(SENTENCE, tmp_path, private=private)[0] == "words"
+    assert max(held_up) < 0.6
