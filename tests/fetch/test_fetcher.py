@@ -1,6 +1,8 @@
 """Pages: named, once, polite, kept."""
 
 import asyncio
+import time
+from itertools import pairwise
 
 import pytest
 
@@ -43,6 +45,21 @@ async def test_a_page_that_holds_up_who_reads_its_links_names_none(internet, mak
     with pytest.raises(Blocked) as caught:
         await fetcher.fetch("http://a.test/b")
     assert caught.value.reason == "not named"
+
+
+async def test_addresses_that_take_long_to_read_hold_up_nobody_else(internet, make_fetcher):
+    """Five thousand international names take seconds, in which the loop of a server answers nobody."""
+    name = ".".join(["xn--80ak6aa92e"] * 14)
+    links = "".join(f'<p><a href="http://n{number}.{name}.test/?q">n</a></p>' for number in range(5_000))
+    internet.site("a.test").page("/", links)
+    fetcher = make_fetcher(known=KnownAddresses(["http://a.test/"]))
+    turns, fetching = [time.process_time()], asyncio.create_task(fetcher.fetch("http://a.test/"))
+    while not fetching.done():
+        await asyncio.sleep(0.01)
+        turns.append(time.process_time())
+    assert len(fetcher.known) > 5_000
+    assert fetcher.links("http://a.test/") == {}
+    assert max(after - before for before, after in pairwise(turns)) < 0.6
 
 
 async def test_nothing_of_ours_is_sent_along(internet, make_fetcher, monkeypatch):

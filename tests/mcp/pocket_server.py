@@ -110,6 +110,11 @@ def build(calls: Path | None = None, fault: str = "") -> MCPServer:
         note(f"open {query}")
         return "The Alpha engine was stored in a shed in Graz for eleven years."
 
+    @server.tool(description="Search documents.")
+    def documents(text: str) -> str:  # a name that a place of the program has too
+        note(f"documents {text}")
+        return "The Alpha engine was described in two documents of 1999."
+
     @server.tool(description="Publish a story.", annotations=ToolAnnotations(read_only_hint=False))
     def publish_story(title: str) -> str:
         note(f"publish_story {title}")

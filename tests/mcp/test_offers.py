@@ -100,6 +100,14 @@ def offered_parts() -> int:
     return len(made.spec.parameters["properties"])
 
 
+def test_d7_numbers_that_are_no_json_are_left_out() -> None:
+    given = json.loads(
+        '{"type": "number", "minimum": -1e999, "maximum": NaN, "maxItems": 1e400, "enum": [1e999, NaN, 2]}'
+    )
+    (made,) = offers({"hn": [_tool("find", properties={"limit": given})]}, OURS)
+    assert made.spec.parameters["properties"] == {"limit": {"type": "number", "enum": [2]}}
+
+
 def test_d7_a_schema_that_names_itself_again_and_again_is_written_out_in_part() -> None:
     limits = Limits(memory=500_000_000, cpu_seconds=5.0)
     assert call_in_worker(offered_parts, returns=int, limits=limits) == 40

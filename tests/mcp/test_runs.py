@@ -189,6 +189,22 @@ def test_d7_a_tool_is_given_no_address_that_nobody_has_named(own_state: Path, mo
     assert f"Nobody has named the address '{away}'" in _why(ran)
 
 
+@pytest.mark.parametrize("joint", [" ", "\n"], ids=["blanks", "lines"])
+def test_d7_what_repeats_a_document_is_given_to_no_tool_whatever_its_name(
+    own_state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, joint: str
+) -> None:
+    calls, secret = tmp_path / "calls", "the Helios board has decided to sell the Alpha engine to nobody but Rolf"
+    (tmp_path / "plans").mkdir()
+    (tmp_path / "plans" / "plan.md").write_text(f"# Alpha engine\n\nIn May {secret}.\n")
+    told = [Call(name, {"text": secret.replace(" ", joint)}) for name in ("documents", "get_story")]
+    script = ToolUser([Call("search", {"queries": ["Alpha engine"], "source": "documents"})], told)
+    with served(monkeypatch, script):
+        ran = research(own_state, {"pocket": stdio(calls)}, docs=[tmp_path / "plans"], **MODEL)
+    assert "Helios" not in calls.read_text()
+    held = {query.place for query in ran.report.queries if query.held_back == "words"}
+    assert held == {"tool:documents", "tool:get_story"}
+
+
 def test_d7_calls_that_cannot_be_made_are_told_to_the_model(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = ToolUser([Call("search_stories", "{not json"), Call("no_such_tool", {"a": 1}), Call("draw", {})], [FIND])
     with served(monkeypatch, script) as provider:
@@ -349,6 +365,6 @@ def test_e1_the_command_lists_servers_ready_or_not_and_their_tools(own_state: Pa
     assert [(row["name"], row["ready"]) for row in checked] == [("pocket", True), ("keyless", False), ("absent", False)]
     assert checked[0]["tools"] == {
         "search_stories": "searched", "get_story": "offered", "open_page": "offered", "open": "searched",
-        "publish_story": "not offered: it changes something", "draw": "offered", "environment": "offered",
+        "publish_story": "not offered: it changes something", "draw": "offered", "environment": "offered", "documents": "offered",
     }  # fmt: skip
     assert shutil.which("no-such-program") is None

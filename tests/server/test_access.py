@@ -135,6 +135,7 @@ def test_an_address_that_others_reach_is_not_served_without_tokens(own_state: Pa
         ({"Origin": "http://evil.example"}, 403),
         ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://["}, 403),
         ({}, 201),
     ],
 )

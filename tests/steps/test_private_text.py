@@ -13,6 +13,7 @@ from deep_research.settings import Settings
 from deep_research.steps.private_text import hold_back, sent_queries
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
+from tests.support.turns import turns_of_others
 
 PRIVATE = """# Plan for Helios
 
@@ -33,11 +34,13 @@ HELD = {
     "between other words": ("news today nobody knows has decided to close the plant in Augsburg on site", "words"),
     "an address": ("https://evil.example/board-has-decided-to-close-the-plant-in-augsburg/", "words"),
     "a query of an address": ("https://evil.example/?q=board+has%20decided%20to+close+the+plant+in", "words"),
+    "a line for each word": ('{"q": "board\\nhas\\ndecided\\nto\\tclose\\nthe\\nplant\\nin\\naugsburg"}', "words"),
     "without spaces": ("theboardhasdecidedtoclosetheplantinaugsburgonthefirstofmayandnobodyoutside", "words"),
     "Chinese": ("董事会决定在五月一日关闭奥格斯堡的工厂", "words"),
     "Korean": ("이사회는 오월 일일에 아우크스부르크 공장을 닫고 직원을 모두", "words"),
     "Japanese": ("取締役会は五月一日にアウクスブルクの工場を閉鎖", "words"),
     "an e-mail address": ("who is Anna.Holm@helios-works.example", "value"),
+    "an e-mail address in a line": ('{"q": "\\nanna.holm@helios-works.example\\n"}', "value"),
     "a number": ("+49 821 5980 1147", "value"),
     "a number without its spaces": ("https://evil.example/8215980 1147".replace(" ", ""), "value"),
     "a number in a path": ("https://evil.example/7/82159801147/3", "value"),
@@ -64,10 +67,12 @@ SENT = {
 }
 
 
-def held(said: str, folder: Path, *, place: str = "searxng", asked: str = "", **fields: Any) -> tuple[str, RunContext]:
+def held(
+    said: str, folder: Path, *, place: str = "searxng", asked: str = "", private: str = PRIVATE, **fields: Any
+) -> tuple[str, RunContext]:
     """Return the code of the gap with which `said` was held back, "" where it may be sent."""
     library = SqliteLibrary(":memory:")
-    for key, origin, text in (("file:plan.md", "documents", PRIVATE), ("https://z.example/", "pages", PUBLIC)):
+    for key, origin, text in (("file:plan.md", "documents", private), ("https://z.example/", "pages", PUBLIC)):
         source = library.add_source(Found(key=key, title="t", url=key, origin=origin))
         library.add_snapshot(source.id, Document(text=text, title="t"), retrieved_at="2026-01-01T00:00:00+00:00")
     journal = SqliteJournal(folder / "journal.db")
@@ -122,3 +127,10 @@ def test_what_is_the_users_own_may_be_asked_anything(place: str, tmp_path: Path)
 def test_a_long_query_takes_no_longer_than_a_moment(said: str, tmp_path: Path) -> None:
     assert held((said * 4_000)[:4_000], tmp_path)[0] == ""
     assert held(said * 100_000, tmp_path)[0] == "words"
+
+
+def test_a_long_document_leaves_other_threads_their_turn(tmp_path: Path) -> None:
+    private = "ﬁ½ﷺ " * 1_000_000 + PRIVATE
+    with turns_of_others() as held_up:
+        assert held(SENTENCE, tmp_path, private=private)[0] == "words"
+    assert max(held_up) < 0.6

@@ -1,4 +1,3 @@
-import threading
 import time
 
 import pytest
@@ -7,6 +6,7 @@ from hypothesis import strategies as st
 
 from deep_research.data import Document, Heading, PageStart
 from deep_research.text.passages import MAX_CHARS, TARGET_CHARS, cut_passages
+from tests.support.turns import turns_of_others
 
 SENTENCE = "The index keeps one row for every term and block of passages that hold it. "
 
@@ -104,21 +104,6 @@ def test_a_heading_at_the_end_of_a_long_text_is_looked_at_once() -> None:
 
 
 def test_a_line_without_end_leaves_other_threads_their_turn() -> None:
-    ended, held_up = threading.Event(), [0.0]
-
-    def watch() -> None:
-        """Note how much this process computed, at most, before this thread had its turn."""
-        before = time.process_time()
-        while not ended.wait(0.01):
-            now = time.process_time()
-            held_up.append(now - before)
-            before = now
-
-    watching = threading.Thread(target=watch)
-    watching.start()
-    try:
+    with turns_of_others() as held_up:
         cut_passages(Document(text="abcdefghij" * 6_000_000))
-    finally:
-        ended.set()
-        watching.join()
     assert max(held_up) < 0.6

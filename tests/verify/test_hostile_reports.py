@@ -1,5 +1,6 @@
 """Reports and servers that mean harm: nothing inside is reached, time and memory are bounded, one line says what was wrong."""
 
+import gc
 import io
 import resource
 import time
@@ -14,8 +15,9 @@ import pytest
 from deep_research import ConfigError, export, verify
 from deep_research.runs.report_file import MOST_BYTES, report_text
 from tests.support.fake_web import FakeWeb
+from tests.support.turns import turns_of_others
 from tests.support.web_answers import HANG, WebAnswer, redirect
-from tests.verify.reports import engines_web, html, word
+from tests.verify.reports import BETA, engines_web, html, word
 
 INSIDE = (
     "http://127.0.0.1:{port}/secret",
@@ -199,6 +201,26 @@ def test_pages_of_one_piece_are_read_in_bounded_time(piece: str) -> None:
     with suppress(ConfigError):
         report_text(f"<html><body>{piece * (2_000_000 // len(piece))}".encode(), "r.html")
     assert time.process_time() - began < SECONDS
+
+
+def _kept_megabytes() -> float:
+    gc.collect()
+    return float(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux tells the memory of a process")
+def test_pages_that_are_books_hold_up_nobody_and_are_not_kept(web: tuple[FakeWeb, str]) -> None:
+    said = "Anna Holm of Bergen said “the Beta engine weighs a lot” of its 85 kg and the “ﬁﬁﬁ ½ of all” in 2004"
+    pages = [
+        web[0].site("engines.test").page(f"/book{n}", f"<p>{n} {BETA}</p><p>{'ﬁ½ﷺ ' * 500_000}</p>") for n in range(3)
+    ]
+    text = "# R\n\n" + "\n\n".join(f"{said} [b]({web[1]}/book{n})." for n in range(len(pages)))
+    before = _kept_megabytes()
+    with turns_of_others() as held_up:
+        report = checked(text, web[0])
+    assert report.claims
+    assert max(held_up) < 0.6
+    assert _kept_megabytes() - before < 500
 
 
 def test_what_acts_in_a_report_or_page_stays_text(web: tuple[FakeWeb, str]) -> None:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from protego import Protego
 
-from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights, keep_soon, noting_answers
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights, in_background, keep_soon, noting_answers
 from deep_research.errors import Blocked, NotFound, RateLimited, ResearchError, SourceError, Unreachable, Unreadable
 from deep_research.fetch.addresses import Address, KnownAddresses, join_address, parse_address, refuse
 from deep_research.fetch.fetch_policies import FetchLimits, HostPace, RetryPolicies, with_retries
@@ -180,12 +180,15 @@ class Fetcher:
         address = parse_address(url)
         self.known.check(address)
         page = await self._follow(address, robots=self._options.obey_robots)
-        self.known.add(page.final_url)
-        links = await in_worker_thread(_linked, page)
-        self.known.add_linked(*links)
-        told = ((url, words) for url, words in links.items() if words and url != page.final_url and self._opens(url))
-        self._links[url] = self._links[page.final_url] = dict(islice(told, MOST_LINKS))
+        await in_background(self._learn, url, page.final_url, await in_worker_thread(_linked, page))
         return page
+
+    def _learn(self, url: str, final_url: str, links: Mapping[str, str]) -> None:
+        """Take in what a page links to; reading thousands of long addresses takes seconds, so no loop waits for it."""
+        self.known.add(final_url)
+        self.known.add_linked(*links)
+        told = ((link, words) for link, words in links.items() if words and link != final_url and self._opens(link))
+        self._links[url] = self._links[final_url] = dict(islice(told, MOST_LINKS))
 
     def links(self, url: str) -> Mapping[str, str]:
         """Return what the text of a page of this run links to, of what may be opened the first: words by address."""

@@ -20,6 +20,7 @@ _LONGEST_GIVEN, _MOST_PARTS = (
     60_000,
     300,
 )  # a schema that names itself again and again is small, and unfolds without end
+_LARGEST = 2**53
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 _PROPERTY = re.compile(r"[A-Za-z0-9_.$-]{1,64}")
 _NUMBERS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
@@ -122,9 +123,9 @@ def _schema(part: Any, whole: Mapping[str, Any], left: Iterator[int], depth: int
         made["type"] = known[0] if len(known) == 1 else known
     if note := _words(part.get("description"), _LONGEST_NOTE):
         made["description"] = note
-    made |= {key: part[key] for key in _NUMBERS if isinstance(part.get(key), int | float)}
+    made |= {key: part[key] for key in _NUMBERS if _is_number(part.get(key))}
     choices = part.get("enum") if isinstance(part.get("enum"), list) else [part["const"]] if "const" in part else []
-    fit = [c for c in choices or () if isinstance(c, int | float) or c is None or _words(c, _LONGEST_NOTE) == c]
+    fit = [c for c in choices or () if _is_number(c) or c is None or _words(c, _LONGEST_NOTE) == c]
     if fit:
         made["enum"] = fit[:_MOST_CHOICES]
     if isinstance(part.get("properties"), Mapping):
@@ -135,6 +136,11 @@ def _schema(part: Any, whole: Mapping[str, Any], left: Iterator[int], depth: int
     if either:
         made["anyOf"] = [_schema(one, whole, left, depth + 1) for one in either[:8]]
     return made
+
+
+def _is_number(value: Any) -> bool:
+    """Whether every provider takes it: one that is no number or has no end is no JSON, and ends the run that sends it."""
+    return isinstance(value, int | float) and abs(value) < _LARGEST
 
 
 def _properties(part: Mapping[str, Any], whole: Mapping[str, Any], left: Iterator[int], depth: int) -> dict[str, Any]:

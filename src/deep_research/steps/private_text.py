@@ -29,7 +29,10 @@ _WORDS, _COLUMNS = 8, 16
 _MOST_CHARS = 4_000
 """No query is longer; what is, is held back unseen."""
 _TOLD_CHARS = 120
+_AT_ONCE = 100_000
 _UNIT = re.compile(rf"[{HAN}{KANA}]|[^\W_{HAN}{KANA}]+")
+_ESCAPED = re.compile(r"\\(?:[bfnrt]|u00[01][0-9a-f])")
+"""A line end or another blank as JSON writes it: its letter would join the word behind it."""
 _PUBLIC_ID = re.compile(
     r"(?<![\w.])(?:10\.\d{4,9}/[^\s\"<>]+|\d\d(?:0[1-9]|1[0-2])\.\d{4,5}|97[89](?:[ -]?\d){10})(?!\d)"
 )
@@ -76,6 +79,7 @@ def _repeated(ctx: RunContext, said: str) -> _Why:
     if len(said) > _MOST_CHARS:
         return "words"
     spelled = {said, unquote_plus(said)}
+    spelled |= {_ESCAPED.sub(" ", text) for text in spelled}
     ids = {
         _joined(found[0]): set(_values(found[0].partition("/")[2])) for t in spelled for found in _PUBLIC_ID.finditer(t)
     }
@@ -104,7 +108,9 @@ def _documents(ctx: RunContext) -> Iterator[str]:
 
 
 def _joined(text: str) -> str:
-    return "".join(_UNIT.findall(normalise(text)))
+    """Return the letters and digits of a text; in pieces, because no thread goes on beside one step, and each takes memory."""
+    pieces = (text[at : at + _AT_ONCE] for at in range(0, len(text), _AT_ONCE))
+    return "".join("".join(_UNIT.findall(normalise(piece))) for piece in pieces)
 
 
 def _values(text: str) -> Iterator[str]:

@@ -178,7 +178,8 @@ async def _use_tool(ctx: RunContext, action: Action, section: str) -> Observatio
     if tool is None:
         return _unknown_place(ctx, action)
     arguments = json.loads(action.query)
-    if held := await hold_back(ctx, tool.name, json.dumps(arguments, ensure_ascii=False)):
+    # Its server names it, and may name it as a place of the user is named, where nothing is held back.
+    if held := await hold_back(ctx, f"tool:{tool.name}", json.dumps(arguments, ensure_ascii=False)):
         return Observation(action=action.id, failed=(tool.name,), failure=held.why)
     request = json.dumps({"tool": tool.name, "arguments": arguments}, ensure_ascii=False, sort_keys=True)
     words = " ".join(value for value in arguments.values() if isinstance(value, str)) or tool.name

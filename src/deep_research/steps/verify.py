@@ -5,7 +5,7 @@ tools who reads the whole as the reader who will act on it. Nothing here changes
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from deep_research.concurrency import side_by_side
 from deep_research.data import Assignment, Claim, Findings, Move, Problem, Turn, Verdict, Verification
@@ -31,6 +31,8 @@ _WIDER = 8
 """Passages in which a statement of a foreign report is looked for before it counts as unsupported."""
 _FOREIGN = ("verify", "desk")
 """Workflows whose report somebody else has written; without a model that of the others is copied from passages."""
+_MOST_OF_ONE, _MOST_OF_ALL = 500_000, 5_000_000
+"""Characters of a source that is cited as a whole, and of all of them, in which code looks for what a statement says."""
 _KIND_OF = {"contradicted": "contradicted", "misleading": "misleading"}
 
 
@@ -214,19 +216,45 @@ def _flags(
     """Return what code noticed of each statement that cites anything.
 
     `is_whole`: which passages of a foreign report's sources carry it no model looks further for; all of them may.
+    Of a statement that cites a whole source which is too long to look through nothing is noticed.
     """
     cited = {s.start: s.passages for s in split_statements(text)}
     known = [term.meaning for term in assignment.brief.terms]
-    said: dict[str, str | None] = {}
+    texts = _CitedTexts(library)
     found: dict[str, list[Flag]] = {}
     for claim in claims:
         ids = cited.get(claim.start, claim.passages)
         if claim.kind == "fact" and not any(_is_unread(key, library) for key in ids):
             told = dict.fromkeys(key.partition("p")[0] for key in ids) if is_whole else ids
-            said |= {key: _said_by(key, library) for key in told if key not in said}
-            if flags := flags_of(claim.text, {key: said[key] for key in told}, assignment.question.text, known):
+            said = texts.of(told)
+            if said is not None and (flags := flags_of(claim.text, said, assignment.question.text, known)):
                 found[claim.id] = flags
     return found
+
+
+class _CitedTexts:
+    """What is cited, for code to look through: each is read once, and of whole sources no more than a bound."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._said: dict[str, str | None] = {}
+        self._too_long: set[str] = set()
+        self._left = _MOST_OF_ALL
+
+    def of(self, keys: Collection[str]) -> dict[str, str | None] | None:
+        """Return what is said by key; None where one of them is too long to be looked through."""
+        for key in keys:
+            if key not in self._said and key not in self._too_long:
+                self._read(key)
+        return {key: self._said[key] for key in keys} if self._too_long.isdisjoint(keys) else None
+
+    def _read(self, key: str) -> None:
+        said = _said_by(key, self._library)
+        size = len(said or "") if "p" not in key else 0
+        if size > min(self._left, _MOST_OF_ONE):
+            self._too_long.add(key)
+        else:
+            self._said[key], self._left = said, self._left - size
 
 
 def _is_unread(key: str, library: Library) -> bool:

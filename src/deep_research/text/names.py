@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from deep_research.i18n.language import CJK, detect
 from deep_research.i18n.lexicon import any_word, words
+from deep_research.text.kept_readings import keep_readings
 from deep_research.text.measures import EXACT, MONTHS, WORDS, Quantity
 from deep_research.text.quantities import find_others, quantities
 from deep_research.text.tokens import STOP_WORDS, normalise
@@ -384,7 +385,7 @@ class NameIndex:
         return False
 
 
-@lru_cache(maxsize=512)
+@keep_readings(512)
 def name_index(text: str) -> NameIndex:
     """Return the index of a text; that of a passage is made once for all claims that cite it."""
     return NameIndex(text)

@@ -10,11 +10,17 @@ _QUOTED = re.compile(
     r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|‘[^’\n]{1,300}’|「[^」\n]{1,300}」|『[^』\n]{1,300}』|`[^`\n]{1,300}`"
 )
 _ORDER = compile_on_use(any_word("page.order_patterns"), re.IGNORECASE)
+_AT_ONCE, _LONGEST_ORDER = 100_000, 1_000
+"""Characters that are looked at in one step, and how many of the next step's are with them."""
 
 
 def gives_orders(text: str) -> bool:
-    """Return whether `text` orders a reading program about; what stands in quotation marks is told, not ordered."""
-    return _ORDER.search(_QUOTED.sub(" ", text)) is not None
+    """Return whether `text` orders a reading program about; what stands in quotation marks is told, not ordered.
+
+    In steps, because no thread goes on beside one step of a pattern, and a page may be one line of 20 MB.
+    """
+    pieces = (text[at : at + _AT_ONCE + _LONGEST_ORDER] for at in range(0, len(text), _AT_ONCE))
+    return any(_ORDER.search(_QUOTED.sub(" ", piece)) for piece in pieces)
 
 
 def without_orders(text: str) -> str:
@@ -90,8 +96,10 @@ def unreadable_because(text: str) -> str:
     """Return what a page is instead of content ("a paywall or login"), or "" when it reads like content.
 
     A sign counts only where there is little prose: an article about captchas is an article. A page with
-    next to no prose and no sign is not called unreadable here; its emptiness shows by itself.
+    next to no prose and no sign is not called unreadable here; its emptiness shows by itself. Of a long text its
+    beginning tells.
     """
+    text = text[:_AT_ONCE]
     prose = sum(s.end - s.start for s in sentences(text) if s.end - s.start >= 40)
     if prose >= _MUCH_PROSE:
         return ""

@@ -7,10 +7,10 @@ amounts. Patterns are tried only beside digits: to try them at every character w
 import re
 from collections.abc import Iterator, Sequence, Set
 from decimal import Decimal
-from functools import lru_cache
 
 from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, words
 from deep_research.text import measures
+from deep_research.text.kept_readings import keep_readings
 from deep_research.text.measures import (
     CLOCKS,
     DATE_EXTRACTORS,
@@ -159,7 +159,7 @@ def quantities(text: str) -> list[Quantity]:
     return list(_quantities(text))
 
 
-@lru_cache(maxsize=2048)
+@keep_readings(2048)
 def _quantities(text: str) -> tuple[Quantity, ...]:
     """Read the quantities of a text, which is asked for once per claim that cites it."""
     plain = text if text.isascii() else text.translate(_PLAIN)

@@ -1,12 +1,12 @@
 """Quotations: which a text makes, and whether a stretch of text occurs in another word for word."""
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
 from deep_research.i18n.language import CJK
+from deep_research.text.kept_readings import keep_readings
 from deep_research.text.tokens import FULL_WIDTH
 
 
@@ -137,12 +137,12 @@ def _is_plain(text: str) -> bool:
     return _PLAIN.fullmatch(text) is not None
 
 
-@lru_cache(maxsize=1024)
+@keep_readings(1024)
 def _squeeze_plain(text: str) -> str:
     return " ".join(text.lower().replace("`", "'").split())
 
 
-@lru_cache(maxsize=256)
+@keep_readings(256)
 def _squeezed(text: str) -> tuple[str, list[int]]:
     """Fold `text` to single spaces; return it with the offset that each of its characters came from."""
     if _is_plain(text):

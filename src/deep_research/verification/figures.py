@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from functools import lru_cache
 from typing import NamedTuple
 
+from deep_research.text.kept_readings import keep_readings
 from deep_research.text.measures import CALENDAR, MONEY, MONTHS, Quantity, date_parts, in_base, is_same_size, same_date
 from deep_research.text.names import amounts
 from deep_research.text.quantities import is_step, quantities
@@ -59,7 +59,7 @@ def _day_first(text: str) -> list[Quantity]:
     ]
 
 
-_figures_of = lru_cache(maxsize=1024)(_Figures)
+_figures_of = keep_readings(1024)(_Figures)
 """A passage is read once for all statements that cite it."""
 
 
