@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from deep_research.report.charts import with_tables
 from deep_research.verification.chart_points import chart_problems, read_charts
 
 PASSAGES = {"s1p1": "Coal fell to 12.5 % in 2024; 1,200 GWh.", "s1p2": "In 2025 it was 9 percent."}
@@ -74,3 +75,15 @@ def test_a_number_of_a_table_that_may_be_a_year_is_a_value() -> None:
     (chart,) = read_charts(_chart(unit="秒", points=[{"label": "a", "value": 1402, "id": "s1p1"}] * 2))
     assert not chart_problems(chart, {"s1p1": "| 主题 | 恢复时间（秒） |\n| --- | --- |\n| 16 | 1402 |"})
     assert chart_problems(chart, {"s1p1": "| 主题 | 恢复时间（秒） |\n| --- | --- |\n| 16 | 1403 |"})
+
+
+def test_where_nothing_draws_it_a_chart_is_a_table() -> None:
+    points = [{"label": "a | b", "value": 1200, "id": "s1p1"}, {"label": "<b>c</b>", "value": 3, "id": "s1p1"}]
+    shown = with_tables(_chart(unit="rpm", points=points))
+    assert "| a \\| b | 1,200 rpm |" in shown
+    assert "| `<b>`c" in shown, "what a label says acts nowhere"
+    assert "json" not in shown
+    assert "{" not in shown
+    assert shown.startswith("Text [s1p1].\n\n| Coal | rpm |\n| --- | --- |\n")
+    assert shown.endswith("|\n\nMore.\n")
+    assert with_tables("```chart\nno json\n```\n") == "```chart\nno json\n```\n"

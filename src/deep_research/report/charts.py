@@ -1,6 +1,7 @@
 """The charts that a report holds, as figures to be drawn."""
 
 from deep_research.data import Figure, FigurePoint, Report
+from deep_research.text.inert_markdown import make_inert
 from deep_research.verification.chart_points import INFO, Chart, read_charts
 
 _FENCE = "`" * 12
@@ -18,6 +19,17 @@ def charts_of(report: Report) -> dict[str, Figure]:
     blocks = (report.report[chart.start : chart.end].strip().split("\n") for chart in read_charts(report.report))
     texts = ("\n".join(lines[1:-1]).rstrip("\n") for lines in blocks)
     return {text: figure for text in texts if (figure := read_chart(text)) is not None}
+
+
+def with_tables(text: str) -> str:
+    """Return Markdown with a table in place of each chart, for where nothing draws it; what cannot be drawn stays."""
+    for chart in reversed(read_charts(text)):
+        if not chart.fault:
+            rows = [(chart.title, chart.unit), ("---", "---"), *((p.label, p.display) for p in _figure(chart).points)]
+            cells = ([make_inert(said).replace("|", r"\|") for said in row] for row in rows)
+            table = "\n".join(f"| {label} | {value} |" for label, value in cells)
+            text = f"{text[: chart.start]}{table}{text[chart.end :]}"
+    return text
 
 
 def _figure(chart: Chart) -> Figure:
