@@ -620,6 +620,13 @@ def list_exporters() -> "list[type[Exporter]]":
     return [registry.component("exporters", name) for name in registry.names("exporters")]
 
 
+def format_charts(text: str) -> str:
+    """Return a report's Markdown with a table in place of each chart, for where nothing draws it."""
+    from deep_research.report.charts import with_tables  # noqa: PLC0415 - see above
+
+    return with_tables(text)
+
+
 def format_plan(brief: "Brief") -> str:
     """Return a plan as the outline of Markdown that a run takes as the answer to the plan it has shown."""
     from deep_research.conversation.plan_outline import format_outline  # noqa: PLC0415 - only where it is asked for

@@ -32,7 +32,9 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
     given = write.assign(ctx, state["question"], state["analysis"], state["decision"], state["brief"], sections)
     if whole := state.get("whole"):
         turns = state.get("conversations", {}).get(whole.title, ())
-        given = given.model_copy(update={"whole": whole, "research": tuple(turns)})
+        dropped = (f"Leave out: {s.title}" for s in state["sections"] if s not in sections)
+        brief = given.brief.model_copy(update={"remarks": (*given.brief.remarks, *dropped)})
+        given = given.model_copy(update={"whole": whole, "research": tuple(turns), "brief": brief})
     checked = await _checked(ctx, given)
     done = Finished(
         question=state["question"],
