@@ -140,7 +140,9 @@ def test_it_searches_again_for_what_the_user_remarks(tmp_path: Path) -> None:
         assert [action.query for action in again.actions] == ["and the pressure"]
 
 
-@pytest.mark.parametrize(("question", "searches"), [("filter cover", 0), ("filter cover of a dishwasher", 1)])
+@pytest.mark.parametrize(
+    ("question", "searches"), [("filter cover", 0), ("filter cover of a dishwasher", 1), ("洗碗机的滤网盖", 1)]
+)
 def test_a_follow_up_searches_only_where_what_was_read_lacks_a_word(
     tmp_path: Path, question: str, searches: int
 ) -> None:

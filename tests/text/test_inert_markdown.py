@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from deep_research.text.inert_markdown import make_inert
+from deep_research.text.inert_markdown import literal_marks, make_inert
 
 _RENDERER = MarkdownIt("commonmark", {"html": True}).enable("table")
 _ACTING = {"html_inline", "html_block", "link_open", "image"}
@@ -90,3 +90,13 @@ def test_what_some_take_for_a_fence_and_others_for_a_table_is_neither(fence: str
     inert = make_inert(f"{fence}\n|-|\n|[x](http://evil.example/)|\n")
     assert "](http" not in inert
     assert not inert.startswith(("~~~", "```"))
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [("files *.log", [6]), ("the __init__ file", [4, 5, 10, 11]), ("see **Note** here", []), ("a ** b", [])],
+)
+def test_a_sign_that_stands_so_in_a_source_is_kept_and_the_writer_s_own_emphasis_stays(
+    text: str, places: list[int]
+) -> None:
+    assert list(literal_marks(text, f"It says {text}.")) == places

@@ -46,9 +46,9 @@ class Page:
 def links_of(page: Page) -> dict[str, str]:
     """Return the web addresses a page names, in order, at most 5,000, each with the words of its text that link to it.
 
-    There are none where a menu, the head or the foot of a page links. Of HTML and feeds these are the links, of other text the addresses written in it; a PDF's text is
-    for its reader to give (`KnownAddresses.add_page_text`). What no visitor sees names nothing, nor does a link in
-    an order to the reader.
+    A link of a menu, or of the head or foot of a page, has no words. Of HTML and feeds these are the links, of other
+    text the addresses written in it; a PDF's text is for its reader to give (`KnownAddresses.add_page_text`). What no
+    visitor sees names nothing, nor does a link in an order to the reader.
     """
     if page.media_type in (*_HTML, *_XML):
         found = _of_markup(page)

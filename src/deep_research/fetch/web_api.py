@@ -67,7 +67,8 @@ class WebApiClient:
         """See `ports.ApiClient.request`; `form` is sent URL-encoded instead of `json`.
 
         A call that may have had an effect (anything but GET) is repeated only where the API said that it
-        did not take it (429, 503), and once where the connection failed before an answer. Errors name the address without its query, where keys may be.
+        did not take it (429, 503), and once where the connection failed before an answer. Errors name the address without
+        its query, where keys may be.
         Raises Blocked where the guard refuses, NotFound where the host does not exist.
         """
         sent = {

@@ -91,8 +91,8 @@ def rank_places(part: Part, language: str, library: Library, sources: Sequence[s
 def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -> PartPlaces:
     """Return what is shown for one part: the best place whole, other places, and which words do not stand together."""
     part, words = ranked.part, ranked.words
-    plain = [word for word in part.words if not is_run(word.text)]  # what is a word of other scripts, nobody knows
-    named = [word for word in plain if word.worth > COMMON] or plain
+    asked = [word for word in part.words if word.worth > COMMON] or list(part.words)
+    named = [word for word in asked if not is_run(word.text)]  # what is a word of other scripts, nobody knows
     shown = Shown()
     stretches = _stretches(ranked, shown, library)
     together, missing, closest, complete = _together(named, ranked.places, library, sources)
@@ -103,6 +103,7 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
         together=together,
         closest=closest,
         is_complete=complete,
+        is_covered=any(has_all(asked, one.candidate.terms | one.candidate.above) for one in ranked.places),
         things=part.things,
         stretches=tuple(stretches),
         places=_places(ranked.places, words, shown, library),

@@ -118,7 +118,7 @@ class FinderReasoner:
         seen = _seen(turns)
         if new and not made and seen:
             found = await self._find(section, brief, library, seen)
-            new = [] if all(part.together for part in found) else new
+            new = [] if all(part.is_covered for part in found) else new
         if new:
             prefix = f"a{section.attempts}t{len(turns)}"
             return Move(actions=tuple(Action(id=f"{prefix}q{n}", name="search", query=q) for n, q in enumerate(new, 1)))

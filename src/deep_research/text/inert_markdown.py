@@ -24,18 +24,20 @@ _PIECE = re.compile(r"\\[!-/:-@\[-`{-~]|`+|.")
 _TAG_NEXT = re.compile(r"[A-Za-z/!?]")
 
 _EMPHASIS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)")
+_STARRED = re.compile(r"(\*+)[^*]+\1|[\W_]*")
+"""Emphasis, or signs alone."""
 _MARKED = re.compile("{0}*[*_]{0}*".format(r"[^\s\"“”„«»()\[\]{}<>|,;]"))
 
 
 def literal_marks(text: str, said: str) -> Iterator[int]:
     """Yield where a backslash keeps a sign from becoming emphasis: in words that stand so in `said`, as in "*.log".
 
-    In code no sign becomes one.
+    In code no sign becomes one, and stars on both sides of a word are the writer's emphasis.
     """
     code = code_spans(text)
     for word in _MARKED.finditer(text):
         plain = word[0].rstrip(".:!?'’")
-        if re.search(r"[^\W_]", plain) and plain in said and not is_within(code, word.start()):
+        if _STARRED.fullmatch(plain) is None and plain in said and not is_within(code, word.start()):
             yield from (word.start() + at for run in _EMPHASIS.finditer(plain) for at in range(*run.span()))
 
 
