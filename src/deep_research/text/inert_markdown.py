@@ -24,7 +24,7 @@ _PIECE = re.compile(r"\\[!-/:-@\[-`{-~]|`+|.")
 _TAG_NEXT = re.compile(r"[A-Za-z/!?]")
 
 _EMPHASIS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)")
-_STARRED = re.compile(r"(\*+)[^*]+\1|[\W_]*")
+_STARRED = re.compile(r"(\*+)\w[^*]*\1|[\W_]*")
 """Emphasis, or signs alone."""
 _MARKED = re.compile("{0}*[*_]{0}*".format(r"[^\s\"“”„«»()\[\]{}<>|,;]"))
 
