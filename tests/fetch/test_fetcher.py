@@ -1,8 +1,6 @@
 """Pages: named, once, polite, kept."""
 
 import asyncio
-import time
-from itertools import pairwise
 
 import pytest
 
@@ -18,6 +16,7 @@ from deep_research.fetch.web import Web, WebOptions
 from tests.fetch.conftest import Everything
 from tests.support import web_answers as answers
 from tests.support.fake_web import FakeWeb
+from tests.support.turns import TOO_LONG, turns_of_tasks
 
 
 async def test_only_what_was_named_is_opened(internet, make_fetcher):
@@ -53,13 +52,11 @@ async def test_addresses_that_take_long_to_read_hold_up_nobody_else(internet, ma
     links = "".join(f'<p><a href="http://n{number}.{name}.test/?q">n</a></p>' for number in range(5_000))
     internet.site("a.test").page("/", links)
     fetcher = make_fetcher(known=KnownAddresses(["http://a.test/"]))
-    turns, fetching = [time.process_time()], asyncio.create_task(fetcher.fetch("http://a.test/"))
-    while not fetching.done():
-        await asyncio.sleep(0.01)
-        turns.append(time.process_time())
+    async with turns_of_tasks() as held_up:
+        await fetcher.fetch("http://a.test/")
     assert len(fetcher.known) > 5_000
     assert fetcher.links("http://a.test/") == {}
-    assert max(after - before for before, after in pairwise(turns)) < 0.6
+    assert max(held_up) < TOO_LONG
 
 
 async def test_nothing_of_ours_is_sent_along(internet, make_fetcher, monkeypatch):

@@ -28,7 +28,7 @@ def test_a_fallback_that_answered_is_named_and_the_first_model_is_left_alone(
     tried = [call for call in provider.calls if call.request["model"] == "first"]
     # Calls that were under way together have tried it side by side.
     assert len(tried) <= 2 * most
-    assert took < 30
+    assert took < 60
     report = ran.report
     assert set(report.reasoner.models.values()) == {"second"}
     assert set(report.reasoner.calls) == {"second (compatible)"}
@@ -42,7 +42,7 @@ def test_a_dead_model_is_told_once_and_is_no_author(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("OPENAI_COMPATIBLE_API_KEY", "test-key")
     begun = time.monotonic()
     report = research(tmp_path, model_name="gone").report
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 60
     assert report.reasoner.kind == "finder"
     assert report.report.count("gone (compatible) did not answer") == 1
     assert "No model was used" in report.report

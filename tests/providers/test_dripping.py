@@ -57,6 +57,6 @@ async def test_a_server_that_sends_one_byte_after_the_other_is_a_silent_one(part
     with pytest.raises(ProviderDown) as caught:
         await model.complete(asking())
     assert caught.value.reason == "timeout"
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
     await model.close()
     server.close()

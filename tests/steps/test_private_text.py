@@ -13,7 +13,7 @@ from deep_research.settings import Settings
 from deep_research.steps.private_text import hold_back, sent_queries
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
-from tests.support.turns import turns_of_others
+from tests.support.turns import TOO_LONG, turns_of_others
 
 PRIVATE = """# Plan for Helios
 
@@ -133,4 +133,4 @@ def test_a_long_document_leaves_other_threads_their_turn(tmp_path: Path) -> None
     private = "ﬁ½ﷺ " * 1_000_000 + PRIVATE
     with turns_of_others() as held_up:
         assert held(SENTENCE, tmp_path, private=private)[0] == "words"
-    assert max(held_up) < 0.6
+    assert max(held_up) < TOO_LONG

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from deep_research.data import Document, Heading, PageStart
 from deep_research.text.passages import MAX_CHARS, TARGET_CHARS, cut_passages
-from tests.support.turns import turns_of_others
+from tests.support.turns import TOO_LONG, turns_of_others
 
 SENTENCE = "The index keeps one row for every term and block of passages that hold it. "
 
@@ -106,4 +106,4 @@ def test_a_heading_at_the_end_of_a_long_text_is_looked_at_once() -> None:
 def test_a_line_without_end_leaves_other_threads_their_turn() -> None:
     with turns_of_others() as held_up:
         cut_passages(Document(text="abcdefghij" * 6_000_000))
-    assert max(held_up) < 0.6
+    assert max(held_up) < TOO_LONG

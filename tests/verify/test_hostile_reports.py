@@ -15,7 +15,7 @@ import pytest
 from deep_research import ConfigError, export, verify
 from deep_research.runs.report_file import MOST_BYTES, report_text
 from tests.support.fake_web import FakeWeb
-from tests.support.turns import turns_of_others
+from tests.support.turns import TOO_LONG, turns_of_others
 from tests.support.web_answers import HANG, WebAnswer, redirect
 from tests.verify.reports import BETA, engines_web, html, word
 
@@ -219,7 +219,7 @@ def test_pages_that_are_books_hold_up_nobody_and_are_not_kept(web: tuple[FakeWeb
     with turns_of_others() as held_up:
         report = checked(text, web[0])
     assert report.claims
-    assert max(held_up) < 0.6
+    assert max(held_up) < TOO_LONG
     assert _kept_megabytes() - before < 500
 
 
