@@ -29,7 +29,10 @@ CONTEXT = 0.5
 """What a word is worth that the part before has."""
 LAST = 0.45
 """What a passage keeps that belongs to a contents list, a change log, a bibliography or a licence."""
+ABOUT_ITSELF = 0.75
+"""What a paragraph without a sentence keeps before the first sub-heading: a document's lines about itself."""
 _OLD = re.compile(any_word("finding.not_current_patterns"), re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’」』）)\]]*(?:\s|$)")
 _ENTRY = re.compile(
     r"^\s*(?:[-*•]\s+)?(?:\[\w{1,12}\]|\d{1,3}[.)])?\s*[^\n]{3,200}?\(?\b(?:19|20)\d\d[a-z]?\)?[.,:]\s", re.MULTILINE
 )
@@ -116,9 +119,15 @@ def best_unit(
         if is_contents_line(section.text[unit.start : unit.end]):
             worth *= LAST
         worth = worth * candidate.kept + candidate.worth
+        if unit.kind == "prose" and _is_about_itself(section, unit):
+            worth *= ABOUT_ITSELF
         if found is None or worth > found.worth:
             found = Best(candidate, section, unit, part, worth)
     return found
+
+
+def _is_about_itself(section: Section, unit: Unit) -> bool:
+    return " > " not in section.where and not _SENTENCE_END.search(section.text, unit.start, unit.end)
 
 
 def _in_part(part: Span, words: Sequence[Word], above: frozenset[str]) -> float:
