@@ -16,6 +16,8 @@ from deep_research.finding.question import analyze_question, read_question
         ("スワップの大きさは？ 暗号化するには？", 2),
         ("스왑은 얼마나 커야 하나요? 암호화는 어떻게 하나요?", 2),
         ("How does mod_rewrite differ from mod_alias, and when should we use which?", 1),
+        ("We deleted many rows but the file is still huge. How do I shrink it?", 1),
+        ("Compare DROP with TRUNCATE. Which port does the server use?", 2),
     ],
 )
 def test_parts(question: str, parts: int) -> None:
@@ -52,6 +54,12 @@ def test_a_later_part_keeps_the_words_of_the_first() -> None:
     second = read_question("What limits subprocess.run, and what happens to the child?").parts[1]
     assert [word.text for word in second.words if word.worth > 0.5] == ["child"]
     assert "subprocess.run" in [word.text for word in second.context]
+
+
+def test_what_is_told_before_a_question_says_what_it_is_about() -> None:
+    (part,) = read_question("The data file is huge. How do I shrink it?").parts
+    assert [word.text for word in part.words if word.worth > 0.5] == ["shrink"]
+    assert {"data", "file"} <= {word.text for word in part.context}
 
 
 def test_a_long_question_is_cut_and_the_rest_counted() -> None:

@@ -39,19 +39,26 @@ class Asked(NamedTuple):
 
 
 def read_question(question: str, language: str = "") -> Asked:
-    """Return what a question asks; pieces without a word of their own belong to the piece before them."""
+    """Return what a question asks; pieces without a word of their own belong to the piece before them.
+
+    What is told before anything is asked ("The disk is full. How …?") says what the question is about.
+    """
     text, cut = _cut(question)
     language = detect(text, default=language or "en")
     pieces = [piece.strip(" \t,，、") for hard in _HARD.split(text) for piece in _soft(language).split(hard or "")]
+    pieces = list(filter(None, pieces))
+    first = next((number for number, piece in enumerate(pieces) if _is_question(piece, text, language)), 0)
+    told = [word for piece in pieces[:first] for word in read_words(piece, language)]
     found: list[Part] = []
-    for more in filter(None, pieces):
+    for more in pieces[first:]:
         piece, asked = more, read_words(more, language)
         has_own = any(word.worth > COMMON for word in asked)
         waits = bool(found) and not any(word.worth > COMMON for word in found[-1].words)
         if found and (waits or not has_own or len(found) >= MOST_PARTS):
             before = found.pop()
             piece, asked = f"{before.text} {piece}", _once([*before.words, *asked])
-        context = tuple(word for word in (found[0].words if found else ()) if word.worth > COMMON and word not in asked)
+        about = _once([*told, *(found[0].words if found else ())])
+        context = tuple(word for word in about if word.worth > COMMON and word not in asked)
         found.append(Part(piece, tuple(asked), context, compared(piece, language)))
     return Asked(tuple(part for part in found if part.words), cut)
 
@@ -150,14 +157,16 @@ def analyze_question(question: str, language: str) -> QueryAnalysis:
 
 def is_plain_topic(text: str, language: str) -> bool:
     """Return whether a text only names a topic: it has no question mark, and no word that asks for something of it."""
-    kinds = (
-        "finding.list",
-        "finding.deep",
-        "finding.progress",
-        "finding.number",
-        "finding.steps",
-        "finding.asking",
-        "question.word",
-    )
-    asks = "|".join(any_word(f"{name}_patterns") for name in kinds)
-    return "?" not in text and "？" not in text and not compared(text, language) and not re.search(asks, text, re.I)
+    return "?" not in text and "？" not in text and not compared(text, language) and not _asks(text)
+
+
+_ASKING = ("list", "deep", "progress", "number", "steps", "asking")
+
+
+def _is_question(piece: str, text: str, language: str) -> bool:
+    return f"{piece}?" in text or f"{piece}？" in text or _asks(piece) or bool(compared(piece, language))
+
+
+def _asks(text: str) -> bool:
+    kinds = (*(f"finding.{name}" for name in _ASKING), "question.word")
+    return re.search("|".join(any_word(f"{kind}_patterns") for kind in kinds), text, re.IGNORECASE) is not None
