@@ -1,16 +1,21 @@
 """Whole runs over web sources, some of which fail."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from deep_research.assembly.environment import RunEnvironment, open_context
+from deep_research.data import Action, Observation
 from deep_research.errors import ConfigError
+from deep_research.runs.research_run import ResearchRun
+from deep_research.steps.search import perform
 from tests.cli.terminal import Said, call, shows_no_traceback
 from tests.model.harness import served
 from tests.runs.soundness import assert_sound, body
 from tests.support.scripted_researcher import ScriptedResearcher
 from tests.support.web_answers import HANG, json_answer, page, status
-from tests.web.world import ALPHA, BETA, GAMMA, QUESTION, SEARCH, WIKIPEDIA, World, begin, research, why
+from tests.web.world import ALPHA, BETA, GAMMA, QUESTION, SEARCH, WIKIPEDIA, World, begin, research, web_of, why
 
 FIVE = ("arxiv", "openalex", "hackernews", "wikipedia", "searxng")
 
@@ -141,3 +146,25 @@ def test_the_command_when_nothing_is_found_anywhere(world: World, tmp_path: Path
     assert said.code == 3, said.err
     assert "Searched in: searxng; wikipedia." in said.out
     assert shows_no_traceback(said)
+
+
+async def test_what_a_page_named_before_a_run_stopped_may_be_opened_after_it(world: World, own_state: Path) -> None:
+    named = world.page("delta.test", "/engine", "Delta engine", "The Delta engine is a steam engine.", listed=False)
+    world.page("kinds.test", "/", "Kinds of engines", f"The Delta engine is told of at {named} by its maker.")
+    begun = begin("Which kinds of engines are there?", home=own_state)
+
+    async def opened(url: str) -> Observation:
+        environment = RunEnvironment(own_state, make_web=web_of(world.web))
+        with closing(begun.folder.open_log(lambda _event: None)) as log:
+            async with open_context(ResearchRun(begun.folder).job(log), environment) as ctx:
+                if url == "":
+                    await ctx.places[0].prepare(lambda *_told: None)
+                action = Action(id=f"open {url}", name="open", source=url)
+                if not url:
+                    action = Action(id="search", name="search", query="kinds of engines")
+                (seen,) = await perform(ctx, [action])
+                return seen
+
+    assert (await opened("")).passages
+    assert (await opened(named)).passages
+    assert not (await opened("http://delta.test/other")).passages

@@ -1,7 +1,7 @@
 """A small Internet about engines that do not exist: sites, a web search, an encyclopedia, and runs that search them."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -107,14 +107,15 @@ def begin(
     return Ran(folder, home)
 
 
+def web_of(web: FakeWeb) -> Callable[[WebOptions], Web]:
+    """Return what builds the connection to a fake web; polite waiting takes no time."""
+    return lambda options: Web(options, resolver=web.dns, dial=web.dial, clock=FakeClock())
+
+
 def research(web: FakeWeb, question: str = QUESTION, *, home: Path, **settings: Any) -> Ran:
     """Do a whole run that finds the fake web where others find the Internet; polite waiting takes no time."""
     ran = begin(question, home=home, **settings)
-
-    def make_web(options: WebOptions) -> Web:
-        return Web(options, resolver=web.dns, dial=web.dial, clock=FakeClock())
-
-    environment = RunEnvironment(home, listener=ran.events.append, make_web=make_web)
+    environment = RunEnvironment(home, listener=ran.events.append, make_web=web_of(web))
     ran.finished = asyncio.run(resume_run(ran.folder, environment))
     return ran
 

@@ -232,6 +232,7 @@ async def _open_outside(
     # Away from the event loop: the modules of the web are many.
     web = await asyncio.to_thread(_open_web, job, environment, tools, journal, on_gap)
     if web is not None:
+        await asyncio.to_thread(web.remember, library)
         stack.push_async_callback(web.close)
         tools.share(web.known)
     places = _places(job, environment, tools, web, journal, stack)

@@ -12,7 +12,7 @@ from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, SourceError
 from deep_research.i18n.catalog import gap_of
 from deep_research.i18n.language import detect
-from deep_research.ports import Journal, Progress, SearchPlace
+from deep_research.ports import Journal, Library, Progress, SearchPlace
 from deep_research.settings import Settings, load_keys
 from deep_research.state_files import PAGES, REJECTED, make_private_folder
 from deep_research.stores.open_stores import shared_limits
@@ -76,6 +76,14 @@ class WebPlaces:
     def known(self) -> "KnownAddresses":
         """The addresses that may be opened."""
         return self._fetcher.known
+
+    def remember(self, library: Library) -> None:
+        """Take in the addresses that pages have named which the run read before it stopped."""
+        for source in library.sources():
+            snapshot = library.snapshot(source.id) if source.url.startswith("http") else None
+            if snapshot is not None:
+                self.known.add(source.url)
+                self.known.add_page_text(snapshot.text)
 
     async def close(self) -> None:
         """Let go of connections."""
