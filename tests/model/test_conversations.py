@@ -230,3 +230,20 @@ def test_who_researches_a_whole_question_writes_in_the_same_conversation_and_los
     beta = next(section for section in ran.report.sections if section.title == "Beta engine")
     assert beta.notes.count("## Beta engine") == 2, "the notes of both rounds"
     assert_presentable(ran)
+
+
+def test_what_the_writer_looks_up_takes_nothing_from_what_it_was_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = engines(tmp_path / "notes")
+    for name in ("alpha", "beta", "gamma"):
+        tests = "\n\n".join(
+            f"In test {n} the {name.title()} engine ran for {n} hours. {'It ran well. ' * 40}" for n in range(30)
+        )
+        (notes / f"{name}.md").write_text(f"{(notes / f'{name}.md').read_text()}\n\n{tests}\n")
+    script = ScriptedResearcher(sections=PLAN, sentences=12, opens=3, look_ups=[f"test {n} hours" for n in range(9)])
+    with served(monkeypatch, script) as provider:
+        research(tmp_path, docs=[notes], max_context_tokens=6_000)
+    writer = conversations(provider, script)["writer "]
+    assert len(writer) > 5
+    assert all(request[:2] == writer[0] for request in writer)

@@ -226,4 +226,4 @@ def _lines_by_source(ids: Sequence[str], library: Library) -> str:
     for key in ids:
         groups.setdefault(key.partition("p")[0], []).append(key)
     rows = (f"{source_line(source, library)}: {', '.join(keys)}" for source, keys in groups.items())
-    return "(shown before) " + "; ".join(rows)
+    return "(read, no longer shown; open by id) " + "; ".join(rows)

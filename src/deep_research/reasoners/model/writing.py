@@ -22,6 +22,13 @@ _OPENING = {"words": "100 to 200 words", "signs": "200 to 400 characters"}
 _CHARACTER_LANGUAGES = ("zh", "ja", "ko")
 _NOTES_SHARE = 0.6
 """Share of the material's room that the notes may take before they are cut; the passages get the rest."""
+_WHOLE_SHARE, _SHRUNK_SHARE = 0.55, 0.4
+"""Shares of the room up to which the writer's own research is shown as it was, and that it takes where it is longer."""
+_LOOKED_UP_SHARE, _REVISED_SHARE = 0.25, 0.15
+"""Shares for what is looked up before writing, and for revisions.
+
+They are kept free from the first prompt on: what is shown before stays as it was sent, and providers' caches hold it.
+"""
 _PROBLEM_TOKENS = 8_000
 """How much of the passages that tell problems right a writer is shown again."""
 
@@ -57,7 +64,7 @@ class Writing(ModelReasonerBase):
                 said += [self._problems(done.problems, "", library), _edits_as_text(done.edits)]
             messages = self._writing(assignment, turns, library, budget)
             asked = [*messages, *said, self._problems(problems, text if rounds else "", library)]
-            asked += messages_of(looked, library, budget=budget // 3, calls=REVISION_LOOKUPS)
+            asked += messages_of(looked, library, budget=int(budget * _REVISED_SHARE), calls=REVISION_LOOKUPS)
             answer, found = await self._ask.act_or_answer("report", asked, self._writer_tools(assignment), ReviseAnswer)
             if found is None:
                 return Move(actions=actions_of(answer, f"e{len(rounds)}.{len(looked)}", self._outside))
@@ -111,8 +118,8 @@ class Writing(ModelReasonerBase):
             mcp_prompt=self._mcp_prompt,
             is_own=bool(research),
         )
-        looked_up = messages_of(turns, library, budget=budget // 3, calls=LOOKUPS)
-        room = budget - estimate_tokens(standing) - sum(estimate_tokens(m.text) for m in looked_up)
+        looked_up = messages_of(turns, library, budget=int(budget * _LOOKED_UP_SHARE), calls=LOOKUPS)
+        room = int(budget * (1 - _LOOKED_UP_SHARE - _REVISED_SHARE)) - estimate_tokens(standing)
         if research:
             room -= sum(estimate_tokens(m.text) for m in research)
             bare = assignment.model_copy(update={"sections": (), **({"passages": ()} if is_whole else {})})
@@ -126,9 +133,10 @@ class Writing(ModelReasonerBase):
             return [], False
         task, calls = self._task(whole, assignment.brief), whole.calls(self._limits.tool_calls)
         full = messages_of(assignment.research, library, budget=self._window, calls=calls)
-        if sum(estimate_tokens(m.text) for m in (*task, *full)) <= budget * 4 // 5:
+        if sum(estimate_tokens(m.text) for m in (*task, *full)) <= budget * _WHOLE_SHARE:
             return [*task, *full], True
-        return [*task, *messages_of(assignment.research, library, budget=budget // 2, calls=calls)], False
+        room = int(budget * _SHRUNK_SHARE)
+        return [*task, *messages_of(assignment.research, library, budget=room, calls=calls)], False
 
     def _given(self, assignment: Assignment, library: Library, room: int) -> str:
         """Return question, notes and passages within `room` tokens."""
