@@ -57,7 +57,6 @@ PARSERS: dict[str, dict[str, str]] = {
         "claims": "patents.parse_claims",
         "description": "patents.parse_description",
     },
-    "patents_patentsview": {"": "patents.parse_granted_patents"},
     "patents_uspto_odp": {"": "patents.parse_applications"},
     "perplexity": {"": "perplexity.parse_answer"},
     "pubmed": {

@@ -23,7 +23,7 @@ FAMILIES = {
     "huggingface": ("huggingface_blog", "huggingface_models", "huggingface_papers"),
     "model_web_search": ("anthropic_web_search", "openai_web_search"),
     "own_index": ("opensearch", "postgres_index"),
-    "patents": ("patents_epo", "patents_patentsview", "patents_uspto"),
+    "patents": ("patents_epo", "patents_uspto"),
 }
 """The modules that hold several sources, with the names of these; any other holds the one that it is named after."""
 

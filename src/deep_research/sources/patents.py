@@ -1,10 +1,8 @@
 """Patents, one key for a publication whichever office found it: the European Patent Office's Open Patent Services
-(https://developers.epo.org), PatentsView (https://search.patentsview.org/docs; the service may move or end) and the
-USPTO's Open Data Portal (https://data.uspto.gov/apis).
+(https://developers.epo.org) and the USPTO's Open Data Portal (https://data.uspto.gov/apis).
 """
 
 import asyncio
-import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,30 +13,26 @@ from typing import Any, NamedTuple
 from pydantic import Field
 
 from deep_research.data import Document, Found, SearchResult
-from deep_research.errors import Blocked, NotFound, SourceError, Unreadable
+from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, keywords, rate, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, keywords, rate, result, snippet
 from deep_research.sources._api_answers import (
     Element,
     at,
     child,
     children,
     distinct,
-    explanation,
     failure,
     first,
-    full_name,
     inner_markup,
     iso_date,
     json_of,
     limited,
-    list_of,
     listed,
     local_name,
     number,
     objects,
-    raw,
     text,
     text_of,
     texts,
@@ -52,10 +46,6 @@ _COUNTRY_NOTE = re.compile(r"\s*\[[A-Z]{2}\]\s*$")
 _FIELDED = re.compile(r"\b[a-z]{1,3}\s*(?:=|all|any|within)\s*", re.IGNORECASE)
 _MARGIN = timedelta(seconds=60)
 _THROTTLED = ("overloaded", "black")
-_FIELDS = (
-    "patent_id", "patent_title", "patent_abstract", "patent_date", "patent_type", "inventors", "assignees",
-    "patent_num_times_cited_by_us_patents", "patent_earliest_application_date",
-)  # fmt: skip
 _BAGS = ("patentFileWrapperDataBag", "patentBag", "petitionDecisionDataBag", "patentdata")
 _MAX_CODES = 12
 
@@ -336,78 +326,6 @@ def _epo_people(group: Element | None, name: str) -> tuple[str, ...]:
     official = [one for one in entries if one.get("data-format") == "epodoc"] or entries
     names = (text_of(child(one, f"{name}-name", "name")) for one in official)
     return tuple(_COUNTRY_NOTE.sub("", each).strip(" ,") for each in names)
-
-
-class PatentsViewOptions(DatedOptions):
-    """Options of the search; the period is that of the grant."""
-
-    base_url: str = Field("https://search.patentsview.org", description="Address of the API.")
-    requests_per_second: float = rate(0.35, "45 calls per minute (search.patentsview.org/docs).", most=1)
-    burst: int = calls_at_once(22)
-
-
-class PatentsViewSource(ApiSource[PatentsViewOptions]):
-    """Searches titles and abstracts of granted US patents."""
-
-    name = "patents_patentsview"
-    purpose = "Granted US patents since 1976 with abstracts, assignees and citations."
-    needs = "PATENTSVIEW_API_KEY"
-    narrow = True
-    key_header = ("x-api-key", "{}")
-
-    async def _search(self, query: str, limit: int) -> SearchResult:
-        wanted: list[object] = [{"_or": [{"_text_all": {name: query}} for name in ("patent_title", "patent_abstract")]}]
-        if self.options.since:
-            wanted.append({"_gte": {"patent_date": f"{self.options.since}"}})
-        if self.options.until:
-            wanted.append({"_lte": {"patent_date": f"{self.options.until}"}})
-        params = {
-            "q": json.dumps({"_and": wanted}),
-            "f": json.dumps(_FIELDS),
-            "o": json.dumps({"size": min(limit, 100)}),
-        }
-        return result(parse_granted_patents(await self._get("/api/v1/patent/", params)))
-
-
-def parse_granted_patents(response: ApiResponse) -> list[Found]:
-    """Return the patents of a search; none found gives an empty list. Raises SourceError."""
-    answer = json_of(response, PatentsViewSource)
-    if isinstance(answer, Mapping) and answer.get("error") is True:
-        raise failure(
-            SourceError, response, PatentsViewSource, f"the request was not accepted: {explanation(response)}"
-        )
-    entries = list_of(response, PatentsViewSource, "patents", what="patents")
-    return [found for entry in entries if (found := _patent(entry))]
-
-
-def _patent(entry: Mapping[str, Any]) -> Found | None:
-    own = text(entry.get("patent_id"))
-    if not own:
-        return None
-    return found_patent(
-        Patent(
-            number=f"US{own}",
-            title=line(raw(entry.get("patent_title"))),
-            inventors=_people(entry.get("inventors"), "inventor_name_first", "inventor_name_last"),
-            applicants=_people(
-                entry.get("assignees"), "assignee_individual_name_first", "assignee_individual_name_last"
-            ),
-            published=iso_date(text(entry.get("patent_date"))),
-            abstract=paragraphs(raw(entry.get("patent_abstract"))),
-            facts=(
-                ("Type", text(entry.get("patent_type"))),
-                ("Filed", iso_date(text(entry.get("patent_earliest_application_date")))),
-                ("Cited by US patents", number(entry.get("patent_num_times_cited_by_us_patents"))),
-                ("Classes", texts([one.get("cpc_group_id") for one in objects(entry.get("cpc_current"))])[:12]),
-                ("Withdrawn", entry.get("withdrawn") is True),
-            ),
-        ),
-        PatentsViewSource.name,
-    )
-
-
-def _people(value: Any, given: str, family: str) -> list[str]:
-    return [first(one, "assignee_organization") or full_name(one, given, family) for one in objects(value)]
 
 
 class UsptoOptions(DatedOptions):
