@@ -6,21 +6,9 @@ from typing import Any
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, rate, result
-from deep_research.sources._api_answers import (
-    at,
-    failure,
-    first,
-    iso_date,
-    listed,
-    number,
-    object_of,
-    objects,
-    raw,
-    text,
-)
+from deep_research.sources._api_answers import at, first, iso_date, listed, number, object_of, objects, raw, text
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
@@ -60,15 +48,12 @@ class BraveSource(ApiSource[BraveOptions]):
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the pages in the order of `mixed.main`, then what is left of each block. Raises SourceError."""
-    answer = object_of(response, BraveSource, "web", "query", "mixed", "news", "results", "type")
-    if answer.get("type") == "ErrorResponse":
-        raise failure(Unreadable, response, BraveSource, "the answer is no search result")
+    answer = object_of(response, BraveSource, "web", "query", "mixed", "news")
     return found_pages((_page(entry) for entry in _ordered(answer)), BraveSource.name)
 
 
 def _ordered(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     blocks = {name: objects(at(answer, name, "results")) for name in _BLOCKS}
-    blocks["web"] = blocks["web"] or objects(answer.get("results"))
     taken: set[tuple[str, int]] = set()
     for place in objects(at(answer, "mixed", "main")):
         name, index = text(place.get("type")), number(place.get("index"))

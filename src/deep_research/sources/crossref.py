@@ -61,12 +61,11 @@ class CrossrefSource(ApiSource[CrossrefOptions]):
 
 
 def parse_works(response: ApiResponse) -> list[Found]:
-    """Return the works of a list, or the one work of an answer about one. Raises SourceError."""
-    message = at(json_of(response, CrossrefSource), "message")
-    if not isinstance(message, Mapping) or not ({"items", "DOI"} & message.keys()):
+    """Return the works of a list. Raises SourceError."""
+    works = at(json_of(response, CrossrefSource), "message", "items")
+    if not isinstance(works, list):
         raise failure(Unreadable, response, CrossrefSource, "the answer has no works in it")
-    works = objects(message["items"]) if "items" in message else [message]
-    return [found for work in works if (found := _work(work))]
+    return [found for work in objects(works) if (found := _work(work))]
 
 
 def _work(work: Mapping[str, Any]) -> Found | None:

@@ -14,15 +14,7 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, RateLimited, SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, rate, result
-from deep_research.sources._api_answers import (
-    failure,
-    judge,
-    listed,
-    object_of,
-    objects,
-    raw,
-    text,
-)
+from deep_research.sources._api_answers import failure, judge, listed, object_of, objects, raw, text
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 

@@ -19,6 +19,7 @@ from deep_research.sources._api_answers import (
     objects,
     raw,
     text,
+    texts,
 )
 from deep_research.sources._papers import Ids, Work, doi, found_work, pmid, structured
 from deep_research.sources._record_documents import line, sections
@@ -48,7 +49,7 @@ class EuropePmcSource(ApiSource[EuropePmcOptions]):
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the records of a search, whatever their resultType. Raises SourceError."""
+    """Return the records of a search. Raises SourceError."""
     answer = object_of(response, EuropePmcSource, "resultList", "hitCount")
     return [found for record in objects(at(answer, "resultList", "result")) if (found := _record(record))]
 
@@ -67,10 +68,10 @@ def _record(record: Mapping[str, Any]) -> Found | None:
         url="" if record.get("doi") or kind == "MED" or pmcid else f"https://europepmc.org/article/{kind}/{own}",
         authors=_authors(record),
         published=first_date(record, *_DATES),
-        venue=line(first(record, "journalTitle", "bookTitle") or text(at(record, "journalInfo", "journal", "title"))),
+        venue=line(text(at(record, "journalInfo", "journal", "title")) or first(record, "bookTitle")),
         sections=structured(sections(raw(record.get("abstractText")))),
         facts=(
-            ("Type", _kinds(record)),
+            ("Type", "; ".join(texts(at(record, "pubTypeList", "pubType")))),
             ("Cited by (Europe PMC)", number(record.get("citedByCount"))),
         ),
         full_text=_full_text(record),
@@ -84,11 +85,6 @@ def _authors(record: Mapping[str, Any]) -> tuple[str, ...]:
         for author in objects(at(record, "authorList", "author"))
     ]
     return tuple(map(line, names or text(record.get("authorString")).removesuffix(".").split(", ")))
-
-
-def _kinds(record: Mapping[str, Any]) -> str:
-    kinds = at(record, "pubTypeList", "pubType") or record.get("pubType")
-    return "; ".join(text(kind) for kind in kinds if text(kind)) if isinstance(kinds, list) else text(kinds)
 
 
 def _full_text(record: Mapping[str, Any]) -> tuple[str, ...]:

@@ -73,12 +73,12 @@ def answer_of(response: ApiResponse, source: type[Declaration]) -> Any:
     return json_of(response, source)
 
 
-def items_of(answer: Any, response: ApiResponse, source: type[Declaration]) -> list[Mapping[str, Any]]:
-    """Return the items of a search. Raises Unreadable when it is none."""
-    items = at(answer, "items")
+def items_of(response: ApiResponse, source: type[Declaration]) -> list[Mapping[str, Any]]:
+    """Return the items of a search. Raises SourceError."""
+    items = at(answer_of(response, source), "items")
     if not isinstance(items, list):
         raise failure(Unreadable, response, source, "the answer is no search result")
-    return [item for item in items if isinstance(item, Mapping)]
+    return objects(items)
 
 
 def gaps_of(response: ApiResponse, source: type[Declaration]) -> list[Gap]:
@@ -132,10 +132,8 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
 
 
 def parse_repositories(response: ApiResponse) -> list[Found]:
-    """Return the repositories of a search, or the one of an answer about one. Raises SourceError."""
-    answer = answer_of(response, GitHubRepositoriesSource)
-    entries = [answer] if text(at(answer, "full_name")) else items_of(answer, response, GitHubRepositoriesSource)
-    return [found for entry in entries if (found := _repository(entry))]
+    """Return the repositories of a search. Raises SourceError."""
+    return [found for entry in items_of(response, GitHubRepositoriesSource) if (found := _repository(entry))]
 
 
 def parse_readme(response: ApiResponse) -> Document:
@@ -227,8 +225,7 @@ class GitHubCodeSource(GitHubSource[GitHubCodeOptions]):
 
 def parse_code(response: ApiResponse) -> list[Found]:
     """Return the files of a search, with the lines that matched where GitHub sends them. Raises SourceError."""
-    answer = answer_of(response, GitHubCodeSource)
-    return [found for entry in items_of(answer, response, GitHubCodeSource) if (found := _file(entry))]
+    return [found for entry in items_of(response, GitHubCodeSource) if (found := _file(entry))]
 
 
 def parse_file(response: ApiResponse) -> Document:
@@ -294,9 +291,7 @@ class GitHubIssuesSource(GitHubSource[GitHubIssuesOptions]):
 
 def parse_issues(response: ApiResponse) -> list[Found]:
     """Return the issues and pull requests of a search, best first. Raises SourceError."""
-    answer = answer_of(response, GitHubIssuesSource)
-    entries = [answer] if at(answer, "number") else items_of(answer, response, GitHubIssuesSource)
-    return [found for entry in entries if (found := _issue(entry))]
+    return [found for entry in items_of(response, GitHubIssuesSource) if (found := _issue(entry))]
 
 
 def _issue(entry: Mapping[str, Any]) -> Found | None:

@@ -16,8 +16,7 @@ from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 _ENGINE = "GOOGLE_CSE_ID"
 _DATES = ("article:published_time", "datepublished", "citation_publication_date", "og:updated_time", "date")
-_BLOCKS = ("organic", "news", "places")
-_OTHER_BLOCKS = ("videos", "images", "shopping")
+_BLOCKS = ("organic", "news", "places", "answerBox")
 
 
 class GoogleCseOptions(WebOptions):
@@ -101,25 +100,19 @@ class SerperSource(ApiSource[SerperOptions]):
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search, then those of the knowledge box and the answer box. Raises SourceError."""
+    """Return the pages of a search, then those of the answer box and the knowledge box. Raises SourceError."""
     answer = object_of(response, SerperSource, "searchParameters", "credits", *_BLOCKS)
     pages = [_page(entry) for name in _BLOCKS for entry in objects(answer.get(name))]
-    pages += [_page(entry) for entry in objects(answer.get("answerBox"))]
-    pages = pages or [_page(entry) for name in _OTHER_BLOCKS for entry in objects(answer.get(name))]
     box = at(answer, "knowledgeGraph")
-    if first(box, "descriptionLink"):
-        pages.append(
-            Page(title=first(box, "title"), url=first(box, "descriptionLink"), excerpt=first(box, "description"))
-        )
-    return found_pages(pages, SerperSource.name)
+    known = Page(title=first(box, "title"), url=first(box, "descriptionLink"), excerpt=first(box, "description"))
+    return found_pages([*pages, known], SerperSource.name)
 
 
 def _page(entry: Mapping[str, Any]) -> Page:
-    authors = text(entry.get("inventor")) or text(entry.get("author"))
     return Page(
         title=line(raw(entry.get("title"))),
         url=first(entry, "link", "website"),
         excerpt=line(raw(entry.get("snippet")) or raw(entry.get("answer"))),
         published=iso_date(first(entry, "date", "publicationDate", "grantDate")) or iso_date(entry.get("year")),
-        author=authors,
+        author=first(entry, "inventor", "author"),
     )

@@ -65,7 +65,7 @@ def parse_search(response: ApiResponse) -> list[Found]:
 
 
 def parse_item(response: ApiResponse) -> Found:
-    """Return an item with its discussion, from Algolia or Firebase. Raises NotFound for null (an unknown id)."""
+    """Return an item with its discussion. Raises NotFound for null (an unknown id)."""
     item = json_of(response, HackerNewsSource)
     if item is None:
         raise failure(NotFound, response, HackerNewsSource, "there is no such item")
@@ -82,12 +82,12 @@ def _hit(hit: Mapping[str, Any]) -> Found | None:
     own = first(hit, "objectID", "id")
     if not own:
         return None
-    author = first(hit, "author", "by")
+    author = text(hit.get("author"))
     body = paragraphs(first_raw(hit, "story_text", "comment_text", "text"))
     story = entities(first(hit, "title", "story_title"))
     is_comment = not text(hit.get("title")) and bool(body)
     title = (f"Comment by {author or 'unknown'}" + (f" on {story}" if story else "")) if is_comment else story
-    published = iso_date(text(hit.get("created_at"))) or iso_date(hit.get("created_at_i") or hit.get("time"))
+    published = iso_date(text(hit.get("created_at")))
     if not title:
         return None
     found = Found(
@@ -98,7 +98,7 @@ def _hit(hit: Mapping[str, Any]) -> Found | None:
         published=published,
         authors=(author,) if author else (),
         snippet=snippet(body) or text(hit.get("url")),
-        score=score(number(first(hit, "points", "score")) or 0),
+        score=score(hit.get("points")),
     )
     return found.model_copy(update={"document": _discussion(hit, found, [])}) if body else found
 
@@ -110,8 +110,8 @@ def _discussion(item: Mapping[str, Any], found: Found, comments: list[str]) -> D
         ("Posted by", ", ".join(found.authors)),
         ("Posted", found.published),
         ("Links to", text(item.get("url"))),
-        ("Points", first(item, "points", "score")),
-        ("Comments", first(item, "num_comments", "descendants")),
+        ("Points", number(item.get("points"))),
+        ("Comments", number(item.get("num_comments"))),
     )
     for name, value in facts:
         if value:
@@ -135,7 +135,7 @@ def _comments(item: Mapping[str, Any]) -> Iterator[str]:
         comment = waiting.pop()
         waiting += reversed(objects(comment.get("children")))
         if body := " ".join(paragraphs(raw(comment.get("text"))).split()):
-            yield f"{first(comment, 'author', 'by') or 'unknown'}: {body}"
+            yield f"{text(comment.get('author')) or 'unknown'}: {body}"
 
 
 def first_raw(item: Mapping[str, Any], *names: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from deep_research.data import Found, Gap, SearchResult
-from deep_research.errors import NotFound, SourceError, Unreadable
+from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, calls_at_once, rate, result
@@ -144,14 +144,9 @@ class HuggingFacePapersSource(ApiSource[HuggingFacePapersOptions]):
 def parse_papers(response: ApiResponse) -> list[Found]:
     """Return the papers of a day or a search, in their order; weekends have none. Raises SourceError."""
     answer = json_of(response, HuggingFacePapersSource)
-    if isinstance(answer, Mapping) and "error" in answer:
-        raise failure(
-            SourceError, response, HuggingFacePapersSource, f"the request was not accepted: {explanation(response)}"
-        )
-    if isinstance(answer, Mapping) and ("id" in answer or "paper" in answer):
-        answer = [answer]
     if not isinstance(answer, list):
-        raise failure(Unreadable, response, HuggingFacePapersSource, "the answer is no list of papers")
+        why = f"the answer is no list of papers: {explanation(response)}"
+        raise failure(Unreadable, response, HuggingFacePapersSource, why)
     return [found for entry in objects(answer) if (found := _paper(entry))]
 
 

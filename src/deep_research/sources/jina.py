@@ -1,6 +1,5 @@
 """Jina search and reader (https://jina.ai/reader): results with the text of their pages."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
@@ -15,9 +14,6 @@ from deep_research.sources._api import ApiSource, calls_at_once, rate, result
 from deep_research.sources._api_answers import at, failure, first, iso_date, judge, loads, number, objects, raw, text
 from deep_research.sources._record_documents import line, read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
-
-_HEADER = re.compile(r"^(Title|URL Source|Published Time|Warning|Number of Pages): ?(.*)$", re.MULTILINE)
-_BODY = "Markdown Content:"
 
 
 class JinaOptions(WebOptions):
@@ -58,14 +54,12 @@ def parse_search(response: ApiResponse) -> list[Found]:
 
 
 def parse_reader(response: ApiResponse) -> list[Found]:
-    """Return the one page of a reader's answer, in JSON or as text.
+    """Return the one page of a reader's answer.
 
     Raises NotFound when the answer carries a warning (the page's own error arrives as a success), SourceError.
     """
-    judge(response, JinaSource)
-    entry = _from_text(response) if response.body.lstrip()[:1] != b"{" else _data(response)
-    warning = text(at(entry, "warning"))
-    if warning:
+    entry = _data(response)
+    if warning := text(at(entry, "warning")):
         raise failure(NotFound, response, JinaSource, f"the page could not be read: {line(warning)[:200]}")
     return found_pages((_page(one) for one in objects(entry)), JinaSource.name)
 
@@ -80,20 +74,6 @@ def _data(response: ApiResponse) -> Any:
     if not isinstance(data, list | Mapping):
         raise failure(Unreadable, response, JinaSource, "the answer has no data in it")
     return data
-
-
-def _from_text(response: ApiResponse) -> Mapping[str, Any]:
-    head, mark, body = response.body.decode("utf-8", "replace").partition(_BODY)
-    fields = {name: value.strip() for name, value in _HEADER.findall(head)}
-    if not mark or not fields.get("URL Source"):
-        raise failure(Unreadable, response, JinaSource, "the answer is no page")
-    return {
-        "title": fields.get("Title"),
-        "url": fields["URL Source"],
-        "publishedTime": fields.get("Published Time"),
-        "warning": fields.get("Warning"),
-        "content": body,
-    }
 
 
 def _page(entry: Mapping[str, Any]) -> Page:

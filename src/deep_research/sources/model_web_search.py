@@ -8,14 +8,14 @@ and OpenAI's addresses (`url_citation` annotations, `action.sources`). The pages
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from http import HTTPStatus
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult, Usage
-from deep_research.errors import Blocked, SourceError, Unreachable, Unreadable
+from deep_research.errors import Blocked, SourceError, Unreachable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, calls_at_once, rate
 from deep_research.sources._api_answers import (
@@ -23,10 +23,9 @@ from deep_research.sources._api_answers import (
     failure,
     first,
     iso_date,
-    judge,
     limited,
-    loads,
     number,
+    object_of,
     objects,
     raw,
     text,
@@ -37,7 +36,7 @@ from deep_research.sources._web import Page, WebOptions, found_pages
 _RESULT = "web_search_tool_result"
 _REFUSED = ("authentication_error", "permission_error", "billing_error")
 _AWAY = ("unavailable", "overloaded_error", "api_error", "timeout_error")
-_MARK = "?utm_source=openai"
+_MARK = "utm_source=openai"
 
 
 def allowed(url: str, options: WebOptions) -> bool:
@@ -51,24 +50,10 @@ def allowed(url: str, options: WebOptions) -> bool:
     return wanted and not any(within(domain) for domain in options.exclude_domains)
 
 
-def events_of(response: ApiResponse) -> list[Mapping[str, Any]]:
-    """Return the events of a stream (server-sent events with JSON) in their order; what is no JSON is left out."""
-    events: list[Mapping[str, Any]] = []
-    for part in response.body.decode("utf-8", "replace").splitlines():
-        with suppress(ValueError, RecursionError):
-            event = json.loads(part.removeprefix("data:")) if part.startswith("data:") else None
-            events += [event] if isinstance(event, Mapping) else []
-    return events
-
-
 def usage_of(response: ApiResponse) -> Usage | None:
     """Return the tokens that an answer of OpenAI or Anthropic has cost, or None when it does not say."""
-    try:
-        usage: Any = at(json.loads(response.body), "usage")
-    except (ValueError, RecursionError):
-        return None
-    prompt = number(at(usage, "input_tokens")) or number(at(usage, "prompt_tokens"))
-    answer = number(at(usage, "output_tokens")) or number(at(usage, "completion_tokens"))
+    usage = at(json.loads(response.body), "usage")
+    prompt, answer = number(at(usage, "input_tokens")), number(at(usage, "output_tokens"))
     if prompt is None and answer is None:
         return None
     read = number(at(usage, "cache_read_input_tokens")) or 0
@@ -126,14 +111,10 @@ def parse_anthropic_answer(response: ApiResponse) -> list[Found]:
 
     Raises SourceError, also for an error of the tool inside an answer and for a refusal.
     """
-    judge(response, AnthropicWebSearchSource)
-    streamed = response.body.lstrip().startswith((b"event:", b"data:"))
-    answer = _assembled(response) if streamed else loads(response, AnthropicWebSearchSource)
-    if isinstance(answer, Mapping) and answer.get("type") == "error":
-        raise _anthropic_error(first(answer.get("error"), "type"), text(at(answer, "error", "message")), response)
-    if not isinstance(answer, Mapping) or not isinstance(answer.get("content"), list):
-        raise failure(Unreadable, response, AnthropicWebSearchSource, "the answer has no content in it")
-    blocks = objects(answer["content"])
+    answer = object_of(response, AnthropicWebSearchSource, "content", "error", what="content")
+    if error := answer.get("error"):
+        raise _anthropic_error(first(error, "type"), first(error, "message"), response)
+    blocks = objects(answer.get("content"))
     results = [block.get("content") for block in blocks if block.get("type") == _RESULT]
     entries = [entry for result in results if isinstance(result, list) for entry in objects(result)]
     codes = [text(at(result, "error_code")) for result in results if isinstance(result, Mapping)]
@@ -143,17 +124,6 @@ def parse_anthropic_answer(response: ApiResponse) -> list[Found]:
         raise failure(Blocked, response, AnthropicWebSearchSource, "the model declines to search for this")
     cited = _cited(blocks)
     return found_pages((_anthropic_page(entry, cited) for entry in entries), AnthropicWebSearchSource.name)
-
-
-def _assembled(response: ApiResponse) -> dict[str, Any]:
-    """The blocks of a stream, or the error in it; results of tools come in one piece."""
-    blocks: list[Any] = []
-    for event in events_of(response):
-        if event.get("type") == "error":
-            return {"type": "error", "error": event.get("error")}
-        if event.get("type") == "content_block_start":
-            blocks.append(event.get("content_block"))
-    return {"content": blocks}
 
 
 def _anthropic_page(entry: Mapping[str, Any], cited: Mapping[str, str]) -> Page:
@@ -229,83 +199,49 @@ class OpenAiWebSearchSource(ApiSource[OpenAiWebSearchOptions]):
 
 
 def parse_openai_answer(response: ApiResponse) -> list[Found]:
-    """Return the pages of an answer (of the Responses API, in one piece or as a stream, or of a chat completion).
+    """Return the pages of an answer of the Responses API, the cited ones first.
 
-    Cited pages come first. Raises SourceError, also for an error inside an answer and for a refusal.
+    Raises SourceError, also for an error inside an answer and for a refusal.
     """
-    _judge_openai(response)
-    streamed = response.body.lstrip().startswith((b"event:", b"data:"))
-    answer = _last_event(response) if streamed else loads(response, OpenAiWebSearchSource)
-    if not isinstance(answer, Mapping) or not ({"output", "choices", "error"} & answer.keys()):
-        raise failure(Unreadable, response, OpenAiWebSearchSource, "the answer has no output in it")
+    if response.status == HTTPStatus.TOO_MANY_REQUESTS and b"insufficient_quota" in response.body:
+        raise _openai_error("insufficient_quota", "", response)
+    answer = object_of(response, OpenAiWebSearchSource, "output", "error", what="output")
     if code := first(answer.get("error"), "code", "type"):
         raise _openai_error(code, text(at(answer, "error", "message")), response)
-    pages = list(_openai_pages(answer))
+    items = objects(answer.get("output"))
+    pages = list(_openai_pages(items))
     if not pages:
-        _explain_nothing(answer, response)
+        _explain_nothing(items, response)
     kept = {page.url: page for page in reversed(pages)}
     kept |= {page.url: page for page in reversed(pages) if page.title}
     ordered = [kept[url] for url in dict.fromkeys(page.url for page in pages)]
     return found_pages(ordered, OpenAiWebSearchSource.name)
 
 
-def _judge_openai(response: ApiResponse) -> None:
-    if response.status == 429 and b"insufficient_quota" in response.body:
-        raise failure(
-            Blocked,
-            response,
-            OpenAiWebSearchSource,
-            f"the plan of the key in {OpenAiWebSearchSource.needs} is used up (HTTP 429)",
-        )
-    judge(response, OpenAiWebSearchSource)
-
-
 def _openai_error(code: str, why: str, response: ApiResponse) -> SourceError:
     if code == "insufficient_quota":
-        return failure(
-            Blocked, response, OpenAiWebSearchSource, f"the plan of the key in {OpenAiWebSearchSource.needs} is used up"
-        )
+        why = f"the plan of the key in {OpenAiWebSearchSource.needs} is used up"
+        return failure(Blocked, response, OpenAiWebSearchSource, why)
     if "rate_limit" in code:
         return limited(response, OpenAiWebSearchSource)
     kind = Unreachable if code in ("server_error", "timeout", "overloaded") else SourceError
     return failure(kind, response, OpenAiWebSearchSource, f"the search failed ({code}: {why[:200]})")
 
 
-def _openai_pages(answer: Mapping[str, Any]) -> Iterator[Page]:
+def _openai_pages(items: list[Mapping[str, Any]]) -> Iterator[Page]:
     """The cited pages, then those that the search has returned."""
-    parts = [part for item in objects(answer.get("output")) for part in objects(item.get("content"))]
-    messages = [choice["message"] for choice in objects(answer.get("choices")) if "message" in choice]
-    for part in [*parts, *objects(messages)]:
-        for note in objects(part.get("annotations")):
-            cited = note.get("url_citation") if isinstance(note.get("url_citation"), Mapping) else note
-            if note.get("type") == "url_citation":
-                yield Page(title=line(raw(at(cited, "title"))), url=_plain(text(at(cited, "url"))))
-    for item in objects(answer.get("output")):
-        if item.get("type") == "web_search_call":
-            for source in objects(at(item, "action", "sources")):
-                yield Page(title=line(raw(source.get("title"))), url=_plain(text(source.get("url"))))
+    parts = [part for item in items for part in objects(item.get("content"))]
+    notes = [note for part in parts for note in objects(part.get("annotations")) if note.get("type") == "url_citation"]
+    for page in [*notes, *(page for item in items for page in objects(at(item, "action", "sources")))]:
+        url = text(page.get("url")).replace(f"?{_MARK}", "").replace(f"&{_MARK}", "")
+        yield Page(title=line(raw(page.get("title"))), url=url)
 
 
-def _plain(url: str) -> str:
-    return url.replace(_MARK, "").replace(_MARK.replace("?", "&"), "")
-
-
-def _explain_nothing(answer: Mapping[str, Any], response: ApiResponse) -> None:
+def _explain_nothing(items: list[Mapping[str, Any]], response: ApiResponse) -> None:
     """Raise what kept the model from finding; finding nothing is no error."""
-    items = objects(answer.get("output"))
     said = [part for item in items for part in objects(item.get("content"))]
     if any(part.get("type") == "refusal" for part in said):
         raise failure(Blocked, response, OpenAiWebSearchSource, "the model declines to search for this")
     calls = [item for item in items if item.get("type") == "web_search_call"]
     if calls and all(call.get("status") == "failed" for call in calls):
         raise failure(Unreachable, response, OpenAiWebSearchSource, "the search of the model failed")
-
-
-def _last_event(response: ApiResponse) -> Any:
-    """The whole answer at the end of a stream, or the error in it."""
-    for event in reversed(events_of(response)):
-        if event.get("type") == "error":
-            return event
-        if isinstance(event.get("response"), Mapping) and event.get("type") != "response.created":
-            return event["response"]
-    raise failure(Unreadable, response, OpenAiWebSearchSource, "the stream has no answer in it")

@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, result
-from deep_research.sources._api_answers import at, first, iso_date, listed, number, object_of, objects, score, text
+from deep_research.sources._api_answers import at, first, iso_date, list_of, listed, number, objects, score, text
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
 from deep_research.sources._record_documents import line
 
@@ -50,10 +50,8 @@ class OpenAlexSource(ApiSource[OpenAlexOptions]):
 
 
 def parse_works(response: ApiResponse) -> list[Found]:
-    """Return the works of a list, or the one work of an answer about one. Raises SourceError."""
-    answer = object_of(response, OpenAlexSource, "results", "id", "doi", what="works")
-    works = objects(answer["results"]) if "results" in answer else [answer]
-    return [found for work in works if (found := _work(work))]
+    """Return the works of a list. Raises SourceError."""
+    return [found for work in list_of(response, OpenAlexSource, "results", "works") if (found := _work(work))]
 
 
 def abstract(index: Any) -> str:

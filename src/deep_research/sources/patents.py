@@ -29,9 +29,9 @@ from deep_research.sources._api_answers import (
     iso_date,
     json_of,
     limited,
-    listed,
     local_name,
     number,
+    object_of,
     objects,
     text,
     text_of,
@@ -46,7 +46,6 @@ _COUNTRY_NOTE = re.compile(r"\s*\[[A-Z]{2}\]\s*$")
 _FIELDED = re.compile(r"\b[a-z]{1,3}\s*(?:=|all|any|within)\s*", re.IGNORECASE)
 _MARGIN = timedelta(seconds=60)
 _THROTTLED = ("overloaded", "black")
-_BAGS = ("patentFileWrapperDataBag", "patentBag", "petitionDecisionDataBag", "patentdata")
 _MAX_CODES = 12
 
 
@@ -220,7 +219,7 @@ def parse_token(response: ApiResponse) -> tuple[str, int]:
 
 
 def parse_epo_patents(response: ApiResponse) -> list[Found]:
-    """Return the publications of a search (references alone, or with their records) or of one publication.
+    """Return the publications of a search, with their records or as references alone, or of one publication.
 
     Nothing found is HTTP 404 and gives an empty list. Raises RateLimited when the service is throttled, SourceError.
     """
@@ -231,10 +230,9 @@ def parse_epo_patents(response: ApiResponse) -> list[Found]:
         root = xml_of(response, EpoSource)
     except NotFound:
         return []
-    if local_name(root) not in ("world-patent-data", "exchange-documents", "exchange-document"):
+    if local_name(root) != "world-patent-data":
         raise failure(Unreadable, response, EpoSource, "the answer has no patents in it")
-    records = [root] if local_name(root) == "exchange-document" else list(root.iter("{*}exchange-document"))
-    if records:
+    if records := list(root.iter("{*}exchange-document")):
         return [found for record in records if (found := _record(record))]
     references = root.findall(".//{*}search-result/{*}publication-reference")
     return [found for reference in references if (found := _reference(reference))]
@@ -357,24 +355,18 @@ class UsptoSource(ApiSource[UsptoOptions]):
 
 
 def parse_applications(response: ApiResponse) -> list[Found]:
-    """Return the applications of a search in today's or the 2024 form, or the petitions of one.
-
-    Nothing found is HTTP 404 and gives an empty list. Raises SourceError.
-    """
+    """Return the applications of a search. Nothing found is HTTP 404 and gives an empty list. Raises SourceError."""
     try:
-        answer = json_of(response, UsptoSource)
+        answer = object_of(response, UsptoSource, "count", "patentFileWrapperDataBag", what="applications")
     except NotFound:
         return []
-    if not isinstance(answer, Mapping) or not ({"count", *_BAGS} & answer.keys()):
-        raise failure(Unreadable, response, UsptoSource, "the answer has no applications in it")
-    entries = next((objects(answer[name]) for name in _BAGS if name in answer), [])
+    entries = objects(answer.get("patentFileWrapperDataBag"))
     return [found for entry in entries if (found := _application(entry))]
 
 
 def _application(entry: Mapping[str, Any]) -> Found | None:
-    application = first(entry, "applicationNumberText", "patentApplicationNumber")
-    inner = at(entry, "applicationMetaData")
-    about = inner if isinstance(inner, Mapping) else entry
+    application, inner = text(entry.get("applicationNumberText")), entry.get("applicationMetaData")
+    about: Mapping[str, Any] = inner if isinstance(inner, Mapping) else {}
     grant, publication = first(about, "patentNumber"), first(about, "earliestPublicationNumber")
     number = f"US{grant.removeprefix('US')}" if grant else publication
     if not application and not number:
@@ -386,10 +378,8 @@ def _application(entry: Mapping[str, Any]) -> Found | None:
             title=text(about.get("inventionTitle")),
             key=patent_key(number) if number else f"patent:US-application:{application}",
             url=patent_url(number) if number else f"https://patentcenter.uspto.gov/applications/{application}",
-            inventors=_uspto_people(about.get("inventorBag"), "inventorNameText")
-            or texts(about.get("firstInventorName")),
-            applicants=_uspto_people(about.get("applicantBag"), "applicantNameText")
-            or texts(about.get("firstApplicantName")),
+            inventors=_parties(about, "inventor"),
+            applicants=_parties(about, "applicant"),
             published=published,
             facts=_facts(about, application),
         ),
@@ -399,18 +389,18 @@ def _application(entry: Mapping[str, Any]) -> Found | None:
 
 def _facts(about: Mapping[str, Any], application: str) -> tuple[tuple[str, object], ...]:
     values = (
-        ("Filed", iso_date(first(about, "filingDate", "effectiveFilingDate"))),
+        ("Filed", iso_date(first(about, "filingDate"))),
         ("Granted", iso_date(first(about, "grantDate"))),
         ("Status", text(about.get("applicationStatusDescriptionText"))),
         ("Status since", iso_date(first(about, "applicationStatusDate"))),
         ("Type", text(about.get("applicationTypeLabelName"))),
         ("Classes", [" ".join(code.split()) for code in texts(about.get("cpcClassificationBag"))[:_MAX_CODES]]),
-        ("Petition decided", iso_date(first(about, "decisionDate"))),
-        ("Petition about", texts(about.get("petitionIssueConsideredTextBag"))),
     )
     known = tuple((name, value) for name, value in values if value)
     return (("Application", application), *known) if known else ()
 
 
-def _uspto_people(value: Any, name: str) -> tuple[str, ...]:
-    return distinct(first(one, name, "nameLineOneText") or text(one) for one in listed(value))
+def _parties(about: Mapping[str, Any], role: str) -> Iterable[str]:
+    """Everybody of a role, or where there is no list the first of them."""
+    everybody = [text(one.get(f"{role}NameText")) for one in objects(about.get(f"{role}Bag"))]
+    return everybody or texts(about.get(f"first{role.capitalize()}Name"))

@@ -6,10 +6,9 @@ from typing import Any
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, calls_at_once, rate, result
-from deep_research.sources._api_answers import failure, first, iso_date, judge, loads, objects, raw, texts
+from deep_research.sources._api_answers import first, iso_date, object_of, objects, raw, texts
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages
 
@@ -50,10 +49,7 @@ class PerplexitySource(ApiSource[PerplexityOptions]):
 
 def parse_answer(response: ApiResponse) -> list[Found]:
     """Return the pages of an answer. Raises SourceError."""
-    judge(response, PerplexitySource)
-    answer = loads(response, PerplexitySource)
-    if not isinstance(answer, Mapping) or not ({"choices", "citations", "search_results"} & answer.keys()):
-        raise failure(Unreadable, response, PerplexitySource, "the answer has no citations in it")
+    answer = object_of(response, PerplexitySource, "choices", "citations", "search_results", what="citations")
     pages = [_page(entry) for entry in objects(answer.get("search_results"))]
     known = {page.url for page in pages}
     pages += [Page(title="", url=address) for address in texts(answer.get("citations")) if address not in known]

@@ -75,13 +75,7 @@ class PubMedSource(ApiSource[PubMedOptions]):
 
 
 def parse_ids(response: ApiResponse) -> list[str]:
-    """Return the ids of an esearch answer, JSON or XML, best first; none found gives none. Raises SourceError."""
-    if response.body.lstrip().startswith(b"<"):
-        root = xml_of(response, PubMedSource)
-        if local_name(root) != "esearchresult":
-            raise failure(Unreadable, response, PubMedSource, "the answer is no search result")
-        _refuse_error(text_of(child(root, "ERROR")), response)
-        return [words for entry in children(child(root, "IdList"), "Id") if (words := text_of(entry))]
+    """Return the ids of an esearch answer, best first; none found gives none. Raises SourceError."""
     answer = json_of(response, PubMedSource)
     found = at(answer, "esearchresult")
     if not isinstance(found, Mapping):
