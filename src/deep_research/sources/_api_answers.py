@@ -18,7 +18,7 @@ from deep_research.errors import RateLimited, SourceError, Unreadable
 from deep_research.i18n.lexicon import any_word
 from deep_research.ports import ApiResponse
 from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning
-from deep_research.sources._record_documents import line
+from deep_research.sources._record_documents import line, paragraphs
 from deep_research.text.cleaning import fold
 
 _MAX_NUMBER_CHARS = 18
@@ -45,18 +45,6 @@ _WAIT_WORDS = re.compile(r"rate (?:limit )?exceeded|rate.?limit|too many request
 _CLOSED = re.compile(rb"</[\w:.-]+\s*>\s*(?:<!--.*?-->\s*)*$", re.DOTALL)
 
 
-def at(value: Any, *path: str | int) -> Any:
-    """Return what lies under `path` (keys of objects, indices of lists), or None where the path breaks."""
-    for step in path:
-        if isinstance(step, str) and isinstance(value, Mapping):
-            value = value.get(step)
-        elif isinstance(step, int) and isinstance(value, list) and -len(value) <= step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
-
-
 def listed(value: Any) -> list[Any]:
     """Return a list as it is, null as none, and anything else as a list of one."""
     if isinstance(value, list):
@@ -64,9 +52,93 @@ def listed(value: Any) -> list[Any]:
     return [] if value is None else [value]
 
 
-def objects(value: Any) -> list[Mapping[str, Any]]:
-    """Return the objects of a list, or of an object on its own; whatever is no object is left out."""
-    return [item for item in listed(value) if isinstance(item, Mapping)]
+class Record:
+    """One object of a JSON answer. Its fields are read by path (keys of objects, indices of lists), and their shape is
+    not trusted: what is missing, null or of another type reads as nothing.
+    """
+
+    def __init__(self, value: Any = None) -> None:
+        """`value` that is no object makes a record without fields."""
+        self._fields: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+
+    def __bool__(self) -> bool:
+        """Whether there are fields."""
+        return bool(self._fields)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is a field of this name, be it null."""
+        return name in self._fields
+
+    def get(self, *path: str | int) -> Any:
+        """Return what lies under `path` as it was sent, or None."""
+        value: Any = self._fields
+        for step in path:
+            if isinstance(step, str) and isinstance(value, Mapping):
+                value = value.get(step)
+            elif isinstance(step, int) and isinstance(value, list) and -len(value) <= step < len(value):
+                value = value[step]
+            else:
+                return None
+        return value
+
+    def record(self, *path: str | int) -> "Record":
+        """Return the object under `path`."""
+        return Record(self.get(*path))
+
+    def records(self, *path: str | int) -> "list[Record]":
+        """Return the objects of the list under `path`, or the object there on its own."""
+        return records(self.get(*path))
+
+    def text(self, *path: str | int) -> str:
+        """Return the string or number under `path` as a clean line, or the first of a list that has one."""
+        return text(self.get(*path))
+
+    def texts(self, *path: str | int) -> tuple[str, ...]:
+        """Return the clean lines of the list (or the string) under `path`, each once, empty ones left out."""
+        return distinct(text(item) for item in listed(self.get(*path)))
+
+    def raw(self, *path: str | int) -> str:
+        """Return the string under `path` with its line breaks and markup, or the first of a list."""
+        return raw(self.get(*path))
+
+    def line(self, *path: str | int) -> str:
+        """Return the string under `path` on one line without markup."""
+        return line(self.raw(*path))
+
+    def paragraphs(self, *path: str | int) -> str:
+        """Return the string under `path` without markup, paragraphs parted by blank lines."""
+        return paragraphs(self.raw(*path))
+
+    def number(self, *path: str | int) -> int | None:
+        """Return the whole number under `path`, also from a string of digits."""
+        return number(self.get(*path))
+
+    def score(self, *path: str | int) -> float:
+        """Return the number under `path` if it is finite, else 0.0."""
+        value = self.get(*path)
+        plain = value if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+        return float(plain) if abs(plain) < 1e12 else 0.0
+
+    def date(self, *path: str | int) -> str | None:
+        """Return the date under `path` (see `iso_date`)."""
+        return iso_date(self.get(*path))
+
+    def first(self, *names: str) -> str:
+        """Return the first of these fields that has a text."""
+        return next((line for name in names if (line := self.text(name))), "")
+
+    def first_date(self, *names: str) -> str | None:
+        """Return the first date in these fields."""
+        return next((day for name in names if (day := self.date(name))), None)
+
+    def full_name(self, given: str, family: str) -> str:
+        """Return the two parts of a name as one, "" when there is neither."""
+        return f"{self.text(given)} {self.text(family)}".strip()
+
+
+def records(value: Any) -> list[Record]:
+    """Return the objects of a list, or an object on its own; whatever is no object is left out."""
+    return [Record(item) for item in listed(value) if isinstance(item, Mapping)]
 
 
 def text(value: Any) -> str:
@@ -87,24 +159,9 @@ def raw(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def texts(value: Any) -> tuple[str, ...]:
-    """Return the clean lines of a list (or of one string), each once, empty ones left out."""
-    return distinct(text(item) for item in listed(value))
-
-
 def distinct(values: Iterable[str]) -> tuple[str, ...]:
     """Return the values that are not empty, each once."""
     return tuple(dict.fromkeys(value for value in values if value))
-
-
-def first(value: Any, *names: str) -> str:
-    """Return the first of the object's fields that has a text."""
-    return next((line for name in names if (line := text(at(value, name)))), "")
-
-
-def full_name(person: Mapping[str, Any], given: str, family: str) -> str:
-    """Return the two parts of a name as one, "" when there is neither."""
-    return f"{text(person.get(given))} {text(person.get(family))}".strip()
 
 
 def number(value: Any) -> int | None:
@@ -118,17 +175,6 @@ def number(value: Any) -> int | None:
     if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,18}\s*", value):
         return int(value)
     return None
-
-
-def score(value: Any) -> float:
-    """Return a finite score, 0.0 where there is none."""
-    plain = value if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
-    return float(plain) if abs(plain) < 1e12 else 0.0
-
-
-def first_date(value: Any, *names: str) -> str | None:
-    """Return the first date in the object's fields, or None."""
-    return next((day for name in names if (day := iso_date(at(value, name)))), None)
 
 
 def iso_date(value: Any) -> str | None:
@@ -267,23 +313,19 @@ def json_of(response: ApiResponse, source: type[Declaration]) -> Any:
     return loads(response, source)
 
 
-def object_of(
-    response: ApiResponse, source: type[Declaration], *fields: str, what: str = "results"
-) -> Mapping[str, Any]:
+def object_of(response: ApiResponse, source: type[Declaration], *fields: str, what: str = "results") -> Record:
     """Return the JSON object of a successful answer. Raises Unreadable when it has none of these fields (if any)."""
     answer = json_of(response, source)
     if isinstance(answer, Mapping) and (not fields or any(field in answer for field in fields)):
-        return answer
+        return Record(answer)
     raise failure(Unreadable, response, source, f"the answer has no {what} in it")
 
 
-def list_of(
-    response: ApiResponse, source: type[Declaration], field: str, what: str = "results"
-) -> list[Mapping[str, Any]]:
-    """Return the objects in the list under a field of a successful answer. Raises Unreadable when there is no list."""
-    answer = object_of(response, source, field, what=what)
-    if isinstance(answer[field], list):
-        return objects(answer[field])
+def list_of(response: ApiResponse, source: type[Declaration], *path: str, what: str = "results") -> list[Record]:
+    """Return the objects in the list under `path` of a successful answer. Raises Unreadable when there is no list."""
+    found = Record(json_of(response, source)).get(*path)
+    if isinstance(found, list):
+        return records(found)
     raise failure(Unreadable, response, source, f"the answer has no {what} in it")
 
 
@@ -400,7 +442,7 @@ def _message(value: Any, depth: int = 0) -> str:
     if isinstance(value, list):
         return next((found for item in value[:5] if (found := _message(item, depth + 1))), "")
     for name in _EXPLAINING:
-        for item in listed(at(value, name)):
+        for item in listed(Record(value).get(name)):
             if found := _message(item, depth + 1):
                 return found
     return ""

@@ -3,9 +3,9 @@
 There is no official search API. Instead of the site, `base_url` may name a `ddgs` server (its JSON is read as well).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from pydantic import Field
@@ -14,7 +14,7 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, RateLimited, SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, rate, result
-from deep_research.sources._api_answers import failure, judge, listed, object_of, objects, raw, text
+from deep_research.sources._api_answers import Record, failure, judge, listed, object_of, text
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
@@ -82,20 +82,20 @@ def parse_search(response: ApiResponse) -> list[Found]:
 
 def parse_instant(response: ApiResponse) -> list[Found]:
     """Return the subject and the related topics of an Instant Answer; mostly there are none. Raises SourceError."""
-    answer = object_of(response, DuckDuckGoSource, what="Instant Answer")
-    abstract = raw(answer.get("AbstractText")) or raw(answer.get("Abstract"))
-    pages = [Page(title=text(answer.get("Heading")), url=text(answer.get("AbstractURL")), excerpt=line(abstract))]
-    topics = [*objects(answer.get("Results")), *_topics(answer.get("RelatedTopics"))][:_MAX_TOPICS]
+    answer = object_of(response, DuckDuckGoSource)
+    abstract = answer.raw("AbstractText") or answer.raw("Abstract")
+    pages = [Page(title=answer.text("Heading"), url=answer.text("AbstractURL"), excerpt=line(abstract))]
+    topics = [*answer.records("Results"), *_topics(answer)][:_MAX_TOPICS]
     for topic in topics:
-        words = line(raw(topic.get("Text")))
+        words = topic.line("Text")
         title = words.split(" - ", maxsplit=1)[0]
-        pages.append(Page(title=title, url=text(topic.get("FirstURL")), excerpt=words))
+        pages.append(Page(title=title, url=topic.text("FirstURL"), excerpt=words))
     return found_pages(pages, DuckDuckGoSource.name)
 
 
-def _topics(value: Any) -> Iterator[Mapping[str, Any]]:
-    for topic in objects(value):
-        yield from objects(topic["Topics"]) if "Topics" in topic else [topic]
+def _topics(answer: Record) -> Iterator[Record]:
+    for topic in answer.records("RelatedTopics"):
+        yield from topic.records("Topics") if "Topics" in topic else [topic]
 
 
 def _from_html(response: ApiResponse) -> Iterator[Page]:

@@ -1,15 +1,11 @@
 """Exa web search by meaning (https://docs.exa.ai/reference/search)."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, calls_at_once, rate, result
-from deep_research.sources._api_answers import first, iso_date, list_of, raw, score, text
-from deep_research.sources._record_documents import line
+from deep_research.sources._api_answers import Record, list_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
 
@@ -52,12 +48,12 @@ def parse_search(response: ApiResponse) -> list[Found]:
     return found_pages((_page(entry) for entry in list_of(response, ExaSource, "results")), ExaSource.name)
 
 
-def _page(entry: Mapping[str, Any]) -> Page:
+def _page(entry: Record) -> Page:
     return Page(
-        title=line(raw(entry.get("title"))),
-        url=first(entry, "url", "id"),
-        published=iso_date(text(entry.get("publishedDate"))),
-        author=line(text(entry.get("author"))),
-        score=score(entry.get("score")),
-        text=raw(entry.get("text")),
+        title=entry.line("title"),
+        url=entry.first("url", "id"),
+        published=entry.date("publishedDate"),
+        author=entry.line("author"),
+        score=entry.score("score"),
+        text=entry.raw("text"),
     )

@@ -3,12 +3,11 @@ things without a search share: the list is fetched once and ranked here.
 """
 
 import asyncio
-import json
 import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field, field_validator
@@ -21,18 +20,15 @@ from deep_research.sources._api import ApiOptions, ApiSource, Options, snippet, 
 from deep_research.sources._api_answers import (
     Declaration,
     Element,
-    at,
+    Record,
     child,
     children,
+    distinct,
     failure,
-    first,
     inner_markup,
     iso_date,
-    judge,
     local_name,
-    objects,
-    raw,
-    text,
+    object_of,
     text_of,
     xml_of,
 )
@@ -218,26 +214,23 @@ def _authors(node: Element) -> tuple[str, ...]:
 
 
 def _json_feed(response: ApiResponse, source: type[Declaration]) -> list[Found]:
-    judge(response, source)
-    try:
-        answer: Any = json.loads(response.body.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        raise failure(Unreadable, response, source, "the answer is broken or cut off JSON") from None
-    if not isinstance(answer, Mapping) or not isinstance(answer.get("items"), list):
-        raise failure(Unreadable, response, source, "the answer is no feed")
-    found = []
-    for item in objects(answer["items"]):
-        authors = tuple(
-            name for one in objects(item.get("authors") or item.get("author")) if (name := text(one.get("name")))
-        )
-        body = raw(item.get("content_html")) or raw(item.get("content_text")) or raw(item.get("summary"))
-        url = _address(response.url, first(item, "url", "external_url"))
-        published = iso_date(first(item, "date_published", "date_modified"))
-        title = line(raw(item.get("title")))
-        found.append(
-            _made(title, url, text(item.get("id")), body, published, authors, text(at(answer, "title")), source)
-        )
-    return [one for one in found if one]
+    answer = object_of(response, source, "items", what="feed")
+    site = answer.text("title")
+    return [found for item in answer.records("items") if (found := _json_entry(item, site, response.url, source))]
+
+
+def _json_entry(item: Record, site: str, base: str, source: type[Declaration]) -> Found | None:
+    people = item.records("authors") or item.records("author")
+    return _made(
+        item.line("title"),
+        _address(base, item.first("url", "external_url")),
+        item.text("id"),
+        item.raw("content_html") or item.raw("content_text") or item.raw("summary"),
+        item.first_date("date_published", "date_modified"),
+        distinct(one.text("name") for one in people),
+        site,
+        source,
+    )
 
 
 class FeedsOptions(ApiOptions):

@@ -4,9 +4,8 @@ with pull requests.
 
 import base64
 import binascii
-from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import Field
@@ -19,21 +18,13 @@ from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, Options, calls_at_once, rate, result, snippet
 from deep_research.sources._api_answers import (
     Declaration,
-    at,
+    Record,
     explanation,
     failure,
-    first,
-    iso_date,
-    json_of,
     limited,
-    listed,
-    number,
-    objects,
-    raw,
+    object_of,
+    records,
     says_wait,
-    score,
-    text,
-    texts,
 )
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -66,24 +57,24 @@ class GitHubSource(ApiSource[Options]):
     max_query_chars = 200  # GitHub takes 256 with the qualifiers
 
 
-def answer_of(response: ApiResponse, source: type[Declaration]) -> Any:
+def answer_of(response: ApiResponse, source: type[Declaration]) -> Record:
     """Return the JSON of an answer. Both kinds of limit, HTTP 403 or 429, raise RateLimited; else as `json_of`."""
     if response.status in _REFUSALS and _is_limit(response):
         raise limited(response, source)
-    return json_of(response, source)
+    return object_of(response, source)
 
 
-def items_of(response: ApiResponse, source: type[Declaration]) -> list[Mapping[str, Any]]:
+def items_of(response: ApiResponse, source: type[Declaration]) -> list[Record]:
     """Return the items of a search. Raises SourceError."""
-    items = at(answer_of(response, source), "items")
+    items = answer_of(response, source).get("items")
     if not isinstance(items, list):
         raise failure(Unreadable, response, source, "the answer is no search result")
-    return objects(items)
+    return records(items)
 
 
 def gaps_of(response: ApiResponse, source: type[Declaration]) -> list[Gap]:
     """Return the gap of a search that GitHub stopped before its end."""
-    if at(json_of(response, source), "incomplete_results") is True:
+    if object_of(response, source).get("incomplete_results") is True:
         return [Gap(what=f"search at {source.name}", why="GitHub stopped searching before the end", source=source.name)]
     return []
 
@@ -140,7 +131,7 @@ def parse_readme(response: ApiResponse) -> Document:
     """Return a README as document: the content is base64 with line breaks. Raises SourceError."""
     source = GitHubRepositoriesSource
     answer = answer_of(response, source)
-    content, name = raw(at(answer, "content")), text(at(answer, "name")) or "README.md"
+    content, name = answer.raw("content"), answer.text("name") or "README.md"
     try:
         data = base64.b64decode("".join(content.split()), validate=True)[:_MAX_README_BYTES]
     except (binascii.Error, ValueError):
@@ -153,32 +144,32 @@ def parse_readme(response: ApiResponse) -> Document:
     return reader.read(data, name=name)
 
 
-def _repository(entry: Mapping[str, Any]) -> Found | None:
-    name = text(entry.get("full_name"))
+def _repository(entry: Record) -> Found | None:
+    name = entry.text("full_name")
     if "/" not in name:
         return None
-    about = text(entry.get("description"))
-    owner = text(at(entry, "owner", "login")) or name.split("/", maxsplit=1)[0]
+    about = entry.text("description")
+    owner = entry.text("owner", "login") or name.split("/", maxsplit=1)[0]
     return Found(
         key=f"github:{name.lower()}",
         title=f"{name}: {snippet(about, 120)}" if about else name,
-        url=text(entry.get("html_url")) or f"https://github.com/{name}",
+        url=entry.text("html_url") or f"https://github.com/{name}",
         origin=GitHubRepositoriesSource.name,
-        published=iso_date(text(entry.get("pushed_at"))) or iso_date(text(entry.get("created_at"))),
+        published=entry.date("pushed_at") or entry.date("created_at"),
         authors=(owner,),
         snippet="; ".join(part for part in (snippet(about), *_facts(entry)) if part),
-        score=score(entry.get("score")),
+        score=entry.score("score"),
     )
 
 
-def _facts(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    stars = number(entry.get("stargazers_count"))
-    licence = text(at(entry, "license", "spdx_id"))
+def _facts(entry: Record) -> tuple[str, ...]:
+    stars = entry.number("stargazers_count")
+    licence = entry.text("license", "spdx_id")
     return (
-        text(entry.get("language")),
+        entry.text("language"),
         f"{stars} stars" if stars is not None else "",
         f"licence {licence}" if licence not in ("", "NOASSERTION") else "",
-        f"topics {', '.join(texts(entry.get('topics')))}" if texts(entry.get("topics")) else "",
+        f"topics {', '.join(entry.texts('topics'))}" if entry.texts("topics") else "",
         "archived" if entry.get("archived") is True else "",
     )
 
@@ -231,9 +222,9 @@ def parse_code(response: ApiResponse) -> list[Found]:
 def parse_file(response: ApiResponse) -> Document:
     """Return a file as code, its path as title. Raises NotFound when it is empty or no file, Unreadable."""
     answer = answer_of(response, GitHubCodeSource)
-    path = text(at(answer, "path"))
+    path = answer.text("path")
     try:
-        data = base64.b64decode("".join(raw(at(answer, "content")).split()), validate=True)
+        data = base64.b64decode("".join(answer.raw("content").split()), validate=True)
         code = data.decode("utf-8")
     except ValueError:
         raise failure(Unreadable, response, GitHubCodeSource, f"the file {path} is no text") from None
@@ -249,13 +240,13 @@ def parse_file(response: ApiResponse) -> Document:
     return builder.document(title=path, media_type="text/plain")
 
 
-def _file(entry: Mapping[str, Any]) -> Found | None:
-    url, path = text(entry.get("html_url")), text(entry.get("path")) or text(entry.get("name"))
-    repository = text(at(entry, "repository", "full_name"))
+def _file(entry: Record) -> Found | None:
+    url, path = entry.text("html_url"), entry.text("path") or entry.text("name")
+    repository = entry.text("repository", "full_name")
     if not url or not path:
         return None
-    matches = [raw(match.get("fragment")) for match in objects(listed(entry.get("text_matches")))]
-    about = text(at(entry, "repository", "description"))
+    matches = [match.raw("fragment") for match in entry.records("text_matches")]
+    about = entry.text("repository", "description")
     return Found(
         key=url,
         title=f"{repository}: {path}" if repository else path,
@@ -263,7 +254,7 @@ def _file(entry: Mapping[str, Any]) -> Found | None:
         origin=GitHubCodeSource.name,
         authors=(repository.split("/", maxsplit=1)[0],) if repository else (),
         snippet=snippet(" … ".join(matches) or about),
-        score=score(entry.get("score")),
+        score=entry.score("score"),
     )
 
 
@@ -294,33 +285,33 @@ def parse_issues(response: ApiResponse) -> list[Found]:
     return [found for entry in items_of(response, GitHubIssuesSource) if (found := _issue(entry))]
 
 
-def _issue(entry: Mapping[str, Any]) -> Found | None:
-    url, title = text(entry.get("html_url")), text(entry.get("title"))
+def _issue(entry: Record) -> Found | None:
+    url, title = entry.text("html_url"), entry.text("title")
     if not url or not title:
         return None
-    repository = text(entry.get("repository_url")).rsplit("/repos/", 1)[-1]
-    author = text(at(entry, "user", "login"))
-    body = raw(entry.get("body")) or raw(entry.get("body_text"))
-    published = iso_date(text(entry.get("created_at")))
+    repository = entry.text("repository_url").rsplit("/repos/", 1)[-1]
+    author = entry.text("user", "login")
+    body = entry.raw("body") or entry.raw("body_text")
+    published = entry.date("created_at")
     found = Found(
         key=url,
-        title=f"{title} ({repository} #{text(entry.get('number'))})" if repository else title,
+        title=f"{title} ({repository} #{entry.text('number')})" if repository else title,
         url=url,
         origin=GitHubIssuesSource.name,
         published=published,
         authors=(author,) if author else (),
         snippet=snippet(body),
-        score=score(entry.get("score")),
+        score=entry.score("score"),
     )
     if not body.strip():
         return found
     facts = (
         ("Opened by", author),
         ("Opened", published),
-        ("State", first(entry, "state_reason", "state").replace("_", " ")),
-        ("Closed", iso_date(text(entry.get("closed_at")))),
-        ("Labels", [text(label.get("name")) for label in objects(entry.get("labels"))]),
-        ("Comments", number(entry.get("comments"))),
+        ("State", entry.first("state_reason", "state").replace("_", " ")),
+        ("Closed", entry.date("closed_at")),
+        ("Labels", [label.text("name") for label in entry.records("labels")]),
+        ("Comments", entry.number("comments")),
     )
     markdown = registry.component("readers", "plain")().read(body.encode("utf-8", "replace"), name="issue.md")
     read = _writing.headed(markdown, found.title, facts=facts, published=published, authors=found.authors)

@@ -11,7 +11,7 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, calls_at_once, rate, result
-from deep_research.sources._api_answers import at, failure, first, iso_date, judge, loads, number, objects, raw, text
+from deep_research.sources._api_answers import Record, failure, judge, loads, records
 from deep_research.sources._record_documents import line, read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
@@ -49,8 +49,8 @@ class JinaSource(ApiSource[JinaOptions]):
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the pages of a search; pages whose site answered with an error are left out. Raises SourceError."""
-    data = _data(response)
-    return found_pages((_page(entry) for entry in objects(data) if not text(entry.get("warning"))), JinaSource.name)
+    pages = [page for page in records(_data(response)) if not page.text("warning")]
+    return found_pages(map(_page, pages), JinaSource.name)
 
 
 def parse_reader(response: ApiResponse) -> list[Found]:
@@ -58,29 +58,29 @@ def parse_reader(response: ApiResponse) -> list[Found]:
 
     Raises NotFound when the answer carries a warning (the page's own error arrives as a success), SourceError.
     """
-    entry = _data(response)
-    if warning := text(at(entry, "warning")):
+    page = Record(_data(response))
+    if warning := page.text("warning"):
         raise failure(NotFound, response, JinaSource, f"the page could not be read: {line(warning)[:200]}")
-    return found_pages((_page(one) for one in objects(entry)), JinaSource.name)
+    return found_pages([_page(page)], JinaSource.name)
 
 
 def _data(response: ApiResponse) -> Any:
     judge(response, JinaSource)
-    answer = loads(response, JinaSource)
-    code = number(at(answer, "code"))
+    answer = Record(loads(response, JinaSource))
+    code = answer.number("code")
     if code is not None and code >= 400:
         judge(response._replace(status=min(code, 599)), JinaSource)
-    data = at(answer, "data")
+    data = answer.get("data")
     if not isinstance(data, list | Mapping):
         raise failure(Unreadable, response, JinaSource, "the answer has no data in it")
     return data
 
 
-def _page(entry: Mapping[str, Any]) -> Page:
+def _page(entry: Record) -> Page:
     return Page(
-        title=line(raw(entry.get("title"))),
-        url=text(entry.get("url")),
-        excerpt=line(raw(entry.get("description"))),
-        published=iso_date(first(entry, "publishedTime", "date")),
-        text=raw(entry.get("content")),
+        title=entry.line("title"),
+        url=entry.text("url"),
+        excerpt=entry.line("description"),
+        published=entry.first_date("publishedTime", "date"),
+        text=entry.raw("content"),
     )

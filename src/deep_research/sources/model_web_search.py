@@ -18,19 +18,7 @@ from deep_research.data import Found, SearchResult, Usage
 from deep_research.errors import Blocked, SourceError, Unreachable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, calls_at_once, rate
-from deep_research.sources._api_answers import (
-    at,
-    failure,
-    first,
-    iso_date,
-    limited,
-    number,
-    object_of,
-    objects,
-    raw,
-    text,
-)
-from deep_research.sources._record_documents import line
+from deep_research.sources._api_answers import Record, failure, limited, object_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
 _RESULT = "web_search_tool_result"
@@ -52,15 +40,15 @@ def allowed(url: str, options: WebOptions) -> bool:
 
 def usage_of(response: ApiResponse) -> Usage | None:
     """Return the tokens that an answer of OpenAI or Anthropic has cost, or None when it does not say."""
-    usage = at(json.loads(response.body), "usage")
-    prompt, answer = number(at(usage, "input_tokens")), number(at(usage, "output_tokens"))
+    usage = Record(json.loads(response.body)).record("usage")
+    prompt, answer = usage.number("input_tokens"), usage.number("output_tokens")
     if prompt is None and answer is None:
         return None
-    read = number(at(usage, "cache_read_input_tokens")) or 0
-    written = number(at(usage, "cache_creation_input_tokens")) or 0
+    read = usage.number("cache_read_input_tokens") or 0
+    written = usage.number("cache_creation_input_tokens") or 0
     return Usage(
         prompt_tokens=(prompt or 0) + read + written,
-        cached_tokens=read or number(at(usage, "input_tokens_details", "cached_tokens")) or 0,
+        cached_tokens=read or usage.number("input_tokens_details", "cached_tokens") or 0,
         cache_write_tokens=written,
         completion_tokens=answer or 0,
     )
@@ -112,12 +100,12 @@ def parse_anthropic_answer(response: ApiResponse) -> list[Found]:
     Raises SourceError, also for an error of the tool inside an answer and for a refusal.
     """
     answer = object_of(response, AnthropicWebSearchSource, "content", "error", what="content")
-    if error := answer.get("error"):
-        raise _anthropic_error(first(error, "type"), first(error, "message"), response)
-    blocks = objects(answer.get("content"))
-    results = [block.get("content") for block in blocks if block.get("type") == _RESULT]
-    entries = [entry for result in results if isinstance(result, list) for entry in objects(result)]
-    codes = [text(at(result, "error_code")) for result in results if isinstance(result, Mapping)]
+    if error := answer.record("error"):
+        raise _anthropic_error(error.text("type"), error.text("message"), response)
+    blocks = answer.records("content")
+    results = [one for block in blocks if block.get("type") == _RESULT for one in block.records("content")]
+    codes = [code for result in results if (code := result.text("error_code"))]
+    entries = [result for result in results if not result.text("error_code")]
     if not entries and codes:
         raise _anthropic_error(codes[0], "", response)
     if not entries and answer.get("stop_reason") == "refusal":
@@ -126,22 +114,22 @@ def parse_anthropic_answer(response: ApiResponse) -> list[Found]:
     return found_pages((_anthropic_page(entry, cited) for entry in entries), AnthropicWebSearchSource.name)
 
 
-def _anthropic_page(entry: Mapping[str, Any], cited: Mapping[str, str]) -> Page:
-    url = text(entry.get("url"))
+def _anthropic_page(entry: Record, cited: Mapping[str, str]) -> Page:
+    url = entry.text("url")
     return Page(
-        title=line(raw(entry.get("title"))),
+        title=entry.line("title"),
         url=url,
         excerpt=cited.get(url, ""),
-        published=iso_date(text(entry.get("page_age"))),
+        published=entry.date("page_age"),
     )
 
 
-def _cited(blocks: list[Mapping[str, Any]]) -> dict[str, str]:
+def _cited(blocks: list[Record]) -> dict[str, str]:
     """What was cited of each page, word for word: the tool's `cited_text`."""
     quoted: dict[str, str] = {}
     for block in blocks:
-        for place in objects(block.get("citations")):
-            quoted.setdefault(text(place.get("url")), line(raw(place.get("cited_text"))))
+        for place in block.records("citations"):
+            quoted.setdefault(place.text("url"), place.line("cited_text"))
     return quoted
 
 
@@ -206,9 +194,9 @@ def parse_openai_answer(response: ApiResponse) -> list[Found]:
     if response.status == HTTPStatus.TOO_MANY_REQUESTS and b"insufficient_quota" in response.body:
         raise _openai_error("insufficient_quota", "", response)
     answer = object_of(response, OpenAiWebSearchSource, "output", "error", what="output")
-    if code := first(answer.get("error"), "code", "type"):
-        raise _openai_error(code, text(at(answer, "error", "message")), response)
-    items = objects(answer.get("output"))
+    if code := answer.record("error").first("code", "type"):
+        raise _openai_error(code, answer.text("error", "message"), response)
+    items = answer.records("output")
     pages = list(_openai_pages(items))
     if not pages:
         _explain_nothing(items, response)
@@ -228,18 +216,18 @@ def _openai_error(code: str, why: str, response: ApiResponse) -> SourceError:
     return failure(kind, response, OpenAiWebSearchSource, f"the search failed ({code}: {why[:200]})")
 
 
-def _openai_pages(items: list[Mapping[str, Any]]) -> Iterator[Page]:
+def _openai_pages(items: list[Record]) -> Iterator[Page]:
     """The cited pages, then those that the search has returned."""
-    parts = [part for item in items for part in objects(item.get("content"))]
-    notes = [note for part in parts for note in objects(part.get("annotations")) if note.get("type") == "url_citation"]
-    for page in [*notes, *(page for item in items for page in objects(at(item, "action", "sources")))]:
-        url = text(page.get("url")).replace(f"?{_MARK}", "").replace(f"&{_MARK}", "")
-        yield Page(title=line(raw(page.get("title"))), url=url)
+    parts = [part for item in items for part in item.records("content")]
+    notes = [note for part in parts for note in part.records("annotations") if note.get("type") == "url_citation"]
+    for page in [*notes, *(page for item in items for page in item.records("action", "sources"))]:
+        url = page.text("url").replace(f"?{_MARK}", "").replace(f"&{_MARK}", "")
+        yield Page(title=page.line("title"), url=url)
 
 
-def _explain_nothing(items: list[Mapping[str, Any]], response: ApiResponse) -> None:
+def _explain_nothing(items: list[Record], response: ApiResponse) -> None:
     """Raise what kept the model from finding; finding nothing is no error."""
-    said = [part for item in items for part in objects(item.get("content"))]
+    said = [part for item in items for part in item.records("content")]
     if any(part.get("type") == "refusal" for part in said):
         raise failure(Blocked, response, OpenAiWebSearchSource, "the model declines to search for this")
     calls = [item for item in items if item.get("type") == "web_search_call"]

@@ -19,7 +19,7 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import ConfigError, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, result, snippet
-from deep_research.sources._api_answers import at, failure, iso_date, json_of, objects, raw, score, text
+from deep_research.sources._api_answers import Record, failure, iso_date, list_of, object_of
 from deep_research.sources._record_documents import document, line
 from deep_research.text.cleaning import fold
 
@@ -86,19 +86,16 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
 def parse_search(response: ApiResponse, options: OpenSearchOptions | None = None) -> list[Found]:
     """Return the records of a search, best first, each with its text. Raises SourceError."""
     options = options or OpenSearchOptions.model_validate({})
-    answer = json_of(response, OpenSearchSource)
-    hits = at(answer, "hits", "hits")
-    if not isinstance(hits, list):
-        raise failure(Unreadable, response, OpenSearchSource, "the answer is no search result")
-    best = max((score(hit.get("_score")) for hit in objects(hits)), default=0.0) or 1.0
-    return [found for hit in objects(hits) if (found := _record(hit, options, best))]
+    hits = list_of(response, OpenSearchSource, "hits", "hits")
+    best = max((hit.score("_score") for hit in hits), default=0.0) or 1.0
+    return [found for hit in hits if (found := _record(hit, options, best))]
 
 
-def _record(hit: Mapping[str, Any], options: OpenSearchOptions, best: float) -> Found | None:
-    own, fields = text(hit.get("_id")), hit.get("_source")
-    if not own or not isinstance(fields, Mapping):
+def _record(hit: Record, options: OpenSearchOptions, best: float) -> Found | None:
+    own, fields = hit.text("_id"), hit.record("_source")
+    if not own or not fields:
         return None
-    index, body = text(hit.get("_index")), _first(fields, options.text_fields)
+    index, body = hit.text("_index"), _first(fields, options.text_fields)
     title = line(_first(fields, options.title_fields)) or own
     published = iso_date(_first(fields, options.date_fields))
     url = _first(fields, options.url_fields)
@@ -110,14 +107,14 @@ def _record(hit: Mapping[str, Any], options: OpenSearchOptions, best: float) -> 
         location=f"{index}/{own}",
         published=published,
         snippet=snippet(body),
-        score=score(hit.get("_score")) / best,
+        score=hit.score("_score") / best,
         document=document(title, sections=[("Text", body)], published=published) if body.strip() else None,
     )
 
 
-def _first(fields: Mapping[str, Any], names: Sequence[str]) -> str:
+def _first(fields: Record, names: Sequence[str]) -> str:
     """Return the first of these fields that is there; a dot leads into an object."""
-    return next((found for name in names if (found := raw(fields.get(name) or at(fields, *name.split("."))))), "")
+    return next((found for name in names if (found := fields.raw(name) or fields.raw(*name.split(".")))), "")
 
 
 class PostgresIndexOptions(ApiOptions):
@@ -238,7 +235,7 @@ def _query(options: PostgresIndexOptions, *, by_meaning: bool) -> str:
 
 def parse_embedding(response: ApiResponse) -> list[float]:
     """Return the vector of a server with OpenAI's /embeddings. Raises SourceError."""
-    vector = at(json_of(response, PostgresIndexSource), "data", 0, "embedding")
+    vector = object_of(response, PostgresIndexSource, "data", what="embedding").get("data", 0, "embedding")
     if not isinstance(vector, list) or not vector or not all(isinstance(one, int | float) for one in vector):
         raise failure(Unreadable, response, PostgresIndexSource, "the answer is no embedding")
     return [float(one) for one in vector]

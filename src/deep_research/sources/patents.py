@@ -5,10 +5,10 @@
 import asyncio
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -19,23 +19,17 @@ from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, keywords, rate, result, snippet
 from deep_research.sources._api_answers import (
     Element,
-    at,
+    Record,
     child,
     children,
     distinct,
     failure,
-    first,
     inner_markup,
     iso_date,
-    json_of,
     limited,
     local_name,
-    number,
     object_of,
-    objects,
-    text,
     text_of,
-    texts,
     xml_of,
 )
 from deep_research.sources._record_documents import line, paragraphs
@@ -211,11 +205,11 @@ def parse_token(response: ApiResponse) -> tuple[str, int]:
     if response.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         why = f"{EpoSource.needs} was refused (HTTP {response.status}); it is `consumer key:consumer secret`"
         raise failure(Blocked, response, EpoSource, why)
-    answer = json_of(response, EpoSource)
-    token = text(at(answer, "access_token"))
+    answer = object_of(response, EpoSource, what="token")
+    token = answer.text("access_token")
     if not token:
         raise failure(Unreadable, response, EpoSource, "the answer has no token in it")
-    return token, number(at(answer, "expires_in")) or 600
+    return token, answer.number("expires_in") or 600
 
 
 def parse_epo_patents(response: ApiResponse) -> list[Found]:
@@ -360,22 +354,21 @@ def parse_applications(response: ApiResponse) -> list[Found]:
         answer = object_of(response, UsptoSource, "count", "patentFileWrapperDataBag", what="applications")
     except NotFound:
         return []
-    entries = objects(answer.get("patentFileWrapperDataBag"))
+    entries = answer.records("patentFileWrapperDataBag")
     return [found for entry in entries if (found := _application(entry))]
 
 
-def _application(entry: Mapping[str, Any]) -> Found | None:
-    application, inner = text(entry.get("applicationNumberText")), entry.get("applicationMetaData")
-    about: Mapping[str, Any] = inner if isinstance(inner, Mapping) else {}
-    grant, publication = first(about, "patentNumber"), first(about, "earliestPublicationNumber")
+def _application(entry: Record) -> Found | None:
+    application, about = entry.text("applicationNumberText"), entry.record("applicationMetaData")
+    grant, publication = about.first("patentNumber"), about.first("earliestPublicationNumber")
     number = f"US{grant.removeprefix('US')}" if grant else publication
     if not application and not number:
         return None
-    published = iso_date(first(about, "grantDate")) if grant else iso_date(first(about, "earliestPublicationDate"))
+    published = about.first_date("grantDate") if grant else about.first_date("earliestPublicationDate")
     return found_patent(
         Patent(
             number=number or f"US application {application}",
-            title=text(about.get("inventionTitle")),
+            title=about.text("inventionTitle"),
             key=patent_key(number) if number else f"patent:US-application:{application}",
             url=patent_url(number) if number else f"https://patentcenter.uspto.gov/applications/{application}",
             inventors=_parties(about, "inventor"),
@@ -387,20 +380,20 @@ def _application(entry: Mapping[str, Any]) -> Found | None:
     )
 
 
-def _facts(about: Mapping[str, Any], application: str) -> tuple[tuple[str, object], ...]:
+def _facts(about: Record, application: str) -> tuple[tuple[str, object], ...]:
     values = (
-        ("Filed", iso_date(first(about, "filingDate"))),
-        ("Granted", iso_date(first(about, "grantDate"))),
-        ("Status", text(about.get("applicationStatusDescriptionText"))),
-        ("Status since", iso_date(first(about, "applicationStatusDate"))),
-        ("Type", text(about.get("applicationTypeLabelName"))),
-        ("Classes", [" ".join(code.split()) for code in texts(about.get("cpcClassificationBag"))[:_MAX_CODES]]),
+        ("Filed", about.first_date("filingDate")),
+        ("Granted", about.first_date("grantDate")),
+        ("Status", about.text("applicationStatusDescriptionText")),
+        ("Status since", about.first_date("applicationStatusDate")),
+        ("Type", about.text("applicationTypeLabelName")),
+        ("Classes", [" ".join(code.split()) for code in about.texts("cpcClassificationBag")[:_MAX_CODES]]),
     )
     known = tuple((name, value) for name, value in values if value)
     return (("Application", application), *known) if known else ()
 
 
-def _parties(about: Mapping[str, Any], role: str) -> Iterable[str]:
+def _parties(about: Record, role: str) -> Iterable[str]:
     """Everybody of a role, or where there is no list the first of them."""
-    everybody = [text(one.get(f"{role}NameText")) for one in objects(about.get(f"{role}Bag"))]
-    return everybody or texts(about.get(f"first{role.capitalize()}Name"))
+    everybody = [one.text(f"{role}NameText") for one in about.records(f"{role}Bag")]
+    return everybody or about.texts(f"first{role.capitalize()}Name")

@@ -10,21 +10,19 @@ from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, rate, result
 from deep_research.sources._api_answers import (
     Element,
-    at,
     child,
     children,
     explanation,
     failure,
     inner_markup,
     iso_date,
-    json_of,
     limited,
     local_name,
     month_number,
     number,
+    object_of,
     says_wait,
     text_of,
-    texts,
     written,
     xml_of,
 )
@@ -76,14 +74,11 @@ class PubMedSource(ApiSource[PubMedOptions]):
 
 def parse_ids(response: ApiResponse) -> list[str]:
     """Return the ids of an esearch answer, best first; none found gives none. Raises SourceError."""
-    answer = json_of(response, PubMedSource)
-    found = at(answer, "esearchresult")
-    if not isinstance(found, Mapping):
-        _refuse_error(explanation(response), response)
-        raise failure(Unreadable, response, PubMedSource, "the answer is no search result")
+    found = object_of(response, PubMedSource).record("esearchresult")
     if "idlist" not in found:
-        _refuse_error(str(found.get("ERROR") or ""), response)
-    return list(texts(found.get("idlist")))
+        _refuse_error(found.text("ERROR") or explanation(response), response)
+        raise failure(Unreadable, response, PubMedSource, "the answer is no search result")
+    return list(found.texts("idlist"))
 
 
 def parse_spelling(response: ApiResponse) -> str:

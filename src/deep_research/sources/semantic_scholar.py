@@ -1,17 +1,14 @@
 """Semantic Scholar: papers of all fields (https://api.semanticscholar.org/api-docs/graph)."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, rate, result
-from deep_research.sources._api_answers import at, first, iso_date, number, object_of, objects, text, texts
+from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
-from deep_research.sources._record_documents import line, paragraphs
+from deep_research.sources._record_documents import line
 
 _FIELDS = (
     "title,abstract,year,publicationDate,authors,venue,journal,externalIds,url,openAccessPdf,citationCount,"
@@ -60,31 +57,31 @@ def parse_papers(response: ApiResponse) -> list[Found]:
         answer = object_of(response, SemanticScholarSource, "data", "total", "paperId", what="papers")
     except NotFound:
         return []
-    papers = [answer] if "paperId" in answer else objects(answer.get("data"))
+    papers = [answer] if "paperId" in answer else answer.records("data")
     return [found for paper in papers if (found := _paper(paper))]
 
 
-def _paper(paper: Mapping[str, Any]) -> Found | None:
-    own = text(paper.get("paperId"))
+def _paper(paper: Record) -> Found | None:
+    own = paper.text("paperId")
     ids = Ids(
-        doi=doi(text(at(paper, "externalIds", "DOI"))),
-        arxiv=arxiv_id(text(at(paper, "externalIds", "ArXiv"))),
-        pmid=pmid(text(at(paper, "externalIds", "PubMed"))),
+        doi=doi(paper.text("externalIds", "DOI")),
+        arxiv=arxiv_id(paper.text("externalIds", "ArXiv")),
+        pmid=pmid(paper.text("externalIds", "PubMed")),
         other=f"s2:{own}" if own else "",
     )
-    address = text(paper.get("url")) or (f"https://www.semanticscholar.org/paper/{own}" if own else "")
+    address = paper.text("url") or (f"https://www.semanticscholar.org/paper/{own}" if own else "")
     work = Work(
-        title=line(text(paper.get("title"))),
+        title=paper.line("title"),
         ids=ids,
         url="" if ids.doi or ids.arxiv else address,
-        authors=[text(author.get("name")) for author in objects(paper.get("authors"))],
-        published=iso_date(paper.get("publicationDate")) or iso_date(paper.get("year")),
-        venue=line(first(paper, "venue") or text(at(paper, "journal", "name"))),
-        sections=unstructured(paragraphs(text(paper.get("abstract")))),
+        authors=[author.text("name") for author in paper.records("authors")],
+        published=paper.date("publicationDate") or paper.date("year"),
+        venue=line(paper.first("venue") or paper.text("journal", "name")),
+        sections=unstructured(paper.paragraphs("abstract")),
         facts=(
-            ("Type", texts(paper.get("publicationTypes"))),
-            ("Cited by (Semantic Scholar)", number(paper.get("citationCount"))),
+            ("Type", paper.texts("publicationTypes")),
+            ("Cited by (Semantic Scholar)", paper.number("citationCount")),
         ),
-        full_text=(text(at(paper, "openAccessPdf", "url")),),
+        full_text=(paper.text("openAccessPdf", "url"),),
     )
     return found_work(work, SemanticScholarSource.name)

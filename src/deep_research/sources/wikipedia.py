@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import quote
 
 from pydantic import Field
@@ -14,8 +13,7 @@ from deep_research.i18n.lexicon import words
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, rate, result, snippet
-from deep_research.sources._api_answers import at, failure, iso_date, limited, object_of, objects, raw, text
-from deep_research.sources._record_documents import line
+from deep_research.sources._api_answers import Record, failure, limited, object_of
 from deep_research.text.document_builder import DocumentBuilder
 
 _HEADING = re.compile(r"^(={2,6})\s*(.+?)\s*\1\s*$", re.MULTILINE)
@@ -70,28 +68,28 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
 
 def parse_search(response: ApiResponse, *, language: str = "en") -> list[Found]:
     """Return the articles of `list=search`, best first. Raises SourceError."""
-    entries = objects(at(_answer(response), "query", "search"))
-    return [_hit(entry, title, language) for entry in entries if (title := text(entry.get("title")))]
+    entries = _answer(response).records("query", "search")
+    return [_hit(entry, title, language) for entry in entries if (title := entry.text("title"))]
 
 
-def _hit(entry: Mapping[str, Any], title: str, language: str) -> Found:
-    excerpt, published = snippet(line(raw(entry.get("snippet")))), iso_date(text(entry.get("timestamp")))
+def _hit(entry: Record, title: str, language: str) -> Found:
+    excerpt, published = snippet(entry.line("snippet")), entry.date("timestamp")
     return _found(title, language, excerpt=excerpt, published=published)
 
 
 def parse_pages(response: ApiResponse, *, language: str = "en") -> list[Found]:
     """Return the pages of a query by title, with their text; missing ones are left out. Raises SourceError."""
-    entries = objects(at(_answer(response), "query", "pages"))
+    entries = _answer(response).records("query", "pages")
     return [found for entry in entries if (found := _page(entry, language))]
 
 
-def _page(entry: Mapping[str, Any], language: str) -> Found | None:
-    title = text(entry.get("title"))
+def _page(entry: Record, language: str) -> Found | None:
+    title = entry.text("title")
     if not title or entry.get("missing") or entry.get("invalid"):
         return None
-    body, changed = raw(entry.get("extract")), iso_date(text(entry.get("touched")))
+    body, changed = entry.raw("extract"), entry.date("touched")
     read = _article(title, body, changed) if body.strip() else None
-    url = text(entry.get("fullurl"))
+    url = entry.text("fullurl")
     return _found(title, language, url=url, excerpt=snippet(body), published=changed, read=read)
 
 
@@ -133,11 +131,10 @@ def _article(title: str, body: str, published: str | None) -> Document:
     return builder.document(title=title, media_type="text/markdown", published=published)
 
 
-def _answer(response: ApiResponse) -> Mapping[str, Any]:
+def _answer(response: ApiResponse) -> Record:
     answer = object_of(response, WikipediaSource, "query", "batchcomplete", "error", what="pages")
-    error = answer.get("error")
-    if isinstance(error, Mapping):
-        code, why = text(error.get("code")), line(text(error.get("info")))
+    if error := answer.record("error"):
+        code, why = error.text("code"), error.line("info")
         if code in _WAITING:
             raise limited(response, WikipediaSource)
         kind = Blocked if "blocked" in code else SourceError
