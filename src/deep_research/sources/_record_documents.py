@@ -154,7 +154,8 @@ def document(
 ) -> Document:
     """Return the title as a heading, the facts as a list, and each section under its heading.
 
-    Authors and the date of publication are the first facts. Sections without text are left out.
+    Authors and the date of publication are the first facts. Sections without text are left out, those without a name
+    have no heading.
     """
     builder = DocumentBuilder()
     builder.heading(1, title)
@@ -163,7 +164,8 @@ def document(
             builder.item(f"{name}: {shown}")
     for heading, body in sections:
         if body.strip():
-            builder.heading(2, heading)
+            if heading:
+                builder.heading(2, heading)
             write_text(builder, body)
     for warning in warnings:
         builder.warn(warning)

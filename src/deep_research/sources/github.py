@@ -3,7 +3,7 @@ with pull requests.
 """
 
 import base64
-import binascii
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import ClassVar
 from urllib.parse import quote, unquote, urlsplit
@@ -16,21 +16,10 @@ from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, Options, calls_at_once, rate, result, snippet
-from deep_research.sources._api_answers import (
-    Declaration,
-    Record,
-    explanation,
-    failure,
-    limited,
-    object_of,
-    records,
-    says_wait,
-)
+from deep_research.sources._api_answers import Declaration, Record, explanation, failure, limited, object_of, says_wait
 from deep_research.text.document_builder import DocumentBuilder
 
 TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
-_REFUSALS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
-_ABUSE = "abuse"
 _MAX_README_BYTES = 2_000_000
 _README_FORMATS = ("plain", "html")
 HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
@@ -47,49 +36,54 @@ class GitHubOptions(DatedOptions):
     burst: int = calls_at_once(5)
     language: str = Field("", description="Only code in this programming language.")
 
+    def in_language(self) -> str:
+        """Return the qualifier of the programming language, "" when there is none."""
+        return f"language:{self.language}" if self.language else ""
+
+    def between(self, field: str) -> str:
+        """Return the qualifier of the period, "" when there is none."""
+        if self.since and self.until:
+            return f"{field}:{self.since}..{self.until}"
+        return f"{field}:>={self.since}" if self.since else f"{field}:<={self.until}" if self.until else ""
+
 
 class GitHubSource(ApiSource[Options]):
-    """A search of GitHub: headers with the token when there is one."""
+    """A search of GitHub by words and qualifiers."""
 
     headers: ClassVar = HEADERS
     key_header = ("authorization", "Bearer {}")
     narrow = True
     max_query_chars = 200  # GitHub takes 256 with the qualifiers
 
+    async def _found(
+        self, kind: str, parts: Iterable[str], limit: int, parse: Callable[[ApiResponse], list[Found]]
+    ) -> SearchResult:
+        """Search for the parts of a query; where GitHub stopped before its end, that is a gap."""
+        params = {"q": " ".join(filter(None, parts)), "per_page": min(limit, 100)}
+        response = await self._get(f"/search/{kind}", params)
+        found, gaps = parse(response), list[Gap]()
+        if object_of(response, type(self)).get("incomplete_results") is True:
+            why = "GitHub stopped searching before the end"
+            gaps.append(Gap(what=f"search at {self.name}", why=why, source=self.name))
+        return result(found, gaps)
+
 
 def answer_of(response: ApiResponse, source: type[Declaration]) -> Record:
-    """Return the JSON of an answer. Both kinds of limit, HTTP 403 or 429, raise RateLimited; else as `json_of`."""
-    if response.status in _REFUSALS and _is_limit(response):
-        raise limited(response, source)
+    """Return the JSON of an answer. Both kinds of limit, HTTP 403 or 429, raise RateLimited; else as `object_of`."""
+    if response.status in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
+        used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
+        why = explanation(response)
+        if used_up or says_wait(why) or "abuse" in why:
+            raise limited(response, source)
     return object_of(response, source)
 
 
 def items_of(response: ApiResponse, source: type[Declaration]) -> list[Record]:
     """Return the items of a search. Raises SourceError."""
-    items = answer_of(response, source).get("items")
-    if not isinstance(items, list):
+    answer = answer_of(response, source)
+    if not isinstance(answer.get("items"), list):
         raise failure(Unreadable, response, source, "the answer is no search result")
-    return records(items)
-
-
-def gaps_of(response: ApiResponse, source: type[Declaration]) -> list[Gap]:
-    """Return the gap of a search that GitHub stopped before its end."""
-    if object_of(response, source).get("incomplete_results") is True:
-        return [Gap(what=f"search at {source.name}", why="GitHub stopped searching before the end", source=source.name)]
-    return []
-
-
-def between(field: str, options: DatedOptions) -> str:
-    """Return the qualifier of a period, "" when there is none."""
-    if options.since and options.until:
-        return f"{field}:{options.since}..{options.until}"
-    return f"{field}:>={options.since}" if options.since else f"{field}:<={options.until}" if options.until else ""
-
-
-def _is_limit(response: ApiResponse) -> bool:
-    why = explanation(response)
-    used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
-    return used_up or says_wait(why) or _ABUSE in why
+    return answer.records("items")
 
 
 class GitHubRepositoriesOptions(GitHubOptions):
@@ -106,9 +100,10 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
     also = (TOKEN,)
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        params = {"q": _qualified(query, self.options), "per_page": min(limit, 100)}
-        response = await self._get("/search/repositories", params)
-        return result(parse_repositories(response), gaps_of(response, type(self)))
+        options = self.options
+        stars = f"stars:>={options.least_stars}" if options.least_stars else ""
+        parts = (query, options.in_language(), stars, options.between("pushed"))
+        return await self._found("repositories", parts, limit, parse_repositories)
 
     async def _read(self, found: Found) -> Document:
         repository = found.key.removeprefix("github:")
@@ -131,10 +126,10 @@ def parse_readme(response: ApiResponse) -> Document:
     """Return a README as document: the content is base64 with line breaks. Raises SourceError."""
     source = GitHubRepositoriesSource
     answer = answer_of(response, source)
-    content, name = answer.raw("content"), answer.text("name") or "README.md"
+    name = answer.text("name") or "README.md"
     try:
-        data = base64.b64decode("".join(content.split()), validate=True)[:_MAX_README_BYTES]
-    except (binascii.Error, ValueError):
+        data = base64.b64decode("".join(answer.raw("content").split()), validate=True)[:_MAX_README_BYTES]
+    except ValueError:
         raise failure(Unreadable, response, source, "the README is not base64") from None
     if not data.strip():
         raise failure(NotFound, response, source, "the README is empty")
@@ -174,23 +169,13 @@ def _facts(entry: Record) -> tuple[str, ...]:
     )
 
 
-def _qualified(query: str, options: GitHubRepositoriesOptions) -> str:
-    parts = [
-        query,
-        f"language:{options.language}" if options.language else "",
-        f"stars:>={options.least_stars}" if options.least_stars else "",
-        between("pushed", options),
-    ]
-    return " ".join(part for part in parts if part)
-
-
-class GitHubCodeOptions(GitHubOptions):
-    """Options of the code search."""
+class GitHubWithinOptions(GitHubOptions):
+    """Options of a search within repositories; the period is that of an issue's creation."""
 
     repositories: tuple[str, ...] = Field((), description="Only these repositories, as owner/name.")
 
 
-class GitHubCodeSource(GitHubSource[GitHubCodeOptions]):
+class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
     """Searches files by words in them; reading one gives its code."""
 
     name = "github_code"
@@ -199,12 +184,8 @@ class GitHubCodeSource(GitHubSource[GitHubCodeOptions]):
     headers: ClassVar = HEADERS | {"accept": "application/vnd.github.text-match+json"}
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        options = self.options
-        parts = [query, *(f"repo:{name}" for name in options.repositories)]
-        parts.append(f"language:{options.language}" if options.language else "")
-        params = {"q": " ".join(part for part in parts if part), "per_page": min(limit, 100)}
-        response = await self._get("/search/code", params)
-        return result(parse_code(response), gaps_of(response, type(self)))
+        repositories = (f"repo:{name}" for name in self.options.repositories)
+        return await self._found("code", (query, *repositories, self.options.in_language()), limit, parse_code)
 
     async def _read(self, found: Found) -> Document:
         owner, name, _, commit, path = (urlsplit(found.url).path.lstrip("/").split("/", 4) + [""] * 5)[:5]
@@ -258,13 +239,7 @@ def _file(entry: Record) -> Found | None:
     )
 
 
-class GitHubIssuesOptions(GitHubOptions):
-    """Options of the issue search; the period is that of the creation."""
-
-    repositories: tuple[str, ...] = Field((), description="Only these repositories, as owner/name.")
-
-
-class GitHubIssuesSource(GitHubSource[GitHubIssuesOptions]):
+class GitHubIssuesSource(GitHubSource[GitHubWithinOptions]):
     """Searches issues and pull requests; their first text is their document."""
 
     name = "github_issues"
@@ -273,11 +248,9 @@ class GitHubIssuesSource(GitHubSource[GitHubIssuesOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
-        parts = [query, *(f"repo:{name}" for name in options.repositories), between("created", options)]
-        parts.append(f"language:{options.language}" if options.language else "")
-        params = {"q": " ".join(part for part in parts if part), "per_page": min(limit, 100)}
-        response = await self._get("/search/issues", params)
-        return result(parse_issues(response), gaps_of(response, type(self)))
+        repositories = (f"repo:{name}" for name in options.repositories)
+        parts = (query, *repositories, options.between("created"), options.in_language())
+        return await self._found("issues", parts, limit, parse_issues)
 
 
 def parse_issues(response: ApiResponse) -> list[Found]:

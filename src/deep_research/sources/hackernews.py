@@ -8,9 +8,8 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, result, snippet
-from deep_research.sources._api_answers import Record, failure, json_of, listed, object_of, raw, unix_seconds
-from deep_research.sources._record_documents import Fact, entities, paragraphs, write_text
-from deep_research.text.document_builder import DocumentBuilder
+from deep_research.sources._api_answers import Record, failure, json_of, object_of, unix_seconds
+from deep_research.sources._record_documents import document, entities, paragraphs
 
 _MAX_COMMENTS = 200
 
@@ -69,7 +68,7 @@ def _hit(hit: Record) -> Found | None:
     if not own:
         return None
     author = hit.text("author")
-    body = paragraphs(first_raw(hit, "story_text", "comment_text", "text"))
+    body = _body(hit)
     story = entities(hit.first("title", "story_title"))
     is_comment = not hit.text("title") and bool(body)
     title = (f"Comment by {author or 'unknown'}" + (f" on {story}" if story else "")) if is_comment else story
@@ -90,26 +89,20 @@ def _hit(hit: Record) -> Found | None:
 
 
 def _discussion(item: Record, found: Found, comments: list[str]) -> Document:
-    builder = DocumentBuilder()
-    builder.heading(1, found.title)
-    facts: tuple[Fact, ...] = (
-        ("Posted by", ", ".join(found.authors)),
+    facts = (
+        ("Posted by", found.authors),
         ("Posted", found.published),
         ("Links to", item.text("url")),
         ("Points", item.text("points")),
         ("Comments", item.text("num_comments")),
     )
-    for name, value in facts:
-        if value:
-            builder.item(f"{name}: {value}")
-    write_text(builder, paragraphs(first_raw(item, "story_text", "comment_text", "text")))
-    if comments:
-        builder.heading(2, "Comments")
-        for comment in comments:
-            builder.paragraph(comment)
-    return builder.document(
-        title=found.title, media_type="text/markdown", published=found.published, authors=found.authors
-    )
+    parts = [("", _body(item)), ("Comments", "\n\n".join(comments))]
+    read = document(found.title, facts=facts, sections=parts)
+    return read.model_copy(update={"published": found.published, "authors": found.authors})
+
+
+def _body(item: Record) -> str:
+    return paragraphs(item.raw("story_text") or item.raw("comment_text") or item.raw("text"))
 
 
 def _comments(item: Record) -> Iterator[str]:
@@ -122,11 +115,6 @@ def _comments(item: Record) -> Iterator[str]:
         waiting += reversed(comment.records("children"))
         if body := " ".join(comment.paragraphs("text").split()):
             yield f"{comment.text('author') or 'unknown'}: {body}"
-
-
-def first_raw(item: Record, *names: str) -> str:
-    """Return the first of the fields that has a text, markup included."""
-    return next((body for name in names for body in map(raw, listed(item.get(name))) if body.strip()), "")
 
 
 def _filters(options: HackerNewsOptions) -> str:

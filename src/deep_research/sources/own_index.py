@@ -9,7 +9,7 @@ Both rankings of a table are joined by reciprocal rank fusion (Cormack, Clarke a
 import asyncio
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
 
@@ -57,11 +57,6 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
     needs = "OPENSEARCH_URL"
     also = ("OPENSEARCH_API_KEY",)
 
-    @classmethod
-    def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
-        """Return what has to be set: the address of the cluster, as an option or a variable."""
-        return "" if options.base_url else super().missing(options, keys)
-
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
         fields = [*(f"{name}^2" for name in options.title_fields), *options.text_fields]
@@ -72,9 +67,6 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
         }
         response = await self._post(f"/{quote(options.index, safe=',*')}/_search", asked)
         return result(parse_search(response, options))
-
-    def _base(self) -> str:
-        return self.options.base_url or self._keys.get("OPENSEARCH_URL", "").rstrip("/")
 
     def _headers(self) -> dict[str, str]:
         """Return the headers; USER:PASSWORD is sent as such, anything else as a key of Elasticsearch."""

@@ -1,6 +1,5 @@
 """A SearXNG instance of one's own (https://docs.searxng.org/dev/search_api.html)."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import Blocked, Unreachable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, result
+from deep_research.sources._api import ApiSource, calls_at_once, rate, result
 from deep_research.sources._api_answers import Record, failure, iso_date, listed, object_of, text
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
@@ -35,11 +34,6 @@ class SearxngSource(ApiSource[SearxngOptions]):
     purpose = "General web search over many engines through an instance of one's own."
     needs = "SEARXNG_URL"
 
-    @classmethod
-    def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
-        """Return what has to be set: the address of the instance, as an option or a variable."""
-        return "" if options.base_url else super().missing(options, keys)
-
     async def _search(self, query: str, limit: int) -> SearchResult:
         del limit  # an instance decides the number itself
         params = {
@@ -51,9 +45,6 @@ class SearxngSource(ApiSource[SearxngOptions]):
         }
         response = await self._get("/search", params)
         return result(parse_search(response), _gaps(object_of(response, type(self), "results")))
-
-    def _base(self) -> str:
-        return self.options.base_url or self._keys.get("SEARXNG_URL", "").rstrip("/")
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
