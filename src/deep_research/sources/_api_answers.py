@@ -310,7 +310,10 @@ def judge(response: ApiResponse, source: type[Declaration]) -> None:
 def json_of(response: ApiResponse, source: type[Declaration]) -> Any:
     """Return the JSON of a successful answer. Raises what `judge` raises, and Unreadable for anything but JSON."""
     judge(response, source)
-    return loads(response, source)
+    try:
+        return json.loads(response.body.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise _not_data(response, source, "JSON") from None
 
 
 def object_of(response: ApiResponse, source: type[Declaration], *fields: str, what: str = "results") -> Record:
@@ -327,14 +330,6 @@ def list_of(response: ApiResponse, source: type[Declaration], *path: str, what: 
     if isinstance(found, list):
         return records(found)
     raise failure(Unreadable, response, source, f"the answer has no {what} in it")
-
-
-def loads(response: ApiResponse, source: type[Declaration]) -> Any:
-    """Return the JSON of an answer whatever its status. Raises Unreadable, or RateLimited where the text says so."""
-    try:
-        return json.loads(response.body.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        raise _not_data(response, source, "JSON") from None
 
 
 def xml_of(response: ApiResponse, source: type[Declaration], *, lenient: bool = False) -> Element:

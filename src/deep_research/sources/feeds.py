@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field, field_validator
 
-from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
@@ -163,6 +163,10 @@ def _made(
     title = title or snippet(plain, 80) or url
     if not title or not (url or own):
         return None
+    document = None
+    if len(plain) >= _ENOUGH_CHARS:
+        facts, sections = [("Published by", site)], [("Text", plain)]
+        document = _writing.document(title, facts=facts, sections=sections, published=published, authors=authors)
     return Found(
         key=url or own,
         title=title,
@@ -172,13 +176,8 @@ def _made(
         published=published,
         authors=authors,
         snippet=snippet(plain),
-        document=_document(title, plain, published, authors, site) if len(plain) >= _ENOUGH_CHARS else None,
+        document=document,
     )
-
-
-def _document(title: str, body: str, published: str | None, authors: tuple[str, ...], site: str) -> Document:
-    facts = (("Published by", site),)
-    return _writing.document(title, facts=facts, sections=[("Text", body)], published=published, authors=authors)
 
 
 def _link(node: Element) -> str:

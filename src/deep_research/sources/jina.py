@@ -11,7 +11,7 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, calls_at_once, rate, result
-from deep_research.sources._api_answers import Record, failure, judge, loads, records
+from deep_research.sources._api_answers import Record, failure, json_of, judge, records
 from deep_research.sources._record_documents import line, read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
@@ -65,8 +65,7 @@ def parse_reader(response: ApiResponse) -> list[Found]:
 
 
 def _data(response: ApiResponse) -> Any:
-    judge(response, JinaSource)
-    answer = Record(loads(response, JinaSource))
+    answer = Record(json_of(response, JinaSource))
     code = answer.number("code")
     if code is not None and code >= 400:
         judge(response._replace(status=min(code, 599)), JinaSource)

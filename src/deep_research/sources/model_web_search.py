@@ -7,7 +7,7 @@ and OpenAI's addresses (`url_citation` annotations, `action.sources`). The pages
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -110,39 +110,22 @@ def parse_anthropic_answer(response: ApiResponse) -> list[Found]:
         raise _anthropic_error(codes[0], "", response)
     if not entries and answer.get("stop_reason") == "refusal":
         raise failure(Blocked, response, AnthropicWebSearchSource, "the model declines to search for this")
-    cited = _cited(blocks)
-    return found_pages((_anthropic_page(entry, cited) for entry in entries), AnthropicWebSearchSource.name)
-
-
-def _anthropic_page(entry: Record, cited: Mapping[str, str]) -> Page:
-    url = entry.text("url")
-    return Page(
-        title=entry.line("title"),
-        url=url,
-        excerpt=cited.get(url, ""),
-        published=entry.date("page_age"),
-    )
-
-
-def _cited(blocks: list[Record]) -> dict[str, str]:
-    """What was cited of each page, word for word: the tool's `cited_text`."""
-    quoted: dict[str, str] = {}
-    for block in blocks:
-        for place in block.records("citations"):
-            quoted.setdefault(place.text("url"), place.line("cited_text"))
-    return quoted
+    # What was cited of each page, word for word, is its excerpt.
+    places = [place for block in blocks for place in block.records("citations")]
+    cited = {place.text("url"): place.line("cited_text") for place in reversed(places)}
+    pages = [
+        Page(entry.line("title"), entry.text("url"), cited.get(entry.text("url"), ""), entry.date("page_age"))
+        for entry in entries
+    ]
+    return found_pages(pages, AnthropicWebSearchSource.name)
 
 
 def _anthropic_error(code: str, why: str, response: ApiResponse) -> SourceError:
     if code in ("too_many_requests", "rate_limit_error"):
         return limited(response, AnthropicWebSearchSource)
     kind = Blocked if code in _REFUSED else Unreachable if code in _AWAY else SourceError
-    return failure(
-        kind,
-        response,
-        AnthropicWebSearchSource,
-        f"the search failed ({': '.join(part for part in (code, why[:200]) if part)})",
-    )
+    told = ": ".join(filter(None, (code, why[:200])))
+    return failure(kind, response, AnthropicWebSearchSource, f"the search failed ({told})")
 
 
 class OpenAiWebSearchOptions(WebOptions):
@@ -197,13 +180,13 @@ def parse_openai_answer(response: ApiResponse) -> list[Found]:
     if code := answer.record("error").first("code", "type"):
         raise _openai_error(code, answer.text("error", "message"), response)
     items = answer.records("output")
-    pages = list(_openai_pages(items))
+    pages: dict[str, Page] = {}
+    for page in _openai_pages(items):
+        if page.url not in pages or not pages[page.url].title:
+            pages[page.url] = page
     if not pages:
         _explain_nothing(items, response)
-    kept = {page.url: page for page in reversed(pages)}
-    kept |= {page.url: page for page in reversed(pages) if page.title}
-    ordered = [kept[url] for url in dict.fromkeys(page.url for page in pages)]
-    return found_pages(ordered, OpenAiWebSearchSource.name)
+    return found_pages(pages.values(), OpenAiWebSearchSource.name)
 
 
 def _openai_error(code: str, why: str, response: ApiResponse) -> SourceError:

@@ -6,9 +6,9 @@ import asyncio
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from typing import NamedTuple
 
 from pydantic import Field
 
@@ -43,21 +43,6 @@ _THROTTLED = ("overloaded", "black")
 _MAX_CODES = 12
 
 
-class Patent(NamedTuple):
-    """One publication or application as an office describes it."""
-
-    number: str
-    title: str = ""
-    url: str = ""
-    key: str = ""
-    inventors: Iterable[str] = ()
-    applicants: Iterable[str] = ()
-    published: str | None = None
-    abstract: str = ""
-    facts: tuple[_writing.Fact, ...] = ()
-    claims: tuple[str, ...] = ()
-
-
 def patent_key(number: str) -> str:
     """Return the key of a publication number (`EP1000000A1`, `US 2024/0362478 A1`), without its kind code."""
     match = _NUMBER.fullmatch(re.sub(r"[\s/.,-]", "", number.upper()))
@@ -74,33 +59,39 @@ def patent_url(number: str) -> str:
     return f"https://patents.google.com/patent/{re.sub(r'[^A-Z0-9]', '', number.upper())}/en"
 
 
-def found_patent(patent: Patent, origin: str) -> Found:
-    """Return the patent as a result; its record is the document unless the office gave nothing but a number."""
-    inventors, applicants = distinct(patent.inventors), distinct(patent.applicants)
-    title = patent.title or f"Patent {patent.number}"
-    known = bool(patent.abstract or patent.claims or patent.facts or inventors or applicants)
+def found_patent(
+    origin: str,
+    number: str,
+    *,
+    title: str = "",
+    url: str = "",
+    key: str = "",
+    inventors: Iterable[str] = (),
+    applicants: Iterable[str] = (),
+    published: str | None = None,
+    abstract: str = "",
+    facts: tuple[_writing.Fact, ...] = (),
+) -> Found:
+    """Return a publication or application as a result; its record is the document unless there is only a number."""
+    inventors, applicants, title = distinct(inventors), distinct(applicants), title or f"Patent {number}"
     found = Found(
-        key=patent.key or patent_key(patent.number),
+        key=key or patent_key(number),
         title=title,
-        url=patent.url or patent_url(patent.number),
+        url=url or patent_url(number),
         origin=origin,
-        published=patent.published,
+        published=published,
         authors=inventors,
-        snippet=snippet(patent.abstract or "; ".join(applicants)),
+        snippet=snippet(abstract or "; ".join(applicants)),
     )
-    if not known:
+    if not (abstract or facts or inventors or applicants):
         return found
-    read = _writing.document(
-        title,
-        facts=(
-            ("Publication", patent.number),
-            ("Inventors", _writing.people(inventors)),
-            ("Applicants", _writing.people(applicants)),
-            *patent.facts,
-        ),
-        sections=[("Abstract", patent.abstract), ("Claims", "\n\n".join(patent.claims))],
-        published=patent.published,
+    about = (
+        ("Publication", number),
+        ("Inventors", _writing.people(inventors)),
+        ("Applicants", _writing.people(applicants)),
+        *facts,
     )
+    read = _writing.document(title, facts=about, sections=[("Abstract", abstract)], published=published)
     return found.model_copy(update={"document": read.model_copy(update={"authors": inventors})})
 
 
@@ -144,39 +135,23 @@ class EpoSource(ApiSource[EpoOptions]):
         patents = parse_epo_patents(await self._call(f"{address}/biblio", {}))
         if not patents or patents[0].document is None:
             raise NotFound(f"{self.name} has no record of {publication}", source=self.name, url=found.url)
-        sections = []
-        for heading, part, parse in (
-            ("Claims", "claims", parse_claims),
-            ("Description", "description", parse_description),
-        ):
-            try:
-                sections.append((heading, "\n\n".join(parse(await self._call(f"{address}/{part}", {})))))
-            except NotFound:
-                continue  # most offices hand in no texts
+        sections: list[tuple[str, str]] = []
+        for part, parse in (("claims", parse_claims), ("description", parse_description)):
+            with suppress(NotFound):  # most offices hand in no texts
+                texts = parse(await self._call(f"{address}/{part}", {}))
+                sections.append((part.capitalize(), "\n\n".join(texts)))
         return _writing.joined(patents[0].document, _writing.document("", sections=sections))
 
     async def _call(self, path: str, params: dict[str, str]) -> ApiResponse:
         headers = {"accept": "application/xml", "authorization": f"Bearer {await self._access_token()}"}
-        response = await self._client.request("GET", f"{self._base()}{path}", params=params, headers=headers)
-        if (
-            response.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED)
-            and b"invalid_access_token" in response.body
-        ):
-            self._token = ""
-            headers["authorization"] = f"Bearer {await self._access_token()}"
-            response = await self._client.request("GET", f"{self._base()}{path}", params=params, headers=headers)
-        return response
+        return await self._client.request("GET", f"{self._base()}{path}", params=params, headers=headers)
 
     async def _access_token(self) -> str:
         async with self._lock:
             if not self._token or datetime.now(UTC) >= self._valid_until:
                 headers = {"accept": "application/json", "authorization": f"Basic {self._basic()}"}
-                response = await self._client.request(
-                    "POST",
-                    f"{self._base()}/auth/accesstoken",
-                    form={"grant_type": "client_credentials"},
-                    headers=headers,
-                )
+                address, form = f"{self._base()}/auth/accesstoken", {"grant_type": "client_credentials"}
+                response = await self._client.request("POST", address, form=form, headers=headers)
                 self._token, seconds = parse_token(response)
                 self._valid_until = datetime.now(UTC) + timedelta(seconds=seconds) - _MARGIN
             return self._token
@@ -229,67 +204,47 @@ def parse_epo_patents(response: ApiResponse) -> list[Found]:
     if records := list(root.iter("{*}exchange-document")):
         return [found for record in records if (found := _record(record))]
     references = root.findall(".//{*}search-result/{*}publication-reference")
-    return [found for reference in references if (found := _reference(reference))]
+    return [found_patent(EpoSource.name, own) for one in references if (own := _document_number(one))]
 
 
 def parse_claims(response: ApiResponse) -> list[str]:
     """Return the claims of a publication in order. Raises NotFound when there are none, SourceError."""
-    root = xml_of(response, EpoSource)
-    languages = list(root.iter("{*}claims"))
-    chosen = next(
-        (one for one in languages if (one.get("lang") or "").lower() == "en"), languages[0] if languages else None
-    )
-    claims = [words for part in chosen.iter("{*}claim-text") if (words := text_of(part))] if chosen is not None else []
-    if not claims:
-        raise failure(NotFound, response, EpoSource, "there are no claims")
-    return claims
+    return _passages(response, "claims", "claim-text")
 
 
 def parse_description(response: ApiResponse) -> list[str]:
     """Return the paragraphs of a publication's description. Raises NotFound when there is none, SourceError."""
-    root = xml_of(response, EpoSource)
-    description = next(iter(root.iter("{*}description")), None)
-    paragraphs = (
-        [words for part in description.iter("{*}p") if (words := text_of(part))] if description is not None else []
-    )
-    if not paragraphs:
-        raise failure(NotFound, response, EpoSource, "there is no description")
-    return paragraphs
+    return _passages(response, "description", "p")
+
+
+def _passages(response: ApiResponse, whole: str, part: str) -> list[str]:
+    text = _english(list(xml_of(response, EpoSource).iter(f"{{*}}{whole}")))
+    found = [words for one in text.iter(f"{{*}}{part}") if (words := text_of(one))] if text is not None else []
+    if not found:
+        raise failure(NotFound, response, EpoSource, f"there is no text of the {whole}")
+    return found
 
 
 def _record(record: Element) -> Found | None:
-    data = child(record, "bibliographic-data")
-    publication = _epo_number(record) or _document_number(child(data, "publication-reference"))
-    if not publication:
+    country, digits = record.get("country"), record.get("doc-number")
+    if not country or not digits:
         return None
-    abstracts = children(record, "abstract")
+    data = child(record, "bibliographic-data")
     parties = child(data, "parties")
     return found_patent(
-        Patent(
-            number=publication,
-            title=_in_english(children(data, "invention-title")).capitalize(),
-            inventors=_epo_people(child(parties, "inventors"), "inventor"),
-            applicants=_epo_people(child(parties, "applicants"), "applicant"),
-            published=_epo_date(child(data, "publication-reference")),
-            abstract=_in_english(abstracts),
-            facts=(
-                ("Filed", _epo_date(child(data, "application-reference"))),
-                ("Priority", _epo_date(child(data, "priority-claims", "priority-claim"))),
-                ("Family", record.get("family-id")),
-            ),
-        ),
         EpoSource.name,
+        f"{country}{digits}{record.get('kind') or ''}",
+        title=line(inner_markup(_english(children(data, "invention-title")))).capitalize(),
+        inventors=_epo_people(child(parties, "inventors"), "inventor"),
+        applicants=_epo_people(child(parties, "applicants"), "applicant"),
+        published=_epo_date(child(data, "publication-reference")),
+        abstract=paragraphs(inner_markup(_english(children(record, "abstract")))),
+        facts=(
+            ("Filed", _epo_date(child(data, "application-reference"))),
+            ("Priority", _epo_date(child(data, "priority-claims", "priority-claim"))),
+            ("Family", record.get("family-id")),
+        ),
     )
-
-
-def _reference(reference: Element) -> Found | None:
-    publication = _document_number(reference)
-    return found_patent(Patent(number=publication), EpoSource.name) if publication else None
-
-
-def _epo_number(record: Element) -> str:
-    parts = [record.get("country") or "", record.get("doc-number") or "", record.get("kind") or ""]
-    return "".join(parts) if parts[0] and parts[1] else ""
 
 
 def _document_number(reference: Element | None) -> str:
@@ -305,11 +260,9 @@ def _epo_date(reference: Element | None) -> str | None:
     return next((day for day in dates if day), None)
 
 
-def _in_english(parts: list[Element]) -> str:
-    """The English one of several languages, else the first."""
-    chosen = next((one for one in parts if (one.get("lang") or "").lower() == "en"), parts[0] if parts else None)
-    marked = inner_markup(chosen)
-    return line(marked) if chosen is not None and local_name(chosen) == "invention-title" else paragraphs(marked)
+def _english(parts: list[Element]) -> Element | None:
+    """Return the English one of several languages, else the first."""
+    return next((one for one in parts if (one.get("lang") or "").lower() == "en"), parts[0] if parts else None)
 
 
 def _epo_people(group: Element | None, name: str) -> tuple[str, ...]:
@@ -366,17 +319,15 @@ def _application(entry: Record) -> Found | None:
         return None
     published = about.first_date("grantDate") if grant else about.first_date("earliestPublicationDate")
     return found_patent(
-        Patent(
-            number=number or f"US application {application}",
-            title=about.text("inventionTitle"),
-            key=patent_key(number) if number else f"patent:US-application:{application}",
-            url=patent_url(number) if number else f"https://patentcenter.uspto.gov/applications/{application}",
-            inventors=_parties(about, "inventor"),
-            applicants=_parties(about, "applicant"),
-            published=published,
-            facts=_facts(about, application),
-        ),
         UsptoSource.name,
+        number or f"US application {application}",
+        title=about.text("inventionTitle"),
+        key=patent_key(number) if number else f"patent:US-application:{application}",
+        url=patent_url(number) if number else f"https://patentcenter.uspto.gov/applications/{application}",
+        inventors=_parties(about, "inventor"),
+        applicants=_parties(about, "applicant"),
+        published=published,
+        facts=_facts(about, application),
     )
 
 
