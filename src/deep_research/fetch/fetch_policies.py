@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -69,19 +69,12 @@ class RetryPolicy:
         return min(self.first_wait * 2 ** (attempt - 1), self.max_wait)
 
 
-def _page_policies() -> Mapping[type[SourceError], RetryPolicy]:
-    return {Unreachable: RetryPolicy(attempts=3), RateLimited: RetryPolicy(attempts=2, first_wait=5.0)}
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicies:
-    """A policy per class of error; a class that is not named (Blocked, NotFound, Unreadable) is not tried again."""
-
-    by_error: Mapping[type[SourceError], RetryPolicy] = field(default_factory=_page_policies)
-
-    def of(self, error: SourceError) -> RetryPolicy:
-        """Return the policy of an error."""
-        return self.by_error.get(type(error), RetryPolicy())
+RetryPolicies = Mapping[type[SourceError], RetryPolicy]
+"""A policy per class of error; a class that is not named (Blocked, NotFound, Unreadable) is not tried again."""
+PAGE_RETRIES: RetryPolicies = {
+    Unreachable: RetryPolicy(attempts=3),
+    RateLimited: RetryPolicy(attempts=2, first_wait=5.0),
+}
 
 
 async def with_retries(
@@ -105,7 +98,7 @@ async def with_retries(
 
 
 def _wait(error: SourceError, number: int, policies: RetryPolicies, hold: Callable[[float], None]) -> float | None:
-    policy = policies.of(error)
+    policy = policies.get(type(error), RetryPolicy())
     wait = policy.wait(number)
     if isinstance(error, RateLimited) and error.retry_after is not None:
         hold(error.retry_after)
@@ -226,8 +219,3 @@ def paces_of(network: object, pages: Rate, at_once: int, clock: Clock, shared: S
                 HostPace(API_RATE, at_once=4, clock=clock, shared=shared),
             )
         return known[shared]
-
-
-def rate_at(rates: Mapping[str, Rate], host: str) -> Rate:
-    """Return the rate that is set for a host."""
-    return rates.get(host, API_RATE)

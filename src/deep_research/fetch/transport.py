@@ -6,8 +6,7 @@ no automatic redirects or decompression, so each of these is decided here.
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -113,13 +112,19 @@ class Transport:
 
     async def _exchange(self, request: httpcore.Request, address: Address, limits: FetchLimits, *, cut: bool) -> Answer:
         try:
-            async with asyncio.timeout(limits.total_seconds), self._open(request, address) as response:
-                answer = await self._read(response, address, limits, cut=cut)
+            async with asyncio.timeout(limits.total_seconds):
+                response = await self._begun(await self._pool(), request)
+                try:
+                    answer = await self._read(response, address, limits, cut=cut)
+                finally:
+                    await response.aclose()
                 note_answer(answer)
                 return answer
         except TimeoutError as error:
             message = f"{address.url} was not done after {limits.total_seconds:g} seconds."
             raise Unreachable(message, url=address.url, reason="time", final=True) from error
+        except _HTTPCORE_ERRORS as error:
+            raise translate(error, address.url) from error
 
     def check(self, address: Address) -> None:
         """Raise Blocked when the guard refuses host or port, before anything is sent."""
@@ -166,15 +171,6 @@ class Transport:
             content=content,
             extensions={"timeout": timeout},
         )
-
-    @asynccontextmanager
-    async def _open(self, request: httpcore.Request, address: Address) -> AsyncIterator[httpcore.Response]:
-        with _translated(address):
-            response = await self._begun(await self._pool(), request)
-            try:
-                yield response
-            finally:
-                await response.aclose()
 
     async def _begun(self, pool: httpcore.AsyncConnectionPool, request: httpcore.Request) -> httpcore.Response:
         """Send a request; once more where the server had closed the idle connection that it went over."""
@@ -228,15 +224,6 @@ def _headers(raw: Sequence[tuple[bytes, bytes]], address: Address, limits: Fetch
     return headers
 
 
-@contextmanager
-def _translated(address: Address) -> Iterator[None]:
-    """Turn httpcore's errors into ours, by type; a test walks all of them."""
-    try:
-        yield
-    except _HTTPCORE_ERRORS as error:
-        raise translate(error, address.url) from error
-
-
 _HTTPCORE_ERRORS = (
     httpcore.TimeoutException,
     httpcore.NetworkError,
@@ -245,6 +232,7 @@ _HTTPCORE_ERRORS = (
     httpcore.UnsupportedProtocol,
     httpcore.ConnectionNotAvailable,
 )
+"""Turned into ours, by type; a test walks all that httpcore has."""
 
 
 def translate(error: BaseException, url: str) -> Unreachable:
