@@ -28,7 +28,7 @@ PARSERS: dict[str, dict[str, str]] = {
     "brave": {"": "brave.parse_search"},
     "clinicaltrials": {"": "clinicaltrials.parse_studies"},
     "crossref": {"": "crossref.parse_works"},
-    "duckduckgo": {"": "duckduckgo.parse_search", "instant": "duckduckgo.parse_instant"},
+    "duckduckgo": {"": "duckduckgo.parse_search"},
     "europepmc": {"": "europepmc.parse_search"},
     "exa": {"": "exa.parse_search"},
     "github": {
