@@ -23,15 +23,17 @@ from deep_research.text.cleaning import fold
 
 _MAX_NUMBER_CHARS = 18
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
-_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 _ISO = re.compile(
     rf"(?<!\d)((?:1[4-9]|20)\d\d)(?:(?:[-/.]|{any_word('dates.year_marks')})(\d{{1,2}})(?!\d)(?:(?:[-/.]|{any_word('dates.month_marks')})(\d{{1,2}})(?!\d))?)?"
 )
 _COMPACT = re.compile(r"\s*((?:1[4-9]|20)\d\d)(\d\d)(\d\d)(?:\d{6})?\s*")
-_DAY_FIRST = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?[ -]([A-Za-z]{3,9})\.?,?[ -]((?:1[4-9]|20)\d\d)\b")
-_MONTH_FIRST = re.compile(r"\b([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? ((?:1[4-9]|20)\d\d)\b")
-_YEAR_FIRST = re.compile(r"\b((?:1[4-9]|20)\d\d)[ -]([A-Za-z]{3,9})\b\.?(?:[ -](\d{1,2})\b)?")
-_MONTH_YEAR = re.compile(r"\b([A-Za-z]{3,9})\.? ((?:1[4-9]|20)\d\d)\b")
+_YEAR, _MONTH = r"(?P<year>(?:1[4-9]|20)\d\d)", rf"(?P<month>(?:{'|'.join(_MONTHS)})[a-z]{{0,6}})\b\.?"
+_IN_WORDS = (
+    re.compile(rf"\b{_YEAR}[ -]{_MONTH}(?:[ -](?P<day>\d{{1,2}})\b)?", re.IGNORECASE),
+    re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ -]{_MONTH},?[ -]{_YEAR}\b", re.IGNORECASE),
+    re.compile(rf"\b{_MONTH} (?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? )?{_YEAR}\b", re.IGNORECASE),
+)
+"""2024 Jan 31, 31 Jan 2024, Jan 31, 2024; all but the second also without a day."""
 _EARLIEST, _LATEST = 1400, 2100
 Element = Any  # lxml.etree._Element
 _E = TypeVar("_E", bound=SourceError)
@@ -216,7 +218,7 @@ def month_number(name: str) -> int | None:
     name = name.strip().lower()
     if name.isdecimal():
         return int(name) if 1 <= int(name[:4]) <= 12 else None
-    return None if name in _SEASONS else _MONTHS.get(name[:3])
+    return _MONTHS.get(name[:3])
 
 
 def _from_number(value: float) -> str | None:
@@ -250,14 +252,9 @@ def _from_text(value: str) -> str | None:
 
 
 def _from_words(value: str) -> str | None:
-    if (match := _DAY_FIRST.search(value)) and (month := month_number(match[2])):
-        return written(int(match[3]), month, int(match[1]))
-    if (match := _MONTH_FIRST.search(value)) and (month := month_number(match[1])):
-        return written(int(match[3]), month, int(match[2]))
-    if (match := _YEAR_FIRST.search(value)) and (month := month_number(match[2])):
-        return written(int(match[1]), month, int(match[3]) if match[3] else None)
-    if (match := _MONTH_YEAR.search(value)) and (month := month_number(match[1])):
-        return written(int(match[2]), month)
+    for form in _IN_WORDS:
+        if match := form.search(value):
+            return written(int(match["year"]), month_number(match["month"]), int(match["day"] or 0))
     return None
 
 
@@ -361,9 +358,10 @@ def parse_xml(response: ApiResponse, source: type[Declaration], *, lenient: bool
     raise _not_data(response, source, "XML")
 
 
-def text_of(element: Element | None) -> str:
-    """Return all text inside an element on one line."""
-    return "" if element is None else text("".join(str(part) for part in element.itertext()))
+def text_of(element: Element | None, *path: str) -> str:
+    """Return all text inside the first descendant along `path`, without one inside the element itself, on one line."""
+    found = child(element, *path)
+    return "" if found is None else text("".join(str(part) for part in found.itertext()))
 
 
 def child(element: Element | None, *path: str) -> Element | None:

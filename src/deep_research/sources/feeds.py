@@ -124,16 +124,16 @@ def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
     channel = child(root, "channel")
     channel = root if channel is None else channel
     nodes = children(root, "entry") or children(channel, "item") or children(root, "item")
-    site = text_of(child(channel, "title"))
+    site = text_of(channel, "title")
     return [found for node in nodes if (found := _entry(node, site, response.url, source))]
 
 
 def _entry(node: Element, site: str, base: str, source: type[Declaration]) -> Found | None:
     title = line(inner_markup(child(node, "title")))
     url = _address(base, _link(node))
-    own = text_of(child(node, "guid")) or text_of(child(node, "id"))
+    own = text_of(node, "guid") or text_of(node, "id")
     named, body = next(((name, markup) for name in _BODIES if (markup := _markup(child(node, name))).strip()), ("", ""))
-    published = next((day for name in _DATES if (day := iso_date(text_of(child(node, name))))), None)
+    published = next((day for name in _DATES if (day := iso_date(text_of(node, name)))), None)
     found = _made(title, url, own, body, published, _authors(node), site, source)
     # A description may be all there is of a post, or only its beginning.
     teaser = found is not None and found.document is not None and bool(found.url) and named in _TEASERS
@@ -191,7 +191,7 @@ def _link(node: Element) -> str:
         return named
     guid = child(node, "guid")
     permanent = guid is not None and guid.get("isPermaLink", "true") != "false"
-    own = text_of(guid) if permanent else text_of(child(node, "id"))
+    own = text_of(guid) if permanent else text_of(node, "id")
     return own if own.startswith("http") else ""
 
 

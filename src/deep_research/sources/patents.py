@@ -249,14 +249,14 @@ def _record(record: Element) -> Found | None:
 
 def _document_number(reference: Element | None) -> str:
     for one in children(reference, "document-id"):
-        country, digits = text_of(child(one, "country")), text_of(child(one, "doc-number"))
+        country, digits = text_of(one, "country"), text_of(one, "doc-number")
         if country and digits:
-            return f"{country}{digits}{text_of(child(one, 'kind'))}"
+            return f"{country}{digits}{text_of(one, 'kind')}"
     return ""
 
 
 def _epo_date(reference: Element | None) -> str | None:
-    dates = (iso_date(text_of(child(one, "date"))) for one in children(reference, "document-id"))
+    dates = (iso_date(text_of(one, "date")) for one in children(reference, "document-id"))
     return next((day for day in dates if day), None)
 
 
@@ -269,7 +269,7 @@ def _epo_people(group: Element | None, name: str) -> tuple[str, ...]:
     """Names in the office's own form, or where there is none as they were handed in."""
     entries = children(group, name)
     official = [one for one in entries if one.get("data-format") == "epodoc"] or entries
-    names = (text_of(child(one, f"{name}-name", "name")) for one in official)
+    names = (text_of(one, f"{name}-name", "name") for one in official)
     return tuple(_COUNTRY_NOTE.sub("", each).strip(" ,") for each in names)
 
 

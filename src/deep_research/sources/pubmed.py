@@ -86,15 +86,15 @@ def parse_spelling(response: ApiResponse) -> str:
     root = xml_of(response, PubMedSource)
     if local_name(root) != "espellresult":
         raise failure(Unreadable, response, PubMedSource, "the answer is no spelling")
-    corrected = text_of(child(root, "CorrectedQuery"))
-    return "" if corrected == text_of(child(root, "Query")) else corrected
+    corrected = text_of(root, "CorrectedQuery")
+    return "" if corrected == text_of(root, "Query") else corrected
 
 
 def parse_articles(response: ApiResponse) -> list[Found]:
     """Return the articles and book chapters of an efetch answer. Raises SourceError."""
     root = xml_of(response, PubMedSource)
     if local_name(root) not in ("pubmedarticleset", "pubmedarticle"):
-        _refuse_error(text_of(child(root, "ERROR")), response)
+        _refuse_error(text_of(root, "ERROR"), response)
         raise failure(Unreadable, response, PubMedSource, "the answer has no articles in it")
     entries = [root] if local_name(root) == "pubmedarticle" else list(root)
     articles = (_article(entry) for entry in entries if isinstance(entry.tag, str))
@@ -112,12 +112,11 @@ def _article(entry: Element) -> Found | None:
     title = child(article, "ArticleTitle")
     title = child(article, "Book", "BookTitle") if title is None else title
     work = Work(
-        title=_untranslated(line(inner_markup(title)).removesuffix(".")) or text_of(child(article, "VernacularTitle")),
+        title=_untranslated(line(inner_markup(title)).removesuffix(".")) or text_of(article, "VernacularTitle"),
         ids=_ids(entry, record, article),
         authors=_authors(article),
         published=_published(article),
-        venue=text_of(child(article, "Journal", "Title"))
-        or text_of(child(article, "Book", "Publisher", "PublisherName")),
+        venue=text_of(article, "Journal", "Title") or text_of(article, "Book", "Publisher", "PublisherName"),
         sections=_abstract(article, record),
         facts=(
             ("Type", [text_of(kind) for kind in children(child(article, "PublicationTypeList"), "PublicationType")]),
@@ -148,7 +147,7 @@ def _ids(entry: Element, record: Element, article: Element) -> Ids:
     pmcid = names.get("pmc", "").split(".")[0].upper()
     return Ids(
         doi=doi(names.get("doi", "") or next(located, "")),
-        pmid=pmid(text_of(child(record, "PMID")) or names.get("pubmed", "")),
+        pmid=pmid(text_of(record, "PMID") or names.get("pubmed", "")),
         pmcid=pmcid if pmcid.startswith("PMC") else "",
     )
 
@@ -156,9 +155,9 @@ def _ids(entry: Element, record: Element, article: Element) -> Ids:
 def _authors(article: Element) -> list[str]:
     names: list[str] = []
     for author in children(child(article, "AuthorList"), "Author"):
-        given = text_of(child(author, "ForeName")) or text_of(child(author, "Initials"))
-        whole = f"{given} {text_of(child(author, 'LastName'))}".strip()
-        names.append(whole or text_of(child(author, "CollectiveName")))
+        given = text_of(author, "ForeName") or text_of(author, "Initials")
+        whole = f"{given} {text_of(author, 'LastName')}".strip()
+        names.append(whole or text_of(author, "CollectiveName"))
     return names
 
 
@@ -167,13 +166,13 @@ def _published(article: Element) -> str | None:
     issue = child(article, "Journal", "JournalIssue", "PubDate")
     issue = child(article, "Book", "PubDate") if issue is None else issue
     dates = [_day(child(article, "ArticleDate")), _day(issue), _day(child(article, "ContributionDate"))]
-    dates.append(iso_date(text_of(child(issue, "MedlineDate"))))
+    dates.append(iso_date(text_of(issue, "MedlineDate")))
     return next((day for day in dates if day), None)
 
 
 def _day(element: Element | None) -> str | None:
-    year = number(text_of(child(element, "Year")))
-    month, day = text_of(child(element, "Month")), number(text_of(child(element, "Day")))
+    year = number(text_of(element, "Year"))
+    month, day = text_of(element, "Month"), number(text_of(element, "Day"))
     return written(year, month_number(month) if month else None, day) if year else None
 
 

@@ -3,15 +3,14 @@
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
 from pydantic import Field
 
 from deep_research import registry
 from deep_research.concurrency import SYSTEM_CLOCK, Clock
-from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import RateLimited, SourceError
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
@@ -133,6 +132,7 @@ def _question(item: Record, site: str, answers: Answers) -> Found | None:
     if own is None or not title:
         return None
     author, asked = _author(item), item.date("creation_date")
+    authors = (author,) if author else ()
     facts = (
         ("Asked by", author),
         ("Asked", asked),
@@ -140,34 +140,33 @@ def _question(item: Record, site: str, answers: Answers) -> Found | None:
         ("Answers", item.number("answer_count")),
         ("Tags", item.texts("tags")),
     )
-    parts = [_writing.document(title, facts=facts), *_part("Question", item)]
+    builder = DocumentBuilder()
+    builder.append(_writing.document(title, facts=facts))
+    _write_post(builder, "Question", item)
     for answer in answers.get(own, ()):
         kind = "Accepted answer" if answer.get("is_accepted") is True else "Answer"
         about = ", ".join(filter(None, (_author(answer), answer.date("creation_date"))))
-        parts += _part(f"{kind} ({about}; {answer.number('score') or 0} votes)", answer)
-    document = reduce(_writing.joined, parts)
+        _write_post(builder, f"{kind} ({about}; {answer.number('score') or 0} votes)", answer)
     return Found(
         key=f"stackexchange:{site}:{own}",
         title=title,
         url=item.first("link") or f"https://{site}.com/questions/{own}",
         origin=StackExchangeSource.name,
         published=asked,
-        authors=(author,) if author else (),
+        authors=authors,
         snippet=snippet(item.paragraphs("body")),
         score=item.score("score"),
-        document=document.model_copy(update={"published": asked, "authors": (author,) if author else ()}),
+        document=builder.document(title=title, media_type="text/html", published=asked, authors=authors),
     )
 
 
-def _part(heading: str, item: Record) -> Iterator[Document]:
-    """Yield a heading and the text below it, code blocks included."""
+def _write_post(builder: DocumentBuilder, heading: str, item: Record) -> None:
+    """Write a heading and the text of a question or answer below it, code blocks included."""
     body = item.raw("body")
     if body.strip():
-        builder = DocumentBuilder()
         builder.heading(2, heading)
-        yield builder.document()
         reader = registry.component("readers", "html")()
-        yield reader.read(f"<main>{body}</main>".encode("utf-8", "replace"), name="post.html")
+        builder.append(reader.read(f"<main>{body}</main>".encode("utf-8", "replace"), name="post.html"))
 
 
 def _author(item: Record) -> str:
