@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from html import escape
 from importlib import import_module
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
@@ -383,13 +384,13 @@ def inner_markup(element: Element | None) -> str:
     etree = import_module("lxml.etree")
     if element is None:
         return ""
-    parts = [_escape(element.text)]
+    parts = [escape(element.text or "", quote=False)]
     for part in element:
         if isinstance(part.tag, str):
             parts.append(etree.tostring(part, encoding="unicode", with_tail=False))
         elif part.tag is etree.Entity:
             parts.append(part.text or "")
-        parts.append(_escape(part.tail))
+        parts.append(escape(part.tail or "", quote=False))
     return "".join(parts)
 
 
@@ -467,7 +468,3 @@ def _not_data(response: ApiResponse, source: type[Declaration], wanted: str) -> 
         return limited(response, source)
     opened = body[:1] in b"{[<"
     return failure(Unreadable, response, source, f"the answer is {'broken or cut off' if opened else 'no'} {wanted}")
-
-
-def _escape(words: str | None) -> str:
-    return (words or "").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

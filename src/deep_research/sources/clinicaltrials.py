@@ -12,14 +12,14 @@ from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, result, snippet
 from deep_research.sources._api_answers import Record, distinct, object_of
 
-_MAX_OUTCOMES_TRIAL_RESULTS = 30
+_MAX_OUTCOMES = 30
 _MAX_MEASUREMENTS = 40
 _HARMS = (("deaths", "all-cause deaths"), ("serious", "serious adverse events"), ("other", "other adverse events"))
 
 
 def result_sections(results: Record) -> Iterator[tuple[str, str]]:
     """Yield the sections "Results: …" of a `resultsSection`; none when there are no results."""
-    for outcome in results.records("outcomeMeasuresModule", "outcomeMeasures")[:_MAX_OUTCOMES_TRIAL_RESULTS]:
+    for outcome in results.records("outcomeMeasuresModule", "outcomeMeasures")[:_MAX_OUTCOMES]:
         if body := _outcome(outcome):
             kind = outcome.text("type").lower()
             yield f"Results: {outcome.text('title')}{f' ({kind} outcome)' if kind else ''}", body
@@ -92,9 +92,6 @@ def _harms(module: Record) -> Iterator[str]:
 
 def _names(groups: list[Record]) -> dict[str, str]:
     return {group.text("id"): group.text("title") or group.text("id") for group in groups}
-
-
-_MAX_OUTCOMES = 30
 
 
 class ClinicalTrialsOptions(DatedOptions):

@@ -9,7 +9,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from deep_research.data import Found, Gap, SearchResult
-from deep_research.errors import NotFound, Unreadable
+from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, calls_at_once, rate, result
@@ -19,7 +19,6 @@ from deep_research.sources._record_documents import line, paragraphs
 from deep_research.sources.feeds import ListingSource, entries, rank
 
 _MAX_TAGS = 30
-_DAY = "%Y-%m-%d"
 
 
 class HuggingFaceBlogOptions(DatedOptions):
@@ -118,13 +117,8 @@ class HuggingFacePapersSource(ApiSource[HuggingFacePapersOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         if self.options.day is None:
-            try:
-                if found := parse_papers(await self._get("/api/papers/search", {"q": query})):
-                    return result(found)
-            except NotFound:
-                pass  # a mirror without search still lists the papers of the day
-        params = {"limit": 100, "date": f"{self.options.day:{_DAY}}" if self.options.day else ""}
-        listed = parse_papers(await self._get("/api/daily_papers", params))
+            return result(parse_papers(await self._get("/api/papers/search", {"q": query})))
+        listed = parse_papers(await self._get("/api/daily_papers", {"limit": 100, "date": f"{self.options.day}"}))
         return result(rank(query, listed)[:limit])
 
 

@@ -64,20 +64,21 @@ def found_patent(
     number: str,
     *,
     title: str = "",
-    url: str = "",
-    key: str = "",
-    inventors: Iterable[str] = (),
-    applicants: Iterable[str] = (),
+    people: tuple[Iterable[str], Iterable[str]] = ((), ()),
     published: str | None = None,
     abstract: str = "",
     facts: tuple[_writing.Fact, ...] = (),
 ) -> Found:
-    """Return a publication or application as a result; its record is the document unless there is only a number."""
-    inventors, applicants, title = distinct(inventors), distinct(applicants), title or f"Patent {number}"
+    """Return a publication or application as a result; its record is the document unless there is only a number.
+
+    `people` are the inventors and the applicants.
+    """
+    inventors, applicants = map(distinct, people)
+    title = title or f"Patent {number}"
     found = Found(
-        key=key or patent_key(number),
+        key=patent_key(number),
         title=title,
-        url=url or patent_url(number),
+        url=patent_url(number),
         origin=origin,
         published=published,
         authors=inventors,
@@ -235,8 +236,7 @@ def _record(record: Element) -> Found | None:
         EpoSource.name,
         f"{country}{digits}{record.get('kind') or ''}",
         title=line(inner_markup(_english(children(data, "invention-title")))).capitalize(),
-        inventors=_epo_people(child(parties, "inventors"), "inventor"),
-        applicants=_epo_people(child(parties, "applicants"), "applicant"),
+        people=(_epo_people(parties, "inventor"), _epo_people(parties, "applicant")),
         published=_epo_date(child(data, "publication-reference")),
         abstract=paragraphs(inner_markup(_english(children(record, "abstract")))),
         facts=(
@@ -265,11 +265,11 @@ def _english(parts: list[Element]) -> Element | None:
     return next((one for one in parts if (one.get("lang") or "").lower() == "en"), parts[0] if parts else None)
 
 
-def _epo_people(group: Element | None, name: str) -> tuple[str, ...]:
+def _epo_people(parties: Element | None, role: str) -> tuple[str, ...]:
     """Names in the office's own form, or where there is none as they were handed in."""
-    entries = children(group, name)
+    entries = children(child(parties, f"{role}s"), role)
     official = [one for one in entries if one.get("data-format") == "epodoc"] or entries
-    names = (text_of(one, f"{name}-name", "name") for one in official)
+    names = (text_of(one, f"{role}-name", "name") for one in official)
     return tuple(_COUNTRY_NOTE.sub("", each).strip(" ,") for each in names)
 
 
@@ -318,17 +318,18 @@ def _application(entry: Record) -> Found | None:
     if not application and not number:
         return None
     published = about.first_date("grantDate") if grant else about.first_date("earliestPublicationDate")
-    return found_patent(
+    found = found_patent(
         UsptoSource.name,
         number or f"US application {application}",
         title=about.text("inventionTitle"),
-        key=patent_key(number) if number else f"patent:US-application:{application}",
-        url=patent_url(number) if number else f"https://patentcenter.uspto.gov/applications/{application}",
-        inventors=_parties(about, "inventor"),
-        applicants=_parties(about, "applicant"),
+        people=(_parties(about, "inventor"), _parties(about, "applicant")),
         published=published,
         facts=_facts(about, application),
     )
+    if number:
+        return found
+    address = f"https://patentcenter.uspto.gov/applications/{application}"
+    return found.model_copy(update={"key": f"patent:US-application:{application}", "url": address})
 
 
 def _facts(about: Record, application: str) -> tuple[tuple[str, object], ...]:
