@@ -38,7 +38,7 @@ _VERSION = re.compile(r"^([ \t]*user-agent[ \t]*:[ \t]*[a-z_-]+)/\S*", re.IGNORE
 MAX_CRAWL_DELAY = 10.0
 """Seconds of a Crawl-delay that are obeyed; more would stop a run for one host."""
 _MAX_REDIRECTS = 5
-ARCHIVE_BASE = "https://archive.org"
+_ARCHIVE = "https://archive.org/wayback/available"
 _MOMENT = 0.1
 """Seconds for which the thread that takes in what servers send waits for another process."""
 _COPY = re.compile(r"(/web/\d{4,14})(?:[a-z]{2}_)?/")
@@ -103,11 +103,6 @@ class RobotsGate:
         return ALLOW_ALL  # 4xx, no text, redirects without end or to where nobody may go
 
 
-def archive_query(base: str, address: Address) -> Address:
-    """Return the address that asks for the newest copy of `address`."""
-    return parse_address(f"{base.rstrip('/')}/wayback/available?url={quote(address.url, safe='')}")
-
-
 def archive_copy_address(body: bytes, address: Address) -> Address:
     """Return where the copy is. Raises NotFound when there is none, Unreadable when the answer is no JSON."""
     try:
@@ -133,7 +128,6 @@ class FetchOptions:
     limits: FetchLimits = field(default_factory=FetchLimits)
     retries: RetryPolicies = field(default_factory=lambda: PAGE_RETRIES)
     obey_robots: bool = True
-    archive_base: str = ARCHIVE_BASE
     run_began: float = inf
 
 
@@ -203,7 +197,7 @@ class Fetcher:
         """
         address = parse_address(url)
         self.known.check(address)
-        query = archive_query(self._options.archive_base, address)
+        query = parse_address(f"{_ARCHIVE}?url={quote(address.url, safe='')}")
         # The archive is asked on purpose, as a source is: its robots.txt is about crawling it.
         answer = await self._follow(query, robots=False)
         copy = archive_copy_address(answer.body, address)

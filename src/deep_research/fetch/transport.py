@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 
 import httpcore
 
@@ -69,10 +68,9 @@ class Transport:
         dial: Dial = system_dial,
         clock: Clock = SYSTEM_CLOCK,
         proxy: str = "",
-        ca_file: Path | None = None,
         agent: str = "",
     ) -> None:
-        """`proxy` is the http(s) proxy of the settings; `ca_file` holds further certificates to trust (PEM).
+        """`proxy` is the http(s) proxy of the settings.
 
         Behind a proxy the proxy resolves names again and connects: names are still judged here first,
         but the promise about the address really connected to is the proxy's to keep.
@@ -82,7 +80,6 @@ class Transport:
         self._dial = dial
         self._clock = clock
         self._proxy = parse_address(proxy) if proxy else None
-        self._ca_file = ca_file
         self._agent = agent or user_agent()
         self._open_pool: httpcore.AsyncConnectionPool | None = None
         self.requests = 0
@@ -189,11 +186,11 @@ class Transport:
 
     async def _pool(self) -> httpcore.AsyncConnectionPool:
         if self._open_pool is None:
-            await in_background(_ssl_context, self._ca_file)  # reading all certificates takes its time: once
+            await in_background(_ssl_context)  # reading all certificates takes its time: once
         if (pool := self._open_pool) is None:
             trusted = frozenset({(self._proxy.host, self._proxy.port)}) if self._proxy else frozenset()
             pool = self._open_pool = httpcore.AsyncConnectionPool(
-                ssl_context=_ssl_context(self._ca_file),
+                ssl_context=_ssl_context(),
                 proxy=httpcore.Proxy(self._proxy.origin, auth=credentials_for(self._proxy.origin))
                 if self._proxy
                 else None,
@@ -258,13 +255,4 @@ def _caused_by_tls(error: BaseException | None) -> bool:
     return False
 
 
-@cache
-def _ssl_context(ca_file: Path | None) -> ssl.SSLContext:
-    context = httpcore.default_ssl_context()
-    if ca_file is not None:
-        try:
-            context.load_verify_locations(ca_file)
-        except (OSError, ssl.SSLError) as error:
-            message = f"The certificate file {str(ca_file)!r} cannot be read: {error}."
-            raise ConfigError(message, setting="ca_file", value=str(ca_file)) from error
-    return context
+_ssl_context = cache(httpcore.default_ssl_context)

@@ -24,6 +24,7 @@ from deep_research.protocol.http_semantics import requested_wait
 from deep_research.safe_text import mask_known, mask_known_bytes
 
 API_LIMITS = FetchLimits(max_bytes=32_000_000, total_seconds=60.0, read_seconds=45.0, slow_after_seconds=45.0)
+_RETRY = RetryPolicy(attempts=3, first_wait=2.0, max_wait=30.0)
 _MAX_REDIRECTS = 3
 _BUSY = frozenset({500, 502, 504})
 
@@ -38,7 +39,6 @@ class WebApiClient:
         pace: HostPace | None = None,
         rates: Mapping[str, Rate] = MappingProxyType({}),
         limits: FetchLimits = API_LIMITS,
-        retry: RetryPolicy | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         """`transport` carries the guard: hosts of base addresses that the user set are to be allowed there.
@@ -50,7 +50,6 @@ class WebApiClient:
         self._pace = pace or HostPace(API_RATE, at_once=4, clock=self._clock)
         self._rates = rates
         self._limits = limits
-        self._retry = retry or RetryPolicy(attempts=3, first_wait=2.0, max_wait=30.0)
 
     async def request(
         self,
@@ -104,10 +103,10 @@ class WebApiClient:
                     return answer
             except Unreachable as error:
                 silent = error.reason == "time"  # each attempt costs the whole time again
-                most = self._retry.attempts - silent if method == "GET" else 2 - silent
+                most = _RETRY.attempts - silent if method == "GET" else 2 - silent
                 if number >= most or error.final:
                     raise
-                wait = self._retry.wait(number)
+                wait = _RETRY.wait(number)
             await self._clock.sleep(wait)
             number += 1
 
@@ -125,16 +124,16 @@ class WebApiClient:
         """Return seconds to wait before asking again, or None when the answer stands. Raises RateLimited."""
         asked = _asked_wait(answer, self._clock)
         if answer.status in (429, 503) or asked is not None:
-            wait = self._retry.wait(number) if asked is None else asked
+            wait = _RETRY.wait(number) if asked is None else asked
             if asked:
                 self._pace.hold(answer.address.authority, asked)
-            if number < self._retry.attempts and wait <= self._retry.max_wait:
+            if number < _RETRY.attempts and wait <= _RETRY.max_wait:
                 return wait
             if answer.status == 503 and asked is None:
                 return None
             raise _rate_limited(answer, asked)
-        if answer.status in _BUSY and method == "GET" and number < self._retry.attempts:
-            return self._retry.wait(number)
+        if answer.status in _BUSY and method == "GET" and number < _RETRY.attempts:
+            return _RETRY.wait(number)
         return None
 
 
