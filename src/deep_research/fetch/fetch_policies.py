@@ -27,6 +27,8 @@ _SLOW = 1.0
 """Calls per second up to which, without a burst, a host is called by one after the other."""
 LONGEST_SILENCE = 30.0
 """Seconds: a page or API that says nothing for longer is given up, as browsers' users do."""
+_LONGEST_WAIT = 60.0
+"""Seconds: a host that has asked for longer is not waited for."""
 _PACES_LOCK = threading.Lock()
 
 
@@ -118,18 +120,13 @@ class HostPace:
         rate: Rate = PAGE_RATE,
         *,
         at_once: int = 2,
-        max_wait: float = 60.0,
         clock: Clock = SYSTEM_CLOCK,
         shared: SharedLimits | None = None,
     ) -> None:
-        """Begin with no host asked; `rate` and `at_once` are those of a host whose turn names no other rate.
-
-        A host that has asked for longer than `max_wait` seconds is not waited for.
-        """
+        """Begin with no host asked; `rate` and `at_once` are those of a host whose turn names no other rate."""
         self._shared = shared
         self._rate = rate
         self._at_once = at_once
-        self._max_wait = max_wait
         self._clock = clock
         self._full_at: dict[str, float] = {}
         self._closed_until: dict[str, float] = {}
@@ -172,7 +169,7 @@ class HostPace:
         ahead = (rate.burst - 1) * interval if interval == usual else 0.0
         wait = self._reserve(host, interval, ahead)
         if self._shared is not None:
-            shared = await self._shared.turn(f"host {host}", interval, ahead, self._max_wait)
+            shared = await self._shared.turn(f"host {host}", interval, ahead, _LONGEST_WAIT)
             if shared < 0:
                 raise _closed(host, -shared)
             wait = max(wait, shared)
@@ -183,7 +180,7 @@ class HostPace:
         with self._lock:
             now = self._clock.monotonic()
             closed = self._closed_until.get(host, now) - now
-            if closed > self._max_wait:
+            if closed > _LONGEST_WAIT:
                 raise _closed(host, closed)
             full_at = max(now + max(closed, 0.0), self._full_at.get(host, 0.0))
             start = max(now + max(closed, 0.0), full_at - ahead)

@@ -82,7 +82,6 @@ class Transport:
         self._proxy = parse_address(proxy) if proxy else None
         self._agent = agent or user_agent()
         self._open_pool: httpcore.AsyncConnectionPool | None = None
-        self.requests = 0
         self.bytes_read = 0
 
     async def send(
@@ -104,7 +103,6 @@ class Transport:
         if self._proxy:
             await self._judge_for_proxy(address)
         request = self._request(address, method, headers or {}, content, limits)
-        self.requests += 1
         return await on_wires(self._exchange(request, address, limits, cut=cut))
 
     async def _exchange(self, request: httpcore.Request, address: Address, limits: FetchLimits, *, cut: bool) -> Answer:

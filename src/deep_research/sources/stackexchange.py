@@ -9,7 +9,7 @@ from http import HTTPStatus
 from pydantic import Field
 
 from deep_research import registry
-from deep_research.concurrency import SYSTEM_CLOCK, Clock
+from deep_research.concurrency import SYSTEM_CLOCK
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import RateLimited, SourceError
 from deep_research.ports import ApiClient, ApiResponse
@@ -43,11 +43,8 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
     also = ("STACKEXCHANGE_KEY",)
     narrow = True
 
-    def __init__(
-        self, options: StackExchangeOptions, client: ApiClient, keys: Mapping[str, str], clock: Clock = SYSTEM_CLOCK
-    ) -> None:
+    def __init__(self, options: StackExchangeOptions, client: ApiClient, keys: Mapping[str, str]) -> None:
         super().__init__(options, client, keys)
-        self._clock = clock
         self._resumes_at = 0.0
         self._lock = asyncio.Lock()
 
@@ -80,14 +77,14 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
         """Call a method of the site, after the pause that the last answer asked for (`backoff`, in seconds)."""
         own = {"site": self.options.site, "filter": "withbody", "order": "desc", "key": self._key()}
         async with self._lock:
-            wait = self._resumes_at - self._clock.monotonic()
+            wait = self._resumes_at - SYSTEM_CLOCK.monotonic()
             if wait > _MAX_WAIT_SECONDS:
                 message = f"{self.name}: the service asks to wait {wait:.0f} s"
                 raise RateLimited(message, source=self.name, retry_after=wait)
             if wait > 0:
-                await self._clock.sleep(wait)
+                await SYSTEM_CLOCK.sleep(wait)
             response = await self._get(path, own | dict(params))
-            self._resumes_at = self._clock.monotonic() + parse_backoff(response)
+            self._resumes_at = SYSTEM_CLOCK.monotonic() + parse_backoff(response)
         return response
 
 
