@@ -14,7 +14,7 @@ from tests.fetch.conftest import Everything
 from tests.support import web_answers as answers
 
 A_MEGABYTE = FetchLimits(max_bytes=1_000_000)
-NO_RETRIES = RetryPolicies(by_error={})
+NO_RETRIES: RetryPolicies = {}
 
 
 def options(limits: FetchLimits) -> WebOptions:

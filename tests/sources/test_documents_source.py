@@ -221,7 +221,7 @@ def test_a_reader_that_hangs_costs_one_file(folder: Path):
         pytest.skip("needs a pipe to hang on")
     os.mkfifo(folder / "hangs.txt")
     paths = [str(folder / "hangs.txt"), str(folder / "volcano.md")]
-    hung, good = _document_reading.read_in_child(paths, 1_000_000, seconds=5)
+    (_, hung), (_, good) = _document_reading.read_in_child(paths, 1_000_000, seconds=5)
     assert hung.document is None
     assert hung.why == "reading it crashed, or took too much memory or time"
     assert good.document is not None

@@ -191,18 +191,6 @@ def test_duckduckgo_page_and_challenge():
         duckduckgo.parse_search(answer("<html><div class='anomaly-modal'>", 202))
 
 
-async def test_duckduckgo_falls_back_to_instant_answers():
-    instant = {
-        "Heading": "Sparse",
-        "AbstractText": "It is.",
-        "AbstractURL": "https://example.org/s",
-        "RelatedTopics": [{"Topics": [{"Text": "B - c", "FirstURL": "https://example.org/b"}]}],
-    }
-    client = ScriptedClient({"": answer("<html></html>", 202), "//api.": answer(instant)})
-    result = await opened("duckduckgo", client).search("sparse", limit=5)
-    assert [found.title for found in result.found] == ["Sparse", "B"]
-
-
 @pytest.mark.parametrize(
     ("url", "key"),
     [

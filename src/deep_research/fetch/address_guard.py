@@ -68,17 +68,14 @@ class AllowedHost:
     port: int | None = None
 
     def covers_port(self, port: int) -> bool:
-        """Whether the entry opens this port."""
         return port in WEB_PORTS if self.port is None else self.port in (0, port)
 
     def covers_name(self, host: str) -> bool:
-        """Whether the entry opens this host name."""
         if self.name.startswith("*."):
             return host.endswith(self.name[1:])
         return bool(self.name) and host == self.name
 
     def covers_ip(self, address: IpAddress) -> bool:
-        """Whether the entry opens this IP address."""
         return self.network is not None and address.version == self.network.version and address in self.network
 
 

@@ -226,7 +226,6 @@ class KnownAddresses:
     """
 
     def __init__(self, urls: Iterable[str] = ()) -> None:
-        """Start with `urls`."""
         self._keys: set[str] = set()
         self._linked: set[str] = set()
         self._hosts: set[str] = set()

@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -27,6 +27,8 @@ _SLOW = 1.0
 """Calls per second up to which, without a burst, a host is called by one after the other."""
 LONGEST_SILENCE = 30.0
 """Seconds: a page or API that says nothing for longer is given up, as browsers' users do."""
+_LONGEST_WAIT = 60.0
+"""Seconds: a host that has asked for longer is not waited for."""
 _PACES_LOCK = threading.Lock()
 
 
@@ -69,19 +71,12 @@ class RetryPolicy:
         return min(self.first_wait * 2 ** (attempt - 1), self.max_wait)
 
 
-def _page_policies() -> Mapping[type[SourceError], RetryPolicy]:
-    return {Unreachable: RetryPolicy(attempts=3), RateLimited: RetryPolicy(attempts=2, first_wait=5.0)}
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicies:
-    """A policy per class of error; a class that is not named (Blocked, NotFound, Unreadable) is not tried again."""
-
-    by_error: Mapping[type[SourceError], RetryPolicy] = field(default_factory=_page_policies)
-
-    def of(self, error: SourceError) -> RetryPolicy:
-        """Return the policy of an error."""
-        return self.by_error.get(type(error), RetryPolicy())
+RetryPolicies = Mapping[type[SourceError], RetryPolicy]
+"""A policy per class of error; a class that is not named (Blocked, NotFound, Unreadable) is not tried again."""
+PAGE_RETRIES: RetryPolicies = {
+    Unreachable: RetryPolicy(attempts=3),
+    RateLimited: RetryPolicy(attempts=2, first_wait=5.0),
+}
 
 
 async def with_retries(
@@ -105,7 +100,7 @@ async def with_retries(
 
 
 def _wait(error: SourceError, number: int, policies: RetryPolicies, hold: Callable[[float], None]) -> float | None:
-    policy = policies.of(error)
+    policy = policies.get(type(error), RetryPolicy())
     wait = policy.wait(number)
     if isinstance(error, RateLimited) and error.retry_after is not None:
         hold(error.retry_after)
@@ -125,18 +120,13 @@ class HostPace:
         rate: Rate = PAGE_RATE,
         *,
         at_once: int = 2,
-        max_wait: float = 60.0,
         clock: Clock = SYSTEM_CLOCK,
         shared: SharedLimits | None = None,
     ) -> None:
-        """Begin with no host asked; `rate` and `at_once` are those of a host whose turn names no other rate.
-
-        A host that has asked for longer than `max_wait` seconds is not waited for.
-        """
+        """Begin with no host asked; `rate` and `at_once` are those of a host whose turn names no other rate."""
         self._shared = shared
         self._rate = rate
         self._at_once = at_once
-        self._max_wait = max_wait
         self._clock = clock
         self._full_at: dict[str, float] = {}
         self._closed_until: dict[str, float] = {}
@@ -179,7 +169,7 @@ class HostPace:
         ahead = (rate.burst - 1) * interval if interval == usual else 0.0
         wait = self._reserve(host, interval, ahead)
         if self._shared is not None:
-            shared = await self._shared.turn(f"host {host}", interval, ahead, self._max_wait)
+            shared = await self._shared.turn(f"host {host}", interval, ahead, _LONGEST_WAIT)
             if shared < 0:
                 raise _closed(host, -shared)
             wait = max(wait, shared)
@@ -190,7 +180,7 @@ class HostPace:
         with self._lock:
             now = self._clock.monotonic()
             closed = self._closed_until.get(host, now) - now
-            if closed > self._max_wait:
+            if closed > _LONGEST_WAIT:
                 raise _closed(host, closed)
             full_at = max(now + max(closed, 0.0), self._full_at.get(host, 0.0))
             start = max(now + max(closed, 0.0), full_at - ahead)
@@ -226,8 +216,3 @@ def paces_of(network: object, pages: Rate, at_once: int, clock: Clock, shared: S
                 HostPace(API_RATE, at_once=4, clock=clock, shared=shared),
             )
         return known[shared]
-
-
-def rate_at(rates: Mapping[str, Rate], host: str) -> Rate:
-    """Return the rate that is set for a host."""
-    return rates.get(host, API_RATE)

@@ -36,7 +36,6 @@ class SystemResolver:
     """The computer's own name resolution."""
 
     async def resolve(self, host: str) -> Sequence[str]:
-        """See `Resolver.resolve`."""
         try:
             answers = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
         except socket.gaierror as error:

@@ -20,7 +20,7 @@ from protego import Protego
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights, in_background, keep_soon, noting_answers
 from deep_research.errors import Blocked, NotFound, RateLimited, ResearchError, SourceError, Unreachable, Unreadable
 from deep_research.fetch.addresses import Address, KnownAddresses, join_address, parse_address, refuse
-from deep_research.fetch.fetch_policies import FetchLimits, HostPace, RetryPolicies, with_retries
+from deep_research.fetch.fetch_policies import PAGE_RETRIES, FetchLimits, HostPace, RetryPolicies, with_retries
 from deep_research.fetch.fetched_page import Page, links_of
 from deep_research.fetch.http_cache import AnswerStore, Stored, may_be_kept, refreshed
 from deep_research.fetch.transport import PRODUCT, Answer, Transport
@@ -38,7 +38,7 @@ _VERSION = re.compile(r"^([ \t]*user-agent[ \t]*:[ \t]*[a-z_-]+)/\S*", re.IGNORE
 MAX_CRAWL_DELAY = 10.0
 """Seconds of a Crawl-delay that are obeyed; more would stop a run for one host."""
 _MAX_REDIRECTS = 5
-ARCHIVE_BASE = "https://archive.org"
+_ARCHIVE = "https://archive.org/wayback/available"
 _MOMENT = 0.1
 """Seconds for which the thread that takes in what servers send waits for another process."""
 _COPY = re.compile(r"(/web/\d{4,14})(?:[a-z]{2}_)?/")
@@ -103,11 +103,6 @@ class RobotsGate:
         return ALLOW_ALL  # 4xx, no text, redirects without end or to where nobody may go
 
 
-def archive_query(base: str, address: Address) -> Address:
-    """Return the address that asks for the newest copy of `address`."""
-    return parse_address(f"{base.rstrip('/')}/wayback/available?url={quote(address.url, safe='')}")
-
-
 def archive_copy_address(body: bytes, address: Address) -> Address:
     """Return where the copy is. Raises NotFound when there is none, Unreadable when the answer is no JSON."""
     try:
@@ -115,12 +110,8 @@ def archive_copy_address(body: bytes, address: Address) -> Address:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         message = f"The archive's answer about {address.url} cannot be read."
         raise Unreadable(message, url=address.url) from error
-    url = closest.get("url") if isinstance(closest, dict) else None
-    if (
-        not isinstance(url, str)
-        or not closest.get("available")
-        or not str(closest.get("status", "200")).startswith("2")
-    ):
+    url = closest.get("url") if isinstance(closest, dict) and closest.get("available") else None
+    if not isinstance(url, str) or not str(closest.get("status", "200")).startswith("2"):
         raise NotFound(f"There is no archived copy of {address.url}.", url=address.url)
     url = re.sub(r"^http://web\.archive\.org", "https://web.archive.org", url)
     return parse_address(_COPY.sub(r"\1id_/", url, count=1))
@@ -135,9 +126,8 @@ class FetchOptions:
     """
 
     limits: FetchLimits = field(default_factory=FetchLimits)
-    retries: RetryPolicies = field(default_factory=RetryPolicies)
+    retries: RetryPolicies = field(default_factory=lambda: PAGE_RETRIES)
     obey_robots: bool = True
-    archive_base: str = ARCHIVE_BASE
     run_began: float = inf
 
 
@@ -207,7 +197,7 @@ class Fetcher:
         """
         address = parse_address(url)
         self.known.check(address)
-        query = archive_query(self._options.archive_base, address)
+        query = parse_address(f"{_ARCHIVE}?url={quote(address.url, safe='')}")
         # The archive is asked on purpose, as a source is: its robots.txt is about crawling it.
         answer = await self._follow(query, robots=False)
         copy = archive_copy_address(answer.body, address)
@@ -281,21 +271,15 @@ class Fetcher:
         limits = replace(limits, max_bytes=ROBOTS_BYTES) if rules else limits
 
         async def attempt() -> Answer:
+            headers = {"Accept": _ACCEPT, **validators}
             async with self._pace.turn(address.authority):
-                answer = await self._transport.send(
-                    address,
-                    headers={"Accept": _ACCEPT, **validators},
-                    limits=limits,
-                    cut=rules,
-                )
+                answer = await self._transport.send(address, headers=headers, limits=limits, cut=rules)
             if error := _error_of(answer, self._now(), conditional=bool(validators)):
                 raise error
             return answer
 
-        return await with_retries(attempt, self._options.retries, self._clock, self._hold(address.authority))
-
-    def _hold(self, host: str) -> Callable[[float], None]:
-        return lambda seconds: self._pace.hold(host, seconds)
+        hold = partial(self._pace.hold, address.authority)
+        return await with_retries(attempt, self._options.retries, self._clock, hold)
 
     def _now(self) -> float:
         return self._clock.now().timestamp()

@@ -6,12 +6,10 @@ no automatic redirects or decompression, so each of these is decided here.
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 
 import httpcore
 
@@ -70,10 +68,9 @@ class Transport:
         dial: Dial = system_dial,
         clock: Clock = SYSTEM_CLOCK,
         proxy: str = "",
-        ca_file: Path | None = None,
         agent: str = "",
     ) -> None:
-        """`proxy` is the http(s) proxy of the settings; `ca_file` holds further certificates to trust (PEM).
+        """`proxy` is the http(s) proxy of the settings.
 
         Behind a proxy the proxy resolves names again and connects: names are still judged here first,
         but the promise about the address really connected to is the proxy's to keep.
@@ -83,10 +80,8 @@ class Transport:
         self._dial = dial
         self._clock = clock
         self._proxy = parse_address(proxy) if proxy else None
-        self._ca_file = ca_file
         self._agent = agent or user_agent()
         self._open_pool: httpcore.AsyncConnectionPool | None = None
-        self.requests = 0
         self.bytes_read = 0
 
     async def send(
@@ -108,18 +103,23 @@ class Transport:
         if self._proxy:
             await self._judge_for_proxy(address)
         request = self._request(address, method, headers or {}, content, limits)
-        self.requests += 1
         return await on_wires(self._exchange(request, address, limits, cut=cut))
 
     async def _exchange(self, request: httpcore.Request, address: Address, limits: FetchLimits, *, cut: bool) -> Answer:
         try:
-            async with asyncio.timeout(limits.total_seconds), self._open(request, address) as response:
-                answer = await self._read(response, address, limits, cut=cut)
+            async with asyncio.timeout(limits.total_seconds):
+                response = await self._begun(await self._pool(), request)
+                try:
+                    answer = await self._read(response, address, limits, cut=cut)
+                finally:
+                    await response.aclose()
                 note_answer(answer)
                 return answer
         except TimeoutError as error:
             message = f"{address.url} was not done after {limits.total_seconds:g} seconds."
             raise Unreachable(message, url=address.url, reason="time", final=True) from error
+        except _HTTPCORE_ERRORS as error:
+            raise translate(error, address.url) from error
 
     def check(self, address: Address) -> None:
         """Raise Blocked when the guard refuses host or port, before anything is sent."""
@@ -167,15 +167,6 @@ class Transport:
             extensions={"timeout": timeout},
         )
 
-    @asynccontextmanager
-    async def _open(self, request: httpcore.Request, address: Address) -> AsyncIterator[httpcore.Response]:
-        with _translated(address):
-            response = await self._begun(await self._pool(), request)
-            try:
-                yield response
-            finally:
-                await response.aclose()
-
     async def _begun(self, pool: httpcore.AsyncConnectionPool, request: httpcore.Request) -> httpcore.Response:
         """Send a request; once more where the server had closed the idle connection that it went over."""
         opened: list[str] = []
@@ -193,11 +184,11 @@ class Transport:
 
     async def _pool(self) -> httpcore.AsyncConnectionPool:
         if self._open_pool is None:
-            await in_background(_ssl_context, self._ca_file)  # reading all certificates takes its time: once
+            await in_background(_ssl_context)  # reading all certificates takes its time: once
         if (pool := self._open_pool) is None:
             trusted = frozenset({(self._proxy.host, self._proxy.port)}) if self._proxy else frozenset()
             pool = self._open_pool = httpcore.AsyncConnectionPool(
-                ssl_context=_ssl_context(self._ca_file),
+                ssl_context=_ssl_context(),
                 proxy=httpcore.Proxy(self._proxy.origin, auth=credentials_for(self._proxy.origin))
                 if self._proxy
                 else None,
@@ -228,15 +219,6 @@ def _headers(raw: Sequence[tuple[bytes, bytes]], address: Address, limits: Fetch
     return headers
 
 
-@contextmanager
-def _translated(address: Address) -> Iterator[None]:
-    """Turn httpcore's errors into ours, by type; a test walks all of them."""
-    try:
-        yield
-    except _HTTPCORE_ERRORS as error:
-        raise translate(error, address.url) from error
-
-
 _HTTPCORE_ERRORS = (
     httpcore.TimeoutException,
     httpcore.NetworkError,
@@ -245,6 +227,7 @@ _HTTPCORE_ERRORS = (
     httpcore.UnsupportedProtocol,
     httpcore.ConnectionNotAvailable,
 )
+"""Turned into ours, by type; a test walks all that httpcore has."""
 
 
 def translate(error: BaseException, url: str) -> Unreachable:
@@ -270,13 +253,4 @@ def _caused_by_tls(error: BaseException | None) -> bool:
     return False
 
 
-@cache
-def _ssl_context(ca_file: Path | None) -> ssl.SSLContext:
-    context = httpcore.default_ssl_context()
-    if ca_file is not None:
-        try:
-            context.load_verify_locations(ca_file)
-        except (OSError, ssl.SSLError) as error:
-            message = f"The certificate file {str(ca_file)!r} cannot be read: {error}."
-            raise ConfigError(message, setting="ca_file", value=str(ca_file)) from error
-    return context
+_ssl_context = cache(httpcore.default_ssl_context)

@@ -10,7 +10,7 @@ from deep_research.fetch.addresses import KnownAddresses, parse_address
 from deep_research.fetch.fetch_policies import PAGE_RATE, paces_of
 from deep_research.fetch.guarded_network import Dial, Resolver, system_dial
 from deep_research.fetch.http_cache import AnswerStore
-from deep_research.fetch.page_fetcher import ARCHIVE_BASE, Fetcher, FetchOptions
+from deep_research.fetch.page_fetcher import Fetcher, FetchOptions
 from deep_research.fetch.transport import Transport, user_agent
 from deep_research.fetch.web_api import API_LIMITS, WebApiClient
 from deep_research.ports import SharedLimits
@@ -20,19 +20,17 @@ from deep_research.ports import SharedLimits
 class WebOptions:
     """What the user may set about the way out.
 
-    `base_addresses` are addresses the user wrote into the settings (of sources, of the archive): their
-    hosts may be internal, for API calls only. `api_rates` say how often each API may be called, by its host
-    (with its port where one is written). `cache` is the file of the page cache, None for none. `silence_seconds` is how long an
-    API may stay silent (pages: `fetch.limits`). `shared` are the limits that hold for other processes too.
+    `base_addresses` are addresses the user wrote into the settings of sources: their hosts may be internal, for API
+    calls only. `api_rates` say how often each API may be called, by its host (with its port where one is written).
+    `cache` is the file of the page cache, None for none. `silence_seconds` is how long an API may stay silent (pages:
+    `fetch.limits`). `shared` are the limits that hold for other processes too.
     """
 
     contact: str = ""
     allowed_internal_hosts: tuple[str, ...] = ()
     base_addresses: tuple[str, ...] = ()
     proxy: str = ""
-    ca_file: Path | None = None
     cache: Path | None = None
-    cache_megabytes: int = 500
     page_rate: Rate = PAGE_RATE
     page_concurrency: int = 2
     api_rates: tuple[tuple[str, Rate], ...] = ()
@@ -59,12 +57,11 @@ class Web:
 
         def transport(allowed: Sequence[str]) -> Transport:
             return Transport(
-                Guard(allowed), resolver=resolver, dial=dial, clock=clock, proxy=options.proxy,
-                ca_file=options.ca_file, agent=agent,
-            )  # fmt: skip
+                Guard(allowed), resolver=resolver, dial=dial, clock=clock, proxy=options.proxy, agent=agent
+            )
 
-        self.pages = transport((*options.allowed_internal_hosts, *_opened(options.fetch.archive_base, ARCHIVE_BASE)))
-        opened = [entry for base in options.base_addresses for entry in _opened(base)]
+        self.pages = transport(options.allowed_internal_hosts)
+        opened = [_opened(base) for base in options.base_addresses]
         self._paces = paces_of(dial, options.page_rate, options.page_concurrency, clock, options.shared)
         limits = API_LIMITS.within(options.silence_seconds)
         apis = transport((*options.allowed_internal_hosts, *opened))
@@ -72,7 +69,7 @@ class Web:
         self.api = WebApiClient(apis, pace=self._paces.apis, rates=rates, limits=limits, clock=clock)
         self._cache = None
         if options.cache is not None:
-            self._cache = AnswerStore(options.cache, max_bytes=options.cache_megabytes * 1_000_000)
+            self._cache = AnswerStore(options.cache)
 
     def fetcher(self, known: KnownAddresses) -> Fetcher:
         """Return the fetcher of one run, which may open what `known` holds."""
@@ -88,10 +85,8 @@ class Web:
             self._cache.close()
 
 
-def _opened(base: str, default: str = "") -> list[str]:
-    """Return the guard's entry for a base address; what the program itself brings needs none."""
-    if not base or base == default:
-        return []
+def _opened(base: str) -> str:
+    """Return the guard's entry for a base address."""
     address = parse_address(base)
     host = f"[{address.host}]" if ":" in address.host else address.host
-    return [f"{host}:{address.port}"]
+    return f"{host}:{address.port}"

@@ -17,17 +17,16 @@ from deep_research.address_credentials import basic_authorization
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate, noting_answers
 from deep_research.errors import RateLimited, SourceError, Unreachable
 from deep_research.fetch.addresses import Address, join_address, parse_address
-from deep_research.fetch.fetch_policies import API_RATE, FetchLimits, HostPace, RetryPolicy, rate_at
+from deep_research.fetch.fetch_policies import API_RATE, FetchLimits, HostPace, RetryPolicy
 from deep_research.fetch.transport import Answer, Transport
 from deep_research.ports import ApiClient, ApiResponse, Journal
 from deep_research.protocol.http_semantics import requested_wait
 from deep_research.safe_text import mask_known, mask_known_bytes
 
 API_LIMITS = FetchLimits(max_bytes=32_000_000, total_seconds=60.0, read_seconds=45.0, slow_after_seconds=45.0)
+_RETRY = RetryPolicy(attempts=3, first_wait=2.0, max_wait=30.0)
 _MAX_REDIRECTS = 3
 _BUSY = frozenset({500, 502, 504})
-_HOP = ("set-cookie",)
-"""Headers that are not kept."""
 
 
 class WebApiClient:
@@ -40,7 +39,6 @@ class WebApiClient:
         pace: HostPace | None = None,
         rates: Mapping[str, Rate] = MappingProxyType({}),
         limits: FetchLimits = API_LIMITS,
-        retry: RetryPolicy | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         """`transport` carries the guard: hosts of base addresses that the user set are to be allowed there.
@@ -52,7 +50,6 @@ class WebApiClient:
         self._pace = pace or HostPace(API_RATE, at_once=4, clock=self._clock)
         self._rates = rates
         self._limits = limits
-        self._retry = retry or RetryPolicy(attempts=3, first_wait=2.0, max_wait=30.0)
 
     async def request(
         self,
@@ -106,16 +103,16 @@ class WebApiClient:
                     return answer
             except Unreachable as error:
                 silent = error.reason == "time"  # each attempt costs the whole time again
-                most = self._retry.attempts - silent if method == "GET" else 2 - silent
+                most = _RETRY.attempts - silent if method == "GET" else 2 - silent
                 if number >= most or error.final:
                     raise
-                wait = self._retry.wait(number)
+                wait = _RETRY.wait(number)
             await self._clock.sleep(wait)
             number += 1
 
     async def _send(self, method: str, address: Address, headers: Mapping[str, str], content: bytes) -> Answer:
         try:
-            async with self._pace.turn(address.authority, rate_at(self._rates, address.authority)):
+            async with self._pace.turn(address.authority, self._rates.get(address.authority, API_RATE)):
                 return await self._transport.send(
                     address, method=method, headers=headers, content=content, limits=self._limits
                 )
@@ -127,16 +124,16 @@ class WebApiClient:
         """Return seconds to wait before asking again, or None when the answer stands. Raises RateLimited."""
         asked = _asked_wait(answer, self._clock)
         if answer.status in (429, 503) or asked is not None:
-            wait = self._retry.wait(number) if asked is None else asked
+            wait = _RETRY.wait(number) if asked is None else asked
             if asked:
                 self._pace.hold(answer.address.authority, asked)
-            if number < self._retry.attempts and wait <= self._retry.max_wait:
+            if number < _RETRY.attempts and wait <= _RETRY.max_wait:
                 return wait
             if answer.status == 503 and asked is None:
                 return None
             raise _rate_limited(answer, asked)
-        if answer.status in _BUSY and method == "GET" and number < self._retry.attempts:
-            return self._retry.wait(number)
+        if answer.status in _BUSY and method == "GET" and number < _RETRY.attempts:
+            return _RETRY.wait(number)
         return None
 
 
@@ -201,57 +198,43 @@ class JournaledApi:
     ) -> ApiResponse:
         """See `ports.ApiClient.request`."""
         asked = jsonlib.dumps([url, dict(params or {}), json, dict(form or {})], sort_keys=True, default=str)
-        kind, digest = _kind(method, url), sha256(asked.encode()).hexdigest()
-
-        made: list[tuple[str, ApiResponse]] = []
+        kind, digest = f"{method} {url.partition('?')[0]}", sha256(asked.encode()).hexdigest()
+        kept: list[str] = []
 
         def keep(answer: Answer) -> None:
-            if _is_kept(answer.status):
-                response = _to_keep(response_of(answer))
-                text = _kept(response)
-                self._journal.keep(kind, digest, text)
-                made.append((text, response))
+            if _is_success(answer.status):
+                kept.append(_kept(response_of(answer)))
+                self._journal.keep(kind, digest, kept[-1])
 
         async def make() -> str:
             with noting_answers(Answer, keep):
                 response = await self._client.request(method, url, params=params, json=json, form=form, headers=headers)
-            if not _is_kept(response.status):
+            if not _is_success(response.status):
                 raise _NotKept(response)
-            return made[0][0] if made else _kept(_to_keep(response))
+            return kept[0] if kept else _kept(response)
 
         try:
             text, _ = await self._journal.call(kind, digest, make)
         except _NotKept as answer:
             return answer.response
         finally:
-            own = made.copy()
-            made.clear()  # a connection that was opened here knows `keep` as long as it lives
-        return own[0][1] if own and own[0][0] == text else _response(text)
+            kept.clear()  # a connection that was opened here knows `keep` as long as it lives
+        return _response(text)
 
 
-def _kind(method: str, url: str) -> str:
-    return f"{method} {url.partition('?')[0]}"
-
-
-def _is_kept(status: int) -> bool:
+def _is_success(status: int) -> bool:
     return 200 <= status < 300
 
 
-def _to_keep(response: ApiResponse) -> ApiResponse:
-    """Return of an answer what is kept of it."""
-    headers = {name: value for name, value in response.headers.items() if name not in _HOP}
-    return ApiResponse(response.status, headers, response.body, response.url.partition("?")[0])
-
-
 def _kept(response: ApiResponse) -> str:
+    """Return an answer as text for the journal, without cookies and without the query of its address."""
+    headers = {name: value for name, value in response.headers.items() if name != "set-cookie"}
+    about = {"status": response.status, "url": response.url.partition("?")[0], "headers": headers}
     try:
         body = {"text": response.body.decode("utf-8")}
     except UnicodeDecodeError:
         body = {"base64": b64encode(response.body).decode()}
-    return jsonlib.dumps(
-        {"status": response.status, "url": response.url, "headers": dict(response.headers), **body},
-        ensure_ascii=False,
-    )
+    return jsonlib.dumps(about | body, ensure_ascii=False)
 
 
 def _response(text: str) -> ApiResponse:

@@ -23,17 +23,14 @@ FAMILIES = {
     "huggingface": ("huggingface_blog", "huggingface_models", "huggingface_papers"),
     "model_web_search": ("anthropic_web_search", "openai_web_search"),
     "own_index": ("opensearch", "postgres_index"),
-    "patents": ("patents_epo", "patents_patentsview", "patents_uspto"),
+    "patents": ("patents_epo", "patents_uspto"),
 }
 """The modules that hold several sources, with the names of these; any other holds the one that it is named after."""
 
-_WHERE = {
-    **dict.fromkeys(("SourceRow", "api_rates", "api_sources", "open_source", "source_rows", "variables"), "_catalog"),
-    **dict.fromkeys(("strategies", "strategy_sources"), "_catalog"),
-}
+_OFFERED = "SourceRow api_rates api_sources open_source source_rows strategies strategy_sources variables".split()
 
 
 def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        return getattr(import_module(f"deep_research.sources.{_WHERE[name]}"), name)
+    if name in _OFFERED:
+        return getattr(import_module("deep_research.sources._catalog"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -182,8 +182,13 @@ class ApiSource(Declaration, Generic[Options]):
     @classmethod
     def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
         """Return what has to be set before the source works, "" when it is ready."""
-        del options
-        return f"set {cls.needs}" if cls.needs and not keys.get(cls.needs, "").strip() else ""
+        is_set = not cls.needs or keys.get(cls.needs, "").strip() or (cls.is_at_address() and options.base_url)
+        return "" if is_set else f"set {cls.needs}"
+
+    @classmethod
+    def is_at_address(cls) -> bool:
+        """Whether the service is one's own: the option `base_url` or the variable in `needs` says where it is."""
+        return bool(cls.needs and cls.needs.endswith("_URL"))
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
         """Return the gap of a source that lacks its key; nothing is called."""
@@ -244,7 +249,8 @@ class ApiSource(Declaration, Generic[Options]):
         return await self._client.request("POST", f"{self._base()}{path}", json=given, headers=self._headers())
 
     def _base(self) -> str:
-        return self.options.base_url
+        own = self._keys.get(self.needs or "", "") if self.is_at_address() else ""
+        return self.options.base_url or own.rstrip("/")
 
     def _headers(self) -> dict[str, str]:
         (header, form), key = self.key_header, self._key()

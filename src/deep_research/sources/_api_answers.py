@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from html import escape
 from importlib import import_module
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
@@ -18,20 +19,22 @@ from deep_research.errors import RateLimited, SourceError, Unreadable
 from deep_research.i18n.lexicon import any_word
 from deep_research.ports import ApiResponse
 from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning
-from deep_research.sources._record_documents import line
+from deep_research.sources._record_documents import line, paragraphs
 from deep_research.text.cleaning import fold
 
 _MAX_NUMBER_CHARS = 18
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
-_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 _ISO = re.compile(
     rf"(?<!\d)((?:1[4-9]|20)\d\d)(?:(?:[-/.]|{any_word('dates.year_marks')})(\d{{1,2}})(?!\d)(?:(?:[-/.]|{any_word('dates.month_marks')})(\d{{1,2}})(?!\d))?)?"
 )
 _COMPACT = re.compile(r"\s*((?:1[4-9]|20)\d\d)(\d\d)(\d\d)(?:\d{6})?\s*")
-_DAY_FIRST = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?[ -]([A-Za-z]{3,9})\.?,?[ -]((?:1[4-9]|20)\d\d)\b")
-_MONTH_FIRST = re.compile(r"\b([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? ((?:1[4-9]|20)\d\d)\b")
-_YEAR_FIRST = re.compile(r"\b((?:1[4-9]|20)\d\d)[ -]([A-Za-z]{3,9})\b\.?(?:[ -](\d{1,2})\b)?")
-_MONTH_YEAR = re.compile(r"\b([A-Za-z]{3,9})\.? ((?:1[4-9]|20)\d\d)\b")
+_YEAR, _MONTH = r"(?P<year>(?:1[4-9]|20)\d\d)", rf"(?P<month>(?:{'|'.join(_MONTHS)})[a-z]{{0,6}})\b\.?"
+_IN_WORDS = (
+    re.compile(rf"\b{_YEAR}[ -]{_MONTH}(?:[ -](?P<day>\d{{1,2}})\b)?", re.IGNORECASE),
+    re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ -]{_MONTH},?[ -]{_YEAR}\b", re.IGNORECASE),
+    re.compile(rf"\b{_MONTH} (?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? )?{_YEAR}\b", re.IGNORECASE),
+)
+"""2024 Jan 31, 31 Jan 2024, Jan 31, 2024; all but the second also without a day."""
 _EARLIEST, _LATEST = 1400, 2100
 Element = Any  # lxml.etree._Element
 _E = TypeVar("_E", bound=SourceError)
@@ -45,18 +48,6 @@ _WAIT_WORDS = re.compile(r"rate (?:limit )?exceeded|rate.?limit|too many request
 _CLOSED = re.compile(rb"</[\w:.-]+\s*>\s*(?:<!--.*?-->\s*)*$", re.DOTALL)
 
 
-def at(value: Any, *path: str | int) -> Any:
-    """Return what lies under `path` (keys of objects, indices of lists), or None where the path breaks."""
-    for step in path:
-        if isinstance(step, str) and isinstance(value, Mapping):
-            value = value.get(step)
-        elif isinstance(step, int) and isinstance(value, list) and -len(value) <= step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
-
-
 def listed(value: Any) -> list[Any]:
     """Return a list as it is, null as none, and anything else as a list of one."""
     if isinstance(value, list):
@@ -64,9 +55,93 @@ def listed(value: Any) -> list[Any]:
     return [] if value is None else [value]
 
 
-def objects(value: Any) -> list[Mapping[str, Any]]:
-    """Return the objects of a list, or of an object on its own; whatever is no object is left out."""
-    return [item for item in listed(value) if isinstance(item, Mapping)]
+class Record:
+    """One object of a JSON answer. Its fields are read by path (keys of objects, indices of lists), and their shape is
+    not trusted: what is missing, null or of another type reads as nothing.
+    """
+
+    def __init__(self, value: Any = None) -> None:
+        """`value` that is no object makes a record without fields."""
+        self._fields: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+
+    def __bool__(self) -> bool:
+        """Whether there are fields."""
+        return bool(self._fields)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is a field of this name, be it null."""
+        return name in self._fields
+
+    def get(self, *path: str | int) -> Any:
+        """Return what lies under `path` as it was sent, or None."""
+        value: Any = self._fields
+        for step in path:
+            if isinstance(step, str) and isinstance(value, Mapping):
+                value = value.get(step)
+            elif isinstance(step, int) and isinstance(value, list) and -len(value) <= step < len(value):
+                value = value[step]
+            else:
+                return None
+        return value
+
+    def record(self, *path: str | int) -> "Record":
+        """Return the object under `path`."""
+        return Record(self.get(*path))
+
+    def records(self, *path: str | int) -> "list[Record]":
+        """Return the objects of the list under `path`, or the object there on its own."""
+        return records(self.get(*path))
+
+    def text(self, *path: str | int) -> str:
+        """Return the string or number under `path` as a clean line, or the first of a list that has one."""
+        return text(self.get(*path))
+
+    def texts(self, *path: str | int) -> tuple[str, ...]:
+        """Return the clean lines of the list (or the string) under `path`, each once, empty ones left out."""
+        return distinct(text(item) for item in listed(self.get(*path)))
+
+    def raw(self, *path: str | int) -> str:
+        """Return the string under `path` with its line breaks and markup, or the first of a list."""
+        return raw(self.get(*path))
+
+    def line(self, *path: str | int) -> str:
+        """Return the string under `path` on one line without markup."""
+        return line(self.raw(*path))
+
+    def paragraphs(self, *path: str | int) -> str:
+        """Return the string under `path` without markup, paragraphs parted by blank lines."""
+        return paragraphs(self.raw(*path))
+
+    def number(self, *path: str | int) -> int | None:
+        """Return the whole number under `path`, also from a string of digits."""
+        return number(self.get(*path))
+
+    def score(self, *path: str | int) -> float:
+        """Return the number under `path` if it is finite, else 0.0."""
+        value = self.get(*path)
+        plain = value if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+        return float(plain) if abs(plain) < 1e12 else 0.0
+
+    def date(self, *path: str | int) -> str | None:
+        """Return the date under `path` (see `iso_date`)."""
+        return iso_date(self.get(*path))
+
+    def first(self, *names: str) -> str:
+        """Return the first of these fields that has a text."""
+        return next((line for name in names if (line := self.text(name))), "")
+
+    def first_date(self, *names: str) -> str | None:
+        """Return the first date in these fields."""
+        return next((day for name in names if (day := self.date(name))), None)
+
+    def full_name(self, given: str, family: str) -> str:
+        """Return the two parts of a name as one, "" when there is neither."""
+        return f"{self.text(given)} {self.text(family)}".strip()
+
+
+def records(value: Any) -> list[Record]:
+    """Return the objects of a list, or an object on its own; whatever is no object is left out."""
+    return [Record(item) for item in listed(value) if isinstance(item, Mapping)]
 
 
 def text(value: Any) -> str:
@@ -87,24 +162,9 @@ def raw(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def texts(value: Any) -> tuple[str, ...]:
-    """Return the clean lines of a list (or of one string), each once, empty ones left out."""
-    return distinct(text(item) for item in listed(value))
-
-
 def distinct(values: Iterable[str]) -> tuple[str, ...]:
     """Return the values that are not empty, each once."""
     return tuple(dict.fromkeys(value for value in values if value))
-
-
-def first(value: Any, *names: str) -> str:
-    """Return the first of the object's fields that has a text."""
-    return next((line for name in names if (line := text(at(value, name)))), "")
-
-
-def full_name(person: Mapping[str, Any], given: str, family: str) -> str:
-    """Return the two parts of a name as one, "" when there is neither."""
-    return f"{text(person.get(given))} {text(person.get(family))}".strip()
 
 
 def number(value: Any) -> int | None:
@@ -118,17 +178,6 @@ def number(value: Any) -> int | None:
     if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,18}\s*", value):
         return int(value)
     return None
-
-
-def score(value: Any) -> float:
-    """Return a finite score, 0.0 where there is none."""
-    plain = value if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
-    return float(plain) if abs(plain) < 1e12 else 0.0
-
-
-def first_date(value: Any, *names: str) -> str | None:
-    """Return the first date in the object's fields, or None."""
-    return next((day for name in names if (day := iso_date(at(value, name)))), None)
 
 
 def iso_date(value: Any) -> str | None:
@@ -170,7 +219,7 @@ def month_number(name: str) -> int | None:
     name = name.strip().lower()
     if name.isdecimal():
         return int(name) if 1 <= int(name[:4]) <= 12 else None
-    return None if name in _SEASONS else _MONTHS.get(name[:3])
+    return _MONTHS.get(name[:3])
 
 
 def _from_number(value: float) -> str | None:
@@ -204,14 +253,9 @@ def _from_text(value: str) -> str | None:
 
 
 def _from_words(value: str) -> str | None:
-    if (match := _DAY_FIRST.search(value)) and (month := month_number(match[2])):
-        return written(int(match[3]), month, int(match[1]))
-    if (match := _MONTH_FIRST.search(value)) and (month := month_number(match[1])):
-        return written(int(match[3]), month, int(match[2]))
-    if (match := _YEAR_FIRST.search(value)) and (month := month_number(match[2])):
-        return written(int(match[1]), month, int(match[3]) if match[3] else None)
-    if (match := _MONTH_YEAR.search(value)) and (month := month_number(match[1])):
-        return written(int(match[2]), month)
+    for form in _IN_WORDS:
+        if match := form.search(value):
+            return written(int(match["year"]), month_number(match["month"]), int(match["day"] or 0))
     return None
 
 
@@ -264,35 +308,26 @@ def judge(response: ApiResponse, source: type[Declaration]) -> None:
 def json_of(response: ApiResponse, source: type[Declaration]) -> Any:
     """Return the JSON of a successful answer. Raises what `judge` raises, and Unreadable for anything but JSON."""
     judge(response, source)
-    return loads(response, source)
-
-
-def object_of(
-    response: ApiResponse, source: type[Declaration], *fields: str, what: str = "results"
-) -> Mapping[str, Any]:
-    """Return the JSON object of a successful answer. Raises Unreadable when it has none of these fields (if any)."""
-    answer = json_of(response, source)
-    if isinstance(answer, Mapping) and (not fields or any(field in answer for field in fields)):
-        return answer
-    raise failure(Unreadable, response, source, f"the answer has no {what} in it")
-
-
-def list_of(
-    response: ApiResponse, source: type[Declaration], field: str, what: str = "results"
-) -> list[Mapping[str, Any]]:
-    """Return the objects in the list under a field of a successful answer. Raises Unreadable when there is no list."""
-    answer = object_of(response, source, field, what=what)
-    if isinstance(answer[field], list):
-        return objects(answer[field])
-    raise failure(Unreadable, response, source, f"the answer has no {what} in it")
-
-
-def loads(response: ApiResponse, source: type[Declaration]) -> Any:
-    """Return the JSON of an answer whatever its status. Raises Unreadable, or RateLimited where the text says so."""
     try:
         return json.loads(response.body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         raise _not_data(response, source, "JSON") from None
+
+
+def object_of(response: ApiResponse, source: type[Declaration], *fields: str, what: str = "results") -> Record:
+    """Return the JSON object of a successful answer. Raises Unreadable when it has none of these fields (if any)."""
+    answer = json_of(response, source)
+    if isinstance(answer, Mapping) and (not fields or any(field in answer for field in fields)):
+        return Record(answer)
+    raise failure(Unreadable, response, source, f"the answer has no {what} in it")
+
+
+def list_of(response: ApiResponse, source: type[Declaration], *path: str, what: str = "results") -> list[Record]:
+    """Return the objects in the list under `path` of a successful answer. Raises Unreadable when there is no list."""
+    found = Record(json_of(response, source)).get(*path)
+    if isinstance(found, list):
+        return records(found)
+    raise failure(Unreadable, response, source, f"the answer has no {what} in it")
 
 
 def xml_of(response: ApiResponse, source: type[Declaration], *, lenient: bool = False) -> Element:
@@ -324,9 +359,10 @@ def parse_xml(response: ApiResponse, source: type[Declaration], *, lenient: bool
     raise _not_data(response, source, "XML")
 
 
-def text_of(element: Element | None) -> str:
-    """Return all text inside an element on one line."""
-    return "" if element is None else text("".join(str(part) for part in element.itertext()))
+def text_of(element: Element | None, *path: str) -> str:
+    """Return all text inside the first descendant along `path`, without one inside the element itself, on one line."""
+    found = child(element, *path)
+    return "" if found is None else text("".join(str(part) for part in found.itertext()))
 
 
 def child(element: Element | None, *path: str) -> Element | None:
@@ -348,13 +384,13 @@ def inner_markup(element: Element | None) -> str:
     etree = import_module("lxml.etree")
     if element is None:
         return ""
-    parts = [_escape(element.text)]
+    parts = [escape(element.text or "", quote=False)]
     for part in element:
         if isinstance(part.tag, str):
             parts.append(etree.tostring(part, encoding="unicode", with_tail=False))
         elif part.tag is etree.Entity:
             parts.append(part.text or "")
-        parts.append(_escape(part.tail))
+        parts.append(escape(part.tail or "", quote=False))
     return "".join(parts)
 
 
@@ -400,7 +436,7 @@ def _message(value: Any, depth: int = 0) -> str:
     if isinstance(value, list):
         return next((found for item in value[:5] if (found := _message(item, depth + 1))), "")
     for name in _EXPLAINING:
-        for item in listed(at(value, name)):
+        for item in listed(Record(value).get(name)):
             if found := _message(item, depth + 1):
                 return found
     return ""
@@ -432,7 +468,3 @@ def _not_data(response: ApiResponse, source: type[Declaration], wanted: str) -> 
         return limited(response, source)
     opened = body[:1] in b"{[<"
     return failure(Unreadable, response, source, f"the answer is {'broken or cut off' if opened else 'no'} {wanted}")
-
-
-def _escape(words: str | None) -> str:
-    return (words or "").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

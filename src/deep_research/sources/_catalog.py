@@ -47,7 +47,11 @@ def source_rows(
     for name in given:
         if name not in known:
             raise _unknown(name, api_sources())
-    return [_row(kind, keys or {}, given.get(name)) for name, kind in known.items()]
+    rows: list[SourceRow] = []
+    for name, kind in known.items():
+        missing = kind.missing(kind.read_options(given.get(name)), keys or {})
+        rows.append(SourceRow(name, kind.purpose, kind.needs, kind.also, missing))
+    return rows
 
 
 def api_sources(names: Collection[str] | None = None) -> dict[str, type[ApiSource[Any]]]:
@@ -89,11 +93,6 @@ def api_rates(options: Iterable[ApiOptions]) -> tuple[tuple[str, Rate], ...]:
             rate = Rate(each.requests_per_second, each.burst)
             rates[host] = min(rate, rates.get(host, rate))
     return tuple(sorted(rates.items()))
-
-
-def _row(kind: type[ApiSource[Any]], keys: Mapping[str, str], options: Mapping[str, Any] | None) -> SourceRow:
-    missing = kind.missing(kind.read_options(options), keys)
-    return SourceRow(kind.name, kind.purpose, kind.needs, kind.also, missing)
 
 
 def _unknown(name: str, known: Mapping[str, object]) -> ConfigError:
@@ -145,13 +144,9 @@ def strategy_sources(
 def fitting_strategies(question: str) -> list[str]:
     """Return the strategies whose words are in the question, those with most of them first; `general` when none are."""
     asked = question.lower()
-    counts = {name: sum(_says(asked, word) for word in entry["words"]) for name, entry in _strategies_with_words()}
+    counts = {name: sum(_says(asked, word) for word in entry.get("words", ())) for name, entry in _data().items()}
     said = [name for name in counts if counts[name]]
     return sorted(said, key=lambda name: -counts[name]) or ["general"]
-
-
-def _strategies_with_words() -> list[tuple[str, Mapping[str, Any]]]:
-    return [(name, entry) for name, entry in _data().items() if name != _FIRST_FOR and entry["words"]]
 
 
 def _says(question: str, word: str) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from deep_research import registry
-from deep_research.data import Document, Found, Heading, PageStart
+from deep_research.data import Document, Found
 from deep_research.i18n.language import CJK, columns
 from deep_research.text.cleaning import clean, fold
 from deep_research.text.document_builder import DocumentBuilder
@@ -154,7 +154,8 @@ def document(
 ) -> Document:
     """Return the title as a heading, the facts as a list, and each section under its heading.
 
-    Authors and the date of publication are the first facts. Sections without text are left out.
+    Authors and the date of publication are the first facts. Sections without text are left out, those without a name
+    have no heading.
     """
     builder = DocumentBuilder()
     builder.heading(1, title)
@@ -163,7 +164,8 @@ def document(
             builder.item(f"{name}: {shown}")
     for heading, body in sections:
         if body.strip():
-            builder.heading(2, heading)
+            if heading:
+                builder.heading(2, heading)
             write_text(builder, body)
     for warning in warnings:
         builder.warn(warning)
@@ -184,21 +186,14 @@ def headed(
     return whole.model_copy(update=told)
 
 
-def joined(above: Document, below: Document) -> Document:
-    """Return two documents as one with the title and facts of the first; headings and pages of both."""
-    if not below.text:
-        return above
-    shift = len(above.text) + 2 if above.text else 0
-    headings = [Heading(start=h.start + shift, level=h.level, title=h.title) for h in below.headings]
-    pages = [PageStart(start=page.start + shift, number=page.number) for page in below.pages]
-    return above.model_copy(
-        update={
-            "text": f"{above.text}\n\n{below.text}" if above.text else below.text,
-            "headings": (*above.headings, *headings),
-            "pages": (*above.pages, *pages),
-            "warnings": (*above.warnings, *below.warnings),
-            "media_type": below.media_type,
-        }
+def joined(*documents: Document) -> Document:
+    """Return documents as one below each other, with the title and facts of the first."""
+    builder = DocumentBuilder()
+    for one in documents:
+        builder.append(one)
+    first, last = documents[0], documents[-1]
+    return builder.document(
+        title=first.title, media_type=last.media_type, published=first.published, authors=first.authors
     )
 
 

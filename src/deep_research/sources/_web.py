@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pydantic import Field, field_validator
 
-from deep_research.data import Document, Found
+from deep_research.data import Found
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import DatedOptions, snippet
 from deep_research.sources._papers import Ids, arxiv_id, doi, pmid, work_key
@@ -102,7 +102,13 @@ def sited(query: str, options: WebOptions) -> str:
 
 def _found(page: Page, origin: str) -> Found:
     authors = (page.author,) if page.author else ()
-    title = page.title or page.url
+    title, has_text = page.title or page.url, bool(page.text.strip())
+    is_excerpt, document = not has_text and len(page.excerpt) >= page.least, None
+    if is_excerpt:
+        warnings, sections = [f"an excerpt by {origin}, not the whole page"], [("Excerpt", page.excerpt)]
+        document = _writing.document(
+            title, sections=sections, published=page.published, authors=authors, warnings=warnings
+        )
     return Found(
         key=page_key(page.url),
         title=title,
@@ -112,15 +118,7 @@ def _found(page: Page, origin: str) -> Found:
         authors=authors,
         snippet=snippet(page.excerpt or page.text, 500),
         score=page.score,
-        document=_document(page, title, authors, origin),
-        page_text=page.text if page.text.strip() else "",
-        excerpt=not page.text.strip() and len(page.excerpt) >= page.least,
+        document=document,
+        page_text=page.text if has_text else "",
+        excerpt=is_excerpt,
     )
-
-
-def _document(page: Page, title: str, authors: tuple[str, ...], origin: str) -> Document | None:
-    if page.text.strip() or len(page.excerpt) < page.least:
-        return None
-    warning = f"an excerpt by {origin}, not the whole page"
-    sections = [("Excerpt", page.excerpt)]
-    return _writing.document(title, sections=sections, published=page.published, authors=authors, warnings=[warning])

@@ -11,7 +11,6 @@ from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, rate, result
 from deep_research.sources._api_answers import (
     Element,
-    child,
     children,
     failure,
     iso_date,
@@ -94,34 +93,34 @@ def parse_feed(response: ApiResponse) -> list[Found]:
 
 def _refuse_error(entries: list[Element], response: ApiResponse) -> None:
     for entry in entries:
-        if _ERROR_ID in text_of(child(entry, "id")):
-            why = text_of(child(entry, "summary"))
+        if _ERROR_ID in text_of(entry, "id"):
+            why = text_of(entry, "summary")
             kind = NotFound if "id format" in why else SourceError
             raise failure(kind, response, ArxivSource, f"the request was not accepted: {why[:200]}")
 
 
 def _promises_entries(root: Element) -> bool:
     """Whether the feed counts results on this page and has none: arXiv does so when called too often."""
-    total, start, size = (number(text_of(child(root, name))) for name in ("totalResults", "startIndex", "itemsPerPage"))
+    total, start, size = (number(text_of(root, name)) for name in ("totalResults", "startIndex", "itemsPerPage"))
     return total is not None and size != 0 and total > (start or 0)
 
 
 def _paper(entry: Element) -> Found | None:
-    versioned = text_of(child(entry, "id")).rsplit("/abs/", 1)[-1]
+    versioned = text_of(entry, "id").rsplit("/abs/", 1)[-1]
     paper = arxiv_id(f"arxiv:{versioned}")
     if not paper:
         return None
-    comment, journal = text_of(child(entry, "comment")), text_of(child(entry, "journal_ref"))
+    comment, journal = text_of(entry, "comment"), text_of(entry, "journal_ref")
     work = Work(
-        title=text_of(child(entry, "title")),
-        ids=Ids(arxiv=paper, doi=doi(text_of(child(entry, "doi")))),
+        title=text_of(entry, "title"),
+        ids=Ids(arxiv=paper, doi=doi(text_of(entry, "doi"))),
         url=f"https://arxiv.org/abs/{versioned}",
-        authors=[text_of(child(author, "name")) for author in children(entry, "author")],
-        published=iso_date(text_of(child(entry, "published"))),
+        authors=[text_of(author, "name") for author in children(entry, "author")],
+        published=iso_date(text_of(entry, "published")),
         venue=journal,
-        sections=unstructured(text_of(child(entry, "summary"))),
+        sections=unstructured(text_of(entry, "summary")),
         facts=(
-            ("Updated", iso_date(text_of(child(entry, "updated"))) if not versioned.endswith("v1") else None),
+            ("Updated", iso_date(text_of(entry, "updated")) if not versioned.endswith("v1") else None),
             ("Subjects", [category.get("term") for category in children(entry, "category")]),
             ("Comment", comment),
         ),

@@ -1,8 +1,6 @@
 """Bocha (博查) web search, strong on Chinese pages (https://open.bochaai.com)."""
 
-from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
 
 from pydantic import Field
 
@@ -10,20 +8,7 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, rate, result
-from deep_research.sources._api_answers import (
-    at,
-    explanation,
-    failure,
-    first,
-    iso_date,
-    judge,
-    loads,
-    number,
-    objects,
-    raw,
-    text,
-)
-from deep_research.sources._record_documents import line
+from deep_research.sources._api_answers import Record, explanation, failure, judge, object_of
 from deep_research.sources._web import LEAST_EXCERPT, Page, WebOptions, found_pages
 
 _SUMMARY_CHARS = 60
@@ -63,26 +48,25 @@ def parse_search(response: ApiResponse) -> list[Found]:
     Raises Blocked for a wrong key and for "not enough money", RateLimited for HTTP 429; the code inside a
     body with HTTP 200 counts as well. Raises Unreadable when there is no result in the answer.
     """
-    judge(response, BochaSource)
-    answer = loads(response, BochaSource)
-    code = number(at(answer, "code"))
+    answer = object_of(response, BochaSource)
+    code = answer.number("code")
     if code is not None and code != HTTPStatus.OK:
         known = response._replace(status=code if HTTPStatus.BAD_REQUEST <= code < 600 else HTTPStatus.BAD_REQUEST)
         judge(known, BochaSource)
-    data = at(answer, "data") if isinstance(at(answer, "data"), Mapping) else answer
-    if not isinstance(data, Mapping) or not ({"webPages", "images", "_type", "queryContext"} & data.keys()):
+    data = answer.record("data") or answer
+    if not any(name in data for name in ("webPages", "images", "_type", "queryContext")):
         raise failure(Unreadable, response, BochaSource, f"the answer is no search result: {explanation(response)}")
-    return found_pages((_page(entry) for entry in objects(at(data, "webPages", "value"))), BochaSource.name)
+    return found_pages((_page(entry) for entry in data.records("webPages", "value")), BochaSource.name)
 
 
-def _page(entry: Mapping[str, Any]) -> Page:
-    summary, short = raw(entry.get("summary")), raw(entry.get("snippet"))
+def _page(entry: Record) -> Page:
+    summary, short = entry.raw("summary"), entry.raw("snippet")
     return Page(
-        title=line(raw(entry.get("name"))),
-        url=first(entry, "url", "displayUrl"),
+        title=entry.line("name"),
+        url=entry.first("url", "displayUrl"),
         excerpt=summary if len(summary) >= len(short) else short,
         # What it calls a summary is text of the page, made to be read in its place.
         least=_SUMMARY_CHARS if len(summary) >= _SUMMARY_CHARS else LEAST_EXCERPT,
         # The "last crawled" of this service is the day of publication.
-        published=iso_date(text(entry.get("datePublished"))) or iso_date(text(entry.get("dateLastCrawled"))),
+        published=entry.date("datePublished") or entry.date("dateLastCrawled"),
     )

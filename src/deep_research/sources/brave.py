@@ -1,26 +1,13 @@
 """Brave web search (https://api-dashboard.search.brave.com/app/documentation/web-search)."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, rate, result
-from deep_research.sources._api_answers import (
-    at,
-    failure,
-    first,
-    iso_date,
-    listed,
-    number,
-    object_of,
-    objects,
-    raw,
-    text,
-)
+from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
@@ -60,18 +47,15 @@ class BraveSource(ApiSource[BraveOptions]):
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the pages in the order of `mixed.main`, then what is left of each block. Raises SourceError."""
-    answer = object_of(response, BraveSource, "web", "query", "mixed", "news", "results", "type")
-    if answer.get("type") == "ErrorResponse":
-        raise failure(Unreadable, response, BraveSource, "the answer is no search result")
+    answer = object_of(response, BraveSource, "web", "query", "mixed", "news")
     return found_pages((_page(entry) for entry in _ordered(answer)), BraveSource.name)
 
 
-def _ordered(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    blocks = {name: objects(at(answer, name, "results")) for name in _BLOCKS}
-    blocks["web"] = blocks["web"] or objects(answer.get("results"))
+def _ordered(answer: Record) -> Iterator[Record]:
+    blocks = {name: answer.records(name, "results") for name in _BLOCKS}
     taken: set[tuple[str, int]] = set()
-    for place in objects(at(answer, "mixed", "main")):
-        name, index = text(place.get("type")), number(place.get("index"))
+    for place in answer.records("mixed", "main"):
+        name, index = place.text("type"), place.number("index")
         indices = [index] if index is not None else range(len(blocks.get(name, ())))
         for position in indices:
             if name in blocks and 0 <= position < len(blocks[name]) and (name, position) not in taken:
@@ -81,15 +65,15 @@ def _ordered(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from (entry for position, entry in enumerate(entries) if (name, position) not in taken)
 
 
-def _page(entry: Mapping[str, Any]) -> Page:
+def _page(entry: Record) -> Page:
     excerpts = [
-        raw(entry.get("description")) or raw(entry.get("answer")),
-        *map(raw, listed(entry.get("extra_snippets"))),
+        entry.raw("description") or entry.raw("answer"),
+        *entry.texts("extra_snippets"),
     ]
     return Page(
-        title=line(raw(entry.get("title")) or raw(entry.get("question"))),
-        url=text(entry.get("url")),
+        title=line(entry.raw("title") or entry.raw("question")),
+        url=entry.text("url"),
         excerpt="\n\n".join(dict.fromkeys(words for excerpt in excerpts if (words := line(excerpt)))),
-        published=iso_date(text(entry.get("page_age"))) or iso_date(text(entry.get("age"))),
-        author=first(at(entry, "article", "author", 0) or {}, "name"),
+        published=entry.date("page_age") or entry.date("age"),
+        author=entry.record("article", "author", 0).first("name"),
     )

@@ -1,8 +1,7 @@
 """ClinicalTrials.gov: registered trials with their posted results (https://clinicaltrials.gov/data-api/api)."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from pydantic import Field
 
@@ -11,56 +10,45 @@ from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, result, snippet
-from deep_research.sources._api_answers import (
-    at,
-    distinct,
-    first,
-    first_date,
-    number,
-    object_of,
-    objects,
-    raw,
-    text,
-    texts,
-)
+from deep_research.sources._api_answers import Record, distinct, object_of
 
-_MAX_OUTCOMES_TRIAL_RESULTS = 30
+_MAX_OUTCOMES = 30
 _MAX_MEASUREMENTS = 40
 _HARMS = (("deaths", "all-cause deaths"), ("serious", "serious adverse events"), ("other", "other adverse events"))
 
 
-def result_sections(results: Any) -> Iterator[tuple[str, str]]:
+def result_sections(results: Record) -> Iterator[tuple[str, str]]:
     """Yield the sections "Results: …" of a `resultsSection`; none when there are no results."""
-    for outcome in objects(at(results, "outcomeMeasuresModule", "outcomeMeasures"))[:_MAX_OUTCOMES_TRIAL_RESULTS]:
+    for outcome in results.records("outcomeMeasuresModule", "outcomeMeasures")[:_MAX_OUTCOMES]:
         if body := _outcome(outcome):
-            kind = text(outcome.get("type")).lower()
-            yield f"Results: {text(outcome.get('title'))}{f' ({kind} outcome)' if kind else ''}", body
-    harms = "\n".join(_harms(at(results, "adverseEventsModule")))
+            kind = outcome.text("type").lower()
+            yield f"Results: {outcome.text('title')}{f' ({kind} outcome)' if kind else ''}", body
+    harms = "\n".join(_harms(results.record("adverseEventsModule")))
     if harms:
         yield "Results: adverse events", harms
 
 
-def _outcome(outcome: Mapping[str, Any]) -> str:
-    groups = _names(outcome.get("groups"))
+def _outcome(outcome: Record) -> str:
+    groups = _names(outcome.records("groups"))
     sizes = {
-        text(count.get("groupId")): text(count.get("value"))
-        for denominator in objects(outcome.get("denoms"))[:1]
-        for count in objects(denominator.get("counts"))
+        count.text("groupId"): count.text("value")
+        for denominator in outcome.records("denoms")[:1]
+        for count in denominator.records("counts")
     }
     lines = [f"- {line}" for line in _measured(outcome, groups, sizes)][:_MAX_MEASUREMENTS]
-    lines += [f"- {line}" for analysis in objects(outcome.get("analyses")) if (line := _analysis(analysis))]
-    frame = text(outcome.get("timeFrame"))
+    lines += [f"- {line}" for analysis in outcome.records("analyses") if (line := _analysis(analysis))]
+    frame = outcome.text("timeFrame")
     return "\n".join(([f"Time frame: {frame}"] if frame and lines else []) + lines)
 
 
-def _measured(outcome: Mapping[str, Any], groups: dict[str, str], sizes: dict[str, str]) -> Iterator[str]:
-    unit, kind = text(outcome.get("unitOfMeasure")), text(outcome.get("paramType")).replace("_", " ").lower()
-    spread = text(outcome.get("dispersionType"))
-    for each in objects(outcome.get("classes")):
-        for category in objects(each.get("categories")):
-            label = ", ".join(name for name in (text(each.get("title")), text(category.get("title"))) if name)
-            for one in objects(category.get("measurements")):
-                group, value = text(one.get("groupId")), text(one.get("value"))
+def _measured(outcome: Record, groups: dict[str, str], sizes: dict[str, str]) -> Iterator[str]:
+    unit, kind = outcome.text("unitOfMeasure"), outcome.text("paramType").replace("_", " ").lower()
+    spread = outcome.text("dispersionType")
+    for each in outcome.records("classes"):
+        for category in each.records("categories"):
+            label = ", ".join(name for name in (each.text("title"), category.text("title")) if name)
+            for one in category.records("measurements"):
+                group, value = one.text("groupId"), one.text("value")
                 if not value:
                     continue
                 size = f" (n = {sizes[group]})" if sizes.get(group) else ""
@@ -68,45 +56,42 @@ def _measured(outcome: Mapping[str, Any], groups: dict[str, str], sizes: dict[st
                 yield f"{head}: {kind} {value} {unit}{_between(one, spread)}".replace(":  ", ": ")
 
 
-def _between(measurement: Mapping[str, Any], spread: str) -> str:
-    low, high = text(measurement.get("lowerLimit")), text(measurement.get("upperLimit"))
+def _between(measurement: Record, spread: str) -> str:
+    low, high = measurement.text("lowerLimit"), measurement.text("upperLimit")
     if low or high:
         return f" ({spread or 'range'} {low} to {high})"
-    deviation = text(measurement.get("spread"))
+    deviation = measurement.text("spread")
     return f" ({spread or 'spread'} {deviation})" if deviation else ""
 
 
-def _analysis(analysis: Mapping[str, Any]) -> str:
+def _analysis(analysis: Record) -> str:
     parts: list[str] = []
-    if value := text(analysis.get("paramValue")):
-        low, high = text(analysis.get("ciLowerLimit")), text(analysis.get("ciUpperLimit"))
-        level = text(analysis.get("ciPctValue"))
+    if value := analysis.text("paramValue"):
+        low, high = analysis.text("ciLowerLimit"), analysis.text("ciUpperLimit")
+        level = analysis.text("ciPctValue")
         interval = f" ({level}% confidence interval {low} to {high})" if low and high else ""
-        parts.append(f"{text(analysis.get('paramType')) or 'estimate'} {value}{interval}")
-    if chance := text(analysis.get("pValue")):
+        parts.append(f"{analysis.text('paramType') or 'estimate'} {value}{interval}")
+    if chance := analysis.text("pValue"):
         sign = "" if chance[:1] in "<>=≤≥" else "= "
         parts.append(f"P {sign}{chance}")
-    method = text(analysis.get("statisticalMethod"))
+    method = analysis.text("statisticalMethod")
     return f"{'; '.join(parts)}{f' ({method})' if method else ''}" if parts else ""
 
 
-def _harms(module: Any) -> Iterator[str]:
-    for group in objects(at(module, "eventGroups")):
+def _harms(module: Record) -> Iterator[str]:
+    for group in module.records("eventGroups"):
         counts: list[str] = []
         for field, name in _HARMS:
-            affected = number(group.get(f"{field}NumAffected"))
-            at_risk = number(group.get(f"{field}NumAtRisk"))
+            affected = group.number(f"{field}NumAffected")
+            at_risk = group.number(f"{field}NumAtRisk")
             if affected is not None and at_risk is not None:
                 counts.append(f"{name} {affected} of {at_risk}")
         if counts:
-            yield f"- {text(group.get('title')) or text(group.get('id'))}: {', '.join(counts)}"
+            yield f"- {group.text('title') or group.text('id')}: {', '.join(counts)}"
 
 
-def _names(groups: Any) -> dict[str, str]:
-    return {text(group.get("id")): text(group.get("title")) or text(group.get("id")) for group in objects(groups)}
-
-
-_MAX_OUTCOMES = 30
+def _names(groups: list[Record]) -> dict[str, str]:
+    return {group.text("id"): group.text("title") or group.text("id") for group in groups}
 
 
 class ClinicalTrialsOptions(DatedOptions):
@@ -144,25 +129,25 @@ class ClinicalTrialsSource(ApiSource[ClinicalTrialsOptions]):
 def parse_studies(response: ApiResponse) -> list[Found]:
     """Return the trials of a search, or the one trial of an answer about one. Raises SourceError."""
     answer = object_of(response, ClinicalTrialsSource, "studies", "protocolSection", what="studies")
-    studies = objects(answer["studies"]) if "studies" in answer else [answer]
+    studies = answer.records("studies") if "studies" in answer else [answer]
     return [found for study in studies if (found := _study(study))]
 
 
-def _study(study: Mapping[str, Any]) -> Found | None:
-    protocol = at(study, "protocolSection")
-    names = at(protocol, "identificationModule")
-    trial = text(at(names, "nctId")).upper()
-    title = first(names, "briefTitle", "officialTitle", "acronym") or trial
+def _study(study: Record) -> Found | None:
+    protocol = study.record("protocolSection")
+    names = protocol.record("identificationModule")
+    trial = names.text("nctId").upper()
+    title = names.first("briefTitle", "officialTitle", "acronym") or trial
     if not trial:
         return None
-    status = at(protocol, "statusModule")
+    status = protocol.record("statusModule")
     published = (
-        first_date(at(status, "studyFirstPostDateStruct"), "date")
-        or first_date(status, "studyFirstSubmitDate")
-        or first_date(at(status, "startDateStruct"), "date")
+        status.record("studyFirstPostDateStruct").first_date("date")
+        or status.first_date("studyFirstSubmitDate")
+        or status.record("startDateStruct").first_date("date")
     )
-    sponsor = text(at(protocol, "sponsorCollaboratorsModule", "leadSponsor", "name"))
-    summary = raw(at(protocol, "descriptionModule", "briefSummary"))
+    sponsor = protocol.text("sponsorCollaboratorsModule", "leadSponsor", "name")
+    summary = protocol.raw("descriptionModule", "briefSummary")
     return Found(
         key=f"nct:{trial}",
         title=title,
@@ -175,71 +160,74 @@ def _study(study: Mapping[str, Any]) -> Found | None:
             title,
             published=published,
             facts=_facts(protocol, trial),
-            sections=[*_sections(protocol), *result_sections(at(study, "resultsSection"))],
+            sections=[*_sections(protocol), *result_sections(study.record("resultsSection"))],
         ),
     )
 
 
-def _facts(protocol: Any, trial: str) -> tuple[_writing.Fact, ...]:
-    status, design = at(protocol, "statusModule"), at(protocol, "designModule")
-    enrolled = number(at(design, "enrollmentInfo", "count"))
-    kind = text(at(design, "enrollmentInfo", "type")).lower()
-    sponsors, places = at(protocol, "sponsorCollaboratorsModule"), at(protocol, "contactsLocationsModule", "locations")
+def _facts(protocol: Record, trial: str) -> tuple[_writing.Fact, ...]:
+    status, design = protocol.record("statusModule"), protocol.record("designModule")
+    enrolled = design.number("enrollmentInfo", "count")
+    kind = design.text("enrollmentInfo", "type").lower()
+    sponsors = protocol.record("sponsorCollaboratorsModule")
     return (
         ("Trial", trial),
-        ("Official title", text(at(protocol, "identificationModule", "officialTitle"))),
-        ("Status", _words(text(at(status, "overallStatus")))),
-        ("Why stopped", text(at(status, "whyStopped"))),
-        ("Study type", _words(text(at(design, "studyType")))),
-        ("Phase", [_words(phase) for phase in texts(at(design, "phases")) if phase != "NA"]),
-        ("Start", _date(at(status, "startDateStruct"))),
-        ("Primary completion", _date(at(status, "primaryCompletionDateStruct"))),
-        ("Completion", _date(at(status, "completionDateStruct"))),
+        ("Official title", protocol.text("identificationModule", "officialTitle")),
+        ("Status", _words(status.text("overallStatus"))),
+        ("Why stopped", status.text("whyStopped")),
+        ("Study type", _words(design.text("studyType"))),
+        ("Phase", [_words(phase) for phase in design.texts("phases") if phase != "NA"]),
+        ("Start", _date(status.record("startDateStruct"))),
+        ("Primary completion", _date(status.record("primaryCompletionDateStruct"))),
+        ("Completion", _date(status.record("completionDateStruct"))),
         ("Enrollment", f"{enrolled} participants{f' ({kind})' if kind else ''}" if enrolled is not None else ""),
-        ("Sponsor", text(at(sponsors, "leadSponsor", "name"))),
-        ("Collaborators", [text(one.get("name")) for one in objects(at(sponsors, "collaborators"))]),
-        ("Conditions", texts(at(protocol, "conditionsModule", "conditions"))),
-        ("Allocation", _words(text(at(design, "designInfo", "allocation")))),
-        ("Model", _words(text(at(design, "designInfo", "interventionModel")))),
-        ("Masking", _words(text(at(design, "designInfo", "maskingInfo", "masking")))),
-        ("Ages", _ages(at(protocol, "eligibilityModule"))),
-        ("Sex", _words(text(at(protocol, "eligibilityModule", "sex")))),
-        ("Countries", list(distinct(text(place.get("country")) for place in objects(places)))),
+        ("Sponsor", sponsors.text("leadSponsor", "name")),
+        ("Collaborators", [one.text("name") for one in sponsors.records("collaborators")]),
+        ("Conditions", protocol.texts("conditionsModule", "conditions")),
+        ("Allocation", _words(design.text("designInfo", "allocation"))),
+        ("Model", _words(design.text("designInfo", "interventionModel"))),
+        ("Masking", _words(design.text("designInfo", "maskingInfo", "masking"))),
+        ("Ages", _ages(protocol.record("eligibilityModule"))),
+        ("Sex", _words(protocol.text("eligibilityModule", "sex"))),
+        (
+            "Countries",
+            list(distinct(place.text("country") for place in protocol.records("contactsLocationsModule", "locations"))),
+        ),
     )
 
 
-def _sections(protocol: Any) -> Iterable[tuple[str, str]]:
-    description = at(protocol, "descriptionModule")
-    yield "Summary", raw(at(description, "briefSummary"))
-    yield "Description", raw(at(description, "detailedDescription"))
-    arms = at(protocol, "armsInterventionsModule")
-    yield "Arms", _items(at(arms, "armGroups"), "label", "type", "description")
-    yield "Interventions", _items(at(arms, "interventions"), "name", "type", "description")
-    outcomes = at(protocol, "outcomesModule")
-    yield "Primary outcomes", _items(at(outcomes, "primaryOutcomes"), "measure", "timeFrame", "description")
-    yield "Secondary outcomes", _items(at(outcomes, "secondaryOutcomes"), "measure", "timeFrame", "description")
-    yield "Eligibility", raw(at(protocol, "eligibilityModule", "eligibilityCriteria")).replace("\\>", ">")
+def _sections(protocol: Record) -> Iterable[tuple[str, str]]:
+    description = protocol.record("descriptionModule")
+    yield "Summary", description.raw("briefSummary")
+    yield "Description", description.raw("detailedDescription")
+    arms = protocol.record("armsInterventionsModule")
+    yield "Arms", _items(arms.records("armGroups"), "label", "type", "description")
+    yield "Interventions", _items(arms.records("interventions"), "name", "type", "description")
+    outcomes = protocol.record("outcomesModule")
+    yield "Primary outcomes", _items(outcomes.records("primaryOutcomes"), "measure", "timeFrame", "description")
+    yield "Secondary outcomes", _items(outcomes.records("secondaryOutcomes"), "measure", "timeFrame", "description")
+    yield "Eligibility", protocol.raw("eligibilityModule", "eligibilityCriteria").replace("\\>", ">")
 
 
-def _items(value: Any, name: str, aside: str, description: str) -> str:
+def _items(entries: list[Record], name: str, aside: str, description: str) -> str:
     lines: list[str] = []
-    for entry in objects(value)[:_MAX_OUTCOMES]:
-        beside = text(entry.get(aside))
+    for entry in entries[:_MAX_OUTCOMES]:
+        beside = entry.text(aside)
         beside = _words(beside) if aside == "type" else beside
-        head = f"{text(entry.get(name))} ({beside})" if beside else text(entry.get(name))
-        lines.append(": ".join(part for part in (head, text(entry.get(description))) if part))
+        head = f"{entry.text(name)} ({beside})" if beside else entry.text(name)
+        lines.append(": ".join(part for part in (head, entry.text(description)) if part))
     return "\n".join(f"- {one}" for one in lines if one)
 
 
-def _ages(eligibility: Any) -> str:
-    low, high = text(at(eligibility, "minimumAge")), text(at(eligibility, "maximumAge"))
+def _ages(eligibility: Record) -> str:
+    low, high = eligibility.text("minimumAge"), eligibility.text("maximumAge")
     if low and high:
         return f"{low} to {high}"
     return f"{low} and older" if low else f"up to {high}" if high else ""
 
 
-def _date(struct: Any) -> str:
-    day, kind = text(at(struct, "date")), text(at(struct, "type")).lower()
+def _date(struct: Record) -> str:
+    day, kind = struct.text("date"), struct.text("type").lower()
     return f"{day} ({kind})" if day and kind else day
 
 

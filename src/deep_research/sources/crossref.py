@@ -1,28 +1,11 @@
 """Crossref: the register of DOIs (https://api.crossref.org/swagger-ui)."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, rate, result
-from deep_research.sources._api_answers import (
-    at,
-    distinct,
-    failure,
-    first,
-    full_name,
-    iso_date,
-    json_of,
-    number,
-    objects,
-    raw,
-    score,
-    text,
-)
+from deep_research.sources._api_answers import Record, distinct, list_of
 from deep_research.sources._papers import Ids, Work, doi, found_work, structured
 from deep_research.sources._record_documents import line, sections
 
@@ -61,50 +44,45 @@ class CrossrefSource(ApiSource[CrossrefOptions]):
 
 
 def parse_works(response: ApiResponse) -> list[Found]:
-    """Return the works of a list, or the one work of an answer about one. Raises SourceError."""
-    message = at(json_of(response, CrossrefSource), "message")
-    if not isinstance(message, Mapping) or not ({"items", "DOI"} & message.keys()):
-        raise failure(Unreadable, response, CrossrefSource, "the answer has no works in it")
-    works = objects(message["items"]) if "items" in message else [message]
+    """Return the works of a list. Raises SourceError."""
+    works = list_of(response, CrossrefSource, "message", "items", what="works")
     return [found for work in works if (found := _work(work))]
 
 
-def _work(work: Mapping[str, Any]) -> Found | None:
-    name = doi(text(work.get("DOI")))
-    title = ": ".join(part for part in (line(raw(work.get("title"))), line(raw(work.get("subtitle")))) if part)
+def _work(work: Record) -> Found | None:
+    name = doi(work.text("DOI"))
+    title = ": ".join(part for part in (work.line("title"), work.line("subtitle")) if part)
     made = Work(
         title=title,
         ids=Ids(doi=name),
-        url="" if name else text(work.get("URL")),
-        authors=_people(work.get("author")) or _people(work.get("editor")),
-        published=next((day for field in _DATES if (day := iso_date(at(work, field, "date-parts")))), None),
-        venue=line(raw(work.get("container-title")) or first(work, "publisher")),
-        sections=structured(sections(raw(work.get("abstract")))),
+        url="" if name else work.text("URL"),
+        authors=_people(work.records("author")) or _people(work.records("editor")),
+        published=next((day for field in _DATES if (day := work.date(field, "date-parts"))), None),
+        venue=line(work.raw("container-title") or work.first("publisher")),
+        sections=structured(sections(work.raw("abstract"))),
         facts=(
-            ("Type", text(work.get("type")).replace("-", " ")),
-            ("Volume", text(work.get("volume"))),
-            ("Pages", text(work.get("page"))),
-            ("Cited by (Crossref)", number(work.get("is-referenced-by-count"))),
-            ("Corrects or retracts", [text(entry.get("DOI")) for entry in objects(work.get("update-to"))]),
+            ("Type", work.text("type").replace("-", " ")),
+            ("Volume", work.text("volume")),
+            ("Pages", work.text("page")),
+            ("Cited by (Crossref)", work.number("is-referenced-by-count")),
+            ("Corrects or retracts", [entry.text("DOI") for entry in work.records("update-to")]),
         ),
         full_text=_links(work),
-        score=score(work.get("score")),
+        score=work.score("score"),
     )
     return found_work(made, CrossrefSource.name)
 
 
-def _people(value: Any) -> tuple[str, ...]:
-    return distinct(
-        line(full_name(person, "given", "family") or first(person, "name", "literal")) for person in objects(value)
-    )
+def _people(persons: list[Record]) -> tuple[str, ...]:
+    return distinct(line(person.full_name("given", "family") or person.first("name", "literal")) for person in persons)
 
 
-def _links(work: Mapping[str, Any]) -> list[str]:
+def _links(work: Record) -> list[str]:
     """Addresses of texts that anybody may open; those for text mining want a subscription."""
     return [
-        text(link.get("URL"))
-        for link in objects(work.get("link"))
-        if text(link.get("URL")) and text(link.get("intended-application")) != "text-mining"
+        link.text("URL")
+        for link in work.records("link")
+        if link.text("URL") and link.text("intended-application") != "text-mining"
     ]
 
 

@@ -3,32 +3,28 @@
 import asyncio
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path, PurePath
-from typing import NamedTuple
+from pathlib import Path
 
-from deep_research import reading_child, registry
+from deep_research import registry
 from deep_research.concurrency import Threads
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
-from deep_research.errors import ConfigError, NotFound, Stopped, Unreadable, WorkTooLarge
-from deep_research.isolated_reading import CRASHED, read_bytes
-from deep_research.ports import Library, Progress, Reader
-from deep_research.reading_child import FileAnswer, display_name, longest_wait, open_file, reason_of, refusal
+from deep_research.errors import ConfigError, NotFound, ResearchError, Stopped, WorkTooLarge
+from deep_research.isolated_reading import CRASHED
+from deep_research.ports import Library, Progress
+from deep_research.reading_child import FileAnswer, longest_wait, read_file
 from deep_research.sources._folders import File, Problem, walk
 from deep_research.worker_pool import StopSwitch, Worker, own_worker
 
-ReaderFor = Callable[[str | PurePath, bytes], Reader | None]
 SECONDS_PER_FILE = 120.0
 """How long a file is waited for where no text in pictures is read, which takes longer."""
 _INDEXING = Threads(16, "indexing")
 """It may take minutes."""
-_SNIFFED = 8192
 _REQUESTS_AHEAD = 16
 _ORIGIN = "documents"
 _PROBLEM = "documents: not read"
-_MANY = 20  # files from which one child reads them all, ahead of the index
 _BATCH_CHARS, _BATCH_FILES = 4_000_000, 128
 _NAMED = 5  # files that a gap names; more are counted
 _REASONS = 3  # that are told where nothing can be read
@@ -37,56 +33,23 @@ _PATIENCE_SECONDS = 5.0
 _BATCH_SECONDS = 1.0
 
 
-class Reading(NamedTuple):
-    """What became of one file: a document, or why there is none. Size and time are those of the read bytes."""
-
-    path: str
-    document: Document | None
-    why: str = ""
-    size: int = 0
-    mtime_ns: int = 0
-
-
-def read_file(path: str, reader_for: ReaderFor, max_bytes: int) -> Reading:
-    """Read one file; every failure is in the result, none is raised."""
-    try:
-        data, about = open_file(path, max_bytes)
-    except OSError as error:
-        return Reading(path, None, reason_of(error))
-    document, why = _document(path, data, reader_for, max_bytes)
-    return Reading(path, document, why, about.st_size, about.st_mtime_ns)
-
-
-def _document(path: str, data: bytes, reader_for: ReaderFor, max_bytes: int) -> tuple[Document | None, str]:
-    if why := refusal(data, max_bytes):
-        return None, why
-    reader = reader_for(path, data[:_SNIFFED])
-    if reader is None:
-        return None, "of a format that is not read"
-    try:
-        document = read_bytes(reader, data, name=display_name(path))
-    except Unreadable as error:
-        return None, error.message
-    return (document, "") if document.text.strip() else (None, "no text in it")
-
-
-def read_one_by_one(paths: Iterable[str], reader_for: ReaderFor, max_bytes: int) -> Iterator[Reading]:
-    """Read the files one after another, each in a worker."""
-    return (read_file(path, reader_for, max_bytes) for path in paths)
+Reading = tuple[str, FileAnswer]
+"""The path of a file, and what became of it."""
 
 
 def read_in_child(paths: Iterable[str], max_bytes: int, *, seconds: float = 0.0) -> Iterator[Reading]:
     """Read the files in another process, in order; one that crashes or takes longer than `seconds` is given up.
 
-    That process reads ahead while the caller works on what it was given.
-
-    Raises OSError when no process can be started.
+    That process reads ahead while the caller works on what it was given. Raises ResearchError when none can be started.
     """
     waiting = deque(paths)
     seconds = seconds or max(SECONDS_PER_FILE, longest_wait(0, "picture"))
     while waiting:
-        with own_worker() as worker:
-            yield from _answers(worker, waiting, max_bytes, seconds)
+        try:
+            with own_worker() as worker:
+                yield from _answers(worker, waiting, max_bytes, seconds)
+        except OSError as error:
+            raise ResearchError(f"no process could be started to read documents ({error})") from error
 
 
 def _answers(worker: Worker, waiting: deque[str], max_bytes: int, seconds: float) -> Iterator[Reading]:
@@ -94,22 +57,21 @@ def _answers(worker: Worker, waiting: deque[str], max_bytes: int, seconds: float
     asked = 0
     while waiting and worker.is_usable:
         for path in islice(waiting, asked, _REQUESTS_AHEAD):
-            worker.send(reading_child.read_file, path, max_bytes)
+            worker.send(read_file, path, max_bytes)
         asked = min(len(waiting), _REQUESTS_AHEAD) - 1
         try:
-            answer: FileAnswer | None = worker.result(FileAnswer, seconds)
+            answer = worker.result(FileAnswer, seconds)
         except WorkTooLarge:
-            answer = None
-        path = waiting.popleft()
-        yield _given_up(path, CRASHED) if answer is None else Reading(path, *answer)
+            answer = _given_up(waiting[0])
+        yield waiting.popleft(), answer
 
 
-def _given_up(path: str, why: str) -> Reading:
+def _given_up(path: str) -> FileAnswer:
     try:
         about = Path(path).stat()
     except OSError:
-        return Reading(path, None, why)
-    return Reading(path, None, why, about.st_size, about.st_mtime_ns)
+        return FileAnswer(None, CRASHED)
+    return FileAnswer(None, CRASHED, about.st_size, about.st_mtime_ns)
 
 
 class DocumentsSource:
@@ -123,17 +85,9 @@ class DocumentsSource:
     name = _ORIGIN
     purpose = "The documents that the user named: files and folders on this computer."
 
-    def __init__(
-        self,
-        paths: Sequence[Path],
-        library: Library,
-        *,
-        readers: ReaderFor = registry.reader_for,
-        max_file_bytes: int = 64_000_000,
-    ) -> None:
+    def __init__(self, paths: Sequence[Path], library: Library, *, max_file_bytes: int = 64_000_000) -> None:
         self._paths = [Path(path) for path in paths]
         self._library = library
-        self._reader_for = readers
         self._max_bytes = max_file_bytes
         self._version = registry.readers_version()
         self._sources: dict[str, Source] = {}
@@ -205,25 +159,12 @@ class DocumentsSource:
         by_path = {str(file.path): file for file in files}
         done = 0
         progress("Reading documents", done, len(files))
-        for group in _by_weight(self._read(list(by_path))):
+        for group in _by_weight(self._until_stopped(read_in_child(by_path, self._max_bytes))):
             with self._library.batch():
-                for reading in group:
-                    self._keep(by_path[reading.path], reading)
+                for path, answer in group:
+                    self._keep(by_path[path], answer)
             done += len(group)
             progress("Reading documents", done, len(files))
-
-    def _read(self, paths: list[str]) -> Iterator[Reading]:
-        """Read all in one worker, ahead, when there is much to do and no reader that only this process has."""
-        if self._reader_for is not registry.reader_for or len(paths) < _MANY:
-            yield from self._until_stopped(read_one_by_one(paths, self._reader_for, self._max_bytes))
-            return
-        done = 0
-        try:
-            for reading in self._until_stopped(read_in_child(paths, self._max_bytes)):
-                done += 1
-                yield reading
-        except OSError:
-            yield from self._until_stopped(read_one_by_one(paths[done:], self._reader_for, self._max_bytes))
 
     def _until_stopped(self, readings: Iterator[Reading]) -> Iterator[Reading]:
         for reading in readings:
@@ -231,11 +172,11 @@ class DocumentsSource:
                 raise Stopped("indexing was stopped; what was read so far is kept")
             yield reading
 
-    def _keep(self, file: File, reading: Reading) -> None:
-        key = f"{file.url}#{self._mark(reading.size, reading.mtime_ns)}"
-        document = reading.document
+    def _keep(self, file: File, answer: FileAnswer) -> None:
+        key = f"{file.url}#{self._mark(answer.size, answer.mtime_ns)}"
+        document = answer.document
         if document is None:
-            self._note(f"{key}#0", file, reading.why)
+            self._note(f"{key}#0", file, answer.why)
             return
         retrieved_at = datetime.now(UTC).isoformat(timespec="seconds")
         several = document.split()
@@ -337,7 +278,8 @@ def _by_weight(readings: Iterable[Reading]) -> Iterator[list[Reading]]:
     weight, begun = 0, time.monotonic()
     for reading in readings:
         group.append(reading)
-        weight += len(reading.document.text) if reading.document else 0
+        document = reading[1].document
+        weight += len(document.text) if document else 0
         if weight > _BATCH_CHARS or len(group) >= _BATCH_FILES or time.monotonic() - begun >= _BATCH_SECONDS:
             yield group
             group, weight, begun = [], 0, time.monotonic()

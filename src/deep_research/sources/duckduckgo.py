@@ -1,42 +1,27 @@
-"""DuckDuckGo without a key: the HTML results page, and Instant Answers where that page refuses.
+"""DuckDuckGo without a key: the HTML results page, for there is no official API."""
 
-There is no official search API. Instead of the site, `base_url` may name a `ddgs` server (its JSON is read as well).
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import Blocked, RateLimited, SourceError, Unreadable
+from deep_research.errors import RateLimited, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, rate, result
-from deep_research.sources._api_answers import (
-    failure,
-    judge,
-    listed,
-    object_of,
-    objects,
-    raw,
-    text,
-)
-from deep_research.sources._record_documents import line
+from deep_research.sources._api_answers import failure, judge, listed, text
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
-_SITE, _INSTANT = "https://html.duckduckgo.com", "https://api.duckduckgo.com"
 _CHALLENGE = (b"anomaly-modal", b"anomaly.js", b"challenge-form")
 _CHALLENGE_STATUS = 202
-_MAX_TOPICS = 30
 
 
 class DuckDuckGoOptions(WebOptions):
     """Options of DuckDuckGo."""
 
-    base_url: str = Field(_SITE, description="Address of the results page.")
-    instant_url: str = Field(_INSTANT, description="Address of Instant Answers.")
+    base_url: str = Field("https://html.duckduckgo.com", description="Address of the results page.")
     requests_per_second: float = rate(
         0.3, "No number is published; it refuses who asks more often than every few seconds.", most=2
     )
@@ -48,31 +33,13 @@ class DuckDuckGoSource(ApiSource[DuckDuckGoOptions]):
 
     name = "duckduckgo"
     purpose = "General web search without a key; slow and easily refused, so the last resort."
-    headers: ClassVar = {"accept": "text/html, application/json;q=0.9"}
+    headers: ClassVar = {"accept": "text/html"}
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         del limit
         options = self.options
         params = {"q": sited(query, options), "kl": options.region, "df": options.period("{since}..{until}")}
-        try:
-            return result(parse_search(await self._get("/html/", params)))
-        except (Blocked, RateLimited):
-            instant = await self._instant(query)
-            if not instant:
-                raise
-            return result(instant)
-
-    async def _instant(self, query: str) -> list[Found]:
-        """What is known at once, nothing when that fails too. A mirror of the site alone is not left for the original."""
-        options = self.options
-        if options.base_url != _SITE and options.instant_url == _INSTANT:
-            return []
-        params = {"q": query, "format": "json", "no_html": 1, "skip_disambig": 1}
-        address = f"{options.instant_url.rstrip('/')}/"
-        try:
-            return parse_instant(await self._client.request("GET", address, params=params))
-        except SourceError:
-            return []
+        return result(parse_search(await self._get("/html/", params)))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
@@ -86,24 +53,6 @@ def parse_search(response: ApiResponse) -> list[Found]:
         )
     judge(response, DuckDuckGoSource)
     return found_pages(_from_html(response), DuckDuckGoSource.name)
-
-
-def parse_instant(response: ApiResponse) -> list[Found]:
-    """Return the subject and the related topics of an Instant Answer; mostly there are none. Raises SourceError."""
-    answer = object_of(response, DuckDuckGoSource, what="Instant Answer")
-    abstract = raw(answer.get("AbstractText")) or raw(answer.get("Abstract"))
-    pages = [Page(title=text(answer.get("Heading")), url=text(answer.get("AbstractURL")), excerpt=line(abstract))]
-    topics = [*objects(answer.get("Results")), *_topics(answer.get("RelatedTopics"))][:_MAX_TOPICS]
-    for topic in topics:
-        words = line(raw(topic.get("Text")))
-        title = words.split(" - ", maxsplit=1)[0]
-        pages.append(Page(title=title, url=text(topic.get("FirstURL")), excerpt=words))
-    return found_pages(pages, DuckDuckGoSource.name)
-
-
-def _topics(value: Any) -> Iterator[Mapping[str, Any]]:
-    for topic in objects(value):
-        yield from objects(topic["Topics"]) if "Topics" in topic else [topic]
 
 
 def _from_html(response: ApiResponse) -> Iterator[Page]:

@@ -1,25 +1,11 @@
 """Europe PMC: life-science literature, preprints included (https://europepmc.org/RestfulWebService)."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, rate, result
-from deep_research.sources._api_answers import (
-    at,
-    distinct,
-    first,
-    first_date,
-    full_name,
-    number,
-    object_of,
-    objects,
-    raw,
-    text,
-)
+from deep_research.sources._api_answers import Record, distinct, object_of
 from deep_research.sources._papers import Ids, Work, doi, found_work, pmid, structured
 from deep_research.sources._record_documents import line, sections
 
@@ -48,52 +34,47 @@ class EuropePmcSource(ApiSource[EuropePmcOptions]):
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the records of a search, whatever their resultType. Raises SourceError."""
+    """Return the records of a search. Raises SourceError."""
     answer = object_of(response, EuropePmcSource, "resultList", "hitCount")
-    return [found for record in objects(at(answer, "resultList", "result")) if (found := _record(record))]
+    return [found for record in answer.records("resultList", "result") if (found := _record(record))]
 
 
-def _record(record: Mapping[str, Any]) -> Found | None:
-    kind, own = text(record.get("source")), text(record.get("id"))
-    pmcid = text(record.get("pmcid"))
+def _record(record: Record) -> Found | None:
+    kind, own = record.text("source"), record.text("id")
+    pmcid = record.text("pmcid")
     work = Work(
-        title=line(raw(record.get("title"))).removesuffix("."),
+        title=record.line("title").removesuffix("."),
         ids=Ids(
-            doi=doi(text(record.get("doi"))),
-            pmid=pmid(text(record.get("pmid"))) or (pmid(own) if kind == "MED" else ""),
+            doi=doi(record.text("doi")),
+            pmid=pmid(record.text("pmid")) or (pmid(own) if kind == "MED" else ""),
             pmcid=pmcid if pmcid.upper().startswith("PMC") else "",
             other=f"epmc:{kind}:{own}" if own else "",
         ),
         url="" if record.get("doi") or kind == "MED" or pmcid else f"https://europepmc.org/article/{kind}/{own}",
         authors=_authors(record),
-        published=first_date(record, *_DATES),
-        venue=line(first(record, "journalTitle", "bookTitle") or text(at(record, "journalInfo", "journal", "title"))),
-        sections=structured(sections(raw(record.get("abstractText")))),
+        published=record.first_date(*_DATES),
+        venue=line(record.first("journalTitle", "bookTitle") or record.text("journalInfo", "journal", "title")),
+        sections=structured(sections(record.raw("abstractText"))),
         facts=(
-            ("Type", _kinds(record)),
-            ("Cited by (Europe PMC)", number(record.get("citedByCount"))),
+            ("Type", "; ".join(record.texts("pubTypeList", "pubType"))),
+            ("Cited by (Europe PMC)", record.number("citedByCount")),
         ),
         full_text=_full_text(record),
     )
     return found_work(work, EuropePmcSource.name)
 
 
-def _authors(record: Mapping[str, Any]) -> tuple[str, ...]:
+def _authors(record: Record) -> tuple[str, ...]:
     names = [
-        full_name(author, "firstName", "lastName") or first(author, "fullName", "collectiveName")
-        for author in objects(at(record, "authorList", "author"))
+        author.full_name("firstName", "lastName") or author.first("fullName", "collectiveName")
+        for author in record.records("authorList", "author")
     ]
-    return tuple(map(line, names or text(record.get("authorString")).removesuffix(".").split(", ")))
+    return tuple(map(line, names or record.text("authorString").removesuffix(".").split(", ")))
 
 
-def _kinds(record: Mapping[str, Any]) -> str:
-    kinds = at(record, "pubTypeList", "pubType") or record.get("pubType")
-    return "; ".join(text(kind) for kind in kinds if text(kind)) if isinstance(kinds, list) else text(kinds)
-
-
-def _full_text(record: Mapping[str, Any]) -> tuple[str, ...]:
-    links = objects(at(record, "fullTextUrlList", "fullTextUrl"))
-    return distinct(text(link.get("url")) for link in links if text(link.get("availabilityCode")) in ("OA", "F"))
+def _full_text(record: Record) -> tuple[str, ...]:
+    links = record.records("fullTextUrlList", "fullTextUrl")
+    return distinct(link.text("url") for link in links if link.text("availabilityCode") in ("OA", "F"))
 
 
 def _query(query: str, options: EuropePmcOptions) -> str:

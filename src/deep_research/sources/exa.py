@@ -1,16 +1,11 @@
 """Exa web search by meaning (https://docs.exa.ai/reference/search)."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, calls_at_once, rate, result
-from deep_research.sources._api_answers import at, failure, first, iso_date, json_of, listed, objects, raw, score, text
-from deep_research.sources._record_documents import line
+from deep_research.sources._api_answers import Record, list_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
 
@@ -45,27 +40,20 @@ class ExaSource(ApiSource[ExaOptions]):
             "contents": {"text": {"maxCharacters": options.text_chars}} if options.text_chars else None,
         }
         found = parse_search(await self._post("/search", body))
-        cut = [one.excerpt or 0 < options.text_chars <= len(one.page_text) for one in found]
-        return result(one.model_copy(update={"excerpt": is_cut}) for one, is_cut in zip(found, cut, strict=True))
+        return result(one.model_copy(update={"excerpt": 0 < options.text_chars <= len(one.page_text)}) for one in found)
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search, best first, or those that an answer cites. Raises SourceError."""
-    answer = json_of(response, ExaSource)
-    entries = at(answer, "results") if isinstance(at(answer, "results"), list) else at(answer, "citations")
-    if not isinstance(entries, list):
-        raise failure(Unreadable, response, ExaSource, "the answer has no results in it")
-    return found_pages((_page(entry) for entry in objects(entries)), ExaSource.name)
+    """Return the pages of a search, best first. Raises SourceError."""
+    return found_pages((_page(entry) for entry in list_of(response, ExaSource, "results")), ExaSource.name)
 
 
-def _page(entry: Mapping[str, Any]) -> Page:
-    highlights = "\n\n".join(map(raw, listed(entry.get("highlights"))))
+def _page(entry: Record) -> Page:
     return Page(
-        title=line(raw(entry.get("title"))),
-        url=first(entry, "url", "id"),
-        excerpt=highlights or raw(entry.get("summary")),
-        published=iso_date(text(entry.get("publishedDate"))),
-        author=line(text(entry.get("author"))),
-        score=score(entry.get("score")),
-        text=raw(entry.get("text")),
+        title=entry.line("title"),
+        url=entry.first("url", "id"),
+        published=entry.date("publishedDate"),
+        author=entry.line("author"),
+        score=entry.score("score"),
+        text=entry.raw("text"),
     )

@@ -3,17 +3,16 @@ things without a search share: the list is fetched once and ranked here.
 """
 
 import asyncio
-import json
 import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field, field_validator
 
-from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
@@ -21,18 +20,15 @@ from deep_research.sources._api import ApiOptions, ApiSource, Options, snippet, 
 from deep_research.sources._api_answers import (
     Declaration,
     Element,
-    at,
+    Record,
     child,
     children,
+    distinct,
     failure,
-    first,
     inner_markup,
     iso_date,
-    judge,
     local_name,
-    objects,
-    raw,
-    text,
+    object_of,
     text_of,
     xml_of,
 )
@@ -128,16 +124,16 @@ def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
     channel = child(root, "channel")
     channel = root if channel is None else channel
     nodes = children(root, "entry") or children(channel, "item") or children(root, "item")
-    site = text_of(child(channel, "title"))
+    site = text_of(channel, "title")
     return [found for node in nodes if (found := _entry(node, site, response.url, source))]
 
 
 def _entry(node: Element, site: str, base: str, source: type[Declaration]) -> Found | None:
     title = line(inner_markup(child(node, "title")))
     url = _address(base, _link(node))
-    own = text_of(child(node, "guid")) or text_of(child(node, "id"))
+    own = text_of(node, "guid") or text_of(node, "id")
     named, body = next(((name, markup) for name in _BODIES if (markup := _markup(child(node, name))).strip()), ("", ""))
-    published = next((day for name in _DATES if (day := iso_date(text_of(child(node, name))))), None)
+    published = next((day for name in _DATES if (day := iso_date(text_of(node, name)))), None)
     found = _made(title, url, own, body, published, _authors(node), site, source)
     # A description may be all there is of a post, or only its beginning.
     teaser = found is not None and found.document is not None and bool(found.url) and named in _TEASERS
@@ -167,6 +163,10 @@ def _made(
     title = title or snippet(plain, 80) or url
     if not title or not (url or own):
         return None
+    document = None
+    if len(plain) >= _ENOUGH_CHARS:
+        facts, sections = [("Published by", site)], [("Text", plain)]
+        document = _writing.document(title, facts=facts, sections=sections, published=published, authors=authors)
     return Found(
         key=url or own,
         title=title,
@@ -176,13 +176,8 @@ def _made(
         published=published,
         authors=authors,
         snippet=snippet(plain),
-        document=_document(title, plain, published, authors, site) if len(plain) >= _ENOUGH_CHARS else None,
+        document=document,
     )
-
-
-def _document(title: str, body: str, published: str | None, authors: tuple[str, ...], site: str) -> Document:
-    facts = (("Published by", site),)
-    return _writing.document(title, facts=facts, sections=[("Text", body)], published=published, authors=authors)
 
 
 def _link(node: Element) -> str:
@@ -196,7 +191,7 @@ def _link(node: Element) -> str:
         return named
     guid = child(node, "guid")
     permanent = guid is not None and guid.get("isPermaLink", "true") != "false"
-    own = text_of(guid) if permanent else text_of(child(node, "id"))
+    own = text_of(guid) if permanent else text_of(node, "id")
     return own if own.startswith("http") else ""
 
 
@@ -218,26 +213,23 @@ def _authors(node: Element) -> tuple[str, ...]:
 
 
 def _json_feed(response: ApiResponse, source: type[Declaration]) -> list[Found]:
-    judge(response, source)
-    try:
-        answer: Any = json.loads(response.body.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        raise failure(Unreadable, response, source, "the answer is broken or cut off JSON") from None
-    if not isinstance(answer, Mapping) or not isinstance(answer.get("items"), list):
-        raise failure(Unreadable, response, source, "the answer is no feed")
-    found = []
-    for item in objects(answer["items"]):
-        authors = tuple(
-            name for one in objects(item.get("authors") or item.get("author")) if (name := text(one.get("name")))
-        )
-        body = raw(item.get("content_html")) or raw(item.get("content_text")) or raw(item.get("summary"))
-        url = _address(response.url, first(item, "url", "external_url"))
-        published = iso_date(first(item, "date_published", "date_modified"))
-        title = line(raw(item.get("title")))
-        found.append(
-            _made(title, url, text(item.get("id")), body, published, authors, text(at(answer, "title")), source)
-        )
-    return [one for one in found if one]
+    answer = object_of(response, source, "items", what="feed")
+    site = answer.text("title")
+    return [found for item in answer.records("items") if (found := _json_entry(item, site, response.url, source))]
+
+
+def _json_entry(item: Record, site: str, base: str, source: type[Declaration]) -> Found | None:
+    people = item.records("authors") or item.records("author")
+    return _made(
+        item.line("title"),
+        _address(base, item.first("url", "external_url")),
+        item.text("id"),
+        item.raw("content_html") or item.raw("content_text") or item.raw("summary"),
+        item.first_date("date_published", "date_modified"),
+        distinct(one.text("name") for one in people),
+        site,
+        source,
+    )
 
 
 class FeedsOptions(ApiOptions):

@@ -3,10 +3,9 @@ with pull requests.
 """
 
 import base64
-import binascii
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import Field
@@ -17,29 +16,10 @@ from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, Options, calls_at_once, rate, result, snippet
-from deep_research.sources._api_answers import (
-    Declaration,
-    at,
-    explanation,
-    failure,
-    first,
-    iso_date,
-    json_of,
-    limited,
-    listed,
-    number,
-    objects,
-    raw,
-    says_wait,
-    score,
-    text,
-    texts,
-)
+from deep_research.sources._api_answers import Declaration, Record, explanation, failure, limited, object_of, says_wait
 from deep_research.text.document_builder import DocumentBuilder
 
 TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
-_REFUSALS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
-_ABUSE = "abuse"
 _MAX_README_BYTES = 2_000_000
 _README_FORMATS = ("plain", "html")
 HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
@@ -56,49 +36,54 @@ class GitHubOptions(DatedOptions):
     burst: int = calls_at_once(5)
     language: str = Field("", description="Only code in this programming language.")
 
+    def in_language(self) -> str:
+        """Return the qualifier of the programming language, "" when there is none."""
+        return f"language:{self.language}" if self.language else ""
+
+    def between(self, field: str) -> str:
+        """Return the qualifier of the period, "" when there is none."""
+        if self.since and self.until:
+            return f"{field}:{self.since}..{self.until}"
+        return f"{field}:>={self.since}" if self.since else f"{field}:<={self.until}" if self.until else ""
+
 
 class GitHubSource(ApiSource[Options]):
-    """A search of GitHub: headers with the token when there is one."""
+    """A search of GitHub by words and qualifiers."""
 
     headers: ClassVar = HEADERS
     key_header = ("authorization", "Bearer {}")
     narrow = True
     max_query_chars = 200  # GitHub takes 256 with the qualifiers
 
+    async def _found(
+        self, kind: str, parts: Iterable[str], limit: int, parse: Callable[[ApiResponse], list[Found]]
+    ) -> SearchResult:
+        """Search for the parts of a query; where GitHub stopped before its end, that is a gap."""
+        params = {"q": " ".join(filter(None, parts)), "per_page": min(limit, 100)}
+        response = await self._get(f"/search/{kind}", params)
+        found, gaps = parse(response), list[Gap]()
+        if object_of(response, type(self)).get("incomplete_results") is True:
+            why = "GitHub stopped searching before the end"
+            gaps.append(Gap(what=f"search at {self.name}", why=why, source=self.name))
+        return result(found, gaps)
 
-def answer_of(response: ApiResponse, source: type[Declaration]) -> Any:
-    """Return the JSON of an answer. Both kinds of limit, HTTP 403 or 429, raise RateLimited; else as `json_of`."""
-    if response.status in _REFUSALS and _is_limit(response):
-        raise limited(response, source)
-    return json_of(response, source)
+
+def answer_of(response: ApiResponse, source: type[Declaration]) -> Record:
+    """Return the JSON of an answer. Both kinds of limit, HTTP 403 or 429, raise RateLimited; else as `object_of`."""
+    if response.status in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
+        used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
+        why = explanation(response)
+        if used_up or says_wait(why) or "abuse" in why:
+            raise limited(response, source)
+    return object_of(response, source)
 
 
-def items_of(answer: Any, response: ApiResponse, source: type[Declaration]) -> list[Mapping[str, Any]]:
-    """Return the items of a search. Raises Unreadable when it is none."""
-    items = at(answer, "items")
-    if not isinstance(items, list):
+def items_of(response: ApiResponse, source: type[Declaration]) -> list[Record]:
+    """Return the items of a search. Raises SourceError."""
+    answer = answer_of(response, source)
+    if not isinstance(answer.get("items"), list):
         raise failure(Unreadable, response, source, "the answer is no search result")
-    return [item for item in items if isinstance(item, Mapping)]
-
-
-def gaps_of(response: ApiResponse, source: type[Declaration]) -> list[Gap]:
-    """Return the gap of a search that GitHub stopped before its end."""
-    if at(json_of(response, source), "incomplete_results") is True:
-        return [Gap(what=f"search at {source.name}", why="GitHub stopped searching before the end", source=source.name)]
-    return []
-
-
-def between(field: str, options: DatedOptions) -> str:
-    """Return the qualifier of a period, "" when there is none."""
-    if options.since and options.until:
-        return f"{field}:{options.since}..{options.until}"
-    return f"{field}:>={options.since}" if options.since else f"{field}:<={options.until}" if options.until else ""
-
-
-def _is_limit(response: ApiResponse) -> bool:
-    why = explanation(response)
-    used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
-    return used_up or says_wait(why) or _ABUSE in why
+    return answer.records("items")
 
 
 class GitHubRepositoriesOptions(GitHubOptions):
@@ -115,9 +100,10 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
     also = (TOKEN,)
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        params = {"q": _qualified(query, self.options), "per_page": min(limit, 100)}
-        response = await self._get("/search/repositories", params)
-        return result(parse_repositories(response), gaps_of(response, type(self)))
+        options = self.options
+        stars = f"stars:>={options.least_stars}" if options.least_stars else ""
+        parts = (query, options.in_language(), stars, options.between("pushed"))
+        return await self._found("repositories", parts, limit, parse_repositories)
 
     async def _read(self, found: Found) -> Document:
         repository = found.key.removeprefix("github:")
@@ -132,20 +118,18 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
 
 
 def parse_repositories(response: ApiResponse) -> list[Found]:
-    """Return the repositories of a search, or the one of an answer about one. Raises SourceError."""
-    answer = answer_of(response, GitHubRepositoriesSource)
-    entries = [answer] if text(at(answer, "full_name")) else items_of(answer, response, GitHubRepositoriesSource)
-    return [found for entry in entries if (found := _repository(entry))]
+    """Return the repositories of a search. Raises SourceError."""
+    return [found for entry in items_of(response, GitHubRepositoriesSource) if (found := _repository(entry))]
 
 
 def parse_readme(response: ApiResponse) -> Document:
     """Return a README as document: the content is base64 with line breaks. Raises SourceError."""
     source = GitHubRepositoriesSource
     answer = answer_of(response, source)
-    content, name = raw(at(answer, "content")), text(at(answer, "name")) or "README.md"
+    name = answer.text("name") or "README.md"
     try:
-        data = base64.b64decode("".join(content.split()), validate=True)[:_MAX_README_BYTES]
-    except (binascii.Error, ValueError):
+        data = base64.b64decode("".join(answer.raw("content").split()), validate=True)[:_MAX_README_BYTES]
+    except ValueError:
         raise failure(Unreadable, response, source, "the README is not base64") from None
     if not data.strip():
         raise failure(NotFound, response, source, "the README is empty")
@@ -155,53 +139,43 @@ def parse_readme(response: ApiResponse) -> Document:
     return reader.read(data, name=name)
 
 
-def _repository(entry: Mapping[str, Any]) -> Found | None:
-    name = text(entry.get("full_name"))
+def _repository(entry: Record) -> Found | None:
+    name = entry.text("full_name")
     if "/" not in name:
         return None
-    about = text(entry.get("description"))
-    owner = text(at(entry, "owner", "login")) or name.split("/", maxsplit=1)[0]
+    about = entry.text("description")
+    owner = entry.text("owner", "login") or name.split("/", maxsplit=1)[0]
     return Found(
         key=f"github:{name.lower()}",
         title=f"{name}: {snippet(about, 120)}" if about else name,
-        url=text(entry.get("html_url")) or f"https://github.com/{name}",
+        url=entry.text("html_url") or f"https://github.com/{name}",
         origin=GitHubRepositoriesSource.name,
-        published=iso_date(text(entry.get("pushed_at"))) or iso_date(text(entry.get("created_at"))),
+        published=entry.date("pushed_at") or entry.date("created_at"),
         authors=(owner,),
         snippet="; ".join(part for part in (snippet(about), *_facts(entry)) if part),
-        score=score(entry.get("score")),
+        score=entry.score("score"),
     )
 
 
-def _facts(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    stars = number(entry.get("stargazers_count"))
-    licence = text(at(entry, "license", "spdx_id"))
+def _facts(entry: Record) -> tuple[str, ...]:
+    stars = entry.number("stargazers_count")
+    licence = entry.text("license", "spdx_id")
     return (
-        text(entry.get("language")),
+        entry.text("language"),
         f"{stars} stars" if stars is not None else "",
         f"licence {licence}" if licence not in ("", "NOASSERTION") else "",
-        f"topics {', '.join(texts(entry.get('topics')))}" if texts(entry.get("topics")) else "",
+        f"topics {', '.join(entry.texts('topics'))}" if entry.texts("topics") else "",
         "archived" if entry.get("archived") is True else "",
     )
 
 
-def _qualified(query: str, options: GitHubRepositoriesOptions) -> str:
-    parts = [
-        query,
-        f"language:{options.language}" if options.language else "",
-        f"stars:>={options.least_stars}" if options.least_stars else "",
-        between("pushed", options),
-    ]
-    return " ".join(part for part in parts if part)
-
-
-class GitHubCodeOptions(GitHubOptions):
-    """Options of the code search."""
+class GitHubWithinOptions(GitHubOptions):
+    """Options of a search within repositories; the period is that of an issue's creation."""
 
     repositories: tuple[str, ...] = Field((), description="Only these repositories, as owner/name.")
 
 
-class GitHubCodeSource(GitHubSource[GitHubCodeOptions]):
+class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
     """Searches files by words in them; reading one gives its code."""
 
     name = "github_code"
@@ -210,12 +184,8 @@ class GitHubCodeSource(GitHubSource[GitHubCodeOptions]):
     headers: ClassVar = HEADERS | {"accept": "application/vnd.github.text-match+json"}
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        options = self.options
-        parts = [query, *(f"repo:{name}" for name in options.repositories)]
-        parts.append(f"language:{options.language}" if options.language else "")
-        params = {"q": " ".join(part for part in parts if part), "per_page": min(limit, 100)}
-        response = await self._get("/search/code", params)
-        return result(parse_code(response), gaps_of(response, type(self)))
+        repositories = (f"repo:{name}" for name in self.options.repositories)
+        return await self._found("code", (query, *repositories, self.options.in_language()), limit, parse_code)
 
     async def _read(self, found: Found) -> Document:
         owner, name, _, commit, path = (urlsplit(found.url).path.lstrip("/").split("/", 4) + [""] * 5)[:5]
@@ -227,16 +197,15 @@ class GitHubCodeSource(GitHubSource[GitHubCodeOptions]):
 
 def parse_code(response: ApiResponse) -> list[Found]:
     """Return the files of a search, with the lines that matched where GitHub sends them. Raises SourceError."""
-    answer = answer_of(response, GitHubCodeSource)
-    return [found for entry in items_of(answer, response, GitHubCodeSource) if (found := _file(entry))]
+    return [found for entry in items_of(response, GitHubCodeSource) if (found := _file(entry))]
 
 
 def parse_file(response: ApiResponse) -> Document:
     """Return a file as code, its path as title. Raises NotFound when it is empty or no file, Unreadable."""
     answer = answer_of(response, GitHubCodeSource)
-    path = text(at(answer, "path"))
+    path = answer.text("path")
     try:
-        data = base64.b64decode("".join(raw(at(answer, "content")).split()), validate=True)
+        data = base64.b64decode("".join(answer.raw("content").split()), validate=True)
         code = data.decode("utf-8")
     except ValueError:
         raise failure(Unreadable, response, GitHubCodeSource, f"the file {path} is no text") from None
@@ -252,13 +221,13 @@ def parse_file(response: ApiResponse) -> Document:
     return builder.document(title=path, media_type="text/plain")
 
 
-def _file(entry: Mapping[str, Any]) -> Found | None:
-    url, path = text(entry.get("html_url")), text(entry.get("path")) or text(entry.get("name"))
-    repository = text(at(entry, "repository", "full_name"))
+def _file(entry: Record) -> Found | None:
+    url, path = entry.text("html_url"), entry.text("path") or entry.text("name")
+    repository = entry.text("repository", "full_name")
     if not url or not path:
         return None
-    matches = [raw(match.get("fragment")) for match in objects(listed(entry.get("text_matches")))]
-    about = text(at(entry, "repository", "description"))
+    matches = [match.raw("fragment") for match in entry.records("text_matches")]
+    about = entry.text("repository", "description")
     return Found(
         key=url,
         title=f"{repository}: {path}" if repository else path,
@@ -266,17 +235,11 @@ def _file(entry: Mapping[str, Any]) -> Found | None:
         origin=GitHubCodeSource.name,
         authors=(repository.split("/", maxsplit=1)[0],) if repository else (),
         snippet=snippet(" … ".join(matches) or about),
-        score=score(entry.get("score")),
+        score=entry.score("score"),
     )
 
 
-class GitHubIssuesOptions(GitHubOptions):
-    """Options of the issue search; the period is that of the creation."""
-
-    repositories: tuple[str, ...] = Field((), description="Only these repositories, as owner/name.")
-
-
-class GitHubIssuesSource(GitHubSource[GitHubIssuesOptions]):
+class GitHubIssuesSource(GitHubSource[GitHubWithinOptions]):
     """Searches issues and pull requests; their first text is their document."""
 
     name = "github_issues"
@@ -285,47 +248,43 @@ class GitHubIssuesSource(GitHubSource[GitHubIssuesOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
-        parts = [query, *(f"repo:{name}" for name in options.repositories), between("created", options)]
-        parts.append(f"language:{options.language}" if options.language else "")
-        params = {"q": " ".join(part for part in parts if part), "per_page": min(limit, 100)}
-        response = await self._get("/search/issues", params)
-        return result(parse_issues(response), gaps_of(response, type(self)))
+        repositories = (f"repo:{name}" for name in options.repositories)
+        parts = (query, *repositories, options.between("created"), options.in_language())
+        return await self._found("issues", parts, limit, parse_issues)
 
 
 def parse_issues(response: ApiResponse) -> list[Found]:
     """Return the issues and pull requests of a search, best first. Raises SourceError."""
-    answer = answer_of(response, GitHubIssuesSource)
-    entries = [answer] if at(answer, "number") else items_of(answer, response, GitHubIssuesSource)
-    return [found for entry in entries if (found := _issue(entry))]
+    return [found for entry in items_of(response, GitHubIssuesSource) if (found := _issue(entry))]
 
 
-def _issue(entry: Mapping[str, Any]) -> Found | None:
-    url, title = text(entry.get("html_url")), text(entry.get("title"))
+def _issue(entry: Record) -> Found | None:
+    url, title = entry.text("html_url"), entry.text("title")
     if not url or not title:
         return None
-    repository = text(entry.get("repository_url")).rsplit("/repos/", 1)[-1]
-    author = text(at(entry, "user", "login"))
-    body = raw(entry.get("body")) or raw(entry.get("body_text"))
-    published = iso_date(text(entry.get("created_at")))
+    repository = entry.text("repository_url").rsplit("/repos/", 1)[-1]
+    author = entry.text("user", "login")
+    body = entry.raw("body") or entry.raw("body_text")
+    published = entry.date("created_at")
     found = Found(
         key=url,
-        title=f"{title} ({repository} #{text(entry.get('number'))})" if repository else title,
+        title=f"{title} ({repository} #{entry.text('number')})" if repository else title,
         url=url,
         origin=GitHubIssuesSource.name,
         published=published,
         authors=(author,) if author else (),
         snippet=snippet(body),
-        score=score(entry.get("score")),
+        score=entry.score("score"),
     )
     if not body.strip():
         return found
     facts = (
         ("Opened by", author),
         ("Opened", published),
-        ("State", first(entry, "state_reason", "state").replace("_", " ")),
-        ("Closed", iso_date(text(entry.get("closed_at")))),
-        ("Labels", [text(label.get("name")) for label in objects(entry.get("labels"))]),
-        ("Comments", number(entry.get("comments"))),
+        ("State", entry.first("state_reason", "state").replace("_", " ")),
+        ("Closed", entry.date("closed_at")),
+        ("Labels", [label.text("name") for label in entry.records("labels")]),
+        ("Comments", entry.number("comments")),
     )
     markdown = registry.component("readers", "plain")().read(body.encode("utf-8", "replace"), name="issue.md")
     read = _writing.headed(markdown, found.title, facts=facts, published=published, authors=found.authors)

@@ -3,21 +3,20 @@
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, result
-from deep_research.sources._api_answers import at, first, first_date, iso_date, object_of, objects, raw, text
+from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 _ENGINE = "GOOGLE_CSE_ID"
 _DATES = ("article:published_time", "datepublished", "citation_publication_date", "og:updated_time", "date")
-_BLOCKS = ("organic", "news", "places")
-_OTHER_BLOCKS = ("videos", "images", "shopping")
+_BLOCKS = ("organic", "news", "places", "answerBox")
 
 
 class GoogleCseOptions(WebOptions):
@@ -61,17 +60,17 @@ class GoogleCseSource(ApiSource[GoogleCseOptions]):
 def parse_programmable_search(response: ApiResponse) -> list[Found]:
     """Return the pages of a search, best first; no `items` means nothing was found. Raises SourceError."""
     answer = object_of(response, GoogleCseSource, "items", "searchInformation", "kind")
-    return found_pages((_programmable_page(entry) for entry in objects(answer.get("items"))), GoogleCseSource.name)
+    return found_pages((_programmable_page(entry) for entry in answer.records("items")), GoogleCseSource.name)
 
 
-def _programmable_page(entry: Mapping[str, Any]) -> Page:
-    about = at(entry, "pagemap", "metatags", 0) or {}
+def _programmable_page(entry: Record) -> Page:
+    about = entry.record("pagemap", "metatags", 0)
     return Page(
-        title=line(raw(entry.get("title"))),
-        url=text(entry.get("link")),
-        excerpt=line(raw(entry.get("snippet"))),
-        published=first_date(about, *_DATES),
-        author=first(about, "article:author_name", "citation_author", "author"),
+        title=entry.line("title"),
+        url=entry.text("link"),
+        excerpt=entry.line("snippet"),
+        published=about.first_date(*_DATES),
+        author=about.first("article:author_name", "citation_author", "author"),
     )
 
 
@@ -101,25 +100,19 @@ class SerperSource(ApiSource[SerperOptions]):
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search, then those of the knowledge box and the answer box. Raises SourceError."""
+    """Return the pages of a search, then those of the answer box and the knowledge box. Raises SourceError."""
     answer = object_of(response, SerperSource, "searchParameters", "credits", *_BLOCKS)
-    pages = [_page(entry) for name in _BLOCKS for entry in objects(answer.get(name))]
-    pages += [_page(entry) for entry in objects(answer.get("answerBox"))]
-    pages = pages or [_page(entry) for name in _OTHER_BLOCKS for entry in objects(answer.get(name))]
-    box = at(answer, "knowledgeGraph")
-    if first(box, "descriptionLink"):
-        pages.append(
-            Page(title=first(box, "title"), url=first(box, "descriptionLink"), excerpt=first(box, "description"))
-        )
-    return found_pages(pages, SerperSource.name)
+    pages = [_page(entry) for name in _BLOCKS for entry in answer.records(name)]
+    box = answer.record("knowledgeGraph")
+    known = Page(title=box.first("title"), url=box.first("descriptionLink"), excerpt=box.first("description"))
+    return found_pages([*pages, known], SerperSource.name)
 
 
-def _page(entry: Mapping[str, Any]) -> Page:
-    authors = text(entry.get("inventor")) or text(entry.get("author"))
+def _page(entry: Record) -> Page:
     return Page(
-        title=line(raw(entry.get("title"))),
-        url=first(entry, "link", "website"),
-        excerpt=line(raw(entry.get("snippet")) or raw(entry.get("answer"))),
-        published=iso_date(first(entry, "date", "publicationDate", "grantDate")) or iso_date(entry.get("year")),
-        author=authors,
+        title=entry.line("title"),
+        url=entry.first("link", "website"),
+        excerpt=line(entry.raw("snippet") or entry.raw("answer")),
+        published=entry.first_date("date", "publicationDate", "grantDate") or entry.date("year"),
+        author=entry.first("inventor", "author"),
     )

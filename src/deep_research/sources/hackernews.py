@@ -1,7 +1,6 @@
 """Hacker News through Algolia's search (https://hn.algolia.com/api), discussions included."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from pydantic import Field
 
@@ -9,22 +8,8 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, result, snippet
-from deep_research.sources._api_answers import (
-    failure,
-    first,
-    iso_date,
-    json_of,
-    listed,
-    number,
-    object_of,
-    objects,
-    raw,
-    score,
-    text,
-    unix_seconds,
-)
-from deep_research.sources._record_documents import Fact, entities, paragraphs, write_text
-from deep_research.text.document_builder import DocumentBuilder
+from deep_research.sources._api_answers import Record, failure, json_of, object_of, unix_seconds
+from deep_research.sources._record_documents import document, entities, paragraphs
 
 _MAX_COMMENTS = 200
 
@@ -61,16 +46,16 @@ class HackerNewsSource(ApiSource[HackerNewsOptions]):
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the stories and comments of a search, best first. Raises SourceError."""
     answer = object_of(response, HackerNewsSource, "hits")
-    return [found for hit in objects(answer["hits"]) if (found := _hit(hit))]
+    return [found for hit in answer.records("hits") if (found := _hit(hit))]
 
 
 def parse_item(response: ApiResponse) -> Found:
-    """Return an item with its discussion, from Algolia or Firebase. Raises NotFound for null (an unknown id)."""
-    item = json_of(response, HackerNewsSource)
-    if item is None:
+    """Return an item with its discussion. Raises NotFound for null (an unknown id)."""
+    answer = json_of(response, HackerNewsSource)
+    if answer is None:
         raise failure(NotFound, response, HackerNewsSource, "there is no such item")
-    found = _hit(item) if isinstance(item, Mapping) else None
-    if found is None:
+    item = Record(answer)
+    if (found := _hit(item)) is None:
         raise failure(Unreadable, response, HackerNewsSource, "the answer is no item")
     comments = list(_comments(item))
     if found.document is None and not comments:
@@ -78,16 +63,16 @@ def parse_item(response: ApiResponse) -> Found:
     return found.model_copy(update={"document": _discussion(item, found, comments)})
 
 
-def _hit(hit: Mapping[str, Any]) -> Found | None:
-    own = first(hit, "objectID", "id")
+def _hit(hit: Record) -> Found | None:
+    own = hit.first("objectID", "id")
     if not own:
         return None
-    author = first(hit, "author", "by")
-    body = paragraphs(first_raw(hit, "story_text", "comment_text", "text"))
-    story = entities(first(hit, "title", "story_title"))
-    is_comment = not text(hit.get("title")) and bool(body)
+    author = hit.text("author")
+    body = _body(hit)
+    story = entities(hit.first("title", "story_title"))
+    is_comment = not hit.text("title") and bool(body)
     title = (f"Comment by {author or 'unknown'}" + (f" on {story}" if story else "")) if is_comment else story
-    published = iso_date(text(hit.get("created_at"))) or iso_date(hit.get("created_at_i") or hit.get("time"))
+    published = hit.date("created_at")
     if not title:
         return None
     found = Found(
@@ -97,50 +82,39 @@ def _hit(hit: Mapping[str, Any]) -> Found | None:
         origin=HackerNewsSource.name,
         published=published,
         authors=(author,) if author else (),
-        snippet=snippet(body) or text(hit.get("url")),
-        score=score(number(first(hit, "points", "score")) or 0),
+        snippet=snippet(body) or hit.text("url"),
+        score=hit.score("points"),
     )
     return found.model_copy(update={"document": _discussion(hit, found, [])}) if body else found
 
 
-def _discussion(item: Mapping[str, Any], found: Found, comments: list[str]) -> Document:
-    builder = DocumentBuilder()
-    builder.heading(1, found.title)
-    facts: tuple[Fact, ...] = (
-        ("Posted by", ", ".join(found.authors)),
+def _discussion(item: Record, found: Found, comments: list[str]) -> Document:
+    facts = (
+        ("Posted by", found.authors),
         ("Posted", found.published),
-        ("Links to", text(item.get("url"))),
-        ("Points", first(item, "points", "score")),
-        ("Comments", first(item, "num_comments", "descendants")),
+        ("Links to", item.text("url")),
+        ("Points", item.text("points")),
+        ("Comments", item.text("num_comments")),
     )
-    for name, value in facts:
-        if value:
-            builder.item(f"{name}: {value}")
-    write_text(builder, paragraphs(first_raw(item, "story_text", "comment_text", "text")))
-    if comments:
-        builder.heading(2, "Comments")
-        for comment in comments:
-            builder.paragraph(comment)
-    return builder.document(
-        title=found.title, media_type="text/markdown", published=found.published, authors=found.authors
-    )
+    parts = [("", _body(item)), ("Comments", "\n\n".join(comments))]
+    read = document(found.title, facts=facts, sections=parts)
+    return read.model_copy(update={"published": found.published, "authors": found.authors})
 
 
-def _comments(item: Mapping[str, Any]) -> Iterator[str]:
+def _body(item: Record) -> str:
+    return paragraphs(item.raw("story_text") or item.raw("comment_text") or item.raw("text"))
+
+
+def _comments(item: Record) -> Iterator[str]:
     """The comments below an item as lines "name: text", first threads first; deleted ones are left out."""
-    waiting = list(reversed(objects(item.get("children"))))
+    waiting = list(reversed(item.records("children")))
     for _ in range(_MAX_COMMENTS):
         if not waiting:
             return
         comment = waiting.pop()
-        waiting += reversed(objects(comment.get("children")))
-        if body := " ".join(paragraphs(raw(comment.get("text"))).split()):
-            yield f"{first(comment, 'author', 'by') or 'unknown'}: {body}"
-
-
-def first_raw(item: Mapping[str, Any], *names: str) -> str:
-    """Return the first of the fields that has a text, markup included."""
-    return next((body for name in names for body in map(raw, listed(item.get(name))) if body.strip()), "")
+        waiting += reversed(comment.records("children"))
+        if body := " ".join(comment.paragraphs("text").split()):
+            yield f"{comment.text('author') or 'unknown'}: {body}"
 
 
 def _filters(options: HackerNewsOptions) -> str:

@@ -2,37 +2,23 @@
 community reads each day.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
 from deep_research.data import Found, Gap, SearchResult
-from deep_research.errors import NotFound, SourceError, Unreadable
+from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, calls_at_once, rate, result
-from deep_research.sources._api_answers import (
-    at,
-    explanation,
-    failure,
-    first,
-    iso_date,
-    json_of,
-    number,
-    objects,
-    raw,
-    score,
-    text,
-    texts,
-)
+from deep_research.sources._api_answers import Record, explanation, failure, json_of, records
 from deep_research.sources._papers import Ids, Work, arxiv_id, found_work, full_text_of_arxiv, unstructured
 from deep_research.sources._record_documents import line, paragraphs
 from deep_research.sources.feeds import ListingSource, entries, rank
 
 _MAX_TAGS = 30
-_DAY = "%Y-%m-%d"
 
 
 class HuggingFaceBlogOptions(DatedOptions):
@@ -84,22 +70,22 @@ def parse_models(response: ApiResponse) -> list[Found]:
     answer = json_of(response, HuggingFaceModelsSource)
     if not isinstance(answer, list):
         raise failure(Unreadable, response, HuggingFaceModelsSource, "the answer is no list of models")
-    return [found for entry in objects(answer) if (found := _model(entry))]
+    return [found for entry in records(answer) if (found := _model(entry))]
 
 
-def _model(entry: Mapping[str, Any]) -> Found | None:
-    name = first(entry, "id", "modelId")
+def _model(entry: Record) -> Found | None:
+    name = entry.first("id", "modelId")
     if not name:
         return None
-    author = text(entry.get("author")) or (name.split("/", maxsplit=1)[0] if "/" in name else "")
-    published = iso_date(text(entry.get("createdAt")))
+    author = entry.text("author") or (name.split("/", maxsplit=1)[0] if "/" in name else "")
+    published = entry.date("createdAt")
     facts = (
-        ("Task", text(entry.get("pipeline_tag"))),
-        ("Library", text(entry.get("library_name"))),
-        ("Downloads", number(entry.get("downloads"))),
-        ("Likes", number(entry.get("likes"))),
-        ("Last change", iso_date(text(entry.get("lastModified")))),
-        ("Tags", texts(entry.get("tags"))[:_MAX_TAGS]),
+        ("Task", entry.text("pipeline_tag")),
+        ("Library", entry.text("library_name")),
+        ("Downloads", entry.number("downloads")),
+        ("Likes", entry.number("likes")),
+        ("Last change", entry.date("lastModified")),
+        ("Tags", entry.texts("tags")[:_MAX_TAGS]),
     )
     return Found(
         key=f"hf-model:{name}",
@@ -109,7 +95,7 @@ def _model(entry: Mapping[str, Any]) -> Found | None:
         published=published,
         authors=(author,) if author else (),
         snippet="; ".join(f"{label}: {value}" for label, value in facts[:4] if value),
-        score=score(entry.get("trendingScore")),
+        score=entry.score("trendingScore"),
         document=_writing.document(name, facts=facts, published=published, authors=(author,) if author else ()),
     )
 
@@ -131,55 +117,43 @@ class HuggingFacePapersSource(ApiSource[HuggingFacePapersOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         if self.options.day is None:
-            try:
-                if found := parse_papers(await self._get("/api/papers/search", {"q": query})):
-                    return result(found)
-            except NotFound:
-                pass  # a mirror without search still lists the papers of the day
-        params = {"limit": 100, "date": f"{self.options.day:{_DAY}}" if self.options.day else ""}
-        listed = parse_papers(await self._get("/api/daily_papers", params))
+            return result(parse_papers(await self._get("/api/papers/search", {"q": query})))
+        listed = parse_papers(await self._get("/api/daily_papers", {"limit": 100, "date": f"{self.options.day}"}))
         return result(rank(query, listed)[:limit])
 
 
 def parse_papers(response: ApiResponse) -> list[Found]:
     """Return the papers of a day or a search, in their order; weekends have none. Raises SourceError."""
     answer = json_of(response, HuggingFacePapersSource)
-    if isinstance(answer, Mapping) and "error" in answer:
-        raise failure(
-            SourceError, response, HuggingFacePapersSource, f"the request was not accepted: {explanation(response)}"
-        )
-    if isinstance(answer, Mapping) and ("id" in answer or "paper" in answer):
-        answer = [answer]
     if not isinstance(answer, list):
-        raise failure(Unreadable, response, HuggingFacePapersSource, "the answer is no list of papers")
-    return [found for entry in objects(answer) if (found := _paper(entry))]
+        why = f"the answer is no list of papers: {explanation(response)}"
+        raise failure(Unreadable, response, HuggingFacePapersSource, why)
+    return [found for entry in records(answer) if (found := _paper(entry))]
 
 
-def _paper(entry: Mapping[str, Any]) -> Found | None:
+def _paper(entry: Record) -> Found | None:
     """Most of a paper is in the inner object; what is missing there may be in the outer one."""
-    inner = at(entry, "paper") if isinstance(at(entry, "paper"), Mapping) else entry
-    own = text(inner.get("id"))
+    inner = entry.record("paper") or entry
+    own = inner.text("id")
     paper = arxiv_id(own)
     if not own:
         return None
     names = (
-        first(author, "name", "fullname")
-        for author in objects(inner.get("authors"))
-        if author.get("hidden") is not True
+        author.first("name", "fullname") for author in inner.records("authors") if author.get("hidden") is not True
     )
     work = Work(
-        title=line(raw(inner.get("title")) or raw(entry.get("title"))),
+        title=line(inner.raw("title") or entry.raw("title")),
         ids=Ids(arxiv=paper, other="" if paper else f"hf:{own}"),
         url=f"https://huggingface.co/papers/{own}",
         authors=names,
-        published=iso_date(text(inner.get("publishedAt"))) or iso_date(text(entry.get("publishedAt"))),
-        sections=unstructured(paragraphs(raw(inner.get("summary")) or raw(entry.get("summary")))),
+        published=inner.date("publishedAt") or entry.date("publishedAt"),
+        sections=unstructured(paragraphs(inner.raw("summary") or entry.raw("summary"))),
         facts=(
-            ("Listed", iso_date(text(inner.get("submittedOnDailyAt")))),
-            ("Organization", first(at(inner, "organization") or at(entry, "organization") or {}, "fullname", "name")),
-            ("Upvotes on Hugging Face", number(inner.get("upvotes"))),
-            ("Code", text(inner.get("githubRepo"))),
-            ("Project page", text(inner.get("projectPage"))),
+            ("Listed", inner.date("submittedOnDailyAt")),
+            ("Organization", inner.record("organization").first("fullname", "name")),
+            ("Upvotes on Hugging Face", inner.number("upvotes")),
+            ("Code", inner.text("githubRepo")),
+            ("Project page", inner.text("projectPage")),
         ),
         full_text=full_text_of_arxiv(paper) if paper else (),
     )

@@ -1,6 +1,5 @@
 """Jina search and reader (https://jina.ai/reader): results with the text of their pages."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
@@ -12,12 +11,9 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, calls_at_once, rate, result
-from deep_research.sources._api_answers import at, failure, first, iso_date, judge, loads, number, objects, raw, text
+from deep_research.sources._api_answers import Record, failure, json_of, judge, records
 from deep_research.sources._record_documents import line, read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
-
-_HEADER = re.compile(r"^(Title|URL Source|Published Time|Warning|Number of Pages): ?(.*)$", re.MULTILINE)
-_BODY = "Markdown Content:"
 
 
 class JinaOptions(WebOptions):
@@ -53,54 +49,37 @@ class JinaSource(ApiSource[JinaOptions]):
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the pages of a search; pages whose site answered with an error are left out. Raises SourceError."""
-    data = _data(response)
-    return found_pages((_page(entry) for entry in objects(data) if not text(entry.get("warning"))), JinaSource.name)
+    pages = [page for page in records(_data(response)) if not page.text("warning")]
+    return found_pages(map(_page, pages), JinaSource.name)
 
 
 def parse_reader(response: ApiResponse) -> list[Found]:
-    """Return the one page of a reader's answer, in JSON or as text.
+    """Return the one page of a reader's answer.
 
     Raises NotFound when the answer carries a warning (the page's own error arrives as a success), SourceError.
     """
-    judge(response, JinaSource)
-    entry = _from_text(response) if response.body.lstrip()[:1] != b"{" else _data(response)
-    warning = text(at(entry, "warning"))
-    if warning:
+    page = Record(_data(response))
+    if warning := page.text("warning"):
         raise failure(NotFound, response, JinaSource, f"the page could not be read: {line(warning)[:200]}")
-    return found_pages((_page(one) for one in objects(entry)), JinaSource.name)
+    return found_pages([_page(page)], JinaSource.name)
 
 
 def _data(response: ApiResponse) -> Any:
-    judge(response, JinaSource)
-    answer = loads(response, JinaSource)
-    code = number(at(answer, "code"))
+    answer = Record(json_of(response, JinaSource))
+    code = answer.number("code")
     if code is not None and code >= 400:
         judge(response._replace(status=min(code, 599)), JinaSource)
-    data = at(answer, "data")
+    data = answer.get("data")
     if not isinstance(data, list | Mapping):
         raise failure(Unreadable, response, JinaSource, "the answer has no data in it")
     return data
 
 
-def _from_text(response: ApiResponse) -> Mapping[str, Any]:
-    head, mark, body = response.body.decode("utf-8", "replace").partition(_BODY)
-    fields = {name: value.strip() for name, value in _HEADER.findall(head)}
-    if not mark or not fields.get("URL Source"):
-        raise failure(Unreadable, response, JinaSource, "the answer is no page")
-    return {
-        "title": fields.get("Title"),
-        "url": fields["URL Source"],
-        "publishedTime": fields.get("Published Time"),
-        "warning": fields.get("Warning"),
-        "content": body,
-    }
-
-
-def _page(entry: Mapping[str, Any]) -> Page:
+def _page(entry: Record) -> Page:
     return Page(
-        title=line(raw(entry.get("title"))),
-        url=text(entry.get("url")),
-        excerpt=line(raw(entry.get("description"))),
-        published=iso_date(first(entry, "publishedTime", "date")),
-        text=raw(entry.get("content")),
+        title=entry.line("title"),
+        url=entry.text("url"),
+        excerpt=entry.line("description"),
+        published=entry.first_date("publishedTime", "date"),
+        text=entry.raw("content"),
     )

@@ -7,37 +7,24 @@ and OpenAI's addresses (`url_citation` annotations, `action.sources`). The pages
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult, Usage
-from deep_research.errors import Blocked, SourceError, Unreachable, Unreadable
+from deep_research.errors import Blocked, SourceError, Unreachable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, calls_at_once, rate
-from deep_research.sources._api_answers import (
-    at,
-    failure,
-    first,
-    iso_date,
-    judge,
-    limited,
-    loads,
-    number,
-    objects,
-    raw,
-    text,
-)
-from deep_research.sources._record_documents import line
+from deep_research.sources._api_answers import Record, failure, limited, object_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
 _RESULT = "web_search_tool_result"
 _REFUSED = ("authentication_error", "permission_error", "billing_error")
 _AWAY = ("unavailable", "overloaded_error", "api_error", "timeout_error")
-_MARK = "?utm_source=openai"
+_MARK = "utm_source=openai"
 
 
 def allowed(url: str, options: WebOptions) -> bool:
@@ -51,31 +38,17 @@ def allowed(url: str, options: WebOptions) -> bool:
     return wanted and not any(within(domain) for domain in options.exclude_domains)
 
 
-def events_of(response: ApiResponse) -> list[Mapping[str, Any]]:
-    """Return the events of a stream (server-sent events with JSON) in their order; what is no JSON is left out."""
-    events: list[Mapping[str, Any]] = []
-    for part in response.body.decode("utf-8", "replace").splitlines():
-        with suppress(ValueError, RecursionError):
-            event = json.loads(part.removeprefix("data:")) if part.startswith("data:") else None
-            events += [event] if isinstance(event, Mapping) else []
-    return events
-
-
 def usage_of(response: ApiResponse) -> Usage | None:
     """Return the tokens that an answer of OpenAI or Anthropic has cost, or None when it does not say."""
-    try:
-        usage: Any = at(json.loads(response.body), "usage")
-    except (ValueError, RecursionError):
-        return None
-    prompt = number(at(usage, "input_tokens")) or number(at(usage, "prompt_tokens"))
-    answer = number(at(usage, "output_tokens")) or number(at(usage, "completion_tokens"))
+    usage = Record(json.loads(response.body)).record("usage")
+    prompt, answer = usage.number("input_tokens"), usage.number("output_tokens")
     if prompt is None and answer is None:
         return None
-    read = number(at(usage, "cache_read_input_tokens")) or 0
-    written = number(at(usage, "cache_creation_input_tokens")) or 0
+    read = usage.number("cache_read_input_tokens") or 0
+    written = usage.number("cache_creation_input_tokens") or 0
     return Usage(
         prompt_tokens=(prompt or 0) + read + written,
-        cached_tokens=read or number(at(usage, "input_tokens_details", "cached_tokens")) or 0,
+        cached_tokens=read or usage.number("input_tokens_details", "cached_tokens") or 0,
         cache_write_tokens=written,
         completion_tokens=answer or 0,
     )
@@ -126,65 +99,33 @@ def parse_anthropic_answer(response: ApiResponse) -> list[Found]:
 
     Raises SourceError, also for an error of the tool inside an answer and for a refusal.
     """
-    judge(response, AnthropicWebSearchSource)
-    streamed = response.body.lstrip().startswith((b"event:", b"data:"))
-    answer = _assembled(response) if streamed else loads(response, AnthropicWebSearchSource)
-    if isinstance(answer, Mapping) and answer.get("type") == "error":
-        raise _anthropic_error(first(answer.get("error"), "type"), text(at(answer, "error", "message")), response)
-    if not isinstance(answer, Mapping) or not isinstance(answer.get("content"), list):
-        raise failure(Unreadable, response, AnthropicWebSearchSource, "the answer has no content in it")
-    blocks = objects(answer["content"])
-    results = [block.get("content") for block in blocks if block.get("type") == _RESULT]
-    entries = [entry for result in results if isinstance(result, list) for entry in objects(result)]
-    codes = [text(at(result, "error_code")) for result in results if isinstance(result, Mapping)]
+    answer = object_of(response, AnthropicWebSearchSource, "content", "error", what="content")
+    if error := answer.record("error"):
+        raise _anthropic_error(error.text("type"), error.text("message"), response)
+    blocks = answer.records("content")
+    results = [one for block in blocks if block.get("type") == _RESULT for one in block.records("content")]
+    codes = [code for result in results if (code := result.text("error_code"))]
+    entries = [result for result in results if not result.text("error_code")]
     if not entries and codes:
         raise _anthropic_error(codes[0], "", response)
     if not entries and answer.get("stop_reason") == "refusal":
         raise failure(Blocked, response, AnthropicWebSearchSource, "the model declines to search for this")
-    cited = _cited(blocks)
-    return found_pages((_anthropic_page(entry, cited) for entry in entries), AnthropicWebSearchSource.name)
-
-
-def _assembled(response: ApiResponse) -> dict[str, Any]:
-    """The blocks of a stream, or the error in it; results of tools come in one piece."""
-    blocks: list[Any] = []
-    for event in events_of(response):
-        if event.get("type") == "error":
-            return {"type": "error", "error": event.get("error")}
-        if event.get("type") == "content_block_start":
-            blocks.append(event.get("content_block"))
-    return {"content": blocks}
-
-
-def _anthropic_page(entry: Mapping[str, Any], cited: Mapping[str, str]) -> Page:
-    url = text(entry.get("url"))
-    return Page(
-        title=line(raw(entry.get("title"))),
-        url=url,
-        excerpt=cited.get(url, ""),
-        published=iso_date(text(entry.get("page_age"))),
-    )
-
-
-def _cited(blocks: list[Mapping[str, Any]]) -> dict[str, str]:
-    """What was cited of each page, word for word: the tool's `cited_text`."""
-    quoted: dict[str, str] = {}
-    for block in blocks:
-        for place in objects(block.get("citations")):
-            quoted.setdefault(text(place.get("url")), line(raw(place.get("cited_text"))))
-    return quoted
+    # What was cited of each page, word for word, is its excerpt.
+    places = [place for block in blocks for place in block.records("citations")]
+    cited = {place.text("url"): place.line("cited_text") for place in reversed(places)}
+    pages = [
+        Page(entry.line("title"), entry.text("url"), cited.get(entry.text("url"), ""), entry.date("page_age"))
+        for entry in entries
+    ]
+    return found_pages(pages, AnthropicWebSearchSource.name)
 
 
 def _anthropic_error(code: str, why: str, response: ApiResponse) -> SourceError:
     if code in ("too_many_requests", "rate_limit_error"):
         return limited(response, AnthropicWebSearchSource)
     kind = Blocked if code in _REFUSED else Unreachable if code in _AWAY else SourceError
-    return failure(
-        kind,
-        response,
-        AnthropicWebSearchSource,
-        f"the search failed ({': '.join(part for part in (code, why[:200]) if part)})",
-    )
+    told = ": ".join(filter(None, (code, why[:200])))
+    return failure(kind, response, AnthropicWebSearchSource, f"the search failed ({told})")
 
 
 class OpenAiWebSearchOptions(WebOptions):
@@ -229,83 +170,49 @@ class OpenAiWebSearchSource(ApiSource[OpenAiWebSearchOptions]):
 
 
 def parse_openai_answer(response: ApiResponse) -> list[Found]:
-    """Return the pages of an answer (of the Responses API, in one piece or as a stream, or of a chat completion).
+    """Return the pages of an answer of the Responses API, the cited ones first.
 
-    Cited pages come first. Raises SourceError, also for an error inside an answer and for a refusal.
+    Raises SourceError, also for an error inside an answer and for a refusal.
     """
-    _judge_openai(response)
-    streamed = response.body.lstrip().startswith((b"event:", b"data:"))
-    answer = _last_event(response) if streamed else loads(response, OpenAiWebSearchSource)
-    if not isinstance(answer, Mapping) or not ({"output", "choices", "error"} & answer.keys()):
-        raise failure(Unreadable, response, OpenAiWebSearchSource, "the answer has no output in it")
-    if code := first(answer.get("error"), "code", "type"):
-        raise _openai_error(code, text(at(answer, "error", "message")), response)
-    pages = list(_openai_pages(answer))
+    if response.status == HTTPStatus.TOO_MANY_REQUESTS and b"insufficient_quota" in response.body:
+        raise _openai_error("insufficient_quota", "", response)
+    answer = object_of(response, OpenAiWebSearchSource, "output", "error", what="output")
+    if code := answer.record("error").first("code", "type"):
+        raise _openai_error(code, answer.text("error", "message"), response)
+    items = answer.records("output")
+    pages: dict[str, Page] = {}
+    for page in _openai_pages(items):
+        if page.url not in pages or not pages[page.url].title:
+            pages[page.url] = page
     if not pages:
-        _explain_nothing(answer, response)
-    kept = {page.url: page for page in reversed(pages)}
-    kept |= {page.url: page for page in reversed(pages) if page.title}
-    ordered = [kept[url] for url in dict.fromkeys(page.url for page in pages)]
-    return found_pages(ordered, OpenAiWebSearchSource.name)
-
-
-def _judge_openai(response: ApiResponse) -> None:
-    if response.status == 429 and b"insufficient_quota" in response.body:
-        raise failure(
-            Blocked,
-            response,
-            OpenAiWebSearchSource,
-            f"the plan of the key in {OpenAiWebSearchSource.needs} is used up (HTTP 429)",
-        )
-    judge(response, OpenAiWebSearchSource)
+        _explain_nothing(items, response)
+    return found_pages(pages.values(), OpenAiWebSearchSource.name)
 
 
 def _openai_error(code: str, why: str, response: ApiResponse) -> SourceError:
     if code == "insufficient_quota":
-        return failure(
-            Blocked, response, OpenAiWebSearchSource, f"the plan of the key in {OpenAiWebSearchSource.needs} is used up"
-        )
+        why = f"the plan of the key in {OpenAiWebSearchSource.needs} is used up"
+        return failure(Blocked, response, OpenAiWebSearchSource, why)
     if "rate_limit" in code:
         return limited(response, OpenAiWebSearchSource)
     kind = Unreachable if code in ("server_error", "timeout", "overloaded") else SourceError
     return failure(kind, response, OpenAiWebSearchSource, f"the search failed ({code}: {why[:200]})")
 
 
-def _openai_pages(answer: Mapping[str, Any]) -> Iterator[Page]:
+def _openai_pages(items: list[Record]) -> Iterator[Page]:
     """The cited pages, then those that the search has returned."""
-    parts = [part for item in objects(answer.get("output")) for part in objects(item.get("content"))]
-    messages = [choice["message"] for choice in objects(answer.get("choices")) if "message" in choice]
-    for part in [*parts, *objects(messages)]:
-        for note in objects(part.get("annotations")):
-            cited = note.get("url_citation") if isinstance(note.get("url_citation"), Mapping) else note
-            if note.get("type") == "url_citation":
-                yield Page(title=line(raw(at(cited, "title"))), url=_plain(text(at(cited, "url"))))
-    for item in objects(answer.get("output")):
-        if item.get("type") == "web_search_call":
-            for source in objects(at(item, "action", "sources")):
-                yield Page(title=line(raw(source.get("title"))), url=_plain(text(source.get("url"))))
+    parts = [part for item in items for part in item.records("content")]
+    notes = [note for part in parts for note in part.records("annotations") if note.get("type") == "url_citation"]
+    for page in [*notes, *(page for item in items for page in item.records("action", "sources"))]:
+        url = page.text("url").replace(f"?{_MARK}", "").replace(f"&{_MARK}", "")
+        yield Page(title=page.line("title"), url=url)
 
 
-def _plain(url: str) -> str:
-    return url.replace(_MARK, "").replace(_MARK.replace("?", "&"), "")
-
-
-def _explain_nothing(answer: Mapping[str, Any], response: ApiResponse) -> None:
+def _explain_nothing(items: list[Record], response: ApiResponse) -> None:
     """Raise what kept the model from finding; finding nothing is no error."""
-    items = objects(answer.get("output"))
-    said = [part for item in items for part in objects(item.get("content"))]
+    said = [part for item in items for part in item.records("content")]
     if any(part.get("type") == "refusal" for part in said):
         raise failure(Blocked, response, OpenAiWebSearchSource, "the model declines to search for this")
     calls = [item for item in items if item.get("type") == "web_search_call"]
     if calls and all(call.get("status") == "failed" for call in calls):
         raise failure(Unreachable, response, OpenAiWebSearchSource, "the search of the model failed")
-
-
-def _last_event(response: ApiResponse) -> Any:
-    """The whole answer at the end of a stream, or the error in it."""
-    for event in reversed(events_of(response)):
-        if event.get("type") == "error":
-            return event
-        if isinstance(event.get("response"), Mapping) and event.get("type") != "response.created":
-            return event["response"]
-    raise failure(Unreadable, response, OpenAiWebSearchSource, "the stream has no answer in it")

@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, result
-from deep_research.sources._api_answers import at, first, iso_date, listed, number, object_of, objects, score, text
+from deep_research.sources._api_answers import Record, list_of, listed, number
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
 from deep_research.sources._record_documents import line
 
@@ -50,10 +50,8 @@ class OpenAlexSource(ApiSource[OpenAlexOptions]):
 
 
 def parse_works(response: ApiResponse) -> list[Found]:
-    """Return the works of a list, or the one work of an answer about one. Raises SourceError."""
-    answer = object_of(response, OpenAlexSource, "results", "id", "doi", what="works")
-    works = objects(answer["results"]) if "results" in answer else [answer]
-    return [found for work in works if (found := _work(work))]
+    """Return the works of a list. Raises SourceError."""
+    return [found for work in list_of(response, OpenAlexSource, "results", what="works") if (found := _work(work))]
 
 
 def abstract(index: Any) -> str:
@@ -69,43 +67,43 @@ def abstract(index: Any) -> str:
     return " ".join(placed[where] for where in sorted(placed))
 
 
-def _work(work: Mapping[str, Any]) -> Found | None:
-    locations = [*objects(work.get("primary_location")), *objects(work.get("locations"))]
-    addresses = [text(place.get("landing_page_url")) for place in locations]
+def _work(work: Record) -> Found | None:
+    locations = [*work.records("primary_location"), *work.records("locations")]
+    addresses = [place.text("landing_page_url") for place in locations]
     ids = Ids(
-        doi=doi(first(work, "doi") or text(at(work, "ids", "doi"))),
+        doi=doi(work.first("doi") or work.text("ids", "doi")),
         arxiv=next((found for address in addresses if "arxiv.org" in address and (found := arxiv_id(address))), ""),
-        pmid=pmid(text(at(work, "ids", "pmid"))),
-        pmcid=_pmcid(text(at(work, "ids", "pmcid"))),
-        other=text(work.get("id")),
+        pmid=pmid(work.text("ids", "pmid")),
+        pmcid=_pmcid(work.text("ids", "pmcid")),
+        other=work.text("id"),
     )
     open_access = (
-        text(at(work, "best_oa_location", "pdf_url")),
-        text(at(work, "open_access", "oa_url")),
-        text(at(work, "primary_location", "pdf_url")),
+        work.text("best_oa_location", "pdf_url"),
+        work.text("open_access", "oa_url"),
+        work.text("primary_location", "pdf_url"),
     )
     made = Work(
-        title=line(first(work, "title", "display_name")),
+        title=line(work.first("title", "display_name")),
         ids=ids,
         url="" if ids.doi or ids.arxiv else next((address for address in addresses if address), ids.other),
         authors=_authors(work),
-        published=iso_date(work.get("publication_date")) or iso_date(work.get("publication_year")),
-        venue=line(text(at(work, "primary_location", "source", "display_name"))),
+        published=work.date("publication_date") or work.date("publication_year"),
+        venue=work.line("primary_location", "source", "display_name"),
         sections=unstructured(line(abstract(work.get("abstract_inverted_index")))),
         facts=(
-            ("Type", text(work.get("type"))),
-            ("Cited by (OpenAlex)", number(work.get("cited_by_count"))),
+            ("Type", work.text("type")),
+            ("Cited by (OpenAlex)", work.number("cited_by_count")),
             ("Retracted", work.get("is_retracted") is True),
         ),
         full_text=open_access,
-        score=score(work.get("relevance_score")),
+        score=work.score("relevance_score"),
     )
     return found_work(made, OpenAlexSource.name)
 
 
-def _authors(work: Mapping[str, Any]) -> list[str]:
-    entries = objects(work.get("authorships"))
-    return [text(at(entry, "author", "display_name")) or text(entry.get("raw_author_name")) for entry in entries]
+def _authors(work: Record) -> list[str]:
+    entries = work.records("authorships")
+    return [entry.text("author", "display_name") or entry.text("raw_author_name") for entry in entries]
 
 
 def _pmcid(address: str) -> str:

@@ -9,7 +9,7 @@ Both rankings of a table are joined by reciprocal rank fusion (Cormack, Clarke a
 import asyncio
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
 
@@ -19,7 +19,7 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import ConfigError, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, result, snippet
-from deep_research.sources._api_answers import at, failure, iso_date, json_of, objects, raw, score, text
+from deep_research.sources._api_answers import Record, failure, iso_date, list_of, object_of
 from deep_research.sources._record_documents import document, line
 from deep_research.text.cleaning import fold
 
@@ -57,11 +57,6 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
     needs = "OPENSEARCH_URL"
     also = ("OPENSEARCH_API_KEY",)
 
-    @classmethod
-    def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
-        """Return what has to be set: the address of the cluster, as an option or a variable."""
-        return "" if options.base_url else super().missing(options, keys)
-
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
         fields = [*(f"{name}^2" for name in options.title_fields), *options.text_fields]
@@ -73,9 +68,6 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
         response = await self._post(f"/{quote(options.index, safe=',*')}/_search", asked)
         return result(parse_search(response, options))
 
-    def _base(self) -> str:
-        return self.options.base_url or self._keys.get("OPENSEARCH_URL", "").rstrip("/")
-
     def _headers(self) -> dict[str, str]:
         """Return the headers; USER:PASSWORD is sent as such, anything else as a key of Elasticsearch."""
         key = self._key()
@@ -86,19 +78,16 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
 def parse_search(response: ApiResponse, options: OpenSearchOptions | None = None) -> list[Found]:
     """Return the records of a search, best first, each with its text. Raises SourceError."""
     options = options or OpenSearchOptions.model_validate({})
-    answer = json_of(response, OpenSearchSource)
-    hits = at(answer, "hits", "hits")
-    if not isinstance(hits, list):
-        raise failure(Unreadable, response, OpenSearchSource, "the answer is no search result")
-    best = max((score(hit.get("_score")) for hit in objects(hits)), default=0.0) or 1.0
-    return [found for hit in objects(hits) if (found := _record(hit, options, best))]
+    hits = list_of(response, OpenSearchSource, "hits", "hits")
+    best = max((hit.score("_score") for hit in hits), default=0.0) or 1.0
+    return [found for hit in hits if (found := _record(hit, options, best))]
 
 
-def _record(hit: Mapping[str, Any], options: OpenSearchOptions, best: float) -> Found | None:
-    own, fields = text(hit.get("_id")), hit.get("_source")
-    if not own or not isinstance(fields, Mapping):
+def _record(hit: Record, options: OpenSearchOptions, best: float) -> Found | None:
+    own, fields = hit.text("_id"), hit.record("_source")
+    if not own or not fields:
         return None
-    index, body = text(hit.get("_index")), _first(fields, options.text_fields)
+    index, body = hit.text("_index"), _first(fields, options.text_fields)
     title = line(_first(fields, options.title_fields)) or own
     published = iso_date(_first(fields, options.date_fields))
     url = _first(fields, options.url_fields)
@@ -110,14 +99,14 @@ def _record(hit: Mapping[str, Any], options: OpenSearchOptions, best: float) -> 
         location=f"{index}/{own}",
         published=published,
         snippet=snippet(body),
-        score=score(hit.get("_score")) / best,
+        score=hit.score("_score") / best,
         document=document(title, sections=[("Text", body)], published=published) if body.strip() else None,
     )
 
 
-def _first(fields: Mapping[str, Any], names: Sequence[str]) -> str:
+def _first(fields: Record, names: Sequence[str]) -> str:
     """Return the first of these fields that is there; a dot leads into an object."""
-    return next((found for name in names if (found := raw(fields.get(name) or at(fields, *name.split("."))))), "")
+    return next((found for name in names if (found := fields.raw(name) or fields.raw(*name.split(".")))), "")
 
 
 class PostgresIndexOptions(ApiOptions):
@@ -238,7 +227,7 @@ def _query(options: PostgresIndexOptions, *, by_meaning: bool) -> str:
 
 def parse_embedding(response: ApiResponse) -> list[float]:
     """Return the vector of a server with OpenAI's /embeddings. Raises SourceError."""
-    vector = at(json_of(response, PostgresIndexSource), "data", 0, "embedding")
+    vector = object_of(response, PostgresIndexSource, "data", what="embedding").get("data", 0, "embedding")
     if not isinstance(vector, list) or not vector or not all(isinstance(one, int | float) for one in vector):
         raise failure(Unreadable, response, PostgresIndexSource, "the answer is no embedding")
     return [float(one) for one in vector]

@@ -1,47 +1,35 @@
 """Patents, one key for a publication whichever office found it: the European Patent Office's Open Patent Services
-(https://developers.epo.org), PatentsView (https://search.patentsview.org/docs; the service may move or end) and the
-USPTO's Open Data Portal (https://data.uspto.gov/apis).
+(https://developers.epo.org) and the USPTO's Open Data Portal (https://data.uspto.gov/apis).
 """
 
 import asyncio
-import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from typing import Any, NamedTuple
 
 from pydantic import Field
 
 from deep_research.data import Document, Found, SearchResult
-from deep_research.errors import Blocked, NotFound, SourceError, Unreadable
+from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, keywords, rate, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, keywords, rate, result, snippet
 from deep_research.sources._api_answers import (
     Element,
-    at,
+    Record,
     child,
     children,
     distinct,
-    explanation,
     failure,
-    first,
-    full_name,
     inner_markup,
     iso_date,
-    json_of,
     limited,
-    list_of,
-    listed,
     local_name,
-    number,
-    objects,
-    raw,
-    text,
+    object_of,
     text_of,
-    texts,
     xml_of,
 )
 from deep_research.sources._record_documents import line, paragraphs
@@ -52,27 +40,7 @@ _COUNTRY_NOTE = re.compile(r"\s*\[[A-Z]{2}\]\s*$")
 _FIELDED = re.compile(r"\b[a-z]{1,3}\s*(?:=|all|any|within)\s*", re.IGNORECASE)
 _MARGIN = timedelta(seconds=60)
 _THROTTLED = ("overloaded", "black")
-_FIELDS = (
-    "patent_id", "patent_title", "patent_abstract", "patent_date", "patent_type", "inventors", "assignees",
-    "patent_num_times_cited_by_us_patents", "patent_earliest_application_date",
-)  # fmt: skip
-_BAGS = ("patentFileWrapperDataBag", "patentBag", "petitionDecisionDataBag", "patentdata")
 _MAX_CODES = 12
-
-
-class Patent(NamedTuple):
-    """One publication or application as an office describes it."""
-
-    number: str
-    title: str = ""
-    url: str = ""
-    key: str = ""
-    inventors: Iterable[str] = ()
-    applicants: Iterable[str] = ()
-    published: str | None = None
-    abstract: str = ""
-    facts: tuple[_writing.Fact, ...] = ()
-    claims: tuple[str, ...] = ()
 
 
 def patent_key(number: str) -> str:
@@ -91,33 +59,40 @@ def patent_url(number: str) -> str:
     return f"https://patents.google.com/patent/{re.sub(r'[^A-Z0-9]', '', number.upper())}/en"
 
 
-def found_patent(patent: Patent, origin: str) -> Found:
-    """Return the patent as a result; its record is the document unless the office gave nothing but a number."""
-    inventors, applicants = distinct(patent.inventors), distinct(patent.applicants)
-    title = patent.title or f"Patent {patent.number}"
-    known = bool(patent.abstract or patent.claims or patent.facts or inventors or applicants)
+def found_patent(
+    origin: str,
+    number: str,
+    *,
+    title: str = "",
+    people: tuple[Iterable[str], Iterable[str]] = ((), ()),
+    published: str | None = None,
+    abstract: str = "",
+    facts: tuple[_writing.Fact, ...] = (),
+) -> Found:
+    """Return a publication or application as a result; its record is the document unless there is only a number.
+
+    `people` are the inventors and the applicants.
+    """
+    inventors, applicants = map(distinct, people)
+    title = title or f"Patent {number}"
     found = Found(
-        key=patent.key or patent_key(patent.number),
+        key=patent_key(number),
         title=title,
-        url=patent.url or patent_url(patent.number),
+        url=patent_url(number),
         origin=origin,
-        published=patent.published,
+        published=published,
         authors=inventors,
-        snippet=snippet(patent.abstract or "; ".join(applicants)),
+        snippet=snippet(abstract or "; ".join(applicants)),
     )
-    if not known:
+    if not (abstract or facts or inventors or applicants):
         return found
-    read = _writing.document(
-        title,
-        facts=(
-            ("Publication", patent.number),
-            ("Inventors", _writing.people(inventors)),
-            ("Applicants", _writing.people(applicants)),
-            *patent.facts,
-        ),
-        sections=[("Abstract", patent.abstract), ("Claims", "\n\n".join(patent.claims))],
-        published=patent.published,
+    about = (
+        ("Publication", number),
+        ("Inventors", _writing.people(inventors)),
+        ("Applicants", _writing.people(applicants)),
+        *facts,
     )
+    read = _writing.document(title, facts=about, sections=[("Abstract", abstract)], published=published)
     return found.model_copy(update={"document": read.model_copy(update={"authors": inventors})})
 
 
@@ -161,39 +136,23 @@ class EpoSource(ApiSource[EpoOptions]):
         patents = parse_epo_patents(await self._call(f"{address}/biblio", {}))
         if not patents or patents[0].document is None:
             raise NotFound(f"{self.name} has no record of {publication}", source=self.name, url=found.url)
-        sections = []
-        for heading, part, parse in (
-            ("Claims", "claims", parse_claims),
-            ("Description", "description", parse_description),
-        ):
-            try:
-                sections.append((heading, "\n\n".join(parse(await self._call(f"{address}/{part}", {})))))
-            except NotFound:
-                continue  # most offices hand in no texts
+        sections: list[tuple[str, str]] = []
+        for part, parse in (("claims", parse_claims), ("description", parse_description)):
+            with suppress(NotFound):  # most offices hand in no texts
+                texts = parse(await self._call(f"{address}/{part}", {}))
+                sections.append((part.capitalize(), "\n\n".join(texts)))
         return _writing.joined(patents[0].document, _writing.document("", sections=sections))
 
     async def _call(self, path: str, params: dict[str, str]) -> ApiResponse:
         headers = {"accept": "application/xml", "authorization": f"Bearer {await self._access_token()}"}
-        response = await self._client.request("GET", f"{self._base()}{path}", params=params, headers=headers)
-        if (
-            response.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED)
-            and b"invalid_access_token" in response.body
-        ):
-            self._token = ""
-            headers["authorization"] = f"Bearer {await self._access_token()}"
-            response = await self._client.request("GET", f"{self._base()}{path}", params=params, headers=headers)
-        return response
+        return await self._client.request("GET", f"{self._base()}{path}", params=params, headers=headers)
 
     async def _access_token(self) -> str:
         async with self._lock:
             if not self._token or datetime.now(UTC) >= self._valid_until:
                 headers = {"accept": "application/json", "authorization": f"Basic {self._basic()}"}
-                response = await self._client.request(
-                    "POST",
-                    f"{self._base()}/auth/accesstoken",
-                    form={"grant_type": "client_credentials"},
-                    headers=headers,
-                )
+                address, form = f"{self._base()}/auth/accesstoken", {"grant_type": "client_credentials"}
+                response = await self._client.request("POST", address, form=form, headers=headers)
                 self._token, seconds = parse_token(response)
                 self._valid_until = datetime.now(UTC) + timedelta(seconds=seconds) - _MARGIN
             return self._token
@@ -222,15 +181,15 @@ def parse_token(response: ApiResponse) -> tuple[str, int]:
     if response.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         why = f"{EpoSource.needs} was refused (HTTP {response.status}); it is `consumer key:consumer secret`"
         raise failure(Blocked, response, EpoSource, why)
-    answer = json_of(response, EpoSource)
-    token = text(at(answer, "access_token"))
+    answer = object_of(response, EpoSource, what="token")
+    token = answer.text("access_token")
     if not token:
         raise failure(Unreadable, response, EpoSource, "the answer has no token in it")
-    return token, number(at(answer, "expires_in")) or 600
+    return token, answer.number("expires_in") or 600
 
 
 def parse_epo_patents(response: ApiResponse) -> list[Found]:
-    """Return the publications of a search (references alone, or with their records) or of one publication.
+    """Return the publications of a search, with their records or as references alone, or of one publication.
 
     Nothing found is HTTP 404 and gives an empty list. Raises RateLimited when the service is throttled, SourceError.
     """
@@ -241,173 +200,77 @@ def parse_epo_patents(response: ApiResponse) -> list[Found]:
         root = xml_of(response, EpoSource)
     except NotFound:
         return []
-    if local_name(root) not in ("world-patent-data", "exchange-documents", "exchange-document"):
+    if local_name(root) != "world-patent-data":
         raise failure(Unreadable, response, EpoSource, "the answer has no patents in it")
-    records = [root] if local_name(root) == "exchange-document" else list(root.iter("{*}exchange-document"))
-    if records:
+    if records := list(root.iter("{*}exchange-document")):
         return [found for record in records if (found := _record(record))]
     references = root.findall(".//{*}search-result/{*}publication-reference")
-    return [found for reference in references if (found := _reference(reference))]
+    return [found_patent(EpoSource.name, own) for one in references if (own := _document_number(one))]
 
 
 def parse_claims(response: ApiResponse) -> list[str]:
     """Return the claims of a publication in order. Raises NotFound when there are none, SourceError."""
-    root = xml_of(response, EpoSource)
-    languages = list(root.iter("{*}claims"))
-    chosen = next(
-        (one for one in languages if (one.get("lang") or "").lower() == "en"), languages[0] if languages else None
-    )
-    claims = [words for part in chosen.iter("{*}claim-text") if (words := text_of(part))] if chosen is not None else []
-    if not claims:
-        raise failure(NotFound, response, EpoSource, "there are no claims")
-    return claims
+    return _passages(response, "claims", "claim-text")
 
 
 def parse_description(response: ApiResponse) -> list[str]:
     """Return the paragraphs of a publication's description. Raises NotFound when there is none, SourceError."""
-    root = xml_of(response, EpoSource)
-    description = next(iter(root.iter("{*}description")), None)
-    paragraphs = (
-        [words for part in description.iter("{*}p") if (words := text_of(part))] if description is not None else []
-    )
-    if not paragraphs:
-        raise failure(NotFound, response, EpoSource, "there is no description")
-    return paragraphs
+    return _passages(response, "description", "p")
+
+
+def _passages(response: ApiResponse, whole: str, part: str) -> list[str]:
+    text = _english(list(xml_of(response, EpoSource).iter(f"{{*}}{whole}")))
+    found = [words for one in text.iter(f"{{*}}{part}") if (words := text_of(one))] if text is not None else []
+    if not found:
+        raise failure(NotFound, response, EpoSource, f"there is no text of the {whole}")
+    return found
 
 
 def _record(record: Element) -> Found | None:
-    data = child(record, "bibliographic-data")
-    publication = _epo_number(record) or _document_number(child(data, "publication-reference"))
-    if not publication:
+    country, digits = record.get("country"), record.get("doc-number")
+    if not country or not digits:
         return None
-    abstracts = children(record, "abstract")
+    data = child(record, "bibliographic-data")
     parties = child(data, "parties")
     return found_patent(
-        Patent(
-            number=publication,
-            title=_in_english(children(data, "invention-title")).capitalize(),
-            inventors=_epo_people(child(parties, "inventors"), "inventor"),
-            applicants=_epo_people(child(parties, "applicants"), "applicant"),
-            published=_epo_date(child(data, "publication-reference")),
-            abstract=_in_english(abstracts),
-            facts=(
-                ("Filed", _epo_date(child(data, "application-reference"))),
-                ("Priority", _epo_date(child(data, "priority-claims", "priority-claim"))),
-                ("Family", record.get("family-id")),
-            ),
-        ),
         EpoSource.name,
+        f"{country}{digits}{record.get('kind') or ''}",
+        title=line(inner_markup(_english(children(data, "invention-title")))).capitalize(),
+        people=(_epo_people(parties, "inventor"), _epo_people(parties, "applicant")),
+        published=_epo_date(child(data, "publication-reference")),
+        abstract=paragraphs(inner_markup(_english(children(record, "abstract")))),
+        facts=(
+            ("Filed", _epo_date(child(data, "application-reference"))),
+            ("Priority", _epo_date(child(data, "priority-claims", "priority-claim"))),
+            ("Family", record.get("family-id")),
+        ),
     )
-
-
-def _reference(reference: Element) -> Found | None:
-    publication = _document_number(reference)
-    return found_patent(Patent(number=publication), EpoSource.name) if publication else None
-
-
-def _epo_number(record: Element) -> str:
-    parts = [record.get("country") or "", record.get("doc-number") or "", record.get("kind") or ""]
-    return "".join(parts) if parts[0] and parts[1] else ""
 
 
 def _document_number(reference: Element | None) -> str:
     for one in children(reference, "document-id"):
-        country, digits = text_of(child(one, "country")), text_of(child(one, "doc-number"))
+        country, digits = text_of(one, "country"), text_of(one, "doc-number")
         if country and digits:
-            return f"{country}{digits}{text_of(child(one, 'kind'))}"
+            return f"{country}{digits}{text_of(one, 'kind')}"
     return ""
 
 
 def _epo_date(reference: Element | None) -> str | None:
-    dates = (iso_date(text_of(child(one, "date"))) for one in children(reference, "document-id"))
+    dates = (iso_date(text_of(one, "date")) for one in children(reference, "document-id"))
     return next((day for day in dates if day), None)
 
 
-def _in_english(parts: list[Element]) -> str:
-    """The English one of several languages, else the first."""
-    chosen = next((one for one in parts if (one.get("lang") or "").lower() == "en"), parts[0] if parts else None)
-    marked = inner_markup(chosen)
-    return line(marked) if chosen is not None and local_name(chosen) == "invention-title" else paragraphs(marked)
+def _english(parts: list[Element]) -> Element | None:
+    """Return the English one of several languages, else the first."""
+    return next((one for one in parts if (one.get("lang") or "").lower() == "en"), parts[0] if parts else None)
 
 
-def _epo_people(group: Element | None, name: str) -> tuple[str, ...]:
+def _epo_people(parties: Element | None, role: str) -> tuple[str, ...]:
     """Names in the office's own form, or where there is none as they were handed in."""
-    entries = children(group, name)
+    entries = children(child(parties, f"{role}s"), role)
     official = [one for one in entries if one.get("data-format") == "epodoc"] or entries
-    names = (text_of(child(one, f"{name}-name", "name")) for one in official)
+    names = (text_of(one, f"{role}-name", "name") for one in official)
     return tuple(_COUNTRY_NOTE.sub("", each).strip(" ,") for each in names)
-
-
-class PatentsViewOptions(DatedOptions):
-    """Options of the search; the period is that of the grant."""
-
-    base_url: str = Field("https://search.patentsview.org", description="Address of the API.")
-    requests_per_second: float = rate(0.35, "45 calls per minute (search.patentsview.org/docs).", most=1)
-    burst: int = calls_at_once(22)
-
-
-class PatentsViewSource(ApiSource[PatentsViewOptions]):
-    """Searches titles and abstracts of granted US patents."""
-
-    name = "patents_patentsview"
-    purpose = "Granted US patents since 1976 with abstracts, assignees and citations."
-    needs = "PATENTSVIEW_API_KEY"
-    narrow = True
-    key_header = ("x-api-key", "{}")
-
-    async def _search(self, query: str, limit: int) -> SearchResult:
-        wanted: list[object] = [{"_or": [{"_text_all": {name: query}} for name in ("patent_title", "patent_abstract")]}]
-        if self.options.since:
-            wanted.append({"_gte": {"patent_date": f"{self.options.since}"}})
-        if self.options.until:
-            wanted.append({"_lte": {"patent_date": f"{self.options.until}"}})
-        params = {
-            "q": json.dumps({"_and": wanted}),
-            "f": json.dumps(_FIELDS),
-            "o": json.dumps({"size": min(limit, 100)}),
-        }
-        return result(parse_granted_patents(await self._get("/api/v1/patent/", params)))
-
-
-def parse_granted_patents(response: ApiResponse) -> list[Found]:
-    """Return the patents of a search; none found gives an empty list. Raises SourceError."""
-    answer = json_of(response, PatentsViewSource)
-    if isinstance(answer, Mapping) and answer.get("error") is True:
-        raise failure(
-            SourceError, response, PatentsViewSource, f"the request was not accepted: {explanation(response)}"
-        )
-    entries = list_of(response, PatentsViewSource, "patents", what="patents")
-    return [found for entry in entries if (found := _patent(entry))]
-
-
-def _patent(entry: Mapping[str, Any]) -> Found | None:
-    own = text(entry.get("patent_id"))
-    if not own:
-        return None
-    return found_patent(
-        Patent(
-            number=f"US{own}",
-            title=line(raw(entry.get("patent_title"))),
-            inventors=_people(entry.get("inventors"), "inventor_name_first", "inventor_name_last"),
-            applicants=_people(
-                entry.get("assignees"), "assignee_individual_name_first", "assignee_individual_name_last"
-            ),
-            published=iso_date(text(entry.get("patent_date"))),
-            abstract=paragraphs(raw(entry.get("patent_abstract"))),
-            facts=(
-                ("Type", text(entry.get("patent_type"))),
-                ("Filed", iso_date(text(entry.get("patent_earliest_application_date")))),
-                ("Cited by US patents", number(entry.get("patent_num_times_cited_by_us_patents"))),
-                ("Classes", texts([one.get("cpc_group_id") for one in objects(entry.get("cpc_current"))])[:12]),
-                ("Withdrawn", entry.get("withdrawn") is True),
-            ),
-        ),
-        PatentsViewSource.name,
-    )
-
-
-def _people(value: Any, given: str, family: str) -> list[str]:
-    return [first(one, "assignee_organization") or full_name(one, given, family) for one in objects(value)]
 
 
 class UsptoOptions(DatedOptions):
@@ -439,60 +302,50 @@ class UsptoSource(ApiSource[UsptoOptions]):
 
 
 def parse_applications(response: ApiResponse) -> list[Found]:
-    """Return the applications of a search in today's or the 2024 form, or the petitions of one.
-
-    Nothing found is HTTP 404 and gives an empty list. Raises SourceError.
-    """
+    """Return the applications of a search. Nothing found is HTTP 404 and gives an empty list. Raises SourceError."""
     try:
-        answer = json_of(response, UsptoSource)
+        answer = object_of(response, UsptoSource, "count", "patentFileWrapperDataBag", what="applications")
     except NotFound:
         return []
-    if not isinstance(answer, Mapping) or not ({"count", *_BAGS} & answer.keys()):
-        raise failure(Unreadable, response, UsptoSource, "the answer has no applications in it")
-    entries = next((objects(answer[name]) for name in _BAGS if name in answer), [])
+    entries = answer.records("patentFileWrapperDataBag")
     return [found for entry in entries if (found := _application(entry))]
 
 
-def _application(entry: Mapping[str, Any]) -> Found | None:
-    application = first(entry, "applicationNumberText", "patentApplicationNumber")
-    inner = at(entry, "applicationMetaData")
-    about = inner if isinstance(inner, Mapping) else entry
-    grant, publication = first(about, "patentNumber"), first(about, "earliestPublicationNumber")
+def _application(entry: Record) -> Found | None:
+    application, about = entry.text("applicationNumberText"), entry.record("applicationMetaData")
+    grant, publication = about.first("patentNumber"), about.first("earliestPublicationNumber")
     number = f"US{grant.removeprefix('US')}" if grant else publication
     if not application and not number:
         return None
-    published = iso_date(first(about, "grantDate")) if grant else iso_date(first(about, "earliestPublicationDate"))
-    return found_patent(
-        Patent(
-            number=number or f"US application {application}",
-            title=text(about.get("inventionTitle")),
-            key=patent_key(number) if number else f"patent:US-application:{application}",
-            url=patent_url(number) if number else f"https://patentcenter.uspto.gov/applications/{application}",
-            inventors=_uspto_people(about.get("inventorBag"), "inventorNameText")
-            or texts(about.get("firstInventorName")),
-            applicants=_uspto_people(about.get("applicantBag"), "applicantNameText")
-            or texts(about.get("firstApplicantName")),
-            published=published,
-            facts=_facts(about, application),
-        ),
+    published = about.first_date("grantDate") if grant else about.first_date("earliestPublicationDate")
+    found = found_patent(
         UsptoSource.name,
+        number or f"US application {application}",
+        title=about.text("inventionTitle"),
+        people=(_parties(about, "inventor"), _parties(about, "applicant")),
+        published=published,
+        facts=_facts(about, application),
     )
+    if number:
+        return found
+    address = f"https://patentcenter.uspto.gov/applications/{application}"
+    return found.model_copy(update={"key": f"patent:US-application:{application}", "url": address})
 
 
-def _facts(about: Mapping[str, Any], application: str) -> tuple[tuple[str, object], ...]:
+def _facts(about: Record, application: str) -> tuple[tuple[str, object], ...]:
     values = (
-        ("Filed", iso_date(first(about, "filingDate", "effectiveFilingDate"))),
-        ("Granted", iso_date(first(about, "grantDate"))),
-        ("Status", text(about.get("applicationStatusDescriptionText"))),
-        ("Status since", iso_date(first(about, "applicationStatusDate"))),
-        ("Type", text(about.get("applicationTypeLabelName"))),
-        ("Classes", [" ".join(code.split()) for code in texts(about.get("cpcClassificationBag"))[:_MAX_CODES]]),
-        ("Petition decided", iso_date(first(about, "decisionDate"))),
-        ("Petition about", texts(about.get("petitionIssueConsideredTextBag"))),
+        ("Filed", about.first_date("filingDate")),
+        ("Granted", about.first_date("grantDate")),
+        ("Status", about.text("applicationStatusDescriptionText")),
+        ("Status since", about.first_date("applicationStatusDate")),
+        ("Type", about.text("applicationTypeLabelName")),
+        ("Classes", [" ".join(code.split()) for code in about.texts("cpcClassificationBag")[:_MAX_CODES]]),
     )
     known = tuple((name, value) for name, value in values if value)
     return (("Application", application), *known) if known else ()
 
 
-def _uspto_people(value: Any, name: str) -> tuple[str, ...]:
-    return distinct(first(one, name, "nameLineOneText") or text(one) for one in listed(value))
+def _parties(about: Record, role: str) -> Iterable[str]:
+    """Everybody of a role, or where there is no list the first of them."""
+    everybody = [one.text(f"{role}NameText") for one in about.records(f"{role}Bag")]
+    return everybody or about.texts(f"first{role.capitalize()}Name")

@@ -1,16 +1,11 @@
 """Perplexity: the pages that its answers cite (https://docs.perplexity.ai). The answers themselves are no evidence."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, calls_at_once, rate, result
-from deep_research.sources._api_answers import failure, first, iso_date, judge, loads, objects, raw, texts
-from deep_research.sources._record_documents import line
+from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
 
@@ -50,20 +45,17 @@ class PerplexitySource(ApiSource[PerplexityOptions]):
 
 def parse_answer(response: ApiResponse) -> list[Found]:
     """Return the pages of an answer. Raises SourceError."""
-    judge(response, PerplexitySource)
-    answer = loads(response, PerplexitySource)
-    if not isinstance(answer, Mapping) or not ({"choices", "citations", "search_results"} & answer.keys()):
-        raise failure(Unreadable, response, PerplexitySource, "the answer has no citations in it")
-    pages = [_page(entry) for entry in objects(answer.get("search_results"))]
+    answer = object_of(response, PerplexitySource, "choices", "citations", "search_results", what="citations")
+    pages = [_page(entry) for entry in answer.records("search_results")]
     known = {page.url for page in pages}
-    pages += [Page(title="", url=address) for address in texts(answer.get("citations")) if address not in known]
+    pages += [Page(title="", url=address) for address in answer.texts("citations") if address not in known]
     return found_pages(pages, PerplexitySource.name)
 
 
-def _page(entry: Mapping[str, Any]) -> Page:
+def _page(entry: Record) -> Page:
     return Page(
-        title=line(raw(entry.get("title"))),
-        url=first(entry, "url"),
-        excerpt=line(raw(entry.get("snippet"))),
-        published=iso_date(first(entry, "date", "last_updated")),
+        title=entry.line("title"),
+        url=entry.first("url"),
+        excerpt=entry.line("snippet"),
+        published=entry.first_date("date", "last_updated"),
     )

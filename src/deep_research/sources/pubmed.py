@@ -10,21 +10,19 @@ from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, rate, result
 from deep_research.sources._api_answers import (
     Element,
-    at,
     child,
     children,
     explanation,
     failure,
     inner_markup,
     iso_date,
-    json_of,
     limited,
     local_name,
     month_number,
     number,
+    object_of,
     says_wait,
     text_of,
-    texts,
     written,
     xml_of,
 )
@@ -75,21 +73,12 @@ class PubMedSource(ApiSource[PubMedOptions]):
 
 
 def parse_ids(response: ApiResponse) -> list[str]:
-    """Return the ids of an esearch answer, JSON or XML, best first; none found gives none. Raises SourceError."""
-    if response.body.lstrip().startswith(b"<"):
-        root = xml_of(response, PubMedSource)
-        if local_name(root) != "esearchresult":
-            raise failure(Unreadable, response, PubMedSource, "the answer is no search result")
-        _refuse_error(text_of(child(root, "ERROR")), response)
-        return [words for entry in children(child(root, "IdList"), "Id") if (words := text_of(entry))]
-    answer = json_of(response, PubMedSource)
-    found = at(answer, "esearchresult")
-    if not isinstance(found, Mapping):
-        _refuse_error(explanation(response), response)
-        raise failure(Unreadable, response, PubMedSource, "the answer is no search result")
+    """Return the ids of an esearch answer, best first; none found gives none. Raises SourceError."""
+    found = object_of(response, PubMedSource).record("esearchresult")
     if "idlist" not in found:
-        _refuse_error(str(found.get("ERROR") or ""), response)
-    return list(texts(found.get("idlist")))
+        _refuse_error(found.text("ERROR") or explanation(response), response)
+        raise failure(Unreadable, response, PubMedSource, "the answer is no search result")
+    return list(found.texts("idlist"))
 
 
 def parse_spelling(response: ApiResponse) -> str:
@@ -97,15 +86,15 @@ def parse_spelling(response: ApiResponse) -> str:
     root = xml_of(response, PubMedSource)
     if local_name(root) != "espellresult":
         raise failure(Unreadable, response, PubMedSource, "the answer is no spelling")
-    corrected = text_of(child(root, "CorrectedQuery"))
-    return "" if corrected == text_of(child(root, "Query")) else corrected
+    corrected = text_of(root, "CorrectedQuery")
+    return "" if corrected == text_of(root, "Query") else corrected
 
 
 def parse_articles(response: ApiResponse) -> list[Found]:
     """Return the articles and book chapters of an efetch answer. Raises SourceError."""
     root = xml_of(response, PubMedSource)
     if local_name(root) not in ("pubmedarticleset", "pubmedarticle"):
-        _refuse_error(text_of(child(root, "ERROR")), response)
+        _refuse_error(text_of(root, "ERROR"), response)
         raise failure(Unreadable, response, PubMedSource, "the answer has no articles in it")
     entries = [root] if local_name(root) == "pubmedarticle" else list(root)
     articles = (_article(entry) for entry in entries if isinstance(entry.tag, str))
@@ -123,12 +112,11 @@ def _article(entry: Element) -> Found | None:
     title = child(article, "ArticleTitle")
     title = child(article, "Book", "BookTitle") if title is None else title
     work = Work(
-        title=_untranslated(line(inner_markup(title)).removesuffix(".")) or text_of(child(article, "VernacularTitle")),
+        title=_untranslated(line(inner_markup(title)).removesuffix(".")) or text_of(article, "VernacularTitle"),
         ids=_ids(entry, record, article),
         authors=_authors(article),
         published=_published(article),
-        venue=text_of(child(article, "Journal", "Title"))
-        or text_of(child(article, "Book", "Publisher", "PublisherName")),
+        venue=text_of(article, "Journal", "Title") or text_of(article, "Book", "Publisher", "PublisherName"),
         sections=_abstract(article, record),
         facts=(
             ("Type", [text_of(kind) for kind in children(child(article, "PublicationTypeList"), "PublicationType")]),
@@ -159,7 +147,7 @@ def _ids(entry: Element, record: Element, article: Element) -> Ids:
     pmcid = names.get("pmc", "").split(".")[0].upper()
     return Ids(
         doi=doi(names.get("doi", "") or next(located, "")),
-        pmid=pmid(text_of(child(record, "PMID")) or names.get("pubmed", "")),
+        pmid=pmid(text_of(record, "PMID") or names.get("pubmed", "")),
         pmcid=pmcid if pmcid.startswith("PMC") else "",
     )
 
@@ -167,9 +155,9 @@ def _ids(entry: Element, record: Element, article: Element) -> Ids:
 def _authors(article: Element) -> list[str]:
     names: list[str] = []
     for author in children(child(article, "AuthorList"), "Author"):
-        given = text_of(child(author, "ForeName")) or text_of(child(author, "Initials"))
-        whole = f"{given} {text_of(child(author, 'LastName'))}".strip()
-        names.append(whole or text_of(child(author, "CollectiveName")))
+        given = text_of(author, "ForeName") or text_of(author, "Initials")
+        whole = f"{given} {text_of(author, 'LastName')}".strip()
+        names.append(whole or text_of(author, "CollectiveName"))
     return names
 
 
@@ -178,13 +166,13 @@ def _published(article: Element) -> str | None:
     issue = child(article, "Journal", "JournalIssue", "PubDate")
     issue = child(article, "Book", "PubDate") if issue is None else issue
     dates = [_day(child(article, "ArticleDate")), _day(issue), _day(child(article, "ContributionDate"))]
-    dates.append(iso_date(text_of(child(issue, "MedlineDate"))))
+    dates.append(iso_date(text_of(issue, "MedlineDate")))
     return next((day for day in dates if day), None)
 
 
 def _day(element: Element | None) -> str | None:
-    year = number(text_of(child(element, "Year")))
-    month, day = text_of(child(element, "Month")), number(text_of(child(element, "Day")))
+    year = number(text_of(element, "Year"))
+    month, day = text_of(element, "Month"), number(text_of(element, "Day"))
     return written(year, month_number(month) if month else None, day) if year else None
 
 

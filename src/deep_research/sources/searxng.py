@@ -1,17 +1,15 @@
 """A SearXNG instance of one's own (https://docs.searxng.org/dev/search_api.html)."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
 
 from deep_research.data import Found, Gap, SearchResult
-from deep_research.errors import Blocked, Unreachable, Unreadable
+from deep_research.errors import Blocked, Unreachable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, result
-from deep_research.sources._api_answers import at, failure, iso_date, json_of, listed, objects, raw, score, text
-from deep_research.sources._record_documents import line
+from deep_research.sources._api import ApiSource, calls_at_once, rate, result
+from deep_research.sources._api_answers import Record, failure, iso_date, listed, object_of, text
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 _MAX_ENGINES = 10
@@ -36,11 +34,6 @@ class SearxngSource(ApiSource[SearxngOptions]):
     purpose = "General web search over many engines through an instance of one's own."
     needs = "SEARXNG_URL"
 
-    @classmethod
-    def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
-        """Return what has to be set: the address of the instance, as an option or a variable."""
-        return "" if options.base_url else super().missing(options, keys)
-
     async def _search(self, query: str, limit: int) -> SearchResult:
         del limit  # an instance decides the number itself
         params = {
@@ -51,10 +44,7 @@ class SearxngSource(ApiSource[SearxngOptions]):
             "engines": ",".join(self.options.engines),
         }
         response = await self._get("/search", params)
-        return result(parse_search(response), _gaps(json_of(response, type(self))))
-
-    def _base(self) -> str:
-        return self.options.base_url or self._keys.get("SEARXNG_URL", "").rstrip("/")
+        return result(parse_search(response), _gaps(object_of(response, type(self), "results")))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
@@ -64,41 +54,36 @@ def parse_search(response: ApiResponse) -> list[Found]:
     answered, Unreadable when the answer is no search result.
     """
     try:
-        answer = json_of(response, SearxngSource)
+        answer = object_of(response, SearxngSource, "results")
     except Blocked as error:
         hint = "; the instance has to allow the format json in its settings.yml (search.formats)"
         raise replace(error, message=f"{error.message}{hint}") from None
-    if not isinstance(answer, Mapping) or not isinstance(answer.get("results"), list):
-        raise failure(Unreadable, response, SearxngSource, "the answer is no search result")
-    entries = [*objects(answer["results"]), *map(_infobox, objects(answer.get("infoboxes")))]
+    entries = [*answer.records("results"), *map(_infobox, answer.records("infoboxes"))]
     failed = listed(answer.get("unresponsive_engines"))
     if not entries and failed:
         raise failure(Unreachable, response, SearxngSource, f"no engine answered: {_engines(failed)}")
     return found_pages((_page(entry) for entry in entries), SearxngSource.name)
 
 
-def _page(entry: Mapping[str, Any]) -> Page:
-    published = text(entry.get("publishedDate")) or text(entry.get("pubdate"))
+def _page(entry: Record) -> Page:
+    published = entry.text("publishedDate") or entry.text("pubdate")
     return Page(
-        title=line(raw(entry.get("title"))),
-        url=text(entry.get("url")) or text(at(entry, "urls", 0, "url")),
-        excerpt=line(raw(entry.get("content"))),
+        title=entry.line("title"),
+        url=entry.text("url") or entry.text("urls", 0, "url"),
+        excerpt=entry.line("content"),
         published=iso_date(published),
-        author=line(raw(entry.get("author"))),
-        score=score(entry.get("score")),
+        author=entry.line("author"),
+        score=entry.score("score"),
     )
 
 
-def _infobox(box: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {
-        "title": box.get("infobox"),
-        "url": text(box.get("id")) or at(box, "urls", 0, "url"),
-        "content": box.get("content"),
-    }
+def _infobox(box: Record) -> Record:
+    address = box.text("id") or box.get("urls", 0, "url")
+    return Record({"title": box.get("infobox"), "url": address, "content": box.get("content")})
 
 
-def _gaps(answer: Any) -> list[Gap]:
-    failed = listed(at(answer, "unresponsive_engines"))
+def _gaps(answer: Record) -> list[Gap]:
+    failed = listed(answer.get("unresponsive_engines"))
     return [Gap(what="some engines of searxng", why=_engines(failed), source=SearxngSource.name)] if failed else []
 
 

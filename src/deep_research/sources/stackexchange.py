@@ -3,43 +3,26 @@
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
 
 from pydantic import Field
 
 from deep_research import registry
-from deep_research.concurrency import SYSTEM_CLOCK, Clock
-from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.concurrency import SYSTEM_CLOCK
+from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import RateLimited, SourceError
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, rate, result, snippet
-from deep_research.sources._api_answers import (
-    at,
-    explanation,
-    failure,
-    first,
-    iso_date,
-    list_of,
-    loads,
-    number,
-    raw,
-    score,
-    text,
-    texts,
-    unix_seconds,
-)
-from deep_research.sources._record_documents import line, paragraphs
+from deep_research.sources._api_answers import Record, explanation, failure, list_of, object_of, unix_seconds
 from deep_research.text.document_builder import DocumentBuilder
 
 _MAX_WAIT_SECONDS = 60.0
 _MAX_ANSWERS = 5  # of one question, by votes; the accepted one is always among them
 _WAIT = re.compile(r"available in (\d+) seconds")
 
-Answers = Mapping[int, Sequence[Mapping[str, Any]]]
+Answers = Mapping[int, Sequence[Record]]
 """The answers to each question, by its id, the best first."""
 
 
@@ -60,11 +43,8 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
     also = ("STACKEXCHANGE_KEY",)
     narrow = True
 
-    def __init__(
-        self, options: StackExchangeOptions, client: ApiClient, keys: Mapping[str, str], clock: Clock = SYSTEM_CLOCK
-    ) -> None:
+    def __init__(self, options: StackExchangeOptions, client: ApiClient, keys: Mapping[str, str]) -> None:
         super().__init__(options, client, keys)
-        self._clock = clock
         self._resumes_at = 0.0
         self._lock = asyncio.Lock()
 
@@ -97,14 +77,14 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
         """Call a method of the site, after the pause that the last answer asked for (`backoff`, in seconds)."""
         own = {"site": self.options.site, "filter": "withbody", "order": "desc", "key": self._key()}
         async with self._lock:
-            wait = self._resumes_at - self._clock.monotonic()
+            wait = self._resumes_at - SYSTEM_CLOCK.monotonic()
             if wait > _MAX_WAIT_SECONDS:
                 message = f"{self.name}: the service asks to wait {wait:.0f} s"
                 raise RateLimited(message, source=self.name, retry_after=wait)
             if wait > 0:
-                await self._clock.sleep(wait)
+                await SYSTEM_CLOCK.sleep(wait)
             response = await self._get(path, own | dict(params))
-            self._resumes_at = self._clock.monotonic() + parse_backoff(response)
+            self._resumes_at = SYSTEM_CLOCK.monotonic() + parse_backoff(response)
         return response
 
 
@@ -116,23 +96,22 @@ def parse_backoff(response: ApiResponse) -> int:
             error = failure(RateLimited, response, StackExchangeSource, why)
             error.retry_after = float(wait[1])
             raise error
-    list_of(response, StackExchangeSource, "items")
-    return number(at(loads(response, StackExchangeSource), "backoff")) or 0
+    return object_of(response, StackExchangeSource, "items").number("backoff") or 0
 
 
 def parse_answered(response: ApiResponse) -> list[int]:
     """Return the ids of the questions of a search that have answers. Raises SourceError."""
     items = list_of(response, StackExchangeSource, "items")
-    return [own for item in items if item.get("answer_count") and (own := number(item.get("question_id")))]
+    return [own for item in items if item.get("answer_count") and (own := item.number("question_id"))]
 
 
 def parse_answers(response: ApiResponse) -> Answers:
     """Return the answers by question, the accepted one first, at most five to each. Raises SourceError."""
-    by_question: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    by_question: dict[int, list[Record]] = defaultdict(list)
     items = list_of(response, StackExchangeSource, "items")
     for item in sorted(items, key=lambda item: item.get("is_accepted") is not True):
-        own = number(item.get("question_id"))
-        if own is not None and len(by_question[own]) < _MAX_ANSWERS and raw(item.get("body")).strip():
+        own = item.number("question_id")
+        if own is not None and len(by_question[own]) < _MAX_ANSWERS and item.raw("body").strip():
             by_question[own].append(item)
     return by_question
 
@@ -145,47 +124,47 @@ def parse_questions(
     return [found for item in items if (found := _question(item, site, answers or {}))]
 
 
-def _question(item: Mapping[str, Any], site: str, answers: Answers) -> Found | None:
-    own, title = number(item.get("question_id")), line(raw(item.get("title")))
+def _question(item: Record, site: str, answers: Answers) -> Found | None:
+    own, title = item.number("question_id"), item.line("title")
     if own is None or not title:
         return None
-    author, asked = _author(item), iso_date(item.get("creation_date"))
+    author, asked = _author(item), item.date("creation_date")
+    authors = (author,) if author else ()
     facts = (
         ("Asked by", author),
         ("Asked", asked),
-        ("Votes", number(item.get("score"))),
-        ("Answers", number(item.get("answer_count"))),
-        ("Tags", texts(item.get("tags"))),
+        ("Votes", item.number("score")),
+        ("Answers", item.number("answer_count")),
+        ("Tags", item.texts("tags")),
     )
-    parts = [_writing.document(title, facts=facts), *_part("Question", item)]
+    builder = DocumentBuilder()
+    builder.append(_writing.document(title, facts=facts))
+    _write_post(builder, "Question", item)
     for answer in answers.get(own, ()):
         kind = "Accepted answer" if answer.get("is_accepted") is True else "Answer"
-        about = ", ".join(filter(None, (_author(answer), iso_date(answer.get("creation_date")))))
-        parts += _part(f"{kind} ({about}; {number(answer.get('score')) or 0} votes)", answer)
-    document = reduce(_writing.joined, parts)
+        about = ", ".join(filter(None, (_author(answer), answer.date("creation_date"))))
+        _write_post(builder, f"{kind} ({about}; {answer.number('score') or 0} votes)", answer)
     return Found(
         key=f"stackexchange:{site}:{own}",
         title=title,
-        url=first(item, "link") or f"https://{site}.com/questions/{own}",
+        url=item.first("link") or f"https://{site}.com/questions/{own}",
         origin=StackExchangeSource.name,
         published=asked,
-        authors=(author,) if author else (),
-        snippet=snippet(paragraphs(raw(item.get("body")))),
-        score=score(item.get("score")),
-        document=document.model_copy(update={"published": asked, "authors": (author,) if author else ()}),
+        authors=authors,
+        snippet=snippet(item.paragraphs("body")),
+        score=item.score("score"),
+        document=builder.document(title=title, media_type="text/html", published=asked, authors=authors),
     )
 
 
-def _part(heading: str, item: Mapping[str, Any]) -> Iterator[Document]:
-    """Yield a heading and the text below it, code blocks included."""
-    body = raw(item.get("body"))
+def _write_post(builder: DocumentBuilder, heading: str, item: Record) -> None:
+    """Write a heading and the text of a question or answer below it, code blocks included."""
+    body = item.raw("body")
     if body.strip():
-        builder = DocumentBuilder()
         builder.heading(2, heading)
-        yield builder.document()
         reader = registry.component("readers", "html")()
-        yield reader.read(f"<main>{body}</main>".encode("utf-8", "replace"), name="post.html")
+        builder.append(reader.read(f"<main>{body}</main>".encode("utf-8", "replace"), name="post.html"))
 
 
-def _author(item: Mapping[str, Any]) -> str:
-    return line(text(at(item, "owner", "display_name")))
+def _author(item: Record) -> str:
+    return item.line("owner", "display_name")

@@ -1,7 +1,6 @@
 """Tavily web search (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -10,8 +9,8 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, calls_at_once, rate, result
-from deep_research.sources._api_answers import iso_date, list_of, raw, score, text
-from deep_research.sources._record_documents import line, read_page
+from deep_research.sources._api_answers import Record, list_of
+from deep_research.sources._record_documents import read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, page_key
 
 
@@ -74,16 +73,16 @@ def parse_extract(response: ApiResponse) -> list[Found]:
     return [page for page in pages if page.page_text]
 
 
-def _results(response: ApiResponse) -> list[Mapping[str, Any]]:
+def _results(response: ApiResponse) -> list[Record]:
     return list_of(response, TavilySource, "results")
 
 
-def _page(entry: Mapping[str, Any]) -> Page:
+def _page(entry: Record) -> Page:
     return Page(
-        title=line(raw(entry.get("title"))),
-        url=text(entry.get("url")),
-        excerpt=raw(entry.get("content")),
-        published=iso_date(text(entry.get("published_date"))),
-        score=score(entry.get("score")),
-        text=raw(entry.get("raw_content")),
+        title=entry.line("title"),
+        url=entry.text("url"),
+        excerpt=entry.raw("content"),
+        published=entry.date("published_date"),
+        score=entry.score("score"),
+        text=entry.raw("raw_content"),
     )

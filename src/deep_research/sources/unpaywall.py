@@ -1,17 +1,13 @@
 """Unpaywall: where a paper can be read for free (https://unpaywall.org/products/api)."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, result
-from deep_research.sources._api_answers import at, first, full_name, iso_date, object_of, objects, raw, score, text
+from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._papers import Ids, Work, doi, found_work
-from deep_research.sources._record_documents import line
 
 
 class UnpaywallOptions(ApiOptions):
@@ -45,23 +41,21 @@ class UnpaywallSource(ApiSource[UnpaywallOptions]):
 def parse_works(response: ApiResponse) -> list[Found]:
     """Return the papers of a search, or the one of an answer about a DOI. Raises SourceError."""
     answer = object_of(response, UnpaywallSource, "results", "doi", what="papers")
-    entries = objects(answer["results"]) if "results" in answer else [answer]
+    entries = answer.records("results") if "results" in answer else [answer]
     return [found for entry in entries if (found := _work(entry))]
 
 
-def _work(entry: Mapping[str, Any]) -> Found | None:
-    paper = at(entry, "response") if isinstance(at(entry, "response"), Mapping) else entry
-    best = at(paper, "best_oa_location")
-    names = (
-        first(one, "raw_author_name") or full_name(one, "given", "family") for one in objects(paper.get("z_authors"))
-    )
+def _work(entry: Record) -> Found | None:
+    paper = entry.record("response") or entry
+    best = paper.record("best_oa_location")
+    names = (one.first("raw_author_name") or one.full_name("given", "family") for one in paper.records("z_authors"))
     work = Work(
-        title=line(raw(paper.get("title"))),
-        ids=Ids(doi=doi(text(paper.get("doi")))),
-        url=first(best, "url_for_pdf", "url", "url_for_landing_page"),
+        title=paper.line("title"),
+        ids=Ids(doi=doi(paper.text("doi"))),
+        url=best.first("url_for_pdf", "url", "url_for_landing_page"),
         authors=names,
-        published=iso_date(text(paper.get("published_date"))) or iso_date(paper.get("year")),
-        venue=line(text(paper.get("journal_name"))),
-        score=score(entry.get("score")),
+        published=paper.date("published_date") or paper.date("year"),
+        venue=paper.line("journal_name"),
+        score=entry.score("score"),
     )
     return found_work(work, UnpaywallSource.name)

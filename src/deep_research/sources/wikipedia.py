@@ -2,31 +2,18 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from pydantic import Field
 
 from deep_research.data import Document, Found, SearchResult
-from deep_research.errors import Blocked, NotFound, SourceError, Unreadable
+from deep_research.errors import Blocked, NotFound, SourceError
 from deep_research.i18n.language import detect
 from deep_research.i18n.lexicon import words
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, rate, result, snippet
-from deep_research.sources._api_answers import (
-    at,
-    failure,
-    first,
-    iso_date,
-    limited,
-    number,
-    object_of,
-    objects,
-    raw,
-    text,
-)
-from deep_research.sources._record_documents import line
+from deep_research.sources._api_answers import Record, failure, limited, object_of
 from deep_research.text.document_builder import DocumentBuilder
 
 _HEADING = re.compile(r"^(={2,6})\s*(.+?)\s*\1\s*$", re.MULTILINE)
@@ -79,46 +66,30 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
         return self.options.base_url.replace("{language}", language)
 
 
-def parse_search(response: ApiResponse, *, language: str = "") -> list[Found]:
-    """Return the articles of `list=search` (or of the REST search), best first. Raises SourceError."""
-    answer = _answer(response)
-    language = language or _language(response)
-    if at(answer, "query", "search") is None and at(answer, "query", "pages") is not None:
-        return parse_pages(response, language=language)  # `generator=search`
-    entries = objects(at(answer, "query", "search")) or objects(answer.get("pages"))
-    found = []
-    for entry in entries:
-        if title := text(entry.get("title")):
-            excerpt = line(raw(entry.get("snippet")) or raw(entry.get("excerpt")))
-            found.append(
-                _found(title, language, excerpt=snippet(excerpt), published=iso_date(text(entry.get("timestamp"))))
-            )
-    return found
+def parse_search(response: ApiResponse, *, language: str = "en") -> list[Found]:
+    """Return the articles of `list=search`, best first. Raises SourceError."""
+    entries = _answer(response).records("query", "search")
+    return [_hit(entry, title, language) for entry in entries if (title := entry.text("title"))]
 
 
-def parse_pages(response: ApiResponse, *, language: str = "") -> list[Found]:
-    """Return the pages of a query by title, with their text where it was asked for; missing ones are left out.
+def _hit(entry: Record, title: str, language: str) -> Found:
+    excerpt, published = snippet(entry.line("snippet")), entry.date("timestamp")
+    return _found(title, language, excerpt=excerpt, published=published)
 
-    Reads both forms of `pages` (object by id, list) and the REST summary. Raises SourceError.
-    """
-    answer = _answer(response)
-    language = language or text(answer.get("lang")) or _language(response)
-    pages = at(answer, "query", "pages")
-    entries = objects(list(pages.values()) if isinstance(pages, Mapping) else pages)
-    if "extract" in answer and text(answer.get("type")) != "disambiguation":
-        entries = [answer]
+
+def parse_pages(response: ApiResponse, *, language: str = "en") -> list[Found]:
+    """Return the pages of a query by title, with their text; missing ones are left out. Raises SourceError."""
+    entries = _answer(response).records("query", "pages")
     return [found for entry in entries if (found := _page(entry, language))]
 
 
-def _page(entry: Mapping[str, Any], language: str) -> Found | None:
-    title = text(entry.get("title"))
-    missing = any(mark in entry and entry[mark] is not False for mark in ("missing", "invalid"))
-    if not title or missing or (number(entry.get("pageid")) or 0) < 0:
+def _page(entry: Record, language: str) -> Found | None:
+    title = entry.text("title")
+    if not title or entry.get("missing") or entry.get("invalid"):
         return None
-    body = raw(entry.get("extract"))
-    changed = iso_date(text(entry.get("touched")) or text(entry.get("timestamp")))
-    url = first(entry, "fullurl", "canonicalurl") or text(at(entry, "content_urls", "desktop", "page"))
+    body, changed = entry.raw("extract"), entry.date("touched")
     read = _article(title, body, changed) if body.strip() else None
+    url = entry.text("fullurl")
     return _found(title, language, url=url, excerpt=snippet(body), published=changed, read=read)
 
 
@@ -160,20 +131,12 @@ def _article(title: str, body: str, published: str | None) -> Document:
     return builder.document(title=title, media_type="text/markdown", published=published)
 
 
-def _answer(response: ApiResponse) -> Mapping[str, Any]:
-    answer = object_of(response, WikipediaSource)
-    error = at(answer, "error") or at(answer, "errors", 0)
-    if isinstance(error, Mapping):
-        code, why = text(error.get("code")), line(first(error, "info", "text", "html", "*"))
+def _answer(response: ApiResponse) -> Record:
+    answer = object_of(response, WikipediaSource, "query", "batchcomplete", "error", what="pages")
+    if error := answer.record("error"):
+        code, why = error.text("code"), error.line("info")
         if code in _WAITING:
             raise limited(response, WikipediaSource)
         kind = Blocked if "blocked" in code else SourceError
         raise failure(kind, response, WikipediaSource, f"the request was not accepted: {why[:200]}")
-    if not ({"query", "pages", "extract", "batchcomplete"} & answer.keys()):
-        raise failure(Unreadable, response, WikipediaSource, "the answer has no pages in it")
     return answer
-
-
-def _language(response: ApiResponse) -> str:
-    host = urlsplit(response.url).hostname or ""
-    return host.split(".", maxsplit=1)[0] if host.endswith(".wikipedia.org") else "en"

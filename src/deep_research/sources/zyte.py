@@ -1,9 +1,8 @@
 """Article lists of chosen blogs and news sites through Zyte (https://docs.zyte.com/zyte-api/usage/extract)."""
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from http import HTTPStatus
-from typing import Any
 
 from pydantic import Field, field_validator
 
@@ -12,7 +11,7 @@ from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import calls_at_once, rate, web_addresses
-from deep_research.sources._api_answers import at, failure, first, iso_date, json_of, number, objects, raw, score, text
+from deep_research.sources._api_answers import Record, failure, object_of
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages
 from deep_research.sources.feeds import ListingSource
@@ -82,28 +81,28 @@ class ZyteSource(ListingSource[ZyteOptions]):
 
 def parse_article_list(response: ApiResponse) -> list[Found]:
     """Return the articles of a page in its order. Raises SourceError; what the page itself refused counts."""
-    listed = at(_answer(response), "articleList")
-    if not isinstance(listed, Mapping):
+    listed = _answer(response).record("articleList")
+    if not listed:
         raise failure(Unreadable, response, ZyteSource, "the answer has no list of articles in it")
-    entries = [entry for entry in objects(listed.get("articles")) if _is_article(entry)]
+    entries = [entry for entry in listed.records("articles") if _is_article(entry)]
     return found_pages((_teaser(entry) for entry in entries), ZyteSource.name)
 
 
 def parse_article(response: ApiResponse) -> Found:
     """Return one article with its text. Raises NotFound when the page is none, SourceError."""
-    article = at(_answer(response), "article")
-    if not isinstance(article, Mapping):
+    article = _answer(response).record("article")
+    if not article:
         raise failure(Unreadable, response, ZyteSource, "the answer has no article in it")
     pages = found_pages([_teaser(article)], ZyteSource.name)
     if not _is_article(article) or not pages:
         raise failure(NotFound, response, ZyteSource, "the page is no article")
-    found, body = pages[0], raw(article.get("articleBody"))
-    names = tuple(name for one in objects(article.get("authors")) if (name := first(one, "name", "nameRaw")))
+    found, body = pages[0], article.raw("articleBody")
+    names = tuple(name for one in article.records("authors") if (name := one.first("name", "nameRaw")))
     if not body.strip():
         return found.model_copy(update={"document": None, "authors": names})
     read = _writing.document(
         found.title,
-        facts=(("Changed", iso_date(text(article.get("dateModified")))),),
+        facts=(("Changed", article.date("dateModified")),),
         sections=[("Text", body.replace("\n", "\n\n"))],
         published=found.published,
         authors=names,
@@ -111,12 +110,12 @@ def parse_article(response: ApiResponse) -> Found:
     return found.model_copy(update={"document": read, "authors": names})
 
 
-def _answer(response: ApiResponse) -> Any:
+def _answer(response: ApiResponse) -> Record:
     """The JSON of an answer; the status of the page that was asked for is inside it."""
     if response.status == _TEMPORARY:
         raise failure(Unreachable, response, ZyteSource, "the page could not be loaded now (HTTP 520)")
-    answer = json_of(response, ZyteSource)
-    status = number(at(answer, "statusCode"))
+    answer = object_of(response, ZyteSource)
+    status = answer.number("statusCode")
     if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
         raise failure(NotFound, response, ZyteSource, f"the page answered HTTP {status}")
     if status is not None and status >= HTTPStatus.BAD_REQUEST:
@@ -124,17 +123,17 @@ def _answer(response: ApiResponse) -> Any:
     return answer
 
 
-def _is_article(entry: Mapping[str, Any]) -> bool:
-    probability = at(entry, "metadata", "probability")
-    return probability is None or score(probability) >= _LEAST_PROBABILITY
+def _is_article(entry: Record) -> bool:
+    about = entry.record("metadata")
+    return about.get("probability") is None or about.score("probability") >= _LEAST_PROBABILITY
 
 
-def _teaser(entry: Mapping[str, Any]) -> Page:
-    author = at(entry, "authors", 0)
+def _teaser(entry: Record) -> Page:
+    author = entry.record("authors", 0)
     return Page(
-        title=line(raw(entry.get("headline")) or raw(entry.get("name"))),
-        url=first(entry, "canonicalUrl", "url"),
-        excerpt=line(raw(entry.get("description")) or raw(entry.get("articleBody"))),
-        published=iso_date(first(entry, "datePublished", "datePublishedRaw")),
-        author=first(author, "name", "nameRaw"),
+        title=line(entry.raw("headline") or entry.raw("name")),
+        url=entry.first("canonicalUrl", "url"),
+        excerpt=line(entry.raw("description") or entry.raw("articleBody")),
+        published=entry.first_date("datePublished", "datePublishedRaw"),
+        author=author.first("name", "nameRaw"),
     )
