@@ -1,7 +1,9 @@
 """Servers that repeat the key they were sent: it is in nothing that a source or a provider hands on."""
 
+import asyncio
 import json
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +12,13 @@ from deep_research.data import ModelAnswer
 from deep_research.errors import ResearchError, SourceError
 from deep_research.fetch.guarded_network import system_dial
 from deep_research.fetch.web import Web, WebOptions
+from deep_research.fetch.web_api import JournaledApi
 from deep_research.providers.provider_catalog import PROVIDERS, VARIABLES, open_model
 from deep_research.settings import load_keys
 from deep_research.sources import api_sources
+from deep_research.stores.journal import SqliteJournal
 from tests.providers.served import asking, serving
-from tests.sources.answers import bodies, options_of
+from tests.sources.answers import ScriptedClient, answer, bodies, options_of
 from tests.support import web_answers
 from tests.support.clock import FakeClock
 from tests.support.fake_web import FakeWeb
@@ -43,9 +47,9 @@ async def test_a_source(name: str, status: int, monkeypatch: pytest.MonkeyPatch)
         said |= json.loads(known)
     with FakeWeb() as internet:
         base = internet.base("api.test")
-        answer = web_answers.json_answer(said, status)
-        answer.headers.update({"location": f"/?key={CANARY}", "x-echo": echo, "retry-after": "600"})
-        internet.otherwise = answer
+        reply = web_answers.json_answer(said, status)
+        reply.headers.update({"location": f"/?key={CANARY}", "x-echo": echo, "retry-after": "600"})
+        internet.otherwise = reply
         web = Web(WebOptions(base_addresses=(base,)), dial=partial(system_dial), clock=FakeClock())
         source = kind.build(options_of(name) | {"base_url": base}, web.api, keys)
         try:
@@ -55,6 +59,20 @@ async def test_a_source(name: str, status: int, monkeypatch: pytest.MonkeyPatch)
         finally:
             await web.close()
     assert all(value not in told for value in keys.values())
+
+
+def test_an_access_token_is_asked_for_by_each_process_and_kept_nowhere(tmp_path: Path) -> None:
+    records = bodies("patents_epo", "one")[""].decode()
+    client = ScriptedClient(
+        {"": answer(records), "accesstoken": answer({"access_token": CANARY, "expires_in": "1199"})}
+    )
+    journal = SqliteJournal(tmp_path / "journal.db")
+    for _process in range(2):
+        source = api_sources()["patents_epo"].build({}, JournaledApi(client, journal), {"EPO_OPS_KEY": "key:secret"})
+        assert asyncio.run(source.search("rotary engine", limit=1)).found
+    journal.close()
+    assert [call.url.rpartition("/")[2] for call in client.calls] == ["accesstoken", "biblio", "accesstoken"]
+    assert all(CANARY.encode() not in file.read_bytes() for file in tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("status", STATUSES)
