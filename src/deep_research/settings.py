@@ -25,7 +25,8 @@ from deep_research.safe_text import register_secrets
 from deep_research.setting_aliases import FORMER_SETTINGS, SETTING_ALIASES, own_names
 
 PREFIX = "DEEP_RESEARCH_"
-_NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG", "DEEP_RESEARCH_DATABASE_URL"}
+_SNAPSHOTS = "DEEP_RESEARCH_SNAPSHOTS_URL"
+_NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG", "DEEP_RESEARCH_DATABASE_URL", _SNAPSHOTS}
 _MOST_SERVERS = 32
 FOLDER_FILE = "deep-research.toml"
 _told: set[str] = set()
@@ -294,7 +295,7 @@ def database_url() -> str:
 
 def snapshots_url() -> str:
     """Return where the texts of runs in a database lie (`DEEP_RESEARCH_SNAPSHOTS_URL`); "" for the database itself."""
-    return hide_credentials(os.environ.get("DEEP_RESEARCH_SNAPSHOTS_URL", "").strip())  # noqa: TID251 - the one place
+    return hide_credentials(os.environ.get(_SNAPSHOTS, "").strip())  # noqa: TID251 - the one place
 
 
 def telemetry_endpoint() -> str:

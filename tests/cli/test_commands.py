@@ -178,6 +178,15 @@ def test_a_setting_of_the_environment_that_is_wrong_is_named_as_such() -> None:
     _assert_explained(outside, 2, "environment")
 
 
+def test_every_variable_that_the_documents_name_is_known() -> None:
+    root = Path(__file__).parents[2]
+    texts = [file.read_text() for file in (root / "README.md", *root.glob("docs/*.md"), *root.glob("deploy/*.*"))]
+    named = {name for text in texts for name in re.findall(r"\bDEEP_RESEARCH_[A-Z_]+[A-Z]\b", text)}
+    assert len(named) > 5
+    for name in sorted(named - {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG", "DEEP_RESEARCH_DATABASE_URL"}):
+        assert "Unknown setting" not in call("settings", env={name: "1"}).err, name
+
+
 def test_a_folder_without_a_readable_file(broken_folder: str) -> None:
     _assert_explained(call(QUESTION, "--docs", broken_folder, "--quiet"), 2, broken_folder)
 

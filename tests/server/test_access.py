@@ -174,6 +174,21 @@ def test_a_body_over_the_limit_is_refused_as_announced_and_as_it_comes(http: htt
     assert answer.status_code == 413
 
 
+def test_what_needs_no_token_reads_no_more_than_a_token(owners: Owners) -> None:
+    anyone = client(owners.address)
+    assert anyone.post("/api/v1/session", json={"token": "x" * 5_000}).status_code == 413
+    assert anyone.post("/api/v1/session", json={"token": "x"}).status_code == 401
+    assert owners.anna.post("/api/v1/runs", json={"question": "x" * 5_000}).status_code != 413
+    anyone.close()
+
+
+def test_a_message_of_many_parts_is_refused_at_once(http: httpx.Client) -> None:
+    body = {"model": "deep-research", "messages": [{"role": "user", "content": [1] * 100_000}]}
+    answer = http.post("/v1/chat/completions", json=body)
+    assert answer.status_code in (400, 422)
+    assert len(answer.content) < 50_000
+
+
 def test_an_upload_over_the_limit_leaves_nothing(own_state: Path) -> None:
     from deep_research.server.uploads import UploadLimit  # noqa: PLC0415
 

@@ -64,7 +64,7 @@ class ChatMessage(_OpenAiInput):
     """A message of a conversation."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[ContentPart] | None = None
+    content: str | Annotated[list[ContentPart], Field(max_length=100)] | None = None
 
     @property
     def text(self) -> str:

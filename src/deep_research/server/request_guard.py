@@ -88,6 +88,8 @@ class RequestGuard:
             # Nothing else reads cookies, and reading them costs the square of their length (CVE-2024-7592).
             scope["headers"] = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
             limit = self._max_upload if scope["path"] == "/api/v1/documents" else self._max_body
+            if self._tokens is not None and _is_public(scope["path"]):
+                limit = _PUBLIC_BODY
             body.limit_to(limit, headers.get("content-length", ""))
             await self._app(scope, body.receive, send_guarded)
             if body.refused and not started:
@@ -117,6 +119,10 @@ class RequestGuard:
                 401, "Unauthorized", "A token is needed: Authorization: Bearer … (deep-research token create)."
             )
         return owner or ""
+
+
+_PUBLIC_BODY = 4_000
+"""Bytes of the body of a request that needs no token: a token, and nothing longer."""
 
 
 def _is_public(path: str) -> bool:
