@@ -87,6 +87,11 @@ def test_markdown_as_people_write_it(text: str, read_as: str):
     assert read(text) == read_as
 
 
+def test_anchors_behind_headings_belong_to_no_title() -> None:
+    document = PlainReader().read("# 도구 {#tooling}\n\n말.\n\n## Sets {x | x > 0}\n\nText.\n".encode(), name="a.md")
+    assert (document.title, [one.title for one in document.headings]) == ("도구", ["도구", "Sets {x | x > 0}"])
+
+
 def test_title_is_the_top_heading_or_the_file_name():
     reader = PlainReader()
     assert reader.read(b"# Top\n\ntext", name="a.md").title == "Top"

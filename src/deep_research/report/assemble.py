@@ -104,8 +104,9 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     blocks = [
         (head + body).strip(),
         *_changes(changes, language),
-        *_gaps(_untold(gaps) if is_written else gaps, language),
+        *([] if is_written else _gaps(gaps, language, with_heading=True)),
         _method_note(ctx, done, counted, judged=judged, days=references.days(), language=language),
+        *(_gaps(_untold(gaps), language, with_heading=False) if is_written else []),
         *references.listed(language),
     ]
     sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
@@ -306,8 +307,8 @@ def _untold(gaps: Sequence[Gap]) -> list[Gap]:
     return list(found.values())
 
 
-def _gaps(gaps: Sequence[Gap], language: str) -> list[str]:
-    """Return what could not be found or done, each once."""
+def _gaps(gaps: Sequence[Gap], language: str, *, with_heading: bool) -> list[str]:
+    """Return what could not be found or done, each once; a writer's own text has its heading for it."""
     if not gaps:
         return []
     told = ((name_subject(gap, language), explain(gap, language)) for gap in gaps)
@@ -317,7 +318,8 @@ def _gaps(gaps: Sequence[Gap], language: str) -> list[str]:
     )
     lines = list(rows)
     more = [phrase("more_gaps", language, count=len(lines) - _MOST_GAPS)] * (len(lines) > _MOST_GAPS)
-    return [make_inert(f"## {phrase('gaps', language)}\n\n" + "\n".join([*lines[:_MOST_GAPS], *more]))]
+    heading = f"## {phrase('gaps', language)}\n\n" if with_heading else ""
+    return [make_inert(heading + "\n".join([*lines[:_MOST_GAPS], *more]))]
 
 
 def _method_note(

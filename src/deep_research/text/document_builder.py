@@ -8,6 +8,8 @@ from deep_research.text.cleaning import clean, fold
 
 _FENCE = re.compile(r"\s{0,3}(?:```+|~~~+)\s*")
 _LOOKS_LIKE_HEADING = re.compile(r"#{1,6} +")
+_ATTRIBUTES = re.compile(r"[ \t]{0,9}\{[#.:][^{}\n]{0,80}\}$")
+"""An anchor or class behind a heading in extended Markdown (Pandoc, kramdown, VitePress)."""
 _MAX_INDENT = 10  # more would no longer read as a list item
 _MAX_HEADING_CHARS = 300
 MAX_COLUMNS = 60
@@ -34,7 +36,7 @@ class DocumentBuilder:
 
     def heading(self, level: int, title: str) -> None:
         """Add a heading; one too long to be a title becomes a paragraph."""
-        title = fold(title).strip("# ")
+        title = _ATTRIBUTES.sub("", fold(title).strip("# "))
         if len(title) > _MAX_HEADING_CHARS:
             self.paragraph(title)
         elif title:
