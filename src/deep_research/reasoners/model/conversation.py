@@ -144,7 +144,9 @@ def _whole(turns: Sequence[Turn], first: int, library: Library, calls: int) -> l
         group = _turn(turn, library, shown)
         if calls and turn.actions:
             left = max(0, calls - tool_calls_made(turns[:number]))
-            group[-1] = group[-1].model_copy(update={"text": f"{group[-1].text}\n(calls left: {left})"})
+            group[-1] = group[-1].model_copy(
+                update={"text": f"{group[-1].text}\n(calls left: {left}; opening what was read before is free)"}
+            )
         groups.append(group)
     return groups
 
