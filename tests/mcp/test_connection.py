@@ -118,7 +118,7 @@ HTTP_FAULTS = [
     ((500, "text/html", b"<html>oops</html>"), Unreachable, "answered HTTP 500"),
     ((200, "text/html", b"<html>Welcome</html>"), SourceError, "Unexpected content type"),
     ((200, "application/json", b'{"x": 1}'), SourceError, "Failed to parse JSON response"),
-    ((200, "application/json", b" " * (33 << 20)), SourceError, "the answer is longer than 33,554,432 bytes"),
+    ((200, "application/json", b" " * (5 << 20)), SourceError, "the answer is longer than 4,194,304 bytes"),
 ]
 
 
