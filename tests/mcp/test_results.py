@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from deep_research.assembly.mcp_tools import read_answer
 from deep_research.data import SearchResult
+from deep_research.fetch.fetched_page import MAX_LINKS
 from deep_research.mcp.tool_answers import MOST_CHARS, answer_of
 from deep_research.mcp.tool_results import Call, sources_in
 
@@ -130,3 +132,10 @@ def test_d7_secrets_in_an_answer_are_masked() -> None:
     )
     assert "swordfish" not in hidden.model_dump_json()
     assert hidden.structured == {"key": "…"}
+
+
+def test_an_answer_names_so_many_addresses_and_those_once() -> None:
+    text = " ".join(f"https://a.test/{n} https://a.test/{n}" for n in range(MAX_LINKS + 100))
+    read = read_answer(answer_of([_text(text)]), "hn", "search_stories", "{}")
+    assert len(read.named) == MAX_LINKS
+    assert [found.document.text for found in read.result.found if found.document] == [text]

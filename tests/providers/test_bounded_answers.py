@@ -23,7 +23,7 @@ def _whole(**message: Any) -> bytes:
 
 
 def _streamed(*deltas: dict[str, Any]) -> bytes:
-    events = [{"choices": [{"delta": delta}]} for delta in deltas]
+    events: list[Any] = [{"choices": [{"delta": delta}]} for delta in deltas]
     events.append({"choices": [{"delta": {}, "finish_reason": "stop"}]})
     return b"".join(f"data: {json.dumps(event)}\n\n".encode() for event in events) + b"data: [DONE]\n\n"
 

@@ -37,6 +37,7 @@ from deep_research.data import (
     Section,
     Source,
     Verification,
+    Workflow,
 )
 from deep_research.errors import WorkTooLarge
 from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, phrase
@@ -90,7 +91,7 @@ class Circumstances(NamedTuple):
     """What a report tells of its run: `is_model` how it was set up, `reasoner` and `ledger` what has reasoned and been paid."""
 
     run_id: str
-    workflow: str
+    workflow: Workflow
     is_model: bool
     reasoner: ReasonerInfo
     ledger: Ledger

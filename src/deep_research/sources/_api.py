@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from functools import cache
-from typing import Any, ClassVar, Generic, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
@@ -144,7 +144,7 @@ async def read_answer(parse: Callable[..., _T], response: ApiResponse, **about: 
 
 async def in_a_worker(work: Callable[..., _T], *given: Any, size: int, **about: Any) -> _T:
     """Return `work(*given, **about)`, done in a worker within the limits for `size` bytes. Raises Unreadable beyond them."""
-    limits, returns = limits_of(size), _returned(work)
+    limits, returns = limits_of(size), cast("type[_T]", _returned(work))
     try:
         return await in_worker_thread(call_in_worker, do_here, work, given, about, returns=returns, limits=limits)
     except WorkTooLarge as error:
@@ -152,7 +152,7 @@ async def in_a_worker(work: Callable[..., _T], *given: Any, size: int, **about: 
 
 
 @cache
-def _returned(work: Callable[..., _T]) -> type[_T]:
+def _returned(work: Callable[..., object]) -> object:
     return get_type_hints(work)["return"]
 
 
