@@ -51,10 +51,11 @@ class ResearchError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Return what pickle needs: errors travel through checkpoints and processes."""
-        return (_rebuild, (type(self), self.__dict__))
+        return (rebuilt, (type(self), self.__dict__))
 
 
-def _rebuild(kind: type[ResearchError], attributes: dict[str, Any]) -> ResearchError:
+def rebuilt(kind: type[ResearchError], attributes: dict[str, Any]) -> ResearchError:
+    """Return an error of `kind` with these attributes."""
     error = kind(attributes["message"])
     error.__dict__.update(attributes)
     return error

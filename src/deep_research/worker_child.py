@@ -116,7 +116,8 @@ def _answer(parent: _Parent, function: str, args: tuple[Any, ...], limits: Limit
         parent.tell(RESULT, result)
     except ResearchError as error:
         known = type(error).__name__ if hasattr(errors, type(error).__name__) else ResearchError.__name__
-        parent.tell(FAILURE, [known, error.message])
+        plain = {name: told for name, told in vars(error).items() if isinstance(told, str | int | float | None)}
+        parent.tell(FAILURE, [known, plain])
     except MemoryError:
         parent.tell(DEFECT, "it takes too much memory")
     except Exception as error:  # noqa: BLE001 - whatever a text brings about is the parent's to tell

@@ -165,7 +165,7 @@ class Worker:
         if kind == RESULT:
             return _adapter(returns).validate_python(value)
         if kind == FAILURE:
-            raise getattr(errors, value[0], ResearchError)(value[1])
+            raise errors.rebuilt(getattr(errors, value[0], ResearchError), value[1])
         raise ResearchError(value)
 
     def kill(self) -> None:

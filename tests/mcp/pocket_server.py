@@ -123,6 +123,8 @@ def build(calls: Path | None = None, fault: str = "") -> MCPServer:
     @server.tool(description="A drawing of an engine.")
     def draw(engine: str) -> CallToolResult:
         note(f"draw {engine}")
+        if engine == "nothing":
+            return CallToolResult(content=[TextContent(type="text", text="")] * 50_000)
         picture = ImageContent(type="image", data="aGVsbG8=", mime_type="image/png")
         return CallToolResult(content=[picture, TextContent(type="text", text=f"A drawing of the {engine} engine.")])
 

@@ -13,6 +13,7 @@ import pytest
 from deep_research.data.outside_tools import McpServer, ToolAnswer
 from deep_research.errors import Blocked, NotFound, SourceError, Unreachable
 from deep_research.mcp.mcp_connection import McpConnection
+from deep_research.mcp.tool_answers import MOST_PARTS
 from tests.mcp.serving import HIDDEN, served_http, server_of, stdio
 
 T = TypeVar("T")
@@ -118,7 +119,7 @@ HTTP_FAULTS = [
     ((500, "text/html", b"<html>oops</html>"), Unreachable, "answered HTTP 500"),
     ((200, "text/html", b"<html>Welcome</html>"), SourceError, "Unexpected content type"),
     ((200, "application/json", b'{"x": 1}'), SourceError, "Failed to parse JSON response"),
-    ((200, "application/json", b" " * (33 << 20)), SourceError, "the answer is longer than 33,554,432 bytes"),
+    ((200, "application/json", b" " * (5 << 20)), SourceError, "the answer is longer than 4,194,304 bytes"),
 ]
 
 
@@ -218,3 +219,10 @@ def test_d7_whoever_is_stopped_while_a_tool_works_leaves_no_program_behind(tmp_p
 
     asyncio.run(main())
     assert [_is_gone(pid) for pid in _pids(calls)] == [True]
+
+
+def test_of_an_answer_of_thousands_of_empty_parts_some_are_taken() -> None:
+    with served_http() as pocket:
+        answer = _with(server_of(url=pocket.url), lambda connection: connection.call("draw", {"engine": "nothing"}))
+    assert len(answer.parts) == MOST_PARTS + 1
+    assert answer.parts[-1].kind == "cut"

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from deep_research.assembly.mcp_tools import read_answer
 from deep_research.data import SearchResult
+from deep_research.fetch.fetched_page import MAX_LINKS
 from deep_research.mcp.tool_answers import MOST_CHARS, answer_of
 from deep_research.mcp.tool_results import Call, sources_in
 
@@ -118,7 +120,7 @@ def test_d7_what_is_no_text_is_told() -> None:
 def test_d7_answers_are_bounded() -> None:
     long = _read(_text("The engine turns. " * 100_000))
     assert len(long.found[0].document.text if long.found[0].document else "") <= MOST_CHARS
-    assert [gap.why for gap in long.gaps] == ["what followed after 400,000 characters was not read."]
+    assert [gap.why for gap in long.gaps] == ["what followed after 400,000 characters or 200 parts was not read."]
     many = _read(structured=[{**STORY, "title": f"Story {i}"} for i in range(70)])
     assert len(many.found) == 50
     assert [gap.why for gap in many.gaps] == ["of 70 entries the first 50 were read."]
@@ -130,3 +132,10 @@ def test_d7_secrets_in_an_answer_are_masked() -> None:
     )
     assert "swordfish" not in hidden.model_dump_json()
     assert hidden.structured == {"key": "…"}
+
+
+def test_an_answer_names_so_many_addresses_and_those_once() -> None:
+    text = " ".join(f"https://a.test/{n} https://a.test/{n}" for n in range(MAX_LINKS + 100))
+    read = read_answer(answer_of([_text(text)]), "hn", "search_stories", "{}")
+    assert len(read.named) == MAX_LINKS
+    assert [found.document.text for found in read.result.found if found.document] == [text]

@@ -25,10 +25,10 @@ from deep_research.providers.rankers import open_ranker
 from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer
 
 _PIECE = b" " * 65_536
-_MOST_MEMORY = 320 * 2**20
-"""What 64 MB of an answer take as pieces, as bytes and as text; a bomb takes the gigabyte that it unpacks to."""
-_MOST_SENT = 100 * 2**20
-"""What a server gets rid of before the client has had enough: 64 MB at most, and what lies in the system's buffers."""
+_MOST_MEMORY = 120 * 2**20
+"""What 32 MB of an answer take as pieces, as bytes and as text; a bomb takes the gigabyte that it unpacks to."""
+_MOST_SENT = 64 * 2**20
+"""What a server gets rid of before the client has had enough: 32 MB at most, and what lies in the system's buffers."""
 
 
 def _bomb() -> bytes:

@@ -168,6 +168,6 @@ def test_thoughts_are_told_apart(text: str, said: str, thought: str) -> None:
 @given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=8), max_size=2), max_size=5), st.integers(1, 9))
 def test_lines_are_the_same_however_they_are_cut(events: list[dict[str, str]], size: int) -> None:
     stream = "".join(f"data: {json.dumps(event, ensure_ascii=False)}\n\n" for event in events).encode()
-    lines = Lines()
+    lines = Lines(2**20)
     found = [event for at in range(0, len(stream), size) for event in lines.feed(stream[at : at + size])]
     assert found == events

@@ -64,6 +64,13 @@ def test_a_report_to_verify_holds_up_nobody_else(http: httpx.Client) -> None:
     http.post(f"/api/v1/runs/{made.json()['id']}/cancel")
 
 
+def test_a_long_word_in_a_report_holds_up_nobody_else(http: httpx.Client) -> None:
+    text = f"# T\n\nThe sum x{'1' * 200_000}z is 5 [1].\n\n## References\n\n[1] http://a.test/a\n"
+    made = http.post("/api/v1/verifications", json={"text": text, "model_provider": "finder", "sources": []})
+    assert _longest_silence(http, made.json()["id"]) < _MOST_SECONDS
+    http.post(f"/api/v1/runs/{made.json()['id']}/cancel")
+
+
 def test_reports_that_take_long_to_read_hold_up_nobody_else(http: httpx.Client) -> None:
     nested = 7_000
     data = b"\\begin{document}" + b"\\a{" * nested + b"x" + b"}" * nested + b"\\end{document}"

@@ -8,15 +8,17 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, Protocol
+from itertools import islice
+from typing import Any, NamedTuple, Protocol
 
 from deep_research.assembly.environment import Job, OpenTools, RunEnvironment
 from deep_research.assembly.own_objects import OwnObjects
-from deep_research.concurrency import side_by_side
+from deep_research.concurrency import in_background, side_by_side
 from deep_research.data import Document, Found, Gap, SearchResult, ToolSpec
 from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
 from deep_research.errors import Blocked, ConfigError, NotFound, SourceError, Unreadable, WorkTooLarge
-from deep_research.fetch.addresses import KnownAddresses, urls_in
+from deep_research.fetch.addresses import KnownAddresses, named_in_page, urls_in
+from deep_research.fetch.fetched_page import MAX_LINKS
 from deep_research.mcp.tool_answers import strings_in
 from deep_research.ports import Journal, Library, Progress, SearchPlace
 from deep_research.reading_child import limits_of
@@ -51,13 +53,11 @@ class NamedAddresses:
                 )
                 raise Blocked(message, url=unknown[0])
 
-    def learn(self, result: SearchResult, answer: ToolAnswer) -> None:
+    def learn(self, read: "_Read") -> None:
         """Take in what an answer names: the addresses of its sources, and those written in its text."""
-        texts = [*(part.text for part in answer.parts), *strings_in(answer.structured)]
         for known in self._known:
-            known.add(*(found.url for found in result.found), *(part.url for part in answer.parts))
-            for text in texts:
-                known.add_page_text(text)
+            known.add(*read.given)
+            known.add_linked(*read.named)
 
     def _is_known(self, url: str) -> bool:
         return any(url in known for known in self._known)
@@ -70,6 +70,25 @@ class NamedAddresses:
                     self._looked.add(source.id)
                     self._known[0].add_page_text(kept.text)
                 self._known[0].add(source.url)
+
+
+class _Read(NamedTuple):
+    """What is in an answer of a tool: its sources, the addresses it gives for them, and those its text names."""
+
+    result: SearchResult
+    given: tuple[str, ...]
+    named: tuple[str, ...]
+
+
+def read_answer(answer: ToolAnswer, server: str, tool: str, arguments: str) -> _Read:
+    """Return what is in an answer, whatever its text is made to do: a work for a worker."""
+    from deep_research.mcp.tool_results import Call, sources_in  # noqa: PLC0415 - only with a server
+
+    result = sources_in(answer, Call(server, tool, arguments))
+    texts = [*(part.text for part in answer.parts), *strings_in(answer.structured)]
+    named = dict.fromkeys(url for text in texts for url in named_in_page(text))
+    given = (*(found.url for found in result.found), *(part.url for part in answer.parts))
+    return _Read(result, given, tuple(islice(named, MAX_LINKS)))
 
 
 def _addresses(name: str, value: Any) -> Iterable[str]:
@@ -186,8 +205,6 @@ class PaidTool:
         return result
 
     async def _call(self, arguments: Mapping[str, Any]) -> SearchResult:
-        from deep_research.mcp.tool_results import Call, sources_in  # noqa: PLC0415 - only with a server
-
         await asyncio.to_thread(self._known.check, arguments)
         said = json.dumps(arguments, ensure_ascii=False, sort_keys=True)
         asked = json.dumps({"server": self.server, "tool": self.offered.name, "arguments": said}, ensure_ascii=False)
@@ -197,15 +214,13 @@ class PaidTool:
 
         text, _ = await self._journal.call("tool", asked, make)
         answer = ToolAnswer.model_validate_json(text)
-        call, limits = Call(self.server, self.offered.name, said), limits_of(len(text))
+        about, limits = (self.server, self.offered.name, said), limits_of(len(text))
         try:
-            result = await in_worker_thread(
-                call_in_worker, sources_in, answer, call, returns=SearchResult, limits=limits
-            )
+            read = await in_worker_thread(call_in_worker, read_answer, answer, *about, returns=_Read, limits=limits)
         except WorkTooLarge as error:
             raise Unreadable(f"What it answered was not read: {error.message}.", source=self.server) from error
-        self._known.learn(result, answer)
-        return result
+        await in_background(self._known.learn, read)
+        return read.result
 
     async def read(self, found: Found) -> Document:
         """See `ports.OutsideTool.read`: what a tool brings it brings with its text."""

@@ -23,7 +23,7 @@ from deep_research.ports import ApiClient, ApiResponse, Journal
 from deep_research.protocol.http_semantics import requested_wait
 from deep_research.safe_text import mask_known, mask_known_bytes
 
-API_LIMITS = FetchLimits(max_bytes=32_000_000, total_seconds=60.0, read_seconds=45.0, slow_after_seconds=45.0)
+API_LIMITS = FetchLimits(max_bytes=16_000_000, total_seconds=60.0, read_seconds=45.0, slow_after_seconds=45.0)
 _RETRY = RetryPolicy(attempts=3, first_wait=2.0, max_wait=30.0)
 _MAX_REDIRECTS = 3
 _BUSY = frozenset({500, 502, 504})

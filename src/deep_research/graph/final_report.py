@@ -9,7 +9,6 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from deep_research.concurrency import in_background
 from deep_research.data import Assignment, ReportReview, Section, Verification
 from deep_research.errors import ResearchError
 from deep_research.events import StageStarted
@@ -49,7 +48,7 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
         reviews=reviews,
         found_in=state.get("found_in") or "",
     )
-    report = await in_background(assemble, ctx, done)
+    report = await assemble(ctx, done)
     report = report.model_copy(update={"queries": sent_queries(ctx)})
     await ctx.keep_report({"report": report, "found_in": done.found_in})
     return {"report": report, "final_report": report.report, "messages": [AIMessage(content=report.report)]}

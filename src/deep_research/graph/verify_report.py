@@ -93,7 +93,7 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
         edits=checked.edits,
         disagreements=disagreements,
     )
-    report = await in_background(assemble, ctx, done)
+    report = await assemble(ctx, done)
     await ctx.keep_report({"report": report, "found_in": ""})
     return {"report": report, "final_report": report.report, "messages": [AIMessage(content=report.report)]}
 

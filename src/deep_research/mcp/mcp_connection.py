@@ -56,8 +56,8 @@ class StandardError:
                     _log.info("%s: %s", self._name, said)
 
 
-_MOST_BYTES = 32 * 1024 * 1024
-_MOST_EVENT_BYTES = 8 * 1024 * 1024
+_MOST_BYTES = 4 * 1024 * 1024
+"""Of an answer or event, before the SDK makes objects of it; of its text 400,000 characters are taken."""
 
 
 def open_http(
@@ -82,7 +82,7 @@ def open_http(
         event_hooks={"response": [note]},
     )
     stack.push_async_callback(client.aclose)
-    return streamable_http_client(address, http_client=client, max_sse_event_size=_MOST_EVENT_BYTES)
+    return streamable_http_client(address, http_client=client, max_sse_event_size=_MOST_BYTES)
 
 
 if TYPE_CHECKING:
@@ -144,8 +144,7 @@ class McpConnection:
             if explained.given_up:
                 self._ended = explained = self._explained(error, "", statuses)
             raise explained from error
-        data = result.model_dump(by_alias=True, mode="json", exclude_none=True)
-        answer = answer_of(data.get("content", ()), data.get("structuredContent"), hide=self._hide)
+        answer = answer_of(map(_written, result.content), result.structured_content, hide=self._hide)
         if result.is_error:
             raise tool_error(self.name, tool, answer)
         return answer
@@ -243,6 +242,11 @@ class McpConnection:
             is_program=bool(self._server.command),
         )
         return replace(made, message=self._hide(made.message))
+
+
+def _written(block: Any) -> dict[str, Any]:
+    """Return a content block in its wire form."""
+    return block.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
 def _load() -> None:

@@ -3,8 +3,9 @@ what goes wrong with their servers, in our words: by type and code, never by the
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from deep_research.data.outside_tools import ToolAnswer, ToolContent
@@ -14,18 +15,21 @@ from deep_research.text.cleaning import shorten
 
 MOST_CHARS = 400_000
 """Text taken from one answer; about a hundred pages."""
+MOST_PARTS = 200
+"""Of an answer, empty ones too."""
 _LONGEST = 300
 _CONNECTION_CLOSED, _REQUEST_TIMEOUT = -32000, -32001
 """Codes that the SDK gives of its own accord; the others are the server's."""
 
 
 def answer_of(
-    content: Sequence[Any], structured: Any = None, *, hide: Callable[[str], str] = lambda text: text
+    content: Iterable[Any], structured: Any = None, *, hide: Callable[[str], str] = lambda text: text
 ) -> ToolAnswer:
     """Return the answer in these content blocks of MCP (or of LangChain); `hide` masks secrets in it."""
     parts: list[ToolContent] = []
     left = MOST_CHARS
-    for block in content:
+    blocks = iter(content)
+    for block in islice(blocks, MOST_PARTS):
         part = _part(block if isinstance(block, Mapping) else {"type": "text", "text": str(block)})
         text = hide(part.text)
         if len(text) > left:
@@ -33,6 +37,8 @@ def answer_of(
             break
         left -= len(text)
         parts.append(part.model_copy(update={"text": text, "url": hide(part.url), "title": hide(part.title)}))
+    else:
+        parts += [ToolContent(kind="cut")] * (next(blocks, None) is not None)
     return ToolAnswer(parts=tuple(parts), structured=_bounded(structured, hide))
 
 
@@ -57,9 +63,9 @@ def _part(block: Mapping[str, Any]) -> ToolContent:
         said = " · ".join(dict.fromkeys([*filter(None, words), str(block.get("uri") or "")]))
         return ToolContent(text=said, title=words[0] or words[1], url=_web(block.get("uri")))
     if kind == "resource" and isinstance(inner := block.get("resource"), Mapping) and "text" in inner:
-        media, url = str(inner.get("mimeType") or ""), _web(inner.get("uri"))
+        media, url = str(inner.get("mimeType") or "")[:_LONGEST], _web(inner.get("uri"))
         return ToolContent(text=str(inner["text"] or ""), media_type=media, url=url)
-    return ToolContent(kind=kind if kind.isidentifier() else "unknown")
+    return ToolContent(kind=kind if len(kind) <= _LONGEST and kind.isidentifier() else "unknown")
 
 
 def _web(uri: Any) -> str:

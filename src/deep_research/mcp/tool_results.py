@@ -83,7 +83,7 @@ _NOT_READ = {
     "image": "an image",
     "audio": "a sound",
     "resource": "a file",
-    "cut": "what followed after 400,000 characters",
+    "cut": "what followed after 400,000 characters or 200 parts",
 }
 
 

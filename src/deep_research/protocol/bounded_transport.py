@@ -51,6 +51,7 @@ class _Answer:
         left = MOST_OF_AN_ERROR if is_error else self._limits.most_bytes
         parts = aiter(packed)
         while (part := await self.in_time(anext(parts, None))) is not None:
+            await asyncio.sleep(0)  # a thousand short pieces that are there already are given without a turn for others
             try:
                 for piece in decoder.feed(part):
                     if len(piece) > left and not is_error:

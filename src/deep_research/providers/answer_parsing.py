@@ -2,22 +2,30 @@
 
 import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from deep_research.data import FinishReason, ModelAnswer, ModelMessage, ModelRequest, ToolCall, Usage
 from deep_research.data.noun import Noun
-from deep_research.errors import MalformedOutput, Refused
+from deep_research.errors import MalformedOutput, Refused, WorkTooLarge
 from deep_research.providers.model_families import Family, Structured
 from deep_research.providers.provider_failures import About
 from deep_research.providers.server_manner import Manner
 from deep_research.providers.tools_in_text import calls_in
 from deep_research.text.model_json import find_object, parse_object
 from deep_research.text.token_count import estimate_tokens
+from deep_research.worker_child import Limits
+from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 _TAGS = "think|thinking|thought|reasoning"
 _OPENING_TAG = re.compile(rf"^[ \t]*<({_TAGS})>", re.IGNORECASE | re.MULTILINE)
 _CLOSING_TAG = re.compile(rf"(?<!`)</(?:{_TAGS})>(?!`)", re.IGNORECASE)
 _LONE_CLOSING_TAG = re.compile(rf"</(?:{_TAGS})>[ \t]*(?:\n|\Z)", re.IGNORECASE)
+
+MOST_CALLS = 64
+"""What is taken of the calls in one answer; no model asks for more at once in earnest."""
+_SHORT = 40_000
+"""Characters of an answer that is understood where it is heard; a longer one in a worker: others wait in that thread."""
+_LIMITS = Limits(memory=500_000_000, cpu_seconds=10.0)
 
 LONG_ANSWER_TOKENS = 8192
 """From this length on an answer is streamed: proxies between cut connections that are silent for minutes."""
@@ -50,32 +58,55 @@ class Heard(Noun):
     model: str = ""
     request_id: str = ""
 
+    @property
+    def length(self) -> int:
+        """Return how many characters it has."""
+        return len(self.text) + len(self.reasoning) + sum(len(call.name) + len(call.raw) for call in self.calls)
+
+
+class _Parsed(NamedTuple):
+    """What is found in what was heard: words, thoughts, and calls."""
+
+    said: str
+    reasoning: str
+    calls: tuple[ToolCall, ...]
+    usage: Usage
+
 
 def word(value: object) -> str:
     """Return a name or an id as text; what is none is left out: an answer is not lost for its label."""
     return value if isinstance(value, str) else ""
 
 
-def understood(heard: Heard, request: ModelRequest, about: About, *, forced: bool = False) -> ModelAnswer:
+async def understood(heard: Heard, request: ModelRequest, about: About, *, forced: bool = False) -> ModelAnswer:
     """Return the answer. `forced`: the schema was asked for as a call of a tool of its name.
 
     With a schema, `text` is the JSON object that was found, or all that was said when there is none:
-    whoever holds the schema judges. Raises Refused, and MalformedOutput for an answer without content;
-    both carry `usage`, for they are paid for.
+    whoever holds the schema judges. Raises Refused, and MalformedOutput for an answer without content or one that takes
+    too long to understand; all carry `usage`, for they are paid for.
     """
+    if heard.length <= _SHORT:
+        return _judged(parsed(heard, request, forced), heard, about)
+    try:
+        found = await in_worker_thread(call_in_worker, parsed, heard, request, forced, returns=_Parsed, limits=_LIMITS)
+    except WorkTooLarge as error:
+        usage = heard.usage or Usage(completion_tokens=heard.length // 4, estimated=True)
+        message = f"{about.provider} ({about.model}) gave an answer of {heard.length:,} characters that cannot be read"
+        raise MalformedOutput(
+            f"{message}: {error.message}.", reason="size", provider=about.provider, model=about.model, usage=usage
+        ) from error
+    return _judged(found, heard, about)
+
+
+def parsed(heard: Heard, request: ModelRequest, forced: bool) -> _Parsed:
+    """Return what is found in an answer; all work on its text that grows with it."""
     said, thought = split_reasoning(heard.text)
     reasoning = "\n".join(part for part in (heard.reasoning, thought) if part)
-    usage = heard.usage or _estimate(request, heard)
-    finish = _FINISH.get(heard.finish, "other" if heard.finish else "stop")
-    fields: dict[str, Any] = {"provider": about.provider, "model": about.model, "usage": usage}
-    if heard.refusal or finish == "refusal":
-        message = f"{about.provider} ({about.model}) declines to answer: {(heard.refusal or said)[:300]!r}."
-        raise Refused(message, reason="refusal", **fields)
-    complete = finish != "length"
-    raw_calls = heard.calls
+    complete = _finish(heard) != "length"
+    raw_calls = heard.calls[:MOST_CALLS]
     if request.tools and not raw_calls:  # some models and servers write their calls into the text
         said, written = calls_in(said, request.tools)
-        raw_calls = tuple(RawCall(name=name, raw=raw) for name, raw in written)
+        raw_calls = tuple(RawCall(name=name, raw=raw) for name, raw in written[:MOST_CALLS])
     calls = tuple(_call(call, index, request, complete=complete) for index, call in enumerate(raw_calls))
     if forced and request.schema_ is not None and calls:
         mine = next((call for call in calls if call.name == request.schema_name), calls[0])
@@ -83,7 +114,23 @@ def understood(heard: Heard, request: ModelRequest, about: About, *, forced: boo
     elif request.schema_ is not None and not calls:
         found = find_object(said, complete=complete)
         said = said if found is None else _dumps(found)
+    return _Parsed(said, reasoning, calls, heard.usage or _estimate(request, heard))
+
+
+def _finish(heard: Heard) -> FinishReason:
+    return _FINISH.get(heard.finish, "other" if heard.finish else "stop")
+
+
+def _judged(found: _Parsed, heard: Heard, about: About) -> ModelAnswer:
+    """Return the answer. Raises as `understood` does."""
+    said, reasoning, calls, usage = found
+    finish = _finish(heard)
+    fields: dict[str, Any] = {"provider": about.provider, "model": about.model, "usage": usage}
+    if heard.refusal or finish == "refusal":
+        message = f"{about.provider} ({about.model}) declines to answer: {(heard.refusal or said)[:300]!r}."
+        raise Refused(message, reason="refusal", **fields)
     if not said and not calls:
+        complete = finish != "length"
         raise _nothing_said(about, fields, reasoning=bool(reasoning or usage.reasoning_tokens), complete=complete)
     if finish != "length":
         finish = "tool_calls" if calls else ("stop" if finish == "tool_calls" else finish)

@@ -8,6 +8,7 @@ from typing import Any
 from deep_research.data import ModelMessage, ModelRequest, Usage
 from deep_research.providers.answer_parsing import (
     LONG_ANSWER_TOKENS,
+    MOST_CALLS,
     Heard,
     RawCall,
     answer_limit,
@@ -139,7 +140,7 @@ def _read(data: Mapping[str, Any], request_id: str) -> Heard:
     if data.get("type") == "error":
         raise WireFailure("", body=dict(data))
     blocks = data.get("content") or ()
-    calls = [block for block in blocks if block.get("type") == "tool_use"]
+    calls = [block for block in blocks if block.get("type") == "tool_use"][:MOST_CALLS]
     return Heard(
         text="".join(block.get("text") or "" for block in blocks if block.get("type") == "text"),
         reasoning="\n".join(block.get("thinking") or "" for block in blocks if block.get("type") == "thinking"),
@@ -155,7 +156,7 @@ def _read(data: Mapping[str, Any], request_id: str) -> Heard:
 
 def _arguments(block: Mapping[str, Any]) -> str:
     """Return the input of a call as text: streamed parts as they came, else the object written out."""
-    given = block.get("partial") or block.get("input")
+    given = block.get("partial_json") or block.get("input")
     return given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
 
 
@@ -193,14 +194,17 @@ async def _assemble(events: AsyncIterator[Mapping[str, Any]], *, forced: bool = 
             message["usage"] = {**(message.get("usage") or {}), **given}
     if not message.get("stop_reason"):
         raise WireFailure("cut", body="the stream ended without a stop_reason")
-    return message | {"content": [blocks[index] for index in sorted(blocks)]}
+    return message | {"content": [_joined(blocks[index]) for index in sorted(blocks)]}
 
 
 def _extend(block: dict[str, Any], delta: Mapping[str, Any]) -> None:
     field = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}.get(delta["type"])
     if field:
-        name = "partial" if field == "partial_json" else field
-        block[name] = (block.get(name) or "") + (delta.get(field) or "")
+        block.setdefault("parts", {}).setdefault(field, [block.get(field) or ""]).append(delta.get(field) or "")
+
+
+def _joined(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {**block, **{name: "".join(parts) for name, parts in block.get("parts", {}).items()}}
 
 
 def _text_of_event(event: Mapping[str, Any], *, forced: bool) -> str:

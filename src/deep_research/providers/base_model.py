@@ -7,7 +7,7 @@ from deep_research.concurrency import on_wires
 from deep_research.data import ModelAnswer, ModelRequest
 from deep_research.errors import ContextTooLong, MalformedOutput, ResearchError
 from deep_research.providers.answer_parsing import Heard, understood
-from deep_research.providers.http_wire import HttpWire, WireFailure
+from deep_research.providers.http_wire import HttpWire, WireFailure, check_length, most_bytes
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_failures import (
     BAD_REQUEST,
@@ -62,7 +62,7 @@ class WiredModel:
             try:
                 answer = await self._answered(request, sent, manner)
             except WireFailure as failure:
-                if made := self._salvaged(failure, request):
+                if made := await self._salvaged(failure, request):
                     return made
                 if refusal is not None:
                     kept = refusal if failure.status in (400, 422) else failure
@@ -98,7 +98,8 @@ class WiredModel:
             self._with_tools[failure.status] += has_tools
             raise
         self._with_tools[200] += has_tools
-        answer = understood(heard, request, self._about, forced=_is_forced(sent.body))
+        check_length(heard.length, most_bytes(sent.body))
+        answer = await understood(heard, request, self._about, forced=_is_forced(sent.body))
         if in_text and not answer.tool_calls:
             await pass_on(answer.text)
         return answer
@@ -143,7 +144,7 @@ class WiredModel:
         """Send the request and read the answer. Raises WireFailure."""
         raise NotImplementedError
 
-    def _salvaged(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
+    async def _salvaged(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
         """Return the answer that a failure carries, for servers that refuse their own model's answers."""
         return None
 

@@ -18,9 +18,10 @@ from deep_research.protocol.bounded_transport import AnswerLimits, bounded_trans
 if TYPE_CHECKING:
     import httpx
 
-MAX_BYTES = 64 * 2**20
-"""No model says more in one answer."""
-_MOST_OF_AN_EVENT = 8 * 2**20
+_BYTES_OF_A_TOKEN, _LEAST_OF_AN_ANSWER, _USUAL_TOKENS = 64, 2**20, 32_768
+"""An answer may have so many bytes for each token asked for (the usual ones where no number is sent), and a megabyte."""
+_FRAMES, _MOST_OF_ANY = 16, 64 * 2**20
+"""A stream may be so many times as long, because around each token is an event of its own; none is longer than this."""
 _SILENCES, _LEAST_SECONDS = 30, 600.0
 """An answer may take so many of the longest silences, and this long where they are short."""
 
@@ -95,15 +96,15 @@ class HttpWire:
         # How many requests are in flight is decided by limits.py, not by the pool.
         pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)
         verify = _tls() if self.base_url.startswith("https:") else False
-        limits = AnswerLimits(MAX_BYTES, max(_LEAST_SECONDS, _SILENCES * self._timeout))
+        limits = AnswerLimits(_MOST_OF_ANY, max(_LEAST_SECONDS, _SILENCES * self._timeout))
         transport = bounded_transport(httpx, limits, limits=pool, verify=verify, proxy=self._proxy, trust_env=False)
         return httpx.AsyncClient(headers=self._headers, timeout=silence, transport=transport)
 
-    async def post(self, path: str, body: dict[str, Any]) -> WireAnswer:
-        """Return the JSON answer. Raises WireFailure."""
+    async def post(self, path: str, body: dict[str, Any], *, most: int = 0) -> WireAnswer:
+        """Return the JSON answer, of `most` bytes, else of as many as `body` asks for. Raises WireFailure."""
         received = bytearray()
         headers: Mapping[str, str] = {}
-        async with aclosing(self._pieces(path, body)) as pieces:
+        async with aclosing(self._pieces(path, body, most or most_bytes(body))) as pieces:
             async for sent, piece in pieces:
                 headers = sent
                 received += piece
@@ -117,16 +118,18 @@ class HttpWire:
 
         The end mark of OpenAI's streams is `{"done": "[DONE]"}`.
         """
-        lines = Lines()
-        async with aclosing(self._pieces(path, body)) as pieces:
+        lines = Lines(most_bytes(body))
+        async with aclosing(self._pieces(path, body, _FRAMES * most_bytes(body))) as pieces:
             async for _, piece in pieces:
                 for event in lines.feed(piece):
                     yield event
         for event in lines.feed(b"\n\n"):
             yield event
 
-    async def _pieces(self, path: str, body: dict[str, Any]) -> AsyncGenerator[tuple[Mapping[str, str], bytes]]:
-        """The body of a good answer as it arrives; every way of failing raises WireFailure."""
+    async def _pieces(
+        self, path: str, body: dict[str, Any], most: int
+    ) -> AsyncGenerator[tuple[Mapping[str, str], bytes]]:
+        """The body of a good answer, of `most` bytes, as it arrives; every way of failing raises WireFailure."""
         client = await self._open()
         import httpx  # noqa: PLC0415
 
@@ -145,6 +148,7 @@ class HttpWire:
                 async for piece in response.aiter_bytes():
                     started = True
                     received += len(piece)
+                    check_length(received, most)
                     self._check_pace(received, time.monotonic() - begun)
                     yield headers, piece
         except TimeoutError as error:
@@ -180,6 +184,18 @@ class HttpWire:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
+
+
+def most_bytes(body: Mapping[str, Any]) -> int:
+    """Return how long an answer may be, by the tokens that a request asks for in any vendor's words."""
+    asked = body.get("max_completion_tokens") or body.get("max_tokens") or body.get("options", {}).get("num_predict")
+    return max(_LEAST_OF_AN_ANSWER, _BYTES_OF_A_TOKEN * (asked or _USUAL_TOKENS))
+
+
+def check_length(length: int, most: int) -> None:
+    """Raise WireFailure for an answer that is longer than `most`."""
+    if length > most:
+        raise WireFailure("garbled", status=200, body=f"an answer of more than {most:,} bytes")
 
 
 def _beginnings(base_url: str) -> tuple[str, ...]:
@@ -227,15 +243,21 @@ class Lines:
     object on each line. Lines end at LF or CR LF only: U+2028 may stand inside a JSON string.
     """
 
-    def __init__(self) -> None:
-        self._rest = b""
+    def __init__(self, most: int) -> None:
+        """Begin before the first; no event has more than `most` bytes."""
+        self._most, self._length, self._held = most, 0, 0
+        self._rest: list[bytes] = []
         self._data: list[str] = []
 
     def feed(self, piece: bytes) -> list[dict[str, Any]]:
-        """Return the events that are complete now. Raises WireFailure for an event that is no JSON."""
-        *whole, self._rest = (self._rest + piece).split(b"\n")
-        if len(self._rest) > _MOST_OF_AN_EVENT:
-            raise WireFailure("garbled", status=200, body=f"an event of more than {_MOST_OF_AN_EVENT:,} bytes")
+        """Return the events that are complete now. Raises WireFailure for an event that is no JSON, or too long."""
+        self._length += len(piece)
+        check_length(self._length, self._most)
+        self._rest.append(piece)
+        if b"\n" not in piece:  # pieces may be of one byte: what came before is not looked at for each
+            return []
+        *whole, rest = b"".join(self._rest).split(b"\n")
+        self._rest = [rest]
         events: list[dict[str, Any]] = []
         for raw in whole:
             line = raw.removesuffix(b"\r").decode("utf-8", "replace")
@@ -243,9 +265,11 @@ class Lines:
                 events.append(_event(line))
             elif line.startswith("data:"):
                 self._data.append(line[5:].removeprefix(" "))
+                self._held += len(raw)
             elif not line and self._data:
                 events.append(_event("\n".join(self._data)))
-                self._data = []
+                self._data, self._held = [], 0
+        self._length = len(rest) + self._held
         return events
 
 

@@ -68,7 +68,7 @@ class LangChainModel:
             answer = await self._asked(request if request.schema_ is None else in_words(request))
         except Exception as error:
             raise self._translated(error) from error
-        return understood(_read(answer), request, self._about)
+        return await understood(_read(answer), request, self._about)
 
     async def _asked(self, request: ModelRequest) -> "AIMessage":
         """Return the answer, with the tools in words where the model cannot be bound to them."""

@@ -12,6 +12,7 @@ from typing import Any
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
 from deep_research.errors import ContextTooLong
 from deep_research.providers.answer_parsing import (
+    MOST_CALLS,
     Heard,
     RawCall,
     answer_limit,
@@ -101,7 +102,7 @@ async def _listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
         text.append(message.get("content") or "")
         await pass_on(text[-1])
         thought.append(message.get("thinking") or "")
-        calls += [_call(call["function"]) for call in message.get("tool_calls") or ()]
+        calls += [_call(call["function"]) for call in (message.get("tool_calls") or ())[: MOST_CALLS - len(calls)]]
         if event.get("done"):
             usage = Usage(
                 prompt_tokens=event.get("prompt_eval_count") or 0, completion_tokens=event.get("eval_count") or 0

@@ -8,6 +8,7 @@ from typing import Any
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
 from deep_research.providers.answer_parsing import (
     LONG_ANSWER_TOKENS,
+    MOST_CALLS,
     Heard,
     RawCall,
     answer_limit,
@@ -62,7 +63,7 @@ def read(data: Mapping[str, Any], request_id: str = "") -> Heard:
     choices = data.get("choices") or [{}]
     choice = choices[0]
     message = choice.get("message") or {}
-    calls = [call for call in message.get("tool_calls") or () if call.get("function")]
+    calls = [call for call in (message.get("tool_calls") or ())[:MOST_CALLS] if call.get("function")]
     return Heard(
         text=_text(message.get("content")),
         reasoning=message.get("reasoning_content") or message.get("reasoning") or "",
@@ -126,8 +127,10 @@ class _Assembly:
         at = self._at.get(key, -1) if key is not None else -1
         new_id = bool(part.get("id")) and at >= 0 and self._calls[at]["id"] not in ("", part["id"])
         if at < 0 or new_id:
-            at = len(self._calls)
-            self._calls.append({"id": "", "name": "", "arguments": []})
+            made: dict[str, Any] = {"id": "", "name": "", "arguments": []}
+            if (at := len(self._calls)) == MOST_CALLS:
+                return made
+            self._calls.append(made)
             self._at[at if key is None else key] = at
         return self._calls[at]
 
@@ -240,13 +243,13 @@ class OpenAICompatibleModel(WiredModel):
             body["stream_options"] = {"include_usage": True}
         return manner.without_refused(body)
 
-    def _salvaged(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
+    async def _salvaged(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
         """Return the call that Groq refuses because its arguments miss the tool's schema: whoever asked judges it."""
         call = parse_object(error_body(failure.body).failed_generation)
         if not call or not isinstance(call.get("arguments"), dict) or not call.get("name"):
             return None
         raw = RawCall(name=str(call["name"]), raw=json.dumps(call["arguments"], ensure_ascii=False))
-        return understood(Heard(calls=(raw,), finish="tool_calls"), request, self._about)
+        return await understood(Heard(calls=(raw,), finish="tool_calls"), request, self._about)
 
 
 def _ask_for_schema(body: dict[str, Any], request: ModelRequest, means: str | None) -> None:

@@ -27,6 +27,10 @@ class About(NamedTuple):
     base_url: str = ""
 
 
+_MOST_OF_A_WORD, _MOST_OF_A_MESSAGE, _MOST_OF_A_CALL = 200, 4_000, 64_000
+"""What is read of an error, wherever it comes from: of its codes, of its message, and of the call that it refuses."""
+
+
 class ErrorBody(NamedTuple):
     """The parts of a vendor's error, whatever its shape; absent parts are empty."""
 
@@ -202,22 +206,22 @@ def error_body(body: Any) -> ErrorBody:
     if isinstance(body, list):  # Gemini's OpenAI-compatible server wraps it
         body = body[0] if body else {}
     if not isinstance(body, Mapping):
-        return ErrorBody(message=str(body or ""))
+        return ErrorBody(message=str(body or "")[:_MOST_OF_A_MESSAGE])
     error = body.get("error", body)
     if not isinstance(error, Mapping):
-        return ErrorBody(message=str(error))
+        return ErrorBody(message=str(error)[:_MOST_OF_A_MESSAGE])
     extra = error.get("metadata")
     raw = extra.get("raw") if isinstance(extra, Mapping) else None
-    message = str(error.get("message") or error.get("detail") or "")
+    message = str(error.get("message") or error.get("detail") or "")[:_MOST_OF_A_MESSAGE]
     if error.get("n_ctx"):  # llama.cpp
         message += f" (context size {error['n_ctx']})"
     return ErrorBody(
-        code=str(error.get("code") or ""),
-        type=str(error.get("type") or ""),
-        message=f"{message}: {raw}" if raw else message,
-        param=str(error.get("param") or ""),
-        request_id=str(body.get("request_id") or ""),
-        failed_generation=str(error.get("failed_generation") or ""),
+        code=str(error.get("code") or "")[:_MOST_OF_A_WORD],
+        type=str(error.get("type") or "")[:_MOST_OF_A_WORD],
+        message=f"{message}: {raw}"[:_MOST_OF_A_MESSAGE] if raw else message,
+        param=str(error.get("param") or "")[:_MOST_OF_A_WORD],
+        request_id=str(body.get("request_id") or "")[:_MOST_OF_A_WORD],
+        failed_generation=str(error.get("failed_generation") or "")[:_MOST_OF_A_CALL],
     )
 
 

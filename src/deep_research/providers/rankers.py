@@ -16,6 +16,8 @@ from deep_research.providers.provider_catalog import RANKERS, RankerForm
 from deep_research.providers.provider_failures import About, translate
 
 _TIMEOUT_SECONDS = 30.0
+_BYTES_OF_A_TEXT = 160_000
+"""What a server may say of one text: a vector of 8,000 numbers, or its score with the text again."""
 _LONGEST_PAUSE = 10.0
 """A server that asks to wait longer is not waited for: an order of our own is there."""
 
@@ -52,7 +54,7 @@ class WireRanker:
 
     async def _reranked(self, question: str, texts: Sequence[str]) -> Ranking:
         body = {"model": self._about.model, "query": question, "documents": list(texts), "top_n": len(texts)}
-        answer = (await self._wire.post("/rerank", body)).data
+        answer = (await self._wire.post("/rerank", body, most=_BYTES_OF_A_TEXT * len(texts))).data
         with in_form():
             worth = {int(row["index"]): float(row["relevance_score"]) for row in answer["results"]}
             scores = tuple(worth[number] for number in range(len(texts)))
@@ -60,7 +62,8 @@ class WireRanker:
 
     async def _embedded(self, texts: Sequence[str]) -> Ranking:
         path = "/api/embed" if self._form == "ollama" else "/embeddings"
-        answer = (await self._wire.post(path, {"model": self._about.model, "input": list(texts)})).data
+        body = {"model": self._about.model, "input": list(texts)}
+        answer = (await self._wire.post(path, body, most=_BYTES_OF_A_TEXT * len(texts))).data
         with in_form():
             if self._form == "ollama":
                 rows = answer["embeddings"]

@@ -48,7 +48,7 @@ class _BoundedReasoner:
         given = dict(inspect.signature(method).bind(self, *args, **named).arguments)
         del given["self"]
         library: Library | None = given.pop("library", None)
-        offered = {name: getattr(library, name) for name in _ASKED} if library is not None else {}
+        offered = offered_of(library) if library is not None else {}
         if self._ranker is not None:
             offered["rank"] = partial(_rank, self._ranker, asyncio.get_running_loop())
         try:
@@ -93,7 +93,7 @@ def _made(kind: Callable[..., Reasoner], ranker: Ranker | None) -> Reasoner:
 def think(kind: type[Reasoner], step: str, given: Mapping[str, Any], has_library: bool, ranker: str) -> Any:
     """Do one step of thinking in this process, which is the worker; `ranker` is the name of the parent's, or ""."""
     reasoner = _made(kind, _AskedRanker(ranker) if ranker else None)
-    about = {**given, "library": _AskedLibrary()} if has_library else given
+    about = {**given, "library": AskedLibrary()} if has_library else given
     return asyncio.run(getattr(reasoner, step)(**about))
 
 
@@ -110,7 +110,12 @@ class _AskedRanker:
         """Leave that to the parent."""
 
 
-class _AskedLibrary:
+def offered_of(library: Library) -> dict[str, Callable[..., Any]]:
+    """Return what an `AskedLibrary` in a worker may ask of a library."""
+    return {name: getattr(library, name) for name in _ASKED}
+
+
+class AskedLibrary:
     """Stands for the parent's library (`ports.Library`); what it showed by id is kept for the length of one step."""
 
     def __init__(self) -> None:

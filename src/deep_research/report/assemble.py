@@ -9,7 +9,9 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple, cast
 
+from deep_research.concurrency import in_background
 from deep_research.data import (
     COVERAGE,
     Brief,
@@ -20,10 +22,12 @@ from deep_research.data import (
     Edit,
     FoundIn,
     Gap,
+    Ledger,
     Part,
     Passage,
     QueryAnalysis,
     Question,
+    ReasonerInfo,
     Reference,
     Report,
     ReportPassage,
@@ -33,9 +37,12 @@ from deep_research.data import (
     Section,
     Source,
     Verification,
+    Workflow,
 )
+from deep_research.errors import WorkTooLarge
 from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, phrase
 from deep_research.ports import Library
+from deep_research.reasoners.bounded_reasoner import AskedLibrary, offered_of
 from deep_research.report.blocks import DOUBT_SIGN
 from deep_research.report.counts import VerdictCounts, verdict_counts
 from deep_research.report.ledger import ledger_of, reasoner_of
@@ -48,6 +55,8 @@ from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import citations, number_citations
 from deep_research.verification.statements import end_of_words, plain_text
+from deep_research.worker_child import Limits
+from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 _TITLE = re.compile(r"\A\s*# +(.+?) *#*\n")
 _QUOTED_CHARS = 240
@@ -75,19 +84,67 @@ class Finished:
     disagreements: tuple[Disagreement, ...] = ()
 
 
-def assemble(ctx: RunContext, done: Finished) -> Report:
-    """Return the report with its references, gaps and method note, and everything that can be looked up in it."""
+_LIMITS = Limits(memory=1_000_000_000, cpu_seconds=30.0)
+
+
+class Circumstances(NamedTuple):
+    """What a report tells of its run: `is_model` how it was set up, `reasoner` and `ledger` what has reasoned and been paid."""
+
+    run_id: str
+    workflow: Workflow
+    is_model: bool
+    reasoner: ReasonerInfo
+    ledger: Ledger
+    changes: Changes
+    gaps: tuple[Gap, ...]
+
+
+async def assemble(ctx: RunContext, done: Finished) -> Report:
+    """Return the report, put together in a worker: what sources, writers and models wrote is gone through with patterns.
+
+    Raises WorkTooLarge for a text that takes too long.
+    """
+    about = await in_background(_circumstances, ctx)
+    given, offered = (done, about), offered_of(ctx.library)
+    try:
+        return await in_worker_thread(
+            call_in_worker, assemble_here, *given, returns=Report, limits=_LIMITS, offered=offered
+        )
+    except WorkTooLarge as error:
+        message = "Putting the report together took too much computing or memory, and was ended."
+        raise WorkTooLarge(message) from error
+
+
+def _circumstances(ctx: RunContext) -> Circumstances:
+    sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
+    return Circumstances(
+        run_id=ctx.run_id,
+        workflow=ctx.settings.workflow,
+        is_model=ctx.reasoner.info.is_language_model,
+        reasoner=reasoner_of(ctx.reasoner.info, ctx.journal),
+        ledger=ledger_of(ctx.journal, sources=sources, seconds=ctx.elapsed()),
+        changes=ctx.steering.now.changes(),
+        gaps=tuple(ctx.gaps),
+    )
+
+
+def assemble_here(done: Finished, about: Circumstances) -> Report:
+    """Return the report with its references, gaps and method note, and everything that can be looked up in it.
+
+    Done in a worker: its parent has the library.
+    """
+    library = cast(Library, AskedLibrary())
     language = done.question.language
     title, text, claims = _titled(done)
-    is_written = reasoner_of(ctx.reasoner.info, ctx.journal).is_language_model and ctx.settings.workflow != "verify"
-    references = _References(ctx.library, claims, "" if is_written else done.question.text)
+    is_written = about.reasoner.is_language_model and about.workflow != "verify"
+    references = _References(library, claims, "" if is_written else done.question.text)
     judged = any(c.verdict.by_model for c in claims)
     wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
     doubted = {c.id for c in claims if c.passages and not c.stands and (judged or c.id in wrong)}
-    numbered = number_citations(text, references.number_of, _insertions(text, claims, doubted, ctx.library))
+    numbered = number_citations(text, references.number_of, _insertions(text, claims, doubted, library))
     body = make_inert(numbered.text)
     is_same = len(body) == len(numbered.text)
-    head = f"# {title}\n\n" + _notices(ctx, done, language)
+    head = f"# {title}\n\n" + _notices(about, done, language)
     shift = len(head)
     placed = [
         c.model_copy(
@@ -97,41 +154,39 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         )
         for c in claims
     ]
-    changes = ctx.steering.now.changes()
-    gaps = tuple(gap for gap in ctx.gaps if gap.what not in changes.dropped)
+    gaps = tuple(gap for gap in about.gaps if gap.what not in about.changes.dropped)
     entries = references.entries()
     counted = verdict_counts(Verification(claims=tuple(placed)))
     blocks = [
         (head + body).strip(),
-        *_changes(changes, language),
+        *_changes(about.changes, language),
         *([] if is_written else _gaps(gaps, language, with_heading=True)),
-        _method_note(ctx, done, counted, judged=judged, days=references.days(), language=language),
+        _method_note(about, done, counted, judged=judged, days=references.days(), language=language),
         *(_gaps(_untold(gaps), language, with_heading=False) if is_written else []),
         *references.listed(language),
     ]
-    sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
     used = [key for c in placed for key in c.passages]
     used += [key for one in (*done.verification.problems, *done.disagreements) for key in one.passages]
-    passages = {key: _passage(p) for key in dict.fromkeys(used) if (p := ctx.library.passage(key)) is not None}
+    passages = {key: _passage(p) for key in dict.fromkeys(used) if (p := library.passage(key)) is not None}
     shown = dict.fromkeys([*(p.source for p in passages.values()), *(s for one in done.sections for s in one.sources)])
     return Report(
-        run_id=ctx.run_id,
+        run_id=about.run_id,
         question=done.original,
         language=language,
         query_type=done.analysis.query_type,
         output_format=done.analysis.output_format,
-        workflow=ctx.settings.workflow,
+        workflow=about.workflow,
         title=title,
         report="\n\n".join(blocks) + "\n",
         sections=tuple(map(_section, done.sections)),
         claims=tuple(placed),
         references=entries,
-        sources={s: made for s in shown if (made := _source(ctx.library, s)) is not None},
+        sources={s: made for s in shown if (made := _source(library, s)) is not None},
         passages=passages,
         gaps=gaps,
         assumptions=done.decision.assumptions,
-        ledger=ledger_of(ctx.journal, sources=sources, seconds=ctx.elapsed()),
-        reasoner=reasoner_of(ctx.reasoner.info, ctx.journal),
+        ledger=about.ledger,
+        reasoner=about.reasoner,
         parts=_parts(done),
         reviews=done.reviews,
         problems=done.verification.problems,
@@ -181,19 +236,18 @@ def _titled(done: Finished) -> tuple[str, str, list[Claim]]:
     return plain_text(found[1]), done.text[cut:], moved
 
 
-def _notices(ctx: RunContext, done: Finished, language: str) -> str:
+def _notices(about: Circumstances, done: Finished, language: str) -> str:
     """Return what a reader must know before the text: what was assumed, and that a follow-up comes from the library.
 
     A writer says itself what of it still matters; see `_method_note`.
     """
     lines: list[str] = []
-    if done.decision.assumptions and not ctx.reasoner.info.is_language_model:
+    if done.decision.assumptions and not about.is_model:
         lines.append(
             f"*{phrase('assumptions', language)}{colon_of(language)}{join_list(done.decision.assumptions, language)}*"
         )
     if done.found_in:
-        searches = ctx.journal.count("search")
-        lines.append(f"*{phrase(f'from_{done.found_in}', language, searches=searches)}*")
+        lines.append(f"*{phrase(f'from_{done.found_in}', language, searches=about.ledger.searches)}*")
     return "".join(f"{line}\n\n" for line in lines)
 
 
@@ -323,17 +377,17 @@ def _gaps(gaps: Sequence[Gap], language: str, *, with_heading: bool) -> list[str
 
 
 def _method_note(
-    ctx: RunContext, done: Finished, counted: VerdictCounts, *, judged: bool, days: Sequence[str], language: str
+    about: Circumstances, done: Finished, counted: VerdictCounts, *, judged: bool, days: Sequence[str], language: str
 ) -> str:
     """Return in four lines how the report was checked, what was not confirmed, what was searched, and when."""
-    reasoner = reasoner_of(ctx.reasoner.info, ctx.journal)
+    reasoner = about.reasoner
     lines: list[str] = []
     if judged:
         lines.append(phrase("checked_statements", language, cited=counted.cited, **counted.model_dump()))
         lines += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(counted.unconfirmed)
         found = len(done.verification.problems)
         lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(found)
-    elif ctx.settings.workflow == "verify":
+    elif about.workflow == "verify":
         problems = len(done.verification.problems)
         lines.append(phrase("checked_by_code", language, cited=counted.cited, problems=problems))
         lines += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(problems)
@@ -346,9 +400,7 @@ def _method_note(
     if done.decision.assumptions and reasoner.is_language_model:
         assumed = join_list(done.decision.assumptions, language)
         lines.append(phrase("assumed_at_first", language, assumed=assumed))
-    searches = ctx.journal.count("search")
-    sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
-    lines.append(phrase("cost", language, searches=searches, sources=sources))
+    lines.append(phrase("cost", language, searches=about.ledger.searches, sources=about.ledger.fetches))
     if days:
         same = days[0] == days[1]
         lines.append(phrase("all_retrieved", language, date=days[0] if same else f"{days[0]} – {days[1]}"))

@@ -25,7 +25,6 @@ from deep_research.data import (
     Export,
     QueryAnalysis,
     Question,
-    Report,
     Section,
     Verdict,
     Verification,
@@ -183,7 +182,7 @@ class ResearchDesk:
     async def export_report(self, to: str) -> Export:
         """Make the report that was verified last the run's, and return it in a format."""
         async with self.opened() as ctx:
-            report = await in_background(self._assembled, ctx, _kept(ctx))
+            report = await assemble(ctx, await in_background(self._finished, ctx, _kept(ctx)))
             made = await in_background(export_report, self._store, report, to)
             self._store.save_result(report)
             self.note(
@@ -195,23 +194,20 @@ class ResearchDesk:
             )
         return made
 
-    def _assembled(self, ctx: RunContext, kept: _Kept) -> Report:
+    def _finished(self, ctx: RunContext, kept: _Kept) -> Finished:
         given = self._assignment(ctx, kept.text)
         notes = "\n\n".join(ctx.journal.notes(_NOTE).values())
         sources = dict.fromkeys(key.partition("p")[0] for key in cited_ids(notes))
         section = Section(title=given.brief.title, status="completed", content=notes, sources=tuple(sources))
-        return assemble(
-            ctx,
-            Finished(
-                question=given.question,
-                original=self._record.question,
-                analysis=given.analysis,
-                decision=Decision(next_action="START_RESEARCH", confidence=1.0),
-                brief=given.brief,
-                sections=(section,) if notes else (),
-                text=kept.text,
-                verification=kept.verification,
-            ),
+        return Finished(
+            question=given.question,
+            original=self._record.question,
+            analysis=given.analysis,
+            decision=Decision(next_action="START_RESEARCH", confidence=1.0),
+            brief=given.brief,
+            sections=(section,) if notes else (),
+            text=kept.text,
+            verification=kept.verification,
         )
 
     def _assignment(self, ctx: RunContext, text: str) -> Assignment:

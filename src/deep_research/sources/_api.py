@@ -2,22 +2,25 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
-from typing import Any, ClassVar, Generic, Self, TypeVar, get_args, get_origin
+from functools import cache
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult
-from deep_research.errors import Blocked, ConfigError, NotFound, SourceError, Unreadable
+from deep_research.errors import Blocked, ConfigError, NotFound, SourceError, Unreadable, WorkTooLarge
 from deep_research.ports import ApiClient, ApiResponse, Progress
+from deep_research.reading_child import limits_of
 from deep_research.sources._api_answers import Declaration
 from deep_research.sources._record_documents import read_page
 from deep_research.text.cleaning import fold, mask_secrets
 from deep_research.text.tokens import STOP_WORDS
+from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 _WORD = re.compile(r"\w(?:[\w.+#/'’\-]*[\w+#])?")
 _MOST_KEYWORDS, _FEWER_KEYWORDS = 8, 3
@@ -125,6 +128,37 @@ class DatedOptions(ApiOptions):
         if self.since and self.until and self.since > self.until:
             raise ValueError(f"since ({self.since}) is later than until ({self.until})")
         return self
+
+
+_T = TypeVar("_T")
+_SHORT = 65_536
+"""Bytes of JSON that are read at once; what is longer, and markup of any length, is read in a worker."""
+
+
+async def read_answer(parse: Callable[..., _T], response: ApiResponse, **about: Any) -> _T:
+    """Return `parse(response, **about)`. Raises what it raises, and Unreadable for an answer that takes too long."""
+    if len(response.body) <= _SHORT and b"<" not in response.body[:100]:
+        return parse(response, **about)
+    return await in_a_worker(parse, response, size=len(response.body), **about)
+
+
+async def in_a_worker(work: Callable[..., _T], *given: Any, size: int, **about: Any) -> _T:
+    """Return `work(*given, **about)`, done in a worker within the limits for `size` bytes. Raises Unreadable beyond them."""
+    limits, returns = limits_of(size), cast("type[_T]", _returned(work))
+    try:
+        return await in_worker_thread(call_in_worker, do_here, work, given, about, returns=returns, limits=limits)
+    except WorkTooLarge as error:
+        raise Unreadable(f"the answer was not read: {error.message}", reason="size") from error
+
+
+@cache
+def _returned(work: Callable[..., object]) -> object:
+    return get_type_hints(work)["return"]
+
+
+def do_here(work: Callable[..., _T], given: Sequence[Any], about: Mapping[str, Any]) -> _T:
+    """Return `work(*given, **about)`, done in this process, which is the worker."""
+    return work(*given, **about)
 
 
 Options = TypeVar("Options", bound=ApiOptions)

@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, rate, result
+from deep_research.sources._api import ApiSource, DatedOptions, rate, read_answer, result
 from deep_research.sources._api_answers import (
     Element,
     children,
@@ -51,7 +51,7 @@ class ArxivSource(ApiSource[ArxivOptions]):
         else:
             params = {"search_query": search_query(query, self.options), "start": 0, "max_results": min(limit, 100)}
             params |= {"sortBy": "relevance", "sortOrder": "descending"}
-        return result(parse_feed(await self._get("/api/query", params)))
+        return result(await read_answer(parse_feed, await self._get("/api/query", params)))
 
 
 def search_query(query: str, options: ArxivOptions) -> str:

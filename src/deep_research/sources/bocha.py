@@ -7,7 +7,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, rate, result
+from deep_research.sources._api import ApiSource, rate, read_answer, result
 from deep_research.sources._api_answers import Record, explanation, failure, judge, object_of
 from deep_research.sources._web import LEAST_EXCERPT, Page, WebOptions, found_pages
 
@@ -39,7 +39,7 @@ class BochaSource(ApiSource[BochaOptions]):
             "include": "|".join(options.include_domains),
             "exclude": "|".join(options.exclude_domains),
         }
-        return result(parse_search(await self._post("/v1/web-search", body)))
+        return result(await read_answer(parse_search, await self._post("/v1/web-search", body)))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

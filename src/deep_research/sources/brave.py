@@ -6,7 +6,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, rate, result
+from deep_research.sources._api import ApiSource, rate, read_answer, result
 from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
@@ -42,7 +42,7 @@ class BraveSource(ApiSource[BraveOptions]):
             "freshness": options.period("{since}to{until}"),
             "extra_snippets": "true",
         }
-        return result(parse_search(await self._get("/res/v1/web/search", params)))
+        return result(await read_answer(parse_search, await self._get("/res/v1/web/search", params)))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

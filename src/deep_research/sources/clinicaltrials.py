@@ -9,7 +9,7 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, read_answer, result, snippet
 from deep_research.sources._api_answers import Record, distinct, object_of
 
 _MAX_OUTCOMES = 30
@@ -117,10 +117,10 @@ class ClinicalTrialsSource(ApiSource[ClinicalTrialsOptions]):
             "filter.overallStatus": ",".join(self.options.statuses),
             "filter.advanced": self.options.period("AREA[StartDate]RANGE[{since},{until}]", first="MIN", last="MAX"),
         }
-        return result(parse_studies(await self._get("/studies", params)))
+        return result(await read_answer(parse_studies, await self._get("/studies", params)))
 
     async def _read(self, found: Found) -> Document:
-        studies = parse_studies(await self._get(f"/studies/{found.key.removeprefix('nct:')}"))
+        studies = await read_answer(parse_studies, await self._get(f"/studies/{found.key.removeprefix('nct:')}"))
         if not studies or studies[0].document is None:
             raise NotFound(f"{self.name} has no record of {found.key}", source=self.name, url=found.url)
         return studies[0].document

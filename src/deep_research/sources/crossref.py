@@ -4,7 +4,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, rate, result
+from deep_research.sources._api import ApiSource, DatedOptions, rate, read_answer, result
 from deep_research.sources._api_answers import Record, distinct, list_of
 from deep_research.sources._papers import Ids, Work, doi, found_work, structured
 from deep_research.sources._record_documents import line, sections
@@ -38,9 +38,11 @@ class CrossrefSource(ApiSource[CrossrefOptions]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         mail = {"mailto": self._keys.get("CROSSREF_MAILTO", "")}
         if name := doi(query):
-            return result(parse_works(await self._get("/works", {"filter": f"doi:{name}", "rows": 1} | mail)))
+            return result(
+                await read_answer(parse_works, await self._get("/works", {"filter": f"doi:{name}", "rows": 1} | mail))
+            )
         params = {"query.bibliographic": query, "rows": min(limit, 100), "filter": _filter(self.options)}
-        return result(parse_works(await self._get("/works", params | {"select": _FIELDS} | mail)))
+        return result(await read_answer(parse_works, await self._get("/works", params | {"select": _FIELDS} | mail)))
 
 
 def parse_works(response: ApiResponse) -> list[Found]:

@@ -10,7 +10,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import RateLimited, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, rate, result
+from deep_research.sources._api import ApiSource, rate, read_answer, result
 from deep_research.sources._api_answers import failure, judge, listed, text
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
@@ -39,7 +39,7 @@ class DuckDuckGoSource(ApiSource[DuckDuckGoOptions]):
         del limit
         options = self.options
         params = {"q": sited(query, options), "kl": options.region, "df": options.period("{since}..{until}")}
-        return result(parse_search(await self._get("/html/", params)))
+        return result(await read_answer(parse_search, await self._get("/html/", params)))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, rate, result
+from deep_research.sources._api import ApiSource, DatedOptions, rate, read_answer, result
 from deep_research.sources._api_answers import Record, distinct, object_of
 from deep_research.sources._papers import Ids, Work, doi, found_work, pmid, structured
 from deep_research.sources._record_documents import line, sections
@@ -30,7 +30,7 @@ class EuropePmcSource(ApiSource[EuropePmcOptions]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"query": _query(query, self.options), "format": "json", "resultType": "core"}
         params |= {"pageSize": str(min(limit, 100)), "cursorMark": "*"}
-        return result(parse_search(await self._get("/search", params)))
+        return result(await read_answer(parse_search, await self._get("/search", params)))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

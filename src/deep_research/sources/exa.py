@@ -4,7 +4,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, calls_at_once, rate, result
+from deep_research.sources._api import ApiSource, calls_at_once, rate, read_answer, result
 from deep_research.sources._api_answers import Record, list_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
@@ -39,7 +39,7 @@ class ExaSource(ApiSource[ExaOptions]):
             "endPublishedDate": f"{options.until}T23:59:59.999Z" if options.until else "",
             "contents": {"text": {"maxCharacters": options.text_chars}} if options.text_chars else None,
         }
-        found = parse_search(await self._post("/search", body))
+        found = await read_answer(parse_search, await self._post("/search", body))
         return result(one.model_copy(update={"excerpt": 0 < options.text_chars <= len(one.page_text)}) for one in found)
 
 

@@ -16,7 +16,7 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiOptions, ApiSource, Options, snippet, web_addresses
+from deep_research.sources._api import ApiOptions, ApiSource, Options, in_a_worker, read_answer, snippet, web_addresses
 from deep_research.sources._api_answers import (
     Declaration,
     Element,
@@ -37,6 +37,7 @@ from deep_research.text.tokens import content_terms
 
 _TITLE_WEIGHT = 2.0
 _LEAST_SHARE = 0.34  # of the query's weight: one rare word of three is enough, one common word is not
+_MOST_ENTRIES = 2_000  # of one feed, which begins with the newest
 _ENOUGH_CHARS = 600  # a teaser is shorter; the page is read then
 _ROOTS = ("rss", "feed", "rdf", "channel")
 _DATES = ("published", "pubDate", "date", "issued", "updated", "created")
@@ -85,11 +86,17 @@ class ListingSource(ApiSource[Options]):
             if self._listing is None:
                 self._listing = await self._list()
         found, gaps = self._listing
-        return SearchResult(found=tuple(rank(query, found)[:limit]), gaps=tuple(gaps))
+        return SearchResult(found=tuple(await best(query, found, limit)), gaps=tuple(gaps))
 
 
-def rank(query: str, listing: Iterable[Found]) -> list[Found]:
-    """Return what answers the query, best first: words in common, rare ones and those of titles count more."""
+async def best(query: str, listing: Sequence[Found], limit: int) -> list[Found]:
+    """Return the best of what answers the query (`rank`), found in a worker."""
+    size = sum(len(found.title) + len(_body(found)) for found in listing)
+    return await in_a_worker(rank, query, listing, size=size, limit=limit)
+
+
+def rank(query: str, listing: Iterable[Found], limit: int) -> list[Found]:
+    """Return at most `limit` of what answers the query, best first: words in common, rare ones and those of titles count more."""
     entries = list(listing)
     wanted = list(dict.fromkeys(content_terms(query)))
     titles = [set(content_terms(found.title)) for found in entries]
@@ -104,7 +111,7 @@ def rank(query: str, listing: Iterable[Found]) -> list[Found]:
             extra = sum(weights[term] for term in wanted if term in title) / whole
             scored.append((share + (_TITLE_WEIGHT - 1) * extra, position))
     scored.sort(key=lambda pair: (-pair[0], pair[1]))
-    return [entries[position].model_copy(update={"score": score}) for score, position in scored]
+    return [entries[position].model_copy(update={"score": score}) for score, position in scored[:limit]]
 
 
 def _body(found: Found) -> str:
@@ -125,7 +132,7 @@ def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
     channel = root if channel is None else channel
     nodes = children(root, "entry") or children(channel, "item") or children(root, "item")
     site = text_of(channel, "title")
-    return [found for node in nodes if (found := _entry(node, site, response.url, source))]
+    return [found for node in nodes[:_MOST_ENTRIES] if (found := _entry(node, site, response.url, source))]
 
 
 def _entry(node: Element, site: str, base: str, source: type[Declaration]) -> Found | None:
@@ -215,7 +222,8 @@ def _authors(node: Element) -> tuple[str, ...]:
 def _json_feed(response: ApiResponse, source: type[Declaration]) -> list[Found]:
     answer = object_of(response, source, "items", what="feed")
     site = answer.text("title")
-    return [found for item in answer.records("items") if (found := _json_entry(item, site, response.url, source))]
+    items = answer.records("items")[:_MOST_ENTRIES]
+    return [found for item in items if (found := _json_entry(item, site, response.url, source))]
 
 
 def _json_entry(item: Record, site: str, base: str, source: type[Declaration]) -> Found | None:
@@ -267,7 +275,7 @@ class FeedsSource(ListingSource[FeedsOptions]):
         return await self._side_by_side(self.options.feeds, self._feed, "a feed")
 
     async def _feed(self, address: str) -> list[Found]:
-        return parse_feed(await self._client.request("GET", address, headers=self._headers()))
+        return await read_answer(parse_feed, await self._client.request("GET", address, headers=self._headers()))
 
 
 def parse_feed(response: ApiResponse) -> list[Found]:

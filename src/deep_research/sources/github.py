@@ -15,7 +15,16 @@ from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, Options, calls_at_once, rate, result, snippet
+from deep_research.sources._api import (
+    ApiSource,
+    DatedOptions,
+    Options,
+    calls_at_once,
+    rate,
+    read_answer,
+    result,
+    snippet,
+)
 from deep_research.sources._api_answers import Declaration, Record, explanation, failure, limited, object_of, says_wait
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -61,7 +70,7 @@ class GitHubSource(ApiSource[Options]):
         """Search for the parts of a query; where GitHub stopped before its end, that is a gap."""
         params = {"q": " ".join(filter(None, parts)), "per_page": min(limit, 100)}
         response = await self._get(f"/search/{kind}", params)
-        found, gaps = parse(response), list[Gap]()
+        found, gaps = await read_answer(parse, response), list[Gap]()
         if object_of(response, type(self)).get("incomplete_results") is True:
             why = "GitHub stopped searching before the end"
             gaps.append(Gap(what=f"search at {self.name}", why=why, source=self.name))
@@ -109,7 +118,7 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
         repository = found.key.removeprefix("github:")
         about = (("Repository", found.url), ("About", found.snippet), ("Last push", found.published))
         try:
-            readme = parse_readme(await self._get(f"/repos/{repository}/readme"))
+            readme = await read_answer(parse_readme, await self._get(f"/repos/{repository}/readme"))
         except NotFound:
             if not found.snippet:
                 raise
@@ -192,7 +201,7 @@ class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
         if not path:
             raise NotFound(f"{found.url} is no file on GitHub", source=self.name, url=found.url)
         address = f"/repos/{owner}/{name}/contents/{quote(unquote(path))}"
-        return parse_file(await self._get(address, {"ref": commit}))
+        return await read_answer(parse_file, await self._get(address, {"ref": commit}))
 
 
 def parse_code(response: ApiResponse) -> list[Found]:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, result
+from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, read_answer, result
 from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
@@ -54,7 +54,7 @@ class GoogleCseSource(ApiSource[GoogleCseOptions]):
             "sort": f"date:r:{options.since:%Y%m%d}:{options.until:%Y%m%d}" if options.since and options.until else "",
             "key": self._key(),
         }
-        return result(parse_programmable_search(await self._get("/customsearch/v1", params)))
+        return result(await read_answer(parse_programmable_search, await self._get("/customsearch/v1", params)))
 
 
 def parse_programmable_search(response: ApiResponse) -> list[Found]:
@@ -96,7 +96,7 @@ class SerperSource(ApiSource[SerperOptions]):
         until = f"before:{options.until}" if options.until else ""
         words = " ".join(part for part in (sited(query, options), since, until) if part)
         body = {"q": words, "num": min(limit, 100), "hl": options.language}
-        return result(parse_search(await self._post(f"/{options.kind}", body)))
+        return result(await read_answer(parse_search, await self._post(f"/{options.kind}", body)))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

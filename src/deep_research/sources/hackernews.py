@@ -7,7 +7,7 @@ from pydantic import Field
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, read_answer, result, snippet
 from deep_research.sources._api_answers import Record, failure, json_of, object_of, unix_seconds
 from deep_research.sources._record_documents import document, entities, paragraphs
 
@@ -34,10 +34,14 @@ class HackerNewsSource(ApiSource[HackerNewsOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"query": query, "tags": self.options.tags, "hitsPerPage": min(limit, 100)}
-        return result(parse_search(await self._get("/search", params | {"numericFilters": _filters(self.options)})))
+        return result(
+            await read_answer(
+                parse_search, await self._get("/search", params | {"numericFilters": _filters(self.options)})
+            )
+        )
 
     async def _read(self, found: Found) -> Document:
-        item = parse_item(await self._get(f"/items/{found.key.removeprefix('hn:')}"))
+        item = await read_answer(parse_item, await self._get(f"/items/{found.key.removeprefix('hn:')}"))
         if item.document is None:
             raise NotFound(f"the story {found.title!r} has no text and no comments", source=self.name, url=found.url)
         return item.document

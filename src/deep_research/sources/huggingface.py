@@ -12,11 +12,11 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, calls_at_once, rate, result
+from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, calls_at_once, rate, read_answer, result
 from deep_research.sources._api_answers import Record, explanation, failure, json_of, records
 from deep_research.sources._papers import Ids, Work, arxiv_id, found_work, full_text_of_arxiv, unstructured
 from deep_research.sources._record_documents import line, paragraphs
-from deep_research.sources.feeds import ListingSource, entries, rank
+from deep_research.sources.feeds import ListingSource, best, entries
 
 _MAX_TAGS = 30
 
@@ -35,7 +35,7 @@ class HuggingFaceBlogSource(ListingSource[HuggingFaceBlogOptions]):
     headers: ClassVar = {"accept": "application/rss+xml, application/xml;q=0.9"}
 
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
-        posts = parse_feed(await self._get("/blog/feed.xml"))
+        posts = await read_answer(parse_feed, await self._get("/blog/feed.xml"))
         return [post for post in posts if self.options.covers(post.published)], []
 
 
@@ -62,7 +62,7 @@ class HuggingFaceModelsSource(ApiSource[HuggingFaceModelsOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"search": query, "sort": self.options.sort, "direction": -1, "limit": min(limit, 100)}
-        return result(parse_models(await self._get("/api/models", params)))
+        return result(await read_answer(parse_models, await self._get("/api/models", params)))
 
 
 def parse_models(response: ApiResponse) -> list[Found]:
@@ -117,9 +117,11 @@ class HuggingFacePapersSource(ApiSource[HuggingFacePapersOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         if self.options.day is None:
-            return result(parse_papers(await self._get("/api/papers/search", {"q": query})))
-        listed = parse_papers(await self._get("/api/daily_papers", {"limit": 100, "date": f"{self.options.day}"}))
-        return result(rank(query, listed)[:limit])
+            return result(await read_answer(parse_papers, await self._get("/api/papers/search", {"q": query})))
+        listed = await read_answer(
+            parse_papers, await self._get("/api/daily_papers", {"limit": 100, "date": f"{self.options.day}"})
+        )
+        return result(await best(query, listed, limit))
 
 
 def parse_papers(response: ApiResponse) -> list[Found]:

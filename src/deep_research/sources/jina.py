@@ -10,7 +10,7 @@ from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, calls_at_once, rate, result
+from deep_research.sources._api import ApiSource, calls_at_once, rate, read_answer, result
 from deep_research.sources._api_answers import Record, failure, json_of, judge, records
 from deep_research.sources._record_documents import line, read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
@@ -37,11 +37,13 @@ class JinaSource(ApiSource[JinaOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         del limit  # Jina returns five
-        return result(parse_search(await self._get(f"/{quote(sited(query, self.options), safe='')}")))
+        return result(
+            await read_answer(parse_search, await self._get(f"/{quote(sited(query, self.options), safe='')}"))
+        )
 
     async def _read(self, found: Found) -> Document:
         address = f"{self.options.reader_url.rstrip('/')}/{found.url}"
-        pages = parse_reader(await self._client.request("GET", address, headers=self._headers()))
+        pages = await read_answer(parse_reader, await self._client.request("GET", address, headers=self._headers()))
         if not pages or not pages[0].page_text:
             raise NotFound(f"{self.name} could not read {found.url}", source=self.name, url=found.url)
         return await in_background(read_page, pages[0])

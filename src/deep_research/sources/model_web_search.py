@@ -17,7 +17,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult, Usage
 from deep_research.errors import Blocked, SourceError, Unreachable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, calls_at_once, rate
+from deep_research.sources._api import ApiSource, calls_at_once, rate, read_answer
 from deep_research.sources._api_answers import Record, failure, limited, object_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
@@ -90,7 +90,7 @@ class AnthropicWebSearchSource(ApiSource[AnthropicWebSearchOptions]):
             "tool_choice": {"type": "tool", "name": "web_search"},
         }
         response = await self._post("/v1/messages", body)
-        found = [one for one in parse_anthropic_answer(response) if allowed(one.url, options)]
+        found = [one for one in await read_answer(parse_anthropic_answer, response) if allowed(one.url, options)]
         return SearchResult(found=tuple(found[:limit]), usage=usage_of(response))
 
 
@@ -165,7 +165,7 @@ class OpenAiWebSearchSource(ApiSource[OpenAiWebSearchOptions]):
             "store": False,
         }
         response = await self._post("/responses", body)
-        found = [one for one in parse_openai_answer(response) if allowed(one.url, options)]
+        found = [one for one in await read_answer(parse_openai_answer, response) if allowed(one.url, options)]
         return SearchResult(found=tuple(found[:limit]), usage=usage_of(response))
 
 

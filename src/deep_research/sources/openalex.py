@@ -7,7 +7,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, result
+from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, read_answer, result
 from deep_research.sources._api_answers import Record, list_of, listed, number
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
 from deep_research.sources._record_documents import line
@@ -44,9 +44,13 @@ class OpenAlexSource(ApiSource[OpenAlexOptions]):
             "mailto": self._keys.get("OPENALEX_MAILTO", ""),
         }
         if name := doi(query):
-            return result(parse_works(await self._get("/works", {"filter": f"doi:{name}", "per_page": 1} | own)))
+            return result(
+                await read_answer(
+                    parse_works, await self._get("/works", {"filter": f"doi:{name}", "per_page": 1} | own)
+                )
+            )
         params = {"search": _plain(query), "per_page": min(limit, 200), "filter": _filter(self.options)}
-        return result(parse_works(await self._get("/works", params | {"select": _FIELDS} | own)))
+        return result(await read_answer(parse_works, await self._get("/works", params | {"select": _FIELDS} | own)))
 
 
 def parse_works(response: ApiResponse) -> list[Found]:

@@ -18,7 +18,7 @@ from pydantic import Field, field_validator
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import ConfigError, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, result, snippet
+from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, read_answer, result, snippet
 from deep_research.sources._api_answers import Record, failure, iso_date, list_of, object_of
 from deep_research.sources._record_documents import document, line
 from deep_research.text.cleaning import fold
@@ -66,7 +66,7 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
             "_source": [*options.title_fields, *options.text_fields, *options.url_fields, *options.date_fields],
         }
         response = await self._post(f"/{quote(options.index, safe=',*')}/_search", asked)
-        return result(parse_search(response, options))
+        return result(await read_answer(parse_search, response, options=options))
 
     def _headers(self) -> dict[str, str]:
         """Return the headers; USER:PASSWORD is sent as such, anything else as a key of Elasticsearch."""
@@ -157,7 +157,9 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
         return SearchResult(found=tuple(self._record(row) for row in rows), gaps=tuple(gaps))
 
     async def _embed(self, query: str) -> Sequence[float]:
-        return parse_embedding(await self._post("/embeddings", {"input": query, "model": self.options.embedding_model}))
+        return await read_answer(
+            parse_embedding, await self._post("/embeddings", {"input": query, "model": self.options.embedding_model})
+        )
 
     def _ask(self, query: str, vector: Sequence[float], limit: int) -> list[tuple[Any, ...]]:
         """Return the records of both rankings. Raises Unreachable and Unreadable, without the address."""

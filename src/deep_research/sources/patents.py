@@ -16,7 +16,7 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, keywords, rate, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, keywords, rate, read_answer, result, snippet
 from deep_research.sources._api_answers import (
     Element,
     Record,
@@ -124,7 +124,11 @@ class EpoSource(ApiSource[EpoOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"q": search_query(query, self.options), "Range": f"1-{min(limit, 100)}"}
-        return result(parse_epo_patents(await self._call("/rest-services/published-data/search/biblio", params)))
+        return result(
+            await read_answer(
+                parse_epo_patents, await self._call("/rest-services/published-data/search/biblio", params)
+            )
+        )
 
     async def _read(self, found: Found) -> Document:
         """The record and, where the office publishes texts, the claims."""
@@ -133,13 +137,13 @@ class EpoSource(ApiSource[EpoOptions]):
         if not match:
             raise NotFound(f"{found.key} is no publication number", source=self.name, url=found.url)
         address = f"/rest-services/published-data/publication/docdb/{'.'.join(match.groups())}"
-        patents = parse_epo_patents(await self._call(f"{address}/biblio", {}))
+        patents = await read_answer(parse_epo_patents, await self._call(f"{address}/biblio", {}))
         if not patents or patents[0].document is None:
             raise NotFound(f"{self.name} has no record of {publication}", source=self.name, url=found.url)
         sections: list[tuple[str, str]] = []
         for part, parse in (("claims", parse_claims), ("description", parse_description)):
             with suppress(NotFound):  # most offices hand in no texts
-                texts = parse(await self._call(f"{address}/{part}", {}))
+                texts = await read_answer(parse, await self._call(f"{address}/{part}", {}))
                 sections.append((part.capitalize(), "\n\n".join(texts)))
         return _writing.joined(patents[0].document, _writing.document("", sections=sections))
 
@@ -298,7 +302,9 @@ class UsptoSource(ApiSource[UsptoOptions]):
             "limit": min(limit, 100),
             "rangeFilters": self.options.period("applicationMetaData.filingDate {since}:{until}", first="1900-01-01"),
         }
-        return result(parse_applications(await self._get("/api/v1/patent/applications/search", params)))
+        return result(
+            await read_answer(parse_applications, await self._get("/api/v1/patent/applications/search", params))
+        )
 
 
 def parse_applications(response: ApiResponse) -> list[Found]:

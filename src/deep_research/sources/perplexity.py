@@ -4,7 +4,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, calls_at_once, rate, result
+from deep_research.sources._api import ApiSource, calls_at_once, rate, read_answer, result
 from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
@@ -40,7 +40,7 @@ class PerplexitySource(ApiSource[PerplexityOptions]):
             "search_before_date_filter": f"{options.until:%m/%d/%Y}" if options.until else "",
         }
         del limit
-        return result(parse_answer(await self._post("/chat/completions", body)))
+        return result(await read_answer(parse_answer, await self._post("/chat/completions", body)))
 
 
 def parse_answer(response: ApiResponse) -> list[Found]:

@@ -7,7 +7,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, rate, result
+from deep_research.sources._api import ApiSource, DatedOptions, rate, read_answer, result
 from deep_research.sources._api_answers import (
     Element,
     child,
@@ -52,17 +52,19 @@ class PubMedSource(ApiSource[PubMedOptions]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"term": _term(query, self.options), "retmax": min(limit, 100), "sort": "relevance"}
         params |= _period(self.options)
-        ids = parse_ids(await self._call("esearch", params | {"retmode": "json"}))
+        ids = await read_answer(parse_ids, await self._call("esearch", params | {"retmode": "json"}))
         if not ids and (spelled := await self._spelled(query)):
             params["term"] = _term(spelled, self.options)
-            ids = parse_ids(await self._call("esearch", params | {"retmode": "json"}))
+            ids = await read_answer(parse_ids, await self._call("esearch", params | {"retmode": "json"}))
         if not ids:
             return SearchResult()
-        return result(parse_articles(await self._call("efetch", {"id": ",".join(ids), "retmode": "xml"})))
+        return result(
+            await read_answer(parse_articles, await self._call("efetch", {"id": ",".join(ids), "retmode": "xml"}))
+        )
 
     async def _spelled(self, query: str) -> str:
         try:
-            return parse_spelling(await self._call("espell", {"term": query}))
+            return await read_answer(parse_spelling, await self._call("espell", {"term": query}))
         except SourceError:
             return ""  # the search itself was answered: nothing was found
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import Blocked, Unreachable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, calls_at_once, rate, result
+from deep_research.sources._api import ApiSource, calls_at_once, rate, read_answer, result
 from deep_research.sources._api_answers import Record, failure, iso_date, listed, object_of, text
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
@@ -44,7 +44,7 @@ class SearxngSource(ApiSource[SearxngOptions]):
             "engines": ",".join(self.options.engines),
         }
         response = await self._get("/search", params)
-        return result(parse_search(response), _gaps(object_of(response, type(self), "results")))
+        return result(await read_answer(parse_search, response), _gaps(object_of(response, type(self), "results")))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

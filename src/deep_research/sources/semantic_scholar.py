@@ -5,7 +5,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, rate, result
+from deep_research.sources._api import ApiSource, DatedOptions, rate, read_answer, result
 from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
 from deep_research.sources._record_documents import line
@@ -37,7 +37,9 @@ class SemanticScholarSource(ApiSource[SemanticScholarOptions]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         ids = [f"ARXIV:{number}" for number in [arxiv_id(query)] if number] or [f"DOI:{d}" for d in [doi(query)] if d]
         if ids:
-            return result(parse_papers(await self._get(f"/graph/v1/paper/{ids[0]}", {"fields": _FIELDS})))
+            return result(
+                await read_answer(parse_papers, await self._get(f"/graph/v1/paper/{ids[0]}", {"fields": _FIELDS}))
+            )
         params = {
             "query": query.replace("-", " "),  # a hyphenated word finds nothing there
             "limit": min(limit, 100),
@@ -45,7 +47,7 @@ class SemanticScholarSource(ApiSource[SemanticScholarOptions]):
             "publicationDateOrYear": self.options.period("{since}:{until}", first="", last=""),
             "fieldsOfStudy": ",".join(self.options.fields_of_study),
         }
-        return result(parse_papers(await self._get("/graph/v1/paper/search", params)))
+        return result(await read_answer(parse_papers, await self._get("/graph/v1/paper/search", params)))
 
 
 def parse_papers(response: ApiResponse) -> list[Found]:

@@ -14,7 +14,7 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import RateLimited, SourceError
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, rate, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, rate, read_answer, result, snippet
 from deep_research.sources._api_answers import Record, explanation, failure, list_of, object_of, unix_seconds
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -71,7 +71,8 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
             except SourceError as error:
                 why = self._without_secrets(error).message
                 gaps.append(Gap(what="answers to questions", why=why, source=self.name))
-        return result(parse_questions(response, site=options.site, answers=answers), gaps)
+        found = await read_answer(parse_questions, response, site=options.site, answers=answers)
+        return result(found, gaps)
 
     async def _call(self, path: str, params: Mapping[str, str | int]) -> ApiResponse:
         """Call a method of the site, after the pause that the last answer asked for (`backoff`, in seconds)."""

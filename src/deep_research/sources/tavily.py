@@ -8,7 +8,7 @@ from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, calls_at_once, rate, result
+from deep_research.sources._api import ApiSource, calls_at_once, rate, read_answer, result
 from deep_research.sources._api_answers import Record, list_of
 from deep_research.sources._record_documents import read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, page_key
@@ -51,11 +51,12 @@ class TavilySource(ApiSource[TavilyOptions]):
             "end_date": f"{options.until or ''}",
             "include_raw_content": "markdown" if options.whole_pages else None,
         }
-        return result(parse_search(await self._post("/search", body)))
+        return result(await read_answer(parse_search, await self._post("/search", body)))
 
     async def _read(self, found: Found) -> Document:
         response = await self._post("/extract", {"urls": [found.url], "format": "markdown"})
-        read = next((page for page in parse_extract(response) if page.key == page_key(found.url)), None)
+        pages = await read_answer(parse_extract, response)
+        read = next((page for page in pages if page.key == page_key(found.url)), None)
         if read is None:
             raise NotFound(f"{self.name} could not read {found.url}", source=self.name, url=found.url)
         told = {"title": found.title, "published": found.published}

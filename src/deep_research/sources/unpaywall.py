@@ -5,7 +5,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, result
+from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, read_answer, result
 from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._papers import Ids, Work, doi, found_work
 
@@ -31,11 +31,13 @@ class UnpaywallSource(ApiSource[UnpaywallOptions]):
         email = {"email": self._key()}
         if name := doi(query):
             try:
-                return result(parse_works(await self._get(f"/v2/{name}", email)))
+                return result(await read_answer(parse_works, await self._get(f"/v2/{name}", email)))
             except NotFound:
                 return SearchResult()
         open_only = {"is_oa": "true"} if self.options.open_access_only else {}
-        return result(parse_works(await self._get("/v2/search", {"query": query} | open_only | email)))
+        return result(
+            await read_answer(parse_works, await self._get("/v2/search", {"query": query} | open_only | email))
+        )
 
 
 def parse_works(response: ApiResponse) -> list[Found]:

@@ -12,7 +12,7 @@ from deep_research.i18n.language import detect
 from deep_research.i18n.lexicon import words
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiOptions, ApiSource, rate, result, snippet
+from deep_research.sources._api import ApiOptions, ApiSource, rate, read_answer, result, snippet
 from deep_research.sources._api_answers import Record, failure, limited, object_of
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -45,14 +45,15 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
     async def _searched(self, query: str, limit: int, language: str) -> list[Found]:
         params = {"list": "search", "srsearch": query, "srlimit": min(limit, 50), "srprop": "snippet|timestamp"}
         response = await self._query(self._edition(language), params)
-        return parse_search(response, language=language)
+        return await read_answer(parse_search, response, language=language)
 
     async def _read(self, found: Found) -> Document:
         parts = found.key.split(":", 2)
         if len(parts) != 3 or parts[0] != self.name:
             raise NotFound(f"{found.key} is no article of Wikipedia", source=self.name, url=found.url)
         params = {"prop": "extracts|info", "explaintext": 1, "inprop": "url", "redirects": 1, "titles": parts[2]}
-        pages = parse_pages(await self._query(self._edition(parts[1]), params), language=parts[1])
+        response = await self._query(self._edition(parts[1]), params)
+        pages = await read_answer(parse_pages, response, language=parts[1])
         read = next((page.document for page in pages if page.document), None)
         if read is None:
             raise NotFound(f"Wikipedia has no article {parts[2]!r} in {parts[1]}", source=self.name, url=found.url)

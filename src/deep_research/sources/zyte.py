@@ -10,7 +10,7 @@ from deep_research.data import Document, Found, Gap
 from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import calls_at_once, rate, web_addresses
+from deep_research.sources._api import calls_at_once, rate, read_answer, web_addresses
 from deep_research.sources._api_answers import Record, failure, object_of
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages
@@ -56,10 +56,10 @@ class ZyteSource(ListingSource[ZyteOptions]):
         return [one for one in found if self.options.covers(one.published)], gaps
 
     async def _page(self, address: str) -> list[Found]:
-        return parse_article_list(await self._extract(address, "articleList"))
+        return await read_answer(parse_article_list, await self._extract(address, "articleList"))
 
     async def _read(self, found: Found) -> Document:
-        read = parse_article(await self._extract(found.url, "article")).document
+        read = (await read_answer(parse_article, await self._extract(found.url, "article"))).document
         if read is None:
             raise NotFound(f"{self.name} found no article at {found.url}", source=self.name, url=found.url)
         return read

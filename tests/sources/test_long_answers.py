@@ -1,0 +1,69 @@
+"""Feeds and answers of APIs that are long: read and ranked in a worker, to a bound, while others have their turn."""
+
+import os
+import time
+
+import pytest
+
+from deep_research.errors import Unreadable
+from deep_research.fetch.web import Web, WebOptions
+from deep_research.ports import ApiResponse
+from deep_research.sources import api_sources
+from deep_research.sources._api import in_a_worker, read_answer
+from deep_research.sources.crossref import parse_works
+from deep_research.sources.feeds import parse_feed
+from tests.support import web_answers
+from tests.support.fake_web import FakeWeb
+
+_TAKEN = 2_000
+_FEED = (
+    b"<rss><channel><title>Bridges</title>"
+    + b"".join(b"<item><title>Bridge %d</title><link>http://a.test/%d</link></item>" % (n, n) for n in range(60_000))
+    + b"</channel></rss>"
+)
+
+
+def _response(body: bytes) -> ApiResponse:
+    return ApiResponse(200, {"retry-after": "7"}, body, "http://a.test/feed.xml?key=x")
+
+
+def _end() -> list[int]:
+    """End this process, as the limits of a worker do."""
+    os._exit(3)
+
+
+async def test_of_a_feed_without_end_the_newest_entries_are_read_and_ranked_elsewhere() -> None:
+    begun = time.process_time()
+    assert len(parse_feed(_response(_FEED))) == _TAKEN
+    here = time.process_time() - begun
+    with FakeWeb() as internet:
+        internet.otherwise = web_answers.packed(_FEED, "application/rss+xml")
+        base = internet.base("api.test")
+        web = Web(WebOptions(base_addresses=(base,)))
+        source = api_sources()["feeds"].build({"feeds": [f"{base}/feed.xml"]}, web.api, {})
+        try:
+            await source.search("nothing of it", limit=3)  # workers are there, and so is the list
+            begun = time.process_time()
+            found = (await source.search("bridge 1999", limit=3)).found
+            ranked = time.process_time() - begun
+            read = await read_answer(parse_feed, _response(_FEED))
+            assert time.process_time() - begun - ranked < here
+        finally:
+            await web.close()
+    assert [one.title for one in found] == ["Bridge 1999"]
+    assert len(read) == _TAKEN
+
+
+@pytest.mark.parametrize("body", [b"<html>" + b"x" * 100, b"x" * 100_000], ids=["markup", "no data"])
+async def test_an_error_in_a_worker_is_told_as_one_here(body: bytes) -> None:
+    with pytest.raises(Unreadable) as here:
+        parse_works(_response(body))
+    with pytest.raises(Unreadable) as there:
+        await read_answer(parse_works, _response(body))
+    assert vars(there.value) == vars(here.value)
+    assert (there.value.source, there.value.status, there.value.url) == ("crossref", 200, "http://a.test/feed.xml")
+
+
+async def test_what_takes_too_long_is_not_read() -> None:
+    with pytest.raises(Unreadable, match="the answer was not read"):
+        await in_a_worker(_end, size=1)
