@@ -15,13 +15,13 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from deep_research.server import bounded_connection, request_guard
+from deep_research.server import bounded_connection, request_bodies
 from tests.server.serving import serving
 
 _HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-a: "
 _SLOW_BODY = (
-    b"POST /api/v1/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-    b'Content-Length: 900000\r\n\r\n{"token":"'
+    b"POST /api/v1/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 100000\r\n\r\n{"question":"'
 )
 _FILES = 256
 
@@ -107,8 +107,8 @@ def test_the_rest_of_a_refused_body_is_not_waited_for(tmp_path: Path, monkeypatc
 
 
 def test_a_body_that_does_not_come_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_guard, "_BODY_SECONDS", 0.2)
-    monkeypatch.setattr(request_guard, "_LEAST_BYTES_PER_SECOND", 10_000_000)
+    monkeypatch.setattr(request_bodies, "_BODY_SECONDS", 0.2)
+    monkeypatch.setattr(request_bodies, "_LEAST_BYTES_PER_SECOND", 10_000_000)
     with serving(tmp_path) as address:
         port = int(address.rsplit(":", 1)[1])
         with held(port, 1, _SLOW_BODY) as (one,):

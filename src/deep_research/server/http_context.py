@@ -23,7 +23,8 @@ from deep_research.errors import (
 )
 from deep_research.server.access_tokens import AccessTokens
 from deep_research.server.api_models import Problem
-from deep_research.server.request_guard import Refusal, problem
+from deep_research.server.request_bodies import Refusal
+from deep_research.server.request_guard import problem
 from deep_research.server.run_service import RunService
 from deep_research.server.uploads import UploadLimit
 
