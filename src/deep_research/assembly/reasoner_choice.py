@@ -67,6 +67,13 @@ def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | No
     return open_model(provider, settings.model_name, keys=keys, base_url=settings.model_base_url)
 
 
+def loads_by_name(settings: Settings) -> bool:
+    """Return whether the model is one of LangChain's, whose name says which package is loaded and what it fetches."""
+    from deep_research.providers.provider_catalog import provider_called, split_model  # noqa: PLC0415
+
+    return "langchain" in (provider_called(settings.model_provider), split_model(settings.model_name or "")[0])
+
+
 def ready_models(settings: Settings) -> dict[str, str]:
     """Return the providers whose key or address is set, each with its usual model ("" where there is none)."""
     from deep_research.providers.provider_catalog import AUTO_ORDER, PROVIDERS, auto_provider  # noqa: PLC0415
