@@ -4,6 +4,7 @@ import ipaddress
 import json
 import re
 from collections.abc import Iterable
+from contextlib import AsyncExitStack
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -59,6 +60,7 @@ class RequestGuard:
             return
         started = False
         body: Body | None = None
+        room = AsyncExitStack()  # of an upload, until it is answered: then it is among the documents
 
         async def send_guarded(message: Message) -> None:
             nonlocal started
@@ -66,6 +68,7 @@ class RequestGuard:
                 return  # whatever the application makes of a body that was cut
             if message["type"] == "http.response.start":
                 started = True
+                await room.aclose()
                 given = {name for name, _ in message["headers"]}
                 message["headers"] = [*message["headers"], *(h for h in HEADERS if h[0] not in given)]
                 if b"cache-control" not in given:
@@ -80,7 +83,8 @@ class RequestGuard:
             announced = headers.get("content-length", "")
             if self._uploads is not None and (scope["method"], scope["path"]) == ("POST", "/api/v1/documents"):
                 body = Body(receive, BodyLimit(self._uploads.largest), announced)
-                async with self._uploads.room_for(owner, body.size):
+                async with room:
+                    await room.enter_async_context(self._uploads.room_for(owner, body.size))
                     await self._app(scope, body.receive, send_guarded)
             else:
                 is_small = scope["method"] in _SAFE or _is_public(scope["path"])
