@@ -61,7 +61,9 @@ def settings_of_client(given: Mapping[str, Any], before: Mapping[str, Any] = Map
     """
     settings = load_settings(**before, **given)
     if given.keys() & {"model_provider", "model_name"} and api.loads_by_name(settings):
-        message = "Models of LangChain are named by the server's own settings alone; name none, or one of /api/v1/options."
+        message = (
+            "Models of LangChain are named by the server's own settings alone; name none, or one of /api/v1/options."
+        )
         raise ConfigError(message, setting="model_provider", value="langchain")
     return settings
 

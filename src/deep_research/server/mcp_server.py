@@ -165,9 +165,7 @@ class _Tools:
 
     def __init__(self, options: McpOptions) -> None:
         self._options = options
-        self._service = make_run_service(
-            options.home, options.tokens, queued=options.queued, max_runs=options.max_runs
-        )
+        self._service = make_run_service(options.home, options.tokens, queued=options.queued, max_runs=options.max_runs)
 
     def register(self, server: MCPServer) -> None:
         """Offer the tools and resources."""
