@@ -4,6 +4,7 @@ import difflib
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from deep_research.errors import ConfigError, ModelSetupError
@@ -217,7 +218,8 @@ def open_model(
     return _adapter(known.wire)(_wire(known, about, keys, timeout_seconds, proxy), about, family, thinking=thinking)
 
 
-class NamedModel(NamedTuple):
+@dataclass
+class NamedModel:
     """A model of which only the name and the family are there: what it would be asked is in a journal."""
 
     provider: str
