@@ -648,6 +648,13 @@ def list_models(settings: Settings) -> Mapping[str, str]:
     return ready_models(settings)
 
 
+def loads_by_name(settings: Settings) -> bool:
+    """Return whether the model's name says which package is loaded: a stranger must not choose it."""
+    from deep_research.assembly import reasoner_choice  # noqa: PLC0415 - only where it is asked for
+
+    return reasoner_choice.loads_by_name(settings)
+
+
 def preview_run(settings: Settings, docs: Sequence[str] = ()) -> "Preview":
     """Return the model and the sources that a run would use. Raises ConfigError for what cannot be used."""
     from deep_research.assembly.run_settings import preview  # noqa: PLC0415 - only where it is asked for

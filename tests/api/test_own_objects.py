@@ -19,6 +19,7 @@ from deep_research import (
     follow_up,
     research,
 )
+from deep_research.api import open_run
 from deep_research.concurrency import run_now
 from deep_research.errors import ConfigError
 from deep_research.providers.provider_catalog import open_model
@@ -183,3 +184,10 @@ def test_a_report_as_text(docs: list[str], tmp_path: Path) -> None:
     assert f"{report}" == str(report) == report.report == report._repr_markdown_()
     assert report.save(tmp_path / "report.md").read_text("utf-8") == report.report
     assert (tmp_path / "again.md").write_text(str(report), "utf-8") > 100
+
+
+def test_a_run_replays_without_the_models_that_were_handed_over(docs: list[str], provider: ScriptedProvider) -> None:
+    report = research(QUESTION, docs=docs, model=langchain_model(provider), report_model=OwnModel(provider))
+    asked = len(provider.calls)
+    again = run_now(open_run(report.run_id).replay)
+    assert (again.report, len(provider.calls)) == (report.report, asked)

@@ -69,16 +69,22 @@ def serving(home: Path, **options: Any) -> Iterator[str]:
 @contextlib.contextmanager
 def serving_runs(home: Path, **options: Any) -> Iterator[Served]:
     """Give a server for the state folder `home`."""
-    listener = socket.create_server(("127.0.0.1", 0))
     app = make_app(ServerOptions(home, **options))
+    with serving_app(app) as (address, loop):
+        yield Served(address, app.state.context.service, loop)
+
+
+@contextlib.contextmanager
+def serving_app(app: Any) -> Iterator[tuple[str, asyncio.AbstractEventLoop]]:
+    """Give the address of a server of an application, and its loop."""
+    listener = socket.create_server(("127.0.0.1", 0))
     server = _Server(server_config(app, log_level="critical", timeout_graceful_shutdown=2))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()
     try:
         assert server.ready.wait(TIMEOUT)
         assert server.loop is not None
-        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        yield Served(address, app.state.context.service, server.loop)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", server.loop
     finally:
         server.should_exit = True
         thread.join(TIMEOUT)

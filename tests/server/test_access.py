@@ -182,13 +182,6 @@ def test_what_needs_no_token_reads_no_more_than_a_token(owners: Owners) -> None:
     anyone.close()
 
 
-def test_a_message_of_many_parts_is_refused_at_once(http: httpx.Client) -> None:
-    body = {"model": "deep-research", "messages": [{"role": "user", "content": [1] * 100_000}]}
-    answer = http.post("/v1/chat/completions", json=body)
-    assert answer.status_code in (400, 422)
-    assert len(answer.content) < 50_000
-
-
 def test_an_upload_over_the_limit_leaves_nothing(own_state: Path) -> None:
     from deep_research.server.uploads import UploadLimit  # noqa: PLC0415
 
@@ -308,3 +301,31 @@ def test_settings_that_cannot_be_used_are_told_and_not_shown_as_choices_without_
         assert told in options["problem"]
         assert options["strategies"]
         monkeypatch.delenv(name)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"model_provider": "langchain", "model_name": "huggingface:attacker/model"},
+        {"model_provider": "auto", "model_name": "langchain:huggingface:attacker/model"},
+        {"model_name": "langchain:huggingface:attacker/model"},
+    ],
+)
+def test_a_client_names_no_model_that_is_loaded_by_its_name(
+    own_state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: dict[str, str]
+) -> None:
+    package = tmp_path / "site" / "langchain_huggingface"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(f"from pathlib import Path\nPath({str(tmp_path / 'loaded')!r}).touch()\n")
+    monkeypatch.syspath_prepend(package.parent)
+    with serving(own_state) as address, client(address) as http:
+        run = http.post("/api/v1/runs", json=QUESTION).json()["id"]
+        until_report(http, run)
+        for path, asked in (
+            ("/api/v1/runs", {"question": "What is it?"}),
+            ("/api/v1/verifications", {"text": "It is 5 [1]."}),
+            (f"/api/v1/runs/{run}/follow-ups", {"question": "And then?"}),
+        ):
+            assert http.post(path, json={**asked, **named}).status_code == 400, path
+    assert not (tmp_path / "loaded").exists()
+    sys.modules.pop("langchain_huggingface", None)

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import select
 import socket
 import subprocess
 import sys
@@ -15,13 +16,13 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from deep_research.server import bounded_connection, request_guard
+from deep_research.server import bounded_connection, request_bodies
 from tests.server.serving import serving
 
 _HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-a: "
 _SLOW_BODY = (
-    b"POST /api/v1/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-    b'Content-Length: 900000\r\n\r\n{"token":"'
+    b"POST /api/v1/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 100000\r\n\r\n{"question":"'
 )
 _FILES = 256
 
@@ -107,11 +108,39 @@ def test_the_rest_of_a_refused_body_is_not_waited_for(tmp_path: Path, monkeypatc
 
 
 def test_a_body_that_does_not_come_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_guard, "_BODY_SECONDS", 0.2)
-    monkeypatch.setattr(request_guard, "_LEAST_BYTES_PER_SECOND", 10_000_000)
+    monkeypatch.setattr(request_bodies, "_BODY_SECONDS", 0.2)
+    monkeypatch.setattr(request_bodies, "_LEAST_BYTES_PER_SECOND", 10_000_000)
     with serving(tmp_path) as address:
         port = int(address.rsplit(":", 1)[1])
         with held(port, 1, _SLOW_BODY) as (one,):
             assert one.recv(12) == b"HTTP/1.1 408"
         kept = httpx.get(f"{address}/healthz")
         assert kept.status_code == 200
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of open files")
+@pytest.mark.parametrize(
+    "rest",
+    [
+        b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"Content-Length: 100\r\n\r\n{",
+        b"Content-Length: 5\r\n\r\n{}{}{GET / HTTP/0\r\n\r\n",
+    ],
+    ids=["no chunk", "half a body", "no second head"],
+)
+def test_what_is_no_http_writes_no_log(small_server: Served, rest: bytes) -> None:
+    before = small_server.log.read_bytes()
+    start, _, body = rest.partition(b"\r\n\r\n")
+    for host in (b"127.0.0.1", b"elsewhere.example"):
+        for pause in (False, True):  # with its head, or when that may have its answer
+            head = b"POST /api/v1/runs HTTP/1.1\r\nHost: " + host + b"\r\n" + start + b"\r\n\r\n"
+            with held(small_server.port, 1, head if pause else head + body) as (one,):
+                if pause:
+                    select.select([one], [], [], 1)
+                    one.sendall(body)
+                with contextlib.suppress(OSError):
+                    one.shutdown(socket.SHUT_WR)
+                    while one.recv(4_000):
+                        pass
+    assert httpx.get(f"http://127.0.0.1:{small_server.port}/healthz", timeout=20).status_code == 200
+    assert small_server.log.read_bytes() == before

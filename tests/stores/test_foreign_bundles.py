@@ -17,7 +17,7 @@ from tests.runs.running import engines, run
 
 from deep_research import api
 from deep_research.cli.main import cli
-from deep_research.errors import ConfigError, ResearchError, StoreError
+from deep_research.errors import ConfigError, ReplayDiffers, ResearchError, StoreError
 from deep_research.foreign_settings import SHAPES_REPORT
 from deep_research.settings import Settings
 from deep_research.stores.run_bundle import read_bundle, write_bundle
@@ -314,3 +314,31 @@ def test_an_imported_run_answers_questions_from_what_it_has_read(good: Path) -> 
     made = api.read_bundle(good)
     asked = CliRunner().invoke(cli, ["ask", "--run", made.id, "Which kinds of engines are there?"])
     assert asked.exit_code == 0, asked.output
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"model_provider": "langchain", "model_name": "huggingface:attacker/model"},
+        {"model_provider": "compatible", "model_name": "x", "write_model": "langchain:huggingface:attacker/model"},
+        {"model_provider": "compatible", "model_name": "x", "fallback_models": ["langchain:huggingface:attacker/m"]},
+        {"model_provider": "finder", "ranker": "model:langchain:huggingface:attacker/model"},
+    ],
+    ids=["model", "model of a role", "fallback", "ranker"],
+)
+def test_a_replay_loads_no_model_that_a_bundle_names(
+    good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: dict[str, Any]
+) -> None:
+    package = tmp_path / "site" / "langchain_huggingface"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(f"from pathlib import Path\nPath({str(tmp_path / 'loaded')!r}).touch()\n")
+    monkeypatch.syspath_prepend(package.parent)
+
+    def change(members: Members) -> None:
+        _edit(members, "run.json", settings={**json.loads(members["run.json"])["settings"], **named})
+
+    bundle = _changed(good, tmp_path / "evil.zip", change)
+    replayed = CliRunner().invoke(cli, ["replay", str(bundle)], env={"DEEP_RESEARCH_HOME": str(tmp_path / "home")})
+    assert replayed.exception is None or isinstance(replayed.exception, ReplayDiffers), replayed.output
+    assert not (tmp_path / "loaded").exists()
+    sys.modules.pop("langchain_huggingface", None)

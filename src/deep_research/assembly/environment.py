@@ -193,6 +193,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             on_gap=on_gap,
             today=job.today,
             models=environment.own.models,
+            is_offline=job.is_offline,
         )
         stack.push_async_callback(reasoner.close)
         ctx = RunContext(

@@ -67,6 +67,13 @@ def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | No
     return open_model(provider, settings.model_name, keys=keys, base_url=settings.model_base_url)
 
 
+def loads_by_name(settings: Settings) -> bool:
+    """Return whether the model is one of LangChain's, whose name says which package is loaded and what it fetches."""
+    from deep_research.providers.provider_catalog import provider_called, split_model  # noqa: PLC0415
+
+    return "langchain" in (provider_called(settings.model_provider), split_model(settings.model_name or "")[0])
+
+
 def ready_models(settings: Settings) -> dict[str, str]:
     """Return the providers whose key or address is set, each with its usual model ("" where there is none)."""
     from deep_research.providers.provider_catalog import AUTO_ORDER, PROVIDERS, auto_provider  # noqa: PLC0415
@@ -125,26 +132,29 @@ def open_reasoner(
     watch: Callable[[ModelRequest, Role], object] = lambda _request, _role: None,
     today: date | None = None,
     models: Mapping[str, Any] = _NO_MODELS,
+    is_offline: bool = False,
 ) -> OpenReasoner:
     """Return the reasoner that the settings name; `watch` sees every request to a model.
 
     `today` is the date that prompts name (None: that of this day, UTC). `models` are those that the program has handed
-    over, by the argument they were given as (`model`, `write_model`, …).
+    over, by the argument they were given as (`model`, `write_model`, …). With `is_offline` models are named alone: a
+    replay may be a stranger's, and opens none.
 
     Raises ConfigError for an unknown provider, a missing key, and a model that was handed over and is missing now.
     """
     if settings.model_provider == "finder" and not settings.ranker:
         return OpenReasoner(bounded_reasoner())
     if settings.model_provider == "finder":
-        return _open_ranked(settings, keys, journal, on_gap, watch)
+        return _open_ranked(settings, keys, journal, on_gap, watch, is_offline=is_offline)
     from deep_research.assembly.budget import PaidCalls, note_attempt  # noqa: PLC0415 - only with a model
     from deep_research.providers.http_wire import load_httpx  # noqa: PLC0415
     from deep_research.providers.model_client import ModelClient, Patience  # noqa: PLC0415
 
     load_httpx()  # in this thread, rather than in the event loop with the first call
     import_module("jinja2")
-    first, others, roles = _open_models(settings, keys, models)
-    _check_prices(settings, [first, *others, *roles.values()])
+    first, others, roles = _open_models(settings, keys, models, is_offline=is_offline)
+    if not is_offline:
+        _check_prices(settings, [first, *others, *roles.values()])
     client = ModelClient(
         [first, *others],
         roles=roles,
@@ -176,6 +186,8 @@ def _open_ranked(
     journal: Journal,
     on_gap: Callable[[Gap], object],
     watch: Callable[[ModelRequest, Role], object],
+    *,
+    is_offline: bool,
 ) -> OpenReasoner:
     """Return the finder with the ranker that the settings name. Raises ConfigError."""
     from deep_research.assembly.run_ranker import RunRanker, ranking_model  # noqa: PLC0415 - only with a ranker
@@ -195,8 +207,10 @@ def _open_ranked(
             base_url=settings.ranker_base_url,
             timeout_seconds=seconds,
             proxy=settings.proxy,
+            is_offline=is_offline,
         )
-        _check_prices(settings, [model])
+        if not is_offline:
+            _check_prices(settings, [model])
         client = ModelClient([model], account=note_attempt, patience=Patience.for_silence(seconds))
         paid = PaidCalls(client, journal, settings)
 
@@ -276,19 +290,20 @@ def _check_prices(settings: Settings, models: "Sequence[OpenModel]") -> None:
 
 
 def _open_models(
-    settings: Settings, keys: Mapping[str, str], own: Mapping[str, Any]
+    settings: Settings, keys: Mapping[str, str], own: Mapping[str, Any], *, is_offline: bool
 ) -> tuple["OpenModel", list["OpenModel"], dict[Role, "OpenModel"]]:
     """Open the run's model, its fallbacks, and the models of single roles, each once."""
     from deep_research.providers.own_models import open_own  # noqa: PLC0415
     from deep_research.providers.provider_catalog import open_fallbacks, open_model, open_named  # noqa: PLC0415
 
-    provider = settings.model_provider
+    provider = "langchain" if is_offline and settings.model_provider == _OWN else settings.model_provider
     options: dict[str, Any] = {
         "keys": keys,
         "base_url": settings.model_base_url,
         "thinking": settings.enable_thinking,
         "timeout_seconds": settings.model_timeout_seconds,
         "proxy": settings.proxy,
+        "is_offline": is_offline,
     }
     if provider == "ollama" and "max_context_tokens" in settings.model_fields_set:
         options["context_tokens"] = settings.max_context_tokens  # the server reserves memory for it

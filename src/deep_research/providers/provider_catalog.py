@@ -4,11 +4,13 @@ import difflib
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from deep_research.errors import ConfigError, ModelSetupError
 
 if TYPE_CHECKING:
+    from deep_research.data import ModelAnswer, ModelRequest
     from deep_research.providers.base_model import WiredModel
     from deep_research.providers.http_wire import HttpWire
     from deep_research.providers.model_client import OpenModel
@@ -181,12 +183,14 @@ def open_model(
     timeout_seconds: float = _TIMEOUT_SECONDS,
     proxy: str = "",
     chat_model: Any = None,
+    is_offline: bool = False,
 ) -> "OpenModel":
     """Return a chat model of a provider; nothing is sent yet.
 
     `keys` are the values of VARIABLES that are set; `facts` override what is known about the model's family;
     `context_tokens` says what it is served with (for Ollama: num_ctx); `timeout_seconds` is the longest
-    silence. With the provider `langchain`, `chat_model` is the model object to use. Raises ConfigError for an
+    silence. With the provider `langchain`, `chat_model` is the model object to use. With `is_offline`
+    it is named alone, for a journal that has its answers: nothing is made that could ask, read or load. Raises ConfigError for an
     unknown provider and a missing key.
     """
     from deep_research.providers.provider_failures import About  # noqa: PLC0415 - the catalog itself is light
@@ -199,7 +203,7 @@ def open_model(
     if chat_model is not None and known.wire != "langchain":
         message = f"A model object is for the provider langchain; {provider!r} is spoken to over its own wire."
         raise ConfigError(message, setting="model_provider", value=provider)
-    address = _address(known, keys, base_url)
+    address = known.base_url if is_offline else _address(known, keys, base_url)
     name = model or known.model
     if not name and chat_model is None:
         message = f"The provider {provider!r} has no default model: set model_name to one that it has."
@@ -207,9 +211,28 @@ def open_model(
     about = About(provider, name or type(chat_model).__name__, known.key, address)
     is_free = known.wire == "ollama" or (provider == "compatible" and not keys.get(known.key) and _is_near(address))
     family = _family(name or "", known, {**(_FREE if is_free else {}), **(facts or {})}, context_tokens)
+    if is_offline:
+        return NamedModel(provider, about.model, family)
     if known.wire == "langchain":
         return _langchain(about, family, base_url, timeout_seconds, chat_model)
     return _adapter(known.wire)(_wire(known, about, keys, timeout_seconds, proxy), about, family, thinking=thinking)
+
+
+@dataclass
+class NamedModel:
+    """A model of which only the name and the family are there: what it would be asked is in a journal."""
+
+    provider: str
+    model: str
+    family: "Family"
+
+    async def complete(self, request: "ModelRequest") -> "ModelAnswer":
+        """Raise ModelSetupError: it can answer nothing."""
+        message = f"The model {self.model!r} is not open: a replay asks none."
+        raise ModelSetupError(message, setting="model_name", reason="offline")
+
+    async def close(self) -> None:
+        """Nothing is held open."""
 
 
 def _is_near(address: str) -> bool:

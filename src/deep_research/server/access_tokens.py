@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -76,14 +76,22 @@ class AccessTokens:
 
     def owner_of(self, token: str) -> str | None:
         """Return the owner of a token, or None for an unknown one."""
+        return self._known().get(_digest(token))
+
+    def has_several_owners(self) -> bool:
+        """Return whether there are tokens of more than one owner."""
+        return len(set(self._known().values())) > 1
+
+    def _known(self) -> Mapping[str, str]:
+        """Return the owners by the hashes of their tokens; read anew when the file has changed."""
         try:
             stat = self._path.stat()
         except FileNotFoundError:
-            return None
+            return {}
         if (stat.st_mtime_ns, stat.st_size) != self._seen:
             self._owners = {record.sha256: record.owner for record in self.records()}
             self._seen = (stat.st_mtime_ns, stat.st_size)
-        return self._owners.get(_digest(token))
+        return self._owners
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

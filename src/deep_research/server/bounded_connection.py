@@ -7,6 +7,7 @@ them every answer; here they end by themselves, and give way before.
 import asyncio
 import sys
 
+from h11 import LocalProtocolError
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 10.0
@@ -68,6 +69,16 @@ class BoundedConnection(H11Protocol):
         if self._stall is not None:
             self._stall.cancel()
             self._stall = None
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP; what the application makes of the request goes nowhere, and into no log."""
+        try:
+            super().send_400_response(msg)
+        except LocalProtocolError:  # the request has its answer, or a part of it
+            self.transport.close()
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
 
     def handle_events(self) -> None:
         """Handle what has come; a complete head ends the waiting for it."""

@@ -30,7 +30,7 @@ from deep_research.server.http_context import ServerContext, add_error_handlers
 from deep_research.server.listening import run_app
 from deep_research.server.request_guard import RequestGuard, is_loopback
 from deep_research.server.run_service import make_run_service
-from deep_research.server.uploads import UploadLimit
+from deep_research.server.uploads import UploadLimit, UploadsUnderWay
 
 _TYPES = {
     "html": "text/html; charset=utf-8",
@@ -42,7 +42,6 @@ _TYPES = {
 }
 _PACKED = frozenset({"woff2"})
 _log = logging.getLogger(__name__)
-_MAX_BODY = 1_000_000
 
 
 class PageFile(NamedTuple):
@@ -139,7 +138,7 @@ def make_app(options: ServerOptions) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service = make_run_service(options.home, queued=options.queued, max_runs=options.max_runs)
+        service = make_run_service(options.home, tokens, queued=options.queued, max_runs=options.max_runs)
         app.state.context = ServerContext(service, tokens, options.uploads)
         warming = asyncio.create_task(asyncio.to_thread(warm_up))
         yield
@@ -166,8 +165,7 @@ def make_app(options: ServerOptions) -> FastAPI:
     ):
         app.include_router(router)
     add_error_handlers(app)
-    upload = options.uploads.megabytes * 1_000_000 + _MAX_BODY
-    app.add_middleware(RequestGuard, tokens=tokens, max_body=_MAX_BODY, max_upload=upload)
+    app.add_middleware(RequestGuard, tokens=tokens, uploads=UploadsUnderWay(options.home, options.uploads))
     return app
 
 

@@ -1,8 +1,10 @@
 """What the routes share: the service, the owner of a request, and how errors become answers."""
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Path, Request
@@ -10,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from deep_research import api
 from deep_research.api import Run
 from deep_research.errors import (
     ConfigError,
@@ -23,9 +26,11 @@ from deep_research.errors import (
 )
 from deep_research.server.access_tokens import AccessTokens
 from deep_research.server.api_models import Problem
-from deep_research.server.request_guard import Refusal, problem
+from deep_research.server.request_bodies import Refusal
+from deep_research.server.request_guard import problem
 from deep_research.server.run_service import RunService
 from deep_research.server.uploads import UploadLimit
+from deep_research.settings import Settings, load_settings
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +52,20 @@ def context_of(request: Request) -> ServerContext:
 def owner_of(request: Request) -> str:
     """Return the owner that the request belongs to, "" for the user of this machine."""
     return request.scope["state"]["owner"]
+
+
+def settings_of_client(given: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> Settings:
+    """Return the settings that a client gives, over those of a run `before` and the server's. Raises ConfigError.
+
+    Models of LangChain load packages and files by their names: those of the server's own settings are used alone.
+    """
+    settings = load_settings(**before, **given)
+    if given.keys() & {"model_provider", "model_name"} and api.loads_by_name(settings):
+        message = (
+            "Models of LangChain are named by the server's own settings alone; name none, or one of /api/v1/options."
+        )
+        raise ConfigError(message, setting="model_provider", value="langchain")
+    return settings
 
 
 Context = Annotated[ServerContext, Depends(context_of)]

@@ -54,7 +54,6 @@ _LINKED = 20
 """So many passages are linked from a report."""
 RunId = Annotated[str, Field(description="Id of a run, or an unambiguous part of it.", max_length=80)]
 Query = Annotated[str, Field(min_length=1, max_length=4000)]
-_MAX_BODY = 1_000_000
 
 
 class CitedSource(BaseModel):
@@ -166,7 +165,7 @@ class _Tools:
 
     def __init__(self, options: McpOptions) -> None:
         self._options = options
-        self._service = make_run_service(options.home, queued=options.queued, max_runs=options.max_runs)
+        self._service = make_run_service(options.home, options.tokens, queued=options.queued, max_runs=options.max_runs)
 
     def register(self, server: MCPServer) -> None:
         """Offer the tools and resources."""
@@ -355,9 +354,12 @@ def make_http_app(options: McpOptions) -> Any:
     """Return the ASGI application; requests pass the guard of the HTTP API: loopback names, tokens, sizes."""
     from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415 - only for HTTP
 
+    from deep_research.server.mcp_sessions import IDLE_SECONDS, SessionPlaces  # noqa: PLC0415
     from deep_research.server.request_guard import RequestGuard  # noqa: PLC0415
 
     # The guard checks Host and Origin, for every address and not for loopback alone.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    app = make_server(options).streamable_http_app(transport_security=security)
-    return RequestGuard(app, tokens=options.tokens, max_body=_MAX_BODY, max_upload=_MAX_BODY)
+    app = make_server(options).streamable_http_app(
+        transport_security=security, session_idle_timeout=IDLE_SECONDS, max_sessions=None
+    )
+    return RequestGuard(SessionPlaces(app), tokens=options.tokens)

@@ -1,14 +1,16 @@
 """What every request passes first: where it comes from, which owner it is, how large it is; and the security headers."""
 
-import asyncio
 import ipaddress
 import json
 import re
 from collections.abc import Iterable
+from contextlib import AsyncExitStack
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deep_research.server.access_tokens import AccessTokens
+from deep_research.server.request_bodies import SMALL, Body, BodyLimit, LargeBodies, Refusal, limit_of
+from deep_research.server.uploads import UploadsUnderWay
 
 COOKIE = "deep_research_token"
 _TOKEN_COOKIE = re.compile(rf"(?:^|;)\s?{COOKIE}=([\w.~-]{{1,300}})(?=;|\s|$)")
@@ -28,8 +30,6 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
 )
-_BODY_SECONDS, _LEAST_BYTES_PER_SECOND = 30.0, 20_000
-"""How long the body of a request may take, beside what it takes at this pace."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _LOCAL_NAMES = frozenset({"localhost"})
 _OF_PROXIES = frozenset(
@@ -42,25 +42,16 @@ _PROXIED = (
 )
 
 
-class Refusal(Exception):
-    """A request that is not let in: its HTTP status, and what the client is told."""
-
-    def __init__(self, status: int, title: str, detail: str) -> None:
-        super().__init__(detail)
-        self.status, self.title, self.detail = status, title, detail
-
-
 class RequestGuard:
     """ASGI middleware around the whole application.
 
     Without `tokens` requests are those of the user of this machine: the Host must be a loopback address, so that a web
-    page cannot reach the server by a name of its own (DNS rebinding), and nothing may come through a proxy. `max_body` limits bodies in bytes, `max_upload`
-    those of uploads.
+    page cannot reach the server by a name of its own (DNS rebinding), and nothing may come through a proxy. `uploads` has
+    the room of documents that are on their way (None: none are taken).
     """
 
-    def __init__(self, app: ASGIApp, *, tokens: AccessTokens | None, max_body: int, max_upload: int) -> None:
-        self._app, self._tokens = app, tokens
-        self._max_body, self._max_upload = max_body, max_upload
+    def __init__(self, app: ASGIApp, *, tokens: AccessTokens | None, uploads: UploadsUnderWay | None = None) -> None:
+        self._app, self._tokens, self._uploads, self._large = app, tokens, uploads, LargeBodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer what is not let in, and pass on the rest."""
@@ -68,14 +59,16 @@ class RequestGuard:
             await self._app(scope, receive, send)
             return
         started = False
-        body = _Body(receive)
+        body: Body | None = None
+        room = AsyncExitStack()  # of an upload, until it is answered: then it is among the documents
 
         async def send_guarded(message: Message) -> None:
             nonlocal started
-            if body.refused and not started:
+            if body is not None and body.refused and not started:
                 return  # whatever the application makes of a body that was cut
             if message["type"] == "http.response.start":
                 started = True
+                await room.aclose()
                 given = {name for name, _ in message["headers"]}
                 message["headers"] = [*message["headers"], *(h for h in HEADERS if h[0] not in given)]
                 if b"cache-control" not in given:
@@ -84,20 +77,27 @@ class RequestGuard:
 
         try:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-            scope.setdefault("state", {})["owner"] = self._admit(scope, headers)
+            owner = scope.setdefault("state", {})["owner"] = self._admit(scope, headers)
             # Nothing else reads cookies, and reading them costs the square of their length (CVE-2024-7592).
             scope["headers"] = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
-            limit = self._max_upload if scope["path"] == "/api/v1/documents" else self._max_body
-            if self._tokens is not None and _is_public(scope["path"]):
-                limit = _PUBLIC_BODY
-            body.limit_to(limit, headers.get("content-length", ""))
-            await self._app(scope, body.receive, send_guarded)
+            announced = headers.get("content-length", "")
+            if self._uploads is not None and (scope["method"], scope["path"]) == ("POST", "/api/v1/documents"):
+                body = Body(receive, BodyLimit(self._uploads.largest), announced)
+                async with room:
+                    await room.enter_async_context(self._uploads.room_for(owner, body.size))
+                    await self._app(scope, body.receive, send_guarded)
+            else:
+                is_small = scope["method"] in _SAFE or _is_public(scope["path"])
+                body = Body(receive, SMALL if is_small else limit_of(scope["path"]), announced)
+                with self._large.place_for(owner, body.size):
+                    await body.read()
+                await self._app(scope, body.receive, send_guarded)
             if body.refused and not started:
                 raise body.refused
         except Refusal as refusal:
             if started:
                 raise
-            body.refused = None
+            body = None
             await _refuse(send_guarded, refusal, openai=scope["path"].startswith("/v1/"))
 
     def _admit(self, scope: Scope, headers: dict[str, str]) -> str:
@@ -119,10 +119,6 @@ class RequestGuard:
                 401, "Unauthorized", "A token is needed: Authorization: Bearer … (deep-research token create)."
             )
         return owner or ""
-
-
-_PUBLIC_BODY = 4_000
-"""Bytes of the body of a request that needs no token: a token, and nothing longer."""
 
 
 def _is_public(path: str) -> bool:
@@ -155,50 +151,13 @@ def is_loopback(name: str) -> bool:
         return False
 
 
-class _Body:
-    """The body of a request, held against a limit as it is announced and as it really comes, and against a deadline."""
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._limit = self._left = 0
-        self._deadline: float | None = None
-        self.refused: Refusal | None = None
-
-    def limit_to(self, limit: int, announced: str) -> None:
-        """Set the limit in bytes, and with it the deadline. Raises Refusal when more is announced."""
-        self._limit = self._left = limit
-        size = int(announced) if announced.isdecimal() else limit
-        if size > limit:
-            raise _too_large(limit)
-        self._deadline = asyncio.get_running_loop().time() + _BODY_SECONDS + size / _LEAST_BYTES_PER_SECOND
-
-    async def receive(self) -> Message:
-        """Give the next message; beyond limit and deadline the client counts as gone."""
-        try:
-            async with asyncio.timeout_at(self._deadline):
-                message = await self._receive()
-        except TimeoutError:
-            self.refused = Refusal(408, "Request timeout", "The body of the request came too slowly.")
-            return {"type": "http.disconnect"}
-        if not message.get("more_body"):
-            self._deadline = None
-        self._left -= len(message.get("body", b""))
-        if self._left < 0:
-            self.refused = _too_large(self._limit)
-            return {"type": "http.disconnect"}
-        return message
-
-
-def _too_large(limit: int) -> Refusal:
-    return Refusal(413, "Content too large", f"The limit is {limit / 1e6:g} MB.")
-
-
 async def _refuse(send: Send, refusal: Refusal, *, openai: bool) -> None:
     body = problem(refusal.status, refusal.title, refusal.detail, openai=openai)
     headers: Iterable[tuple[bytes, bytes]] = [
         (b"content-type", b"application/json" if openai else b"application/problem+json"),
         (b"content-length", str(len(body)).encode()),
         *([(b"www-authenticate", b"Bearer")] if refusal.status == 401 else []),
+        *([(b"retry-after", b"30")] if refusal.status == 429 else []),
     ]
     await send({"type": "http.response.start", "status": refusal.status, "headers": list(headers)})
     await send({"type": "http.response.body", "body": body})

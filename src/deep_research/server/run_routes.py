@@ -31,10 +31,9 @@ from deep_research.server.api_models import (
     Taken,
 )
 from deep_research.server.evidence_routes import view_of_report
-from deep_research.server.http_context import Context, Owner, OwnRun, problems
+from deep_research.server.http_context import Context, Owner, OwnRun, problems, settings_of_client
 from deep_research.server.run_service import RunService
 from deep_research.server.uploads import UploadedDocuments
-from deep_research.settings import load_settings
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
 Key = Annotated[
@@ -124,7 +123,7 @@ async def create_run(
 
     def prepare() -> tuple[Any, list[Path]]:
         documents = UploadedDocuments(home, context.uploads).paths_of(new.documents)
-        return load_settings(**new.settings()), documents
+        return settings_of_client(new.settings()), documents
 
     settings, documents = await asyncio.to_thread(prepare)
     run, is_new = await context.service.start(
@@ -297,6 +296,8 @@ async def ask_follow_up(given: FollowUpInput, context: Context, owner: Owner, ru
     if not run.has_report:
         raise RunBusy("The run has no report yet.", run_id=run.id)
     settings = given.model_dump(exclude={"question"}, exclude_none=True)
+    before = {name: value for name, value in run.record.settings.items() if name == "model_provider"}
+    await asyncio.to_thread(settings_of_client, settings, {} if "model_provider" in settings else before)
     made = await context.service.follow_up(context.service.home_of(owner), run, given.question, settings)
     return follow_up_view(made)
 

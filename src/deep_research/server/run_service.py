@@ -20,7 +20,8 @@ from deep_research.api import EventTail, Run
 from deep_research.data import Asked, FollowUp, Message
 from deep_research.errors import ConfigError, LimitReached, ResearchError, RunBusy, RunNotFound
 from deep_research.events import PASSING, Event, event_adapter
-from deep_research.server.access_tokens import owner_home
+from deep_research.server.access_tokens import AccessTokens, owner_home
+from deep_research.server.fair_turns import FairTurns
 from deep_research.settings import Settings
 
 LOOK_SECONDS, KEEPALIVE_SECONDS = 0.5, 15.0
@@ -157,14 +158,23 @@ async def _comes(news: asyncio.Event, seconds: float) -> bool:
 class RunService:
     """Carries out the runs of all owners in this process.
 
-    At most `max_active` at a time, `max_waiting` more wait for their turn; beyond that LimitReached is raised.
+    At most `max_active` at a time, in turns of their owners; so many and `max_waiting` more of an owner are taken, beyond
+    that LimitReached is raised. `is_shared` tells whether there are several owners.
     """
 
     is_queued = False
 
-    def __init__(self, home: Path, feeds: EventFeeds, *, max_active: int = 4, max_waiting: int = 100) -> None:
+    def __init__(
+        self,
+        home: Path,
+        feeds: EventFeeds,
+        *,
+        max_active: int = 4,
+        max_waiting: int = 100,
+        is_shared: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.home, self.feeds = home, feeds
-        self._turn = asyncio.Semaphore(max_active)
+        self._turns = FairTurns(max_active, is_shared)
         self._most = max_active + max_waiting
         self._tasks: dict[_Key, asyncio.Task[None]] = {}
         self._beginning = asyncio.Lock()
@@ -288,13 +298,14 @@ class RunService:
         if tasks:
             await asyncio.wait(tasks, timeout=_STOP_SECONDS)
 
-    async def _check_capacity(self, _home: Path) -> None:
-        """Raise LimitReached where no more runs are taken."""
-        self._check_room(len(self._tasks))
+    async def _check_capacity(self, home: Path) -> None:
+        """Raise LimitReached where no more runs of an owner are taken."""
+        self._check_room(sum(1 for of, _ in self._tasks if of == home))
 
     def _check_room(self, taken: int) -> None:
         if taken >= self._most:
-            raise LimitReached("The server carries out as many runs as it can; try again later.", kind="runs")
+            message = f"{taken} of your runs go on or wait already; try again when one has ended."
+            raise LimitReached(message, kind="runs", limit=self._most)
 
     def _launch(
         self,
@@ -307,7 +318,7 @@ class RunService:
         if key in self._tasks:
             raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
         place = run.tail_events(part).place
-        task = asyncio.create_task(self._work(place, run, work))
+        task = asyncio.create_task(self._work(home, place, run, work))
         self._tasks[key] = task
         task.add_done_callback(lambda _task: self._ended(key, place))
         return task
@@ -318,9 +329,9 @@ class RunService:
         self.feeds.notify()
 
     async def _work(
-        self, place: str, run: Run, work: Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
+        self, home: Path, place: str, run: Run, work: Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
     ) -> None:
-        async with self._turn:
+        async with self._turns.turn_of(str(home)):
             try:
                 await work(lambda event: self.feeds.take(place, event))
             except ResearchError as error:  # the record says it
@@ -361,9 +372,11 @@ class QueuedRunService(RunService):
         self._check_room((await asyncio.to_thread(api.queue_state, home=home)).runs)
 
 
-def make_run_service(home: Path, *, queued: bool, max_runs: int) -> RunService:
+def make_run_service(home: Path, tokens: AccessTokens | None, *, queued: bool, max_runs: int) -> RunService:
     """Return what carries runs out: with `queued` the workers of the database, else this process."""
-    return (QueuedRunService if queued else RunService)(home, EventFeeds(), max_active=max_runs)
+    made = QueuedRunService if queued else RunService
+    is_shared = tokens.has_several_owners if tokens is not None else lambda: False
+    return made(home, EventFeeds(), max_active=max_runs, is_shared=is_shared)
 
 
 def _id_of(owner: str, key: str, fingerprint: str) -> str:

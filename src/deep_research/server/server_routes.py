@@ -18,7 +18,8 @@ from deep_research.server.api_models import (
     UploadLimits,
 )
 from deep_research.server.http_context import Context, Owner, problems
-from deep_research.server.request_guard import COOKIE, Refusal
+from deep_research.server.request_bodies import Refusal
+from deep_research.server.request_guard import COOKIE
 from deep_research.server.uploads import UploadedDocuments, UploadLimit
 from deep_research.settings import Settings, load_settings
 

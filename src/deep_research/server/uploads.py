@@ -1,23 +1,31 @@
 """Documents that clients upload: kept in their owner's state folder, limited in type, size and number."""
 
+import asyncio
 import re
 import secrets
 import shutil
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from deep_research import api
 from deep_research.errors import ConfigError, LimitReached, RunNotFound, StoreError
+from deep_research.server.access_tokens import owner_home
 from deep_research.server.api_models import DocumentView
+from deep_research.server.request_bodies import Refusal
 from deep_research.state_files import make_private, make_private_folder
 
 FOLDER = "uploads"
 _ID = re.compile(r"d[0-9a-f]{16}")
 _UNFIT = re.compile(r"[^\w .()+,-]")
 _CHUNK = 1 << 20
+_FORM_BYTES = 1_000_000
+"""Bytes of a form beside its document."""
+_AT_ONCE = 2
+"""Uploads of an owner that may be on their way at a time."""
 
 
 class UploadLimit(NamedTuple):
@@ -53,19 +61,23 @@ class UploadedDocuments:
         found = [_view(file) for folder in folders if _ID.fullmatch(folder.name) and (file := _file_in(folder))]
         return sorted(found, key=lambda view: (view.uploaded, view.id), reverse=True)
 
-    async def add(self, upload: Upload) -> DocumentView:
-        """Keep a document. Raises ConfigError for a type that is not read or too large a file, LimitReached."""
-        if len(self.all()) >= self._limit.documents:
+    def check_room(self, number: int, size: int) -> None:
+        """Raise LimitReached where so many more documents of so many bytes are beyond what an owner may keep."""
+        kept = self.all()
+        if len(kept) + number > self._limit.documents:
             message = f"{self._limit.documents} documents are kept already; delete some."
             raise LimitReached(message, kind="documents", limit=self._limit.documents)
+        if sum(view.size for view in kept) + size > self._limit.total_megabytes * 1_000_000:
+            message = f"There is no room for it in {self._limit.total_megabytes:,} MB of documents; delete some."
+            raise LimitReached(message, kind="documents", limit=self._limit.total_megabytes)
+
+    async def add(self, upload: Upload) -> DocumentView:
+        """Keep a document. Raises ConfigError for a type that is not read or too large a file."""
         name = _safe_name(upload.filename or "")
         folder = self._folder / f"d{secrets.token_hex(8)}"
         try:
             make_private_folder(folder)
             size = await self._write(folder / name, upload)
-            if sum(view.size for view in self.all()) > self._limit.total_megabytes * 1_000_000:
-                message = f"{self._limit.total_megabytes:,} MB of documents are kept already; delete some."
-                raise LimitReached(message, kind="documents", limit=self._limit.total_megabytes)
             if not size:
                 raise ConfigError(f"The document {name!r} is empty.", setting="file", value=name)
             api.check_readable(folder / name)
@@ -102,6 +114,34 @@ class UploadedDocuments:
         if file is None:
             raise RunNotFound(f"There is no document {document!r}.", run_id="")
         return file
+
+
+class UploadsUnderWay:
+    """The uploads that are on their way: few of an owner at a time, with room kept for them before they come."""
+
+    def __init__(self, home: Path, limit: UploadLimit) -> None:
+        """`home` is the state folder of the server."""
+        self.largest = limit.megabytes * 1_000_000 + _FORM_BYTES
+        self._home, self._limit = home, limit
+        self._coming: dict[str, list[int]] = {}
+
+    @asynccontextmanager
+    async def room_for(self, owner: str, size: int) -> AsyncIterator[None]:
+        """Keep room for an upload of so many bytes while it comes. Raises Refusal where its owner has none."""
+        coming = self._coming.setdefault(owner, [])
+        if len(coming) >= _AT_ONCE:
+            raise Refusal(429, "Too many requests", f"{_AT_ONCE} uploads are on their way; wait until one is there.")
+        coming.append(size)
+        try:
+            documents = UploadedDocuments(owner_home(self._home, owner), self._limit)
+            await asyncio.to_thread(documents.check_room, len(coming), sum(coming))
+            yield
+        except LimitReached as error:
+            raise Refusal(429, "Too many requests", error.message) from error
+        finally:
+            coming.remove(size)
+            if not coming:
+                del self._coming[owner]
 
 
 def _file_in(folder: Path) -> Path | None:

@@ -11,10 +11,10 @@ from deep_research.api import Run
 from deep_research.data import GivenReport
 from deep_research.errors import ConfigError
 from deep_research.server.api_models import NewVerification, RunView
-from deep_research.server.http_context import Context, Owner, problems
+from deep_research.server.http_context import Context, Owner, problems, settings_of_client
 from deep_research.server.run_routes import Key, view_of
 from deep_research.server.uploads import UploadedDocuments
-from deep_research.settings import Settings, load_settings
+from deep_research.settings import Settings
 from deep_research.worker_pool import in_worker_thread
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
@@ -42,7 +42,7 @@ async def create_verification(
             raise ConfigError("Give one report, or two to be compared: text, or reports.", setting="report", value="")
         other = texts[1] if len(texts) > 1 else ""
         given = GivenReport(text=texts[0], other=other, question=new.question, revises=new.revise)
-        return given, load_settings(**new.settings()), uploaded.paths_of(new.documents)
+        return given, settings_of_client(new.settings()), uploaded.paths_of(new.documents)
 
     given, settings, docs = await asyncio.to_thread(prepare)
 

@@ -39,6 +39,8 @@ async function call(method, path, { body, form, headers = {}, text = false } = {
 
 const at = (id) => `/api/v1/runs/${encodeURIComponent(id)}`;
 
+let uploads = Promise.resolve();
+
 export const api = {
   ready: () => call("GET", "/readyz"),
   options: () => call("GET", "/api/v1/options"),
@@ -66,7 +68,9 @@ export const api = {
   upload: (file) => {
     const form = new FormData();
     form.append("file", file);
-    return call("POST", "/api/v1/documents", { form });
+    const sent = uploads.then(() => call("POST", "/api/v1/documents", { form }));
+    uploads = sent.catch(() => {}); // one after the other: the server takes few at a time
+    return sent;
   },
   unload: (id) => call("DELETE", `/api/v1/documents/${id}`),
   exportPath: (id, format) => `${at(id)}/export/${format}`,

@@ -1,0 +1,55 @@
+"""Turns of runs: so many at a time, and none of the owners takes them all."""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+
+class FairTurns:
+    """At most `most` turns at a time; the next one is that of the owner who has the fewest.
+
+    Where `is_shared` says that others could come, the last turn is left to an owner who has none: a run can take hours.
+    Whoever is alone takes all.
+    """
+
+    def __init__(self, most: int, is_shared: Callable[[], bool]) -> None:
+        self._most, self._is_shared = most, is_shared
+        self._running = Counter[str]()
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+
+    @asynccontextmanager
+    async def turn_of(self, owner: str) -> AsyncIterator[None]:
+        """Wait for a turn of an owner, and hold it for the block."""
+        coming: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(owner, deque()).append(coming)
+        self._hand_out()
+        try:
+            await coming
+        except asyncio.CancelledError:
+            if not coming.cancelled():
+                self._end(owner)
+            raise
+        try:
+            yield
+        finally:
+            self._end(owner)
+
+    def _end(self, owner: str) -> None:
+        self._running[owner] -= 1
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        while (free := self._most - self._running.total()) > 0:
+            alone = free > 1 or not self._is_shared()
+            may = [owner for owner in self._waiting if alone or not self._running[owner]]
+            if not may:
+                return
+            owner = min(may, key=lambda one: self._running[one])
+            queue = self._waiting.pop(owner)
+            coming = queue.popleft()
+            if queue:
+                self._waiting[owner] = queue  # behind the others
+            if not coming.cancelled():
+                self._running[owner] += 1
+                coming.set_result(None)

@@ -1,0 +1,128 @@
+"""Bodies of requests: bounded to what their route can need before anything parses them, in bytes, in values and in time."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import NamedTuple
+
+from starlette.types import Message, Receive
+
+_BODY_SECONDS, _LEAST_BYTES_PER_SECOND, _LONGEST_SECONDS = 30.0, 20_000, 600.0
+"""How long the body of a request may take, beside what it takes at this pace; and at most."""
+_VALUE = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[,\[{]', re.DOTALL)
+"""What each value of JSON has at least one of; strings are passed over whole."""
+_LARGE_AT_ONCE = 8
+"""Bodies above the usual size that an owner may have on their way at a time: they are held in memory."""
+
+
+class Refusal(Exception):
+    """A request that is not let in: its HTTP status, and what the client is told."""
+
+    def __init__(self, status: int, title: str, detail: str) -> None:
+        super().__init__(detail)
+        self.status, self.title, self.detail = status, title, detail
+
+
+class BodyLimit(NamedTuple):
+    """The most that a body may be: bytes, and strings, lists, objects and commas together."""
+
+    size: int
+    values: int = 1_000
+
+
+USUAL = BodyLimit(130_000)
+"""A text of 20,000 characters, each written as six bytes (\\u4e2d), and what names it."""
+SMALL = BodyLimit(4_000)
+"""A token, and nothing longer: for what needs none, and for methods that have no body."""
+_LIMITS = {
+    "/api/v1/runs": BodyLimit(1_000_000, 2_000),
+    "/api/v1/verifications": BodyLimit(3_200_000),
+    "/v1/chat/completions": BodyLimit(1_000_000, 20_000),
+    "/v1/responses": BodyLimit(1_000_000, 20_000),
+    "/mcp": BodyLimit(3_200_000, 5_000),
+}
+
+
+def limit_of(path: str) -> BodyLimit:
+    """Return the limit of a route's JSON body."""
+    return _LIMITS.get(path, USUAL)
+
+
+class LargeBodies:
+    """The large bodies that are on their way, by owner."""
+
+    def __init__(self) -> None:
+        self._coming = Counter[str]()
+
+    @contextmanager
+    def place_for(self, owner: str, size: int) -> Iterator[None]:
+        """Hold a place while a body of so many bytes comes. Raises Refusal where its owner has no more."""
+        if size <= USUAL.size:
+            yield
+            return
+        if self._coming[owner] >= _LARGE_AT_ONCE:
+            raise Refusal(429, "Too many requests", f"{_LARGE_AT_ONCE} large requests are on their way already.")
+        self._coming[owner] += 1
+        try:
+            yield
+        finally:
+            self._coming[owner] -= 1
+
+
+class Body:
+    """The body of a request, held against a limit as it is announced and as it really comes, and against a deadline."""
+
+    def __init__(self, receive: Receive, limit: BodyLimit, announced: str) -> None:
+        """`announced` is what its head says of its size. Raises Refusal when it is more than the limit."""
+        self.size = int(announced) if announced.isdecimal() else limit.size
+        self._receive, self._limit, self._left = receive, limit, limit.size
+        if self.size > limit.size:
+            raise self._too_large()
+        seconds = min(_LONGEST_SECONDS, _BODY_SECONDS + self.size / _LEAST_BYTES_PER_SECOND)
+        self._deadline: float | None = asyncio.get_running_loop().time() + seconds
+        self._held: Message | None = None
+        self.refused: Refusal | None = None
+
+    async def read(self) -> None:
+        """Take in the whole body, so that `receive` gives it in one message. Raises Refusal."""
+        pieces: list[bytes] = []
+        message: Message = {"more_body": True}
+        while message.get("more_body"):
+            message = await self._next()
+            if message["type"] == "http.disconnect":
+                raise Refusal(400, "Bad request", "The body of the request ended early.")
+            pieces.append(message.get("body", b""))
+        whole = b"".join(pieces)
+        if sum(1 for _ in islice(_VALUE.finditer(whole), self._limit.values + 1)) > self._limit.values:
+            raise Refusal(413, "Content too large", f"A body holds {self._limit.values} values here at most.")
+        self._held = {"type": "http.request", "body": whole, "more_body": False}
+
+    async def receive(self) -> Message:
+        """Give the next message; beyond limit and deadline the client counts as gone."""
+        if self._held is not None:
+            message, self._held = self._held, None
+            return message
+        try:
+            return await self._next()
+        except Refusal as refusal:
+            self.refused = refusal
+            return {"type": "http.disconnect"}
+
+    async def _next(self) -> Message:
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
+        except TimeoutError:
+            raise Refusal(408, "Request timeout", "The body of the request came too slowly.") from None
+        if not message.get("more_body"):
+            self._deadline = None
+        self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            raise self._too_large()
+        return message
+
+    def _too_large(self) -> Refusal:
+        return Refusal(413, "Content too large", f"The limit is {self._limit.size / 1e6:g} MB.")

@@ -1,0 +1,88 @@
+"""Sessions over HTTP: nobody takes those of others, nobody uses them, and idle ones end."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from deep_research.server import mcp_sessions
+from deep_research.server.access_tokens import AccessTokens
+from deep_research.server.mcp_server import McpOptions, make_http_app
+from tests.server.serving import serving_app
+
+_HEAD = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
+
+
+@contextmanager
+def _client(home: Path, address: str, owner: str) -> Iterator[httpx.Client]:
+    headers = {**_HEAD, "authorization": f"Bearer {AccessTokens(home).create(owner)}"}
+    with httpx.Client(base_url=address, headers=headers, timeout=60, trust_env=False) as http:
+        yield http
+
+
+def _say(http: httpx.Client, method: str, session: str = "", **params: Any) -> httpx.Response:
+    said = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return http.post("/mcp", json=said, headers={"mcp-session-id": session} if session else {})
+
+
+def _begin(http: httpx.Client) -> str:
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    answer = _say(http, "initialize", **about)
+    assert answer.status_code == 200, answer.text
+    session = answer.headers["mcp-session-id"]
+    done = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert http.post("/mcp", json=done, headers={"mcp-session-id": session}).status_code == 202
+    return session
+
+
+def _lives(http: httpx.Client, session: str) -> bool:
+    answer = _say(http, "tools/list", session)
+    assert answer.status_code in (200, 404), answer.text
+    return answer.status_code == 200
+
+
+@pytest.fixture
+def address(own_state: Path) -> Iterator[str]:
+    with serving_app(make_http_app(McpOptions(own_state, AccessTokens(own_state)))) as (served, _):
+        yield served
+
+
+def test_who_opens_many_sessions_loses_their_own(
+    own_state: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_sessions, "MOST_SESSIONS", 6)
+    with _client(own_state, address, "anna") as anna, _client(own_state, address, "ben") as ben:
+        of_ben = [_begin(ben) for _ in range(2)]
+        of_anna = [_begin(anna) for _ in range(10)]
+        assert [_lives(ben, one) for one in of_ben] == [True, True]
+        assert [_lives(anna, one) for one in of_anna] == [False] * 6 + [True] * 4
+        assert _lives(ben, _begin(ben))
+        alone = [_begin(anna) for _ in range(3)]
+        assert all(_lives(anna, one) for one in alone)
+
+
+def test_a_session_is_that_of_the_owner_who_opened_it(own_state: Path, address: str) -> None:
+    with _client(own_state, address, "anna") as anna, _client(own_state, address, "ben") as ben:
+        session = _begin(anna)
+        assert not _lives(ben, session)
+        assert ben.delete("/mcp", headers={"mcp-session-id": session}).status_code == 404
+        assert _lives(anna, session)
+        assert anna.delete("/mcp", headers={"mcp-session-id": session}).status_code == 200
+        assert not _lives(anna, session)
+
+
+def test_an_idle_session_ends(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert mcp_sessions.IDLE_SECONDS <= 900
+    monkeypatch.setattr(mcp_sessions, "IDLE_SECONDS", 0.2)
+    app = make_http_app(McpOptions(own_state, AccessTokens(own_state)))
+    with serving_app(app) as (address, _), _client(own_state, address, "anna") as anna:
+        session = _begin(anna)
+        for seconds in (0.4, 1, 3, 10):  # each question begins its time anew
+            threading.Event().wait(seconds)
+            if not _lives(anna, session):
+                return
+        pytest.fail("it is still there")

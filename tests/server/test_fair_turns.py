@@ -1,0 +1,97 @@
+"""Runs of several owners: each owner's come in turn, the last place is left to others, and who is alone takes all."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from deep_research.server.access_tokens import AccessTokens
+from deep_research.server.fair_turns import FairTurns
+from tests.model.harness import served
+from tests.server.serving import Held, client, serving_runs, until_report
+
+QUICK = {"question": "How does speculative decoding work?", "model_provider": "finder", "workflow": "quick"}
+LONG = {"question": "Which kinds of engines are there?", "model_provider": "compatible", "model_name": "scripted"}
+
+
+@contextmanager
+def _client(home: Path, address: str, owner: str) -> Iterator[httpx.Client]:
+    with client(address, headers={"Authorization": f"Bearer {AccessTokens(home).create(owner)}"}) as http:
+        yield http
+
+
+def _begun(http: httpx.Client, number: int, asked: dict[str, Any]) -> list[httpx.Response]:
+    return [http.post("/api/v1/runs", json=asked) for _ in range(number)]
+
+
+def test_an_owner_who_fills_the_server_holds_nobody_up(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held()
+    with served(monkeypatch, held), serving_runs(own_state, require_tokens=True, max_runs=2) as server:
+        server.service._most = 5
+        with _client(own_state, server.address, "anna") as anna, _client(own_state, server.address, "ben") as ben:
+            statuses = [made.status_code for made in _begun(anna, 7, LONG)]
+            assert statuses == [201] * 5 + [429] * 2
+            for made in _begun(ben, 2, QUICK):
+                assert until_report(ben, made.json()["id"])["claims"]
+            for run in anna.get("/api/v1/runs").json()["runs"]:
+                anna.post(f"/api/v1/runs/{run['id']}/cancel")
+            held.go.set()
+
+
+async def _taken(turns: FairTurns, owners: str) -> tuple[list[str], asyncio.Event, list[asyncio.Task[None]]]:
+    """Let owners ask for turns in this order; return who got one, what ends all turns, and the tasks."""
+    got, over = list[str](), asyncio.Event()
+
+    async def take(owner: str) -> None:
+        async with turns.turn_of(owner):
+            got.append(owner)
+            await over.wait()
+
+    tasks = [asyncio.create_task(take(owner)) for owner in owners]
+    for _ in range(20):
+        await asyncio.sleep(0)
+    return got, over, tasks
+
+
+@pytest.mark.parametrize(
+    ("asking", "is_shared", "got"),
+    [
+        ("aaaaa", False, "aaaa"),  # alone: all places
+        ("aaaaab", True, "aaab"),  # the last is for another
+        ("aaaaabbc", True, "aaab"),
+        ("abababcd", True, "abac"),
+    ],
+)
+async def test_who_gets_the_places(asking: str, is_shared: bool, got: str) -> None:
+    taken, over, tasks = await _taken(FairTurns(4, lambda: is_shared), asking)
+    assert "".join(taken) == got
+    over.set()
+    await asyncio.wait(tasks)
+    assert sorted(taken) == sorted(asking)
+
+
+async def test_one_place_goes_round_and_one_who_stops_waiting_takes_none() -> None:
+    taken, over, tasks = await _taken(FairTurns(1, lambda: True), "aaabc")
+    tasks[1].cancel()
+    over.set()
+    await asyncio.wait(tasks)
+    assert "".join(taken) == "abca"
+
+
+async def test_a_turn_given_to_one_who_has_just_left_goes_on() -> None:
+    turns = FairTurns(1, lambda: False)
+    taken, over, tasks = await _taken(turns, "ab")
+    over.set()
+    for _ in range(20):
+        if turns._running["b"]:
+            break
+        await asyncio.sleep(0)
+    tasks[1].cancel()
+    await asyncio.wait(tasks)
+    async with asyncio.timeout(30), turns.turn_of("c"):
+        taken.append("c")
+    assert taken[-1] == "c"
