@@ -4,15 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from deep_research.assembly.own_objects import MODEL_SETTINGS
-from deep_research.data import LOOP_SECTIONS, MAX_SECTIONS, Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
+from deep_research.data import LOOP_SECTIONS, MAX_SECTIONS, Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role
 from deep_research.errors import ConfigError
 from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.i18n.catalog import outage_gap
-from deep_research.ports import Journal, Ranker, Reasoner, SearchPlace
+from deep_research.ports import Journal, Ranker, Reasoner
 from deep_research.reasoners.bounded_reasoner import bounded_reasoner
+from deep_research.run_context.context import Outside
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.open_stores import shared_limits
 
@@ -102,15 +103,7 @@ class OpenReasoner:
             await each.close()
 
 
-class Offers(NamedTuple):
-    """What a model may use: places to search, whether `read` takes addresses, tools of others."""
-
-    places: Sequence[SearchPlace] = ()
-    opens_addresses: bool = False
-    tools: Sequence[ToolSpec] = ()
-
-
-_NOTHING = Offers()
+_NOTHING = Outside()
 _NO_MODELS: Mapping[str, Any] = {}
 
 
@@ -121,7 +114,7 @@ def open_reasoner(
     journal: Journal,
     home: Path,
     on_gap: Callable[[Gap], object],
-    offers: Offers = _NOTHING,
+    outside: Outside = _NOTHING,
     watch: Callable[[ModelRequest, Role], object] = lambda _request, _role: None,
     today: date | None = None,
     models: Mapping[str, Any] = _NO_MODELS,
@@ -165,7 +158,7 @@ def open_reasoner(
     most = min(settings.report_max_tokens, (roles.get("report") or first).family.output_tokens)
     settings = settings.model_copy(update={"report_max_tokens": most})
     reasoner = model_reasoner(
-        complete, settings, info=info, home=home, on_gap=on_gap, offers=offers, context_tokens=context, today=today
+        complete, settings, info=info, home=home, on_gap=on_gap, outside=outside, context_tokens=context, today=today
     )
     return OpenReasoner(reasoner, client)
 
@@ -220,7 +213,7 @@ def model_reasoner(
     info: ReasonerInfo,
     home: Path,
     on_gap: Callable[[Gap], object],
-    offers: Offers = _NOTHING,
+    outside: Outside = _NOTHING,
     context_tokens: int,
     today: date | None = None,
 ) -> Reasoner:
@@ -235,12 +228,13 @@ def model_reasoner(
     folder = home / "prompts"
     if folder.is_dir():
         check(folder)
-    places = [(place.name, place.purpose) for place in offers.places]
+    places = [(place.name, place.purpose) for place in outside.places]
+    tools = [tool.spec for tool in outside.tools.values()]
     return ModelReasoner(
         complete,
         info=info,
         fallback=FinderReasoner(),
-        offered=Offered(places, offers.opens_addresses, offers.tools, settings.mcp_prompt),
+        offered=Offered(places, outside.opens_addresses, tools, settings.mcp_prompt),
         limits=ModelLimits(
             context_tokens=context_tokens,
             passage_tokens=min(_PASSAGE_TOKENS[settings.depth], context_tokens * 9 // 20),

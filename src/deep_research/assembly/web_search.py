@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ from deep_research.stores.open_stores import shared_limits
 from deep_research.worker_pool import in_worker_thread
 
 if TYPE_CHECKING:
-    from deep_research.assembly.environment import RunEnvironment
+    from deep_research.assembly.environment import Job, RunEnvironment
     from deep_research.fetch.addresses import KnownAddresses
     from deep_research.fetch.page_fetcher import Fetcher
     from deep_research.fetch.web import Web, WebOptions
@@ -92,25 +94,18 @@ class WebPlaces:
 
 
 def open_web_places(
-    names: Sequence[str],
-    settings: Settings,
-    environment: "RunEnvironment",
-    kept: tuple[Journal, float],
-    *,
-    question: str,
-    addresses: Sequence[str] = (),
-    on_gap: OnGap,
+    names: Sequence[str], job: "Job", environment: "RunEnvironment", journal: Journal, *, on_gap: OnGap
 ) -> WebPlaces | None:
     """Return the sources `names`, reading pages through one fetcher; the pages that the question names come first.
 
-    Without `names` only addresses in the question, and `addresses` that the user has named elsewhere, may be opened;
-    None when there are none either. `kept` is
-    the journal that keeps each answer of a source, and when the run began, in seconds since 1970. `on_gap` receives
-    what the reader should know of a page (an archived copy stands in for it).
+    Without `names` only addresses in the question, and others that the user has named, may be opened; None when there
+    are none either. `journal` keeps each answer of a source. `on_gap` receives what the reader should know of a page
+    (an archived copy stands in for it).
     """
-    journal, began = kept
-    named = addresses_in(question)
-    if not names and not named and not addresses:
+    settings, question = job.settings, job.question
+    asked = addresses_in(question)
+    named = (*asked, *job.addresses)
+    if not names and not named:
         return None
     from deep_research.fetch.addresses import KnownAddresses  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import Web  # noqa: PLC0415
@@ -121,15 +116,17 @@ def open_web_places(
     make_private_folder(environment.home)  # of runs in a database nothing else lies there
     keys = load_keys(source_variables(names))
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
+    # A follow-up comes later than the run: its pages are asked for as those of any other run are.
+    began = datetime.fromisoformat(job.record.created).timestamp() if job.before is None else inf
     web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home, began))
     api = JournaledApi(web.api, journal)
     opened = [open_source(name, api, keys, options[name]) for name in names]
     for source in opened:
         source.asked_in = detect(question)
-    fetcher = web.fetcher(KnownAddresses((*named, *addresses, *_written(options, keys))))
+    fetcher = web.fetcher(KnownAddresses((*named, *_written(options, keys))))
     rejected = RejectedDocuments(environment.home / REJECTED)
-    pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses((*named, *addresses)), rejected=rejected)
-    own = [QuestionPages(named)] if named else []
+    pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses(named), rejected=rejected)
+    own = [QuestionPages(asked)] if asked else []
     return WebPlaces(web, fetcher, [*own, *(WebPlace(source, fetcher, on_gap, rejected) for source in opened)], pages)
 
 

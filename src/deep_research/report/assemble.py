@@ -98,7 +98,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         for c in claims
     ]
     changes = ctx.steering.now.changes()
-    gaps = tuple(gap for gap in ctx.gaps if gap.what not in changes.dropped)
+    gaps = tuple(gap for gap in ctx.log.gaps if gap.what not in changes.dropped)
     entries = references.entries()
     counted = verdict_counts(Verification(claims=tuple(placed)))
     blocks = [
@@ -108,7 +108,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         _method_note(ctx, done, counted, judged=judged, days=references.days(), language=language),
         *references.listed(language),
     ]
-    sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
+    sources = max(0, len(ctx.library.sources()) - ctx.outside.sources_before)
     used = [key for c in placed for key in c.passages]
     used += [key for one in (*done.verification.problems, *done.disagreements) for key in one.passages]
     passages = {key: _passage(p) for key in dict.fromkeys(used) if (p := ctx.library.passage(key)) is not None}
@@ -129,7 +129,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
         passages=passages,
         gaps=gaps,
         assumptions=done.decision.assumptions,
-        ledger=ledger_of(ctx.journal, sources=sources, seconds=ctx.elapsed()),
+        ledger=ledger_of(ctx.journal, sources=sources, seconds=ctx.log.seconds),
         reasoner=reasoner_of(ctx.reasoner.info, ctx.journal),
         parts=_parts(done),
         reviews=done.reviews,
@@ -345,7 +345,7 @@ def _method_note(
         assumed = join_list(done.decision.assumptions, language)
         lines.append(phrase("assumed_at_first", language, assumed=assumed))
     searches = ctx.journal.count("search")
-    sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
+    sources = max(0, len(ctx.library.sources()) - ctx.outside.sources_before)
     lines.append(phrase("cost", language, searches=searches, sources=sources))
     if days:
         same = days[0] == days[1]

@@ -182,7 +182,7 @@ def _started(task: RunTask, ctx: RunContext, *, resumed: bool) -> RunStarted:
         question=task.question,
         language=task.language,
         reasoner=reasoner_name(ctx.reasoner.info),
-        sources=tuple(place.name for place in ctx.places),
+        sources=tuple(place.name for place in ctx.outside.places),
         notice=task.notice(ctx),
         resumed=resumed,
     )
@@ -206,7 +206,7 @@ async def _ask(ctx: RunContext, asked: Asked, answer: Answer | None) -> str:
     if answer is None and not asked.required:
         return ""
     ctx.emit(ClarificationAsked(about=asked.kind, question=asked.question, options=asked.options))
-    with ctx.paused():
+    with ctx.log.paused():
         given = answer(asked) if answer else None
         reply = await given if inspect.isawaitable(given) else given
     if reply is None:

@@ -79,7 +79,7 @@ async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Seq
     store = await asyncio.to_thread(create_run, question, changed, home=home, docs=docs)
     desk = ResearchDesk(store, home)
     async with desk.opened() as ctx:
-        sources = {place.name: place.purpose for place in ctx.places}
+        sources = {place.name: place.purpose for place in ctx.outside.places}
         desk.note(status="waiting", waiting_for="An agent works at it.")
     return Begun(run_id=store.run_id, sources=sources, opens_addresses=True)
 
@@ -114,11 +114,11 @@ class ResearchDesk:
         if not wanted:
             raise ConfigError("Give at least one query.", setting="queries", value="")
         async with self.opened() as ctx:
-            names = [place.name for place in ctx.places]
+            names = [place.name for place in ctx.outside.places]
             if source not in ("", LIBRARY, *names):
                 message = f"There is no source {source!r}. Sources: {', '.join([LIBRARY, *names])}."
                 raise ConfigError(message, setting="source", value=source)
-            for place in ctx.places if source != LIBRARY else ():
+            for place in ctx.outside.places if source != LIBRARY else ():
                 if source in ("", place.name):
                     for gap in await place.prepare(lambda *_told: None):
                         ctx.report_gap(gap)
@@ -191,7 +191,7 @@ class ResearchDesk:
                 title=report.title,
                 waiting_for="",
                 is_answered=report.answered,
-                seconds=ctx.elapsed(),
+                seconds=ctx.log.seconds,
             )
         return made
 

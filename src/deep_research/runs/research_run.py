@@ -129,7 +129,7 @@ class ResearchRun(RunTask):
 
     def notice(self, ctx: RunContext) -> str:
         """See `RunTask.notice`."""
-        return "bundled" if is_bundled(self.record, ctx.places) else ""
+        return "bundled" if is_bundled(self.record, ctx.outside.places) else ""
 
     def listening(self, ctx: RunContext) -> AbstractAsyncContextManager[object]:
         """See `RunTask.listening`."""
@@ -166,8 +166,8 @@ class ResearchRun(RunTask):
 async def _prepare(ctx: RunContext) -> None:
     """Make the sources ready, and log what could not be."""
     ctx.emit(StageStarted(stage="prepare"))
-    gaps = [*ctx.unopened]
-    for place in ctx.places:
+    gaps = [*ctx.outside.unopened]
+    for place in ctx.outside.places:
         gaps += await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
     for gap in gaps:
         ctx.report_gap(gap)
@@ -175,7 +175,7 @@ async def _prepare(ctx: RunContext) -> None:
 
 async def read_question_pages(ctx: RunContext, question: str) -> str:
     """Read the pages that the question names, and return the question as the reasoner should see it."""
-    if ctx.pages is None:
+    if ctx.outside.pages is None:
         return question
     from deep_research.assembly.page_access import offer_pages, readable_question  # noqa: PLC0415 - only for the web
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from deep_research.data import Gap
 from deep_research.errors import StoreError
 from deep_research.events import PASSING, Event, event_adapter
 from deep_research.safe_text import safe_noun
@@ -101,6 +102,7 @@ class EventLog:
     """Numbers events, keeps each before it is shown, and passes it on.
 
     `earlier` are the events that were kept before; of a sitting that was killed they alone say how long it worked.
+    `gaps` are those found so far, in that order; a later sitting begins with them.
     """
 
     def __init__(
@@ -113,6 +115,7 @@ class EventLog:
     ) -> None:
         self._sink, self._listener = sink, listener
         self.earlier = list(earlier)
+        self.gaps = [Gap(**e.model_dump(include=set(Gap.model_fields))) for e in earlier if e.kind == "gap_found"]
         worked = max((event.seconds for event in self.earlier), default=0.0)
         self._begun = time.monotonic() - max(seconds_before, worked)
         self._number = len(self.earlier)

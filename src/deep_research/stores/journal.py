@@ -2,16 +2,18 @@
 
 import asyncio
 import hashlib
+import json
 import sqlite3
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
+from dataclasses import fields
 from pathlib import Path
 
 from deep_research.concurrency import keep_soon
-from deep_research.errors import StoreError
+from deep_research.errors import ResearchError, StoreError
 from deep_research.stores.run_store import StoredCall, StoredNote
 from deep_research.stores.sqlite_file import open_database, store_error
 
@@ -24,6 +26,10 @@ CREATE TABLE IF NOT EXISTS notes (
     number INTEGER PRIMARY KEY, kind TEXT NOT NULL, request TEXT NOT NULL, answer TEXT NOT NULL, UNIQUE (kind, request)
 )
 """
+
+
+FAILED = "failed"
+"""The kind of the notes of failed calls, by kind and request: they fail the same way in a replay."""
 
 
 class SingleFlightJournal(ABC):
@@ -75,6 +81,7 @@ class SingleFlightJournal(ABC):
         except Exception as error:
             future.set_exception(error)
             future.exception()  # seen: waiting for it is optional
+            self.note(FAILED, f"{kind} {request}", _as_json(error))
             raise
         except BaseException:
             future.cancel()
@@ -119,6 +126,10 @@ class SingleFlightJournal(ABC):
 
     def find(self, kind: str, request: str) -> str | None:
         return self._find(call_key(kind, request))
+
+    @abstractmethod
+    def note(self, kind: str, request: str, answer: str) -> None:
+        """See `ports.Journal.note`."""
 
 
 class SqliteJournal(SingleFlightJournal):
@@ -222,3 +233,10 @@ class SqliteJournal(SingleFlightJournal):
 def call_key(kind: str, request: str) -> str:
     """Return the name under which a call is kept."""
     return hashlib.sha256(f"{kind}\0{request}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _as_json(error: Exception) -> str:
+    """Return a failure as JSON: its class and what of its fields is plain."""
+    named = fields(error) if isinstance(error, ResearchError) else ()
+    plain = {f.name: value for f in named if isinstance(value := getattr(error, f.name), str | int | float | bool)}
+    return json.dumps({"error": type(error).__name__, **({"message": str(error)} | plain)})
