@@ -4,7 +4,6 @@ through a graph that the caller has built, its questions to the user answered by
 
 import asyncio
 import difflib
-import inspect
 import secrets
 import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,7 +23,7 @@ from deep_research.graph.research_graph import Invocation, ResearchGraph, Sittin
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.run_context.context import RunContext
 from deep_research.runs.follow_up_run import FollowUpRun, begin_follow_up, unfinished
-from deep_research.runs.lifecycle import RunTask, keep_report, note_finished, noting_end, open_task
+from deep_research.runs.lifecycle import RunTask, ask_user, keep_report, note_finished, noting_end, open_task
 from deep_research.runs.research_run import ResearchRun, clean_question, create_run
 from deep_research.settings import Settings, limit_rounds
 from deep_research.stores.event_log import EventLog
@@ -242,7 +241,7 @@ async def run_graph(
         configurable.setdefault("thread_id", secrets.token_hex(8))
         named = {**config, "configurable": configurable}
         try:
-            values = await run_conversation(graph, question, named, lambda asked: _ask(asked, answer))
+            values = await run_conversation(graph, question, named, lambda asked: ask_user(asked, answer))
         except NeedsAnswer as waiting:
             state = (await graph.aget_state(cast(Any, named))).values
             raise replace(waiting, run_id=str(state.get("run_id", ""))) from None
@@ -252,16 +251,6 @@ async def run_graph(
                 str(values.get("final_report")), run_id=state["run_id"], by=state.get("declined_by") or "program"
             )
     return _result_of(values)
-
-
-async def _ask(asked: Asked, answer: Answer | None) -> str:
-    if answer is None and not asked.required:
-        return ""
-    given = answer(asked) if answer else None
-    reply = await given if inspect.isawaitable(given) else given
-    if reply is None:
-        raise NeedsAnswer(asked.question, options=asked.options, asked=asked)
-    return reply
 
 
 def _result_of(values: Mapping[str, Any]) -> Report | str:

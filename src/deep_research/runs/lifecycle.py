@@ -201,16 +201,24 @@ async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: 
         return await drive(graph, ctx, start, thread=at.thread, ask=lambda asked: _ask(ctx, asked, answer))
 
 
+async def ask_user(asked: Asked, answer: Answer | None, run_id: str = "") -> str:
+    """Return what the user answers; "" where nobody is there and nothing need be known. Raises NeedsAnswer."""
+    if answer is None and not asked.required:
+        return ""
+    given = answer(asked) if answer else None
+    reply = await given if inspect.isawaitable(given) else given
+    if reply is None:
+        raise NeedsAnswer(asked.question, run_id=run_id, options=asked.options, asked=asked)
+    return reply
+
+
 async def _ask(ctx: RunContext, asked: Asked, answer: Answer | None) -> str:
-    """Return the user's answer. Raises NeedsAnswer where there is none."""
+    """Return the user's answer, which the journal keeps for a replay. Raises NeedsAnswer where there is none."""
     if answer is None and not asked.required:
         return ""
     ctx.emit(ClarificationAsked(about=asked.kind, question=asked.question, options=asked.options))
     with ctx.log.paused():
-        given = answer(asked) if answer else None
-        reply = await given if inspect.isawaitable(given) else given
-    if reply is None:
-        raise NeedsAnswer(asked.question, run_id=ctx.run_id, options=asked.options, asked=asked)
+        reply = await ask_user(asked, answer, ctx.run_id)
     number = 1 + len(await asyncio.to_thread(ctx.journal.notes, ANSWERED))
     await asyncio.to_thread(ctx.journal.note, ANSWERED, str(number), reply)
     return reply

@@ -1,18 +1,17 @@
 """Refresh: the plan of an earlier run researched anew, from today's sources."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from deep_research.assembly.run_settings import check_usable, settle
+from deep_research.assembly.run_settings import begin_run
 from deep_research.data import Brief, Decision, Discovery, QueryAnalysis, Question
 from deep_research.data.noun import Noun
 from deep_research.errors import ConfigError
 from deep_research.ports import Journal
 from deep_research.settings import Settings
-from deep_research.stores.open_stores import open_runs
-from deep_research.stores.run_store import RunRecord, RunStore
+from deep_research.stores.run_store import RunStore
 
 _CARRIED = "carried"
 """The kind of the note that holds what a refreshed run begins with."""
@@ -47,24 +46,11 @@ async def refresh_run(parent: RunStore, home: Path) -> RunStore:
     record = parent.load()
     settings = Settings(**record.settings)
     carried = await _carried(parent) if settings.workflow != "quick" else None  # a quick question has no plan
-    check_usable(record.docs, settings, home=home)
-    runs = open_runs(home)
-    new = RunRecord(
-        **record.model_dump(include={"question", "language", "docs", "history", "mcp_servers", "owner"}),
-        run_id=runs.new_id(),
-        status="running",
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        settings=settle(settings, record.docs, record.question).model_dump(
-            exclude_defaults=True, exclude={"mcp_servers"}
-        ),
-        parent=parent.run_id,
-        origin="refresh",
-    )
-    store = runs.create(new)
+    taken = record.model_dump(include={"question", "language", "history", "mcp_servers", "owner"})
+    store = begin_run(settings, home=home, docs=record.docs, **taken, parent=parent.run_id, origin="refresh")
     if carried is not None:
-        journal = store.open_journal()
-        journal.note(_CARRIED, "", carried.model_dump_json())
-        journal.close()
+        with closing(store.open_journal()) as journal:
+            journal.note(_CARRIED, "", carried.model_dump_json())
     return store
 
 

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from deep_research.assembly.environment import Job, RunEnvironment, is_bundled
-from deep_research.assembly.run_settings import check_usable, settle
+from deep_research.assembly.run_settings import begin_run
 from deep_research.data import Message, Question, Report
 from deep_research.errors import ConfigError, Declined
 from deep_research.events import Progress, StageStarted
@@ -20,8 +19,7 @@ from deep_research.runs.refresh import carried_state
 from deep_research.runs.steering_inbox import SteeringInbox
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventLog
-from deep_research.stores.open_stores import open_runs
-from deep_research.stores.run_store import RunRecord, RunStore
+from deep_research.stores.run_store import RunStore
 
 _MOST_CHARS = 20_000
 """Of a question: some ten pages; longer material is a document."""
@@ -44,21 +42,8 @@ def create_run(
     unusable disk.
     """
     text = clean_question(question)
-    check_usable(docs, settings, home=home)
-    settings = settle(settings, docs, text)
-    runs = open_runs(home)
-    record = RunRecord(
-        run_id=runs.new_id(wanted_id),
-        question=text,
-        language=detect(text),
-        status="running",
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        docs=tuple(str(Path(d).expanduser().absolute()) for d in docs),
-        history=tuple(history),
-        mcp_servers=tuple(settings.mcp_servers),
-        settings=settings.model_dump(exclude_defaults=True, exclude={"mcp_servers"}),
-    )
-    return runs.create(record)
+    told = {"question": text, "language": detect(text), "history": tuple(history)}
+    return begin_run(settings, home=home, docs=docs, wanted_id=wanted_id, **told)
 
 
 def clean_question(question: str) -> str:
