@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -161,13 +161,9 @@ def _is_cut_short(path: Path) -> bool:
 
 
 def read_events(path: Path) -> list[Event]:
-    """Return the events of a run in order; a last line that a crash cut short is left out."""
-    if not path.exists():
-        return []
+    """Return the events of a run in order; a line that a crash cut short is left out."""
     events: list[Event] = []
-    for line in path.read_text("utf-8", errors="replace").splitlines():
-        try:
-            events.append(event_adapter.validate_json(line))
-        except ValueError:
-            continue
+    for line in FileTail(path).read():
+        with suppress(ValueError):
+            events.append(event_adapter.validate_json(line.decode("utf-8", "replace")))
     return events

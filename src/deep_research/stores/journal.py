@@ -7,8 +7,9 @@ import sqlite3
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
@@ -28,6 +29,10 @@ CREATE TABLE IF NOT EXISTS notes (
 """
 
 
+_KEEP = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)"
+_NOTE = """
+INSERT INTO notes (kind, request, answer) VALUES (?, ?, ?)
+ON CONFLICT (kind, request) DO UPDATE SET answer = excluded.answer"""
 FAILED = "failed"
 """The kind of the notes of failed calls, by kind and request: they fail the same way in a replay."""
 
@@ -39,16 +44,14 @@ class SingleFlightJournal(ABC):
         self._running: dict[str, asyncio.Future[str]] = {}
         self._begun: dict[str, float] = {}
         self._kept: dict[str, Future[None]] = {}
+        self._keys = set[str]()
+        """Those of the calls that are kept: only the process that holds the run adds to them."""
         self._keeping = threading.Lock()
         """Answers are kept in the threads that have them."""
 
     @abstractmethod
     def _find(self, key: str) -> str | None:
         """Return the answer that is kept under a key."""
-
-    def _may_hold(self, key: str) -> bool:
-        """Return False where it is known, without asking the file, that nothing is kept under a key."""
-        return True
 
     @abstractmethod
     def _begin_keeping(self, key: str, call: StoredCall) -> Future[None]:
@@ -75,7 +78,7 @@ class SingleFlightJournal(ABC):
             # Away from the event loop: the file may be waiting for the disk.
             if (kept := self._kept.get(key)) is not None:  # its call was broken off with the answer there
                 await asyncio.shield(asyncio.wrap_future(kept))
-            known = await asyncio.to_thread(self._find, key) if self._may_hold(key) else None
+            known = await asyncio.to_thread(self._find, key) if key in self._keys else None
             answer = await self._made(key, kind, request, make) if known is None else known
             future.set_result(answer)
         except Exception as error:
@@ -127,6 +130,13 @@ class SingleFlightJournal(ABC):
     def find(self, kind: str, request: str) -> str | None:
         return self._find(call_key(kind, request))
 
+    def count(self, kind: str) -> int:
+        return len(self.answers(kind))
+
+    @abstractmethod
+    def answers(self, kind: str) -> Sequence[str]:
+        """See `ports.Journal.answers`."""
+
     @abstractmethod
     def note(self, kind: str, request: str, answer: str) -> None:
         """See `ports.Journal.note`."""
@@ -143,13 +153,9 @@ class SqliteJournal(SingleFlightJournal):
         self._db = open_database(self._path)
         try:
             self._db.executescript(_SCHEMA)
-            # Only the process that holds the run's lock adds to them.
             self._keys = {key for (key,) in self._db.execute("SELECT key FROM calls")}
         except sqlite3.Error as error:
             raise store_error(error, self._path) from error
-
-    def _may_hold(self, key: str) -> bool:
-        return key in self._keys
 
     def _find(self, key: str) -> str | None:
         with self._lock:
@@ -168,33 +174,28 @@ class SqliteJournal(SingleFlightJournal):
     def _keep_away(self, key: str, call: StoredCall) -> Future[None]:
         return keep_soon(self._keep, key, call)
 
-    def _keep(self, key: str, call: StoredCall) -> None:
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Hold the file for the block. Raises StoreError for what SQLite refuses."""
         try:
             with self._lock:
-                self._db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", (key, *call))
+                yield
         except sqlite3.Error as error:
             raise store_error(error, self._path) from error
+
+    def _keep(self, key: str, call: StoredCall) -> None:
+        with self._writing():
+            self._db.execute(_KEEP, (key, *call))
         self._keys.add(key)
 
     def note(self, kind: str, request: str, answer: str) -> None:
-        keep = (
-            "INSERT INTO notes (kind, request, answer) VALUES (?, ?, ?)"
-            " ON CONFLICT (kind, request) DO UPDATE SET answer = excluded.answer"
-        )
-        try:
-            with self._lock:
-                self._db.execute(keep, (kind, request, answer))
-        except sqlite3.Error as error:
-            raise store_error(error, self._path) from error
+        with self._writing():
+            self._db.execute(_NOTE, (kind, request, answer))
 
     def notes(self, kind: str) -> Mapping[str, str]:
         with self._lock:
             rows = self._db.execute("SELECT request, answer FROM notes WHERE kind = ? ORDER BY number", (kind,))
             return dict(rows.fetchall())
-
-    def count(self, kind: str) -> int:
-        with self._lock:
-            return self._db.execute("SELECT count(*) FROM calls WHERE kind = ?", (kind,)).fetchone()[0]
 
     def answers(self, kind: str) -> list[str]:
         with self._lock:
@@ -212,17 +213,13 @@ class SqliteJournal(SingleFlightJournal):
         yield from map(StoredNote._make, rows)
 
     def restore(self, calls: Iterable[StoredCall], notes: Iterable[StoredNote]) -> None:
-        try:
-            with self._lock:
-                self._db.execute("BEGIN IMMEDIATE")
-                made = [(call_key(c.kind, c.request), *c) for c in calls]
-                self._db.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", made)
-                keep = "INSERT OR REPLACE INTO notes (kind, request, answer) VALUES (?, ?, ?)"
-                self._db.executemany(keep, notes)
-                self._db.execute("COMMIT")
-                self._keys.update(row[0] for row in made)
-        except sqlite3.Error as error:
-            raise store_error(error, self._path) from error
+        with self._writing():
+            self._db.execute("BEGIN IMMEDIATE")
+            made = [(call_key(c.kind, c.request), *c) for c in calls]
+            self._db.executemany(_KEEP, made)
+            self._db.executemany(_NOTE, notes)
+            self._db.execute("COMMIT")
+            self._keys.update(row[0] for row in made)
 
     def close(self) -> None:
         self.finish_writing()

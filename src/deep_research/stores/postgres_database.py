@@ -136,6 +136,16 @@ def store_error(error: Exception) -> StoreError:
     )
 
 
+def to_bytes(text: str) -> bytes:
+    """Return a text as it is kept: it may hold lone surrogates and zeros, which the database's own text type refuses."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def to_text(data: bytes) -> str:
+    """Return the text that was kept."""
+    return bytes(data).decode("utf-8", "surrogatepass")
+
+
 def _migrate(connection: "psycopg.Connection[Any]") -> None:
     """Apply the migrations that the database has not had yet, each once, one process at a time."""
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))

@@ -187,9 +187,8 @@ class RunFolder:
         return SqliteJournal(self.journal)
 
     def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
-        path = self.events_file(part)
-        earlier = read_events(path)
-        return EventLog(EventFile(path), earlier, listener, seconds_before=seconds_before)
+        sink = EventFile(self.events_file(part))  # which ends a last line that was cut short, before it is read
+        return EventLog(sink, self.read_events(part), listener, seconds_before=seconds_before)
 
     def events_file(self, part: str = "") -> Path:
         """Return the file of the events of the research, or of a follow-up."""
