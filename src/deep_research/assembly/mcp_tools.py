@@ -5,12 +5,12 @@ import json
 import threading
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from functools import partial
 from importlib.util import find_spec
 from typing import Any, Protocol
 
 from deep_research.assembly.environment import Job, OpenTools, RunEnvironment
+from deep_research.assembly.giving_up import GivingUp
+from deep_research.assembly.mcp_listing import connection_to, variables_of
 from deep_research.assembly.own_objects import OwnObjects
 from deep_research.concurrency import side_by_side
 from deep_research.data import Document, Found, Gap, SearchResult, ToolSpec
@@ -20,8 +20,7 @@ from deep_research.fetch.addresses import KnownAddresses, urls_in
 from deep_research.mcp.tool_answers import strings_in
 from deep_research.ports import Journal, Library, Progress, SearchPlace
 from deep_research.reading_child import limits_of
-from deep_research.settings import Settings, load_keys, load_settings
-from deep_research.text.cleaning import mask_secrets
+from deep_research.settings import Settings, load_settings
 from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 _ADDRESS_ARGUMENTS = ("url", "uri", "link", "href", "website", "site", "domain", "host", "endpoint")
@@ -85,8 +84,6 @@ def _addresses(name: str, value: Any) -> Iterable[str]:
 
 HACKER_NEWS = ("hackernews", "hn")
 """Names of a server that replaces the source `hackernews`."""
-_FAILURES = 2
-"""Failures in a row after which a tool is given up."""
 _PROGRAM = "program"
 """The origin of tools that a program hands in."""
 _MOST_PLACES = 3
@@ -168,27 +165,15 @@ class PaidTool:
         self._server = server
         self._journal = journal
         self._known = known
-        self._failures = 0
-        self._given_up: SourceError | None = None
+        self._giving_up = GivingUp()
 
     async def call(self, arguments: Mapping[str, Any]) -> SearchResult:
-        """See `ports.OutsideTool.call`; a tool that has failed twice in a row is given up for the run."""
-        if self._given_up is not None:
-            raise replace(self._given_up)
-        try:
-            result = await self._call(arguments)
-        except SourceError as error:
-            self._failures += 0 if isinstance(error, Blocked) else 1  # an address that may not be opened is no failure
-            if self._failures >= _FAILURES:
-                self._given_up = replace(error, given_up=True)
-            raise
-        self._failures = 0
-        return result
+        await asyncio.to_thread(self._known.check, arguments)
+        return await self._giving_up.ask(lambda: self._call(arguments))
 
     async def _call(self, arguments: Mapping[str, Any]) -> SearchResult:
         from deep_research.mcp.tool_results import Call, sources_in  # noqa: PLC0415 - only with a server
 
-        await asyncio.to_thread(self._known.check, arguments)
         said = json.dumps(arguments, ensure_ascii=False, sort_keys=True)
         asked = json.dumps({"server": self.server, "tool": self.offered.name, "arguments": said}, ensure_ascii=False)
 
@@ -239,20 +224,12 @@ class ToolPlace:
 
 def _servers(servers: Mapping[str, McpServer], settings: Settings) -> tuple[list[Server], list[Gap]]:
     """Return the connections, not yet open, and a gap for each server that lacks a variable."""
-    if not servers:
-        return [], []
-    from deep_research.mcp.mcp_connection import McpConnection  # noqa: PLC0415 - only with a server
-
-    values = load_keys({name for server in servers.values() for name in server.variables})
-    ready: list[Server] = []
-    gaps: list[Gap] = []
-    for name, server in servers.items():
-        if missing := server.missing(values):
-            gaps.append(_gap(name, f"it is not ready: {missing}"))
-            continue
-        hide = partial(mask_secrets, secrets=server.secrets(values))
-        ready.append(McpConnection(name, server.filled(values), proxy=settings.proxy, hide=hide))
-    return ready, gaps
+    values = variables_of(servers)
+    missing = {name: why for name, server in servers.items() if (why := server.missing(values))}
+    ready: list[Server] = [
+        connection_to(name, server, values, settings) for name, server in servers.items() if name not in missing
+    ]
+    return ready, [_gap(name, f"it is not ready: {why}") for name, why in missing.items()]
 
 
 def _given(own: OwnObjects) -> list[Server]:

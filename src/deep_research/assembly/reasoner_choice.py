@@ -18,11 +18,14 @@ from deep_research.settings import Settings, load_keys
 from deep_research.stores.open_stores import shared_limits
 
 if TYPE_CHECKING:
+    from deep_research.assembly.budget import PaidCalls
     from deep_research.providers.model_client import ModelClient, OpenModel
     from deep_research.providers.provider_limits import Gate
     from deep_research.reasoners.model.asking import Complete
 
 
+Watch = Callable[[ModelRequest, Role], object]
+"""Called with each request to a model."""
 _OWN = "own"
 """See `providers.own_models.OWN`."""
 
@@ -115,7 +118,7 @@ def open_reasoner(
     home: Path,
     on_gap: Callable[[Gap], object],
     outside: Outside = _NOTHING,
-    watch: Callable[[ModelRequest, Role], object] = lambda _request, _role: None,
+    watch: Watch = lambda _request, _role: None,
     today: date | None = None,
     models: Mapping[str, Any] = _NO_MODELS,
 ) -> OpenReasoner:
@@ -146,13 +149,8 @@ def open_reasoner(
         patience=Patience.for_silence(settings.model_timeout_seconds),
         gates=_gates(settings, [first, *others, *roles.values()]),
     )
-    paid = PaidCalls(client, journal, settings)
+    complete = _watched(PaidCalls(client, journal, settings), watch)
     named = {role: (roles.get(role) or first).model for role in get_args(Role)}
-
-    async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
-        watch(request, role)
-        return await paid.complete(request, role)
-
     info = ReasonerInfo(kind="model", provider=first.provider, models=named)
     context = min(settings.max_context_tokens, first.family.context_tokens)
     most = min(settings.report_max_tokens, (roles.get("report") or first).family.output_tokens)
@@ -168,7 +166,7 @@ def _open_ranked(
     keys: Mapping[str, str],
     journal: Journal,
     on_gap: Callable[[Gap], object],
-    watch: Callable[[ModelRequest, Role], object],
+    watch: Watch,
 ) -> OpenReasoner:
     """Return the finder with the ranker that the settings name. Raises ConfigError."""
     from deep_research.assembly.run_ranker import RunRanker, ranking_model  # noqa: PLC0415 - only with a ranker
@@ -181,22 +179,11 @@ def _open_ranked(
 
         seconds = settings.model_timeout_seconds
         provider, name = split_model(named)
-        model = open_model(
-            provider or named,
-            name,
-            keys=keys,
-            base_url=settings.ranker_base_url,
-            timeout_seconds=seconds,
-            proxy=settings.proxy,
-        )
+        reached = {"base_url": settings.ranker_base_url, "timeout_seconds": seconds, "proxy": settings.proxy}
+        model = open_model(provider or named, name, keys=keys, **reached)
         _check_prices(settings, [model])
         client = ModelClient([model], account=note_attempt, patience=Patience.for_silence(seconds))
-        paid = PaidCalls(client, journal, settings)
-
-        async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
-            watch(request, role)
-            return await paid.complete(request, role)
-
+        complete = _watched(PaidCalls(client, journal, settings), watch)
         ranker = RunRanker(ModelRanker(complete, f"{model.model} ({model.provider})"), None, on_gap)
         return OpenReasoner(bounded_reasoner(ranker), client)
     from deep_research.providers.rankers import open_ranker  # noqa: PLC0415
@@ -204,6 +191,16 @@ def _open_ranked(
     over_http = open_ranker(settings.ranker, keys, base_url=settings.ranker_base_url, proxy=settings.proxy)
     ranker = RunRanker(over_http, journal, on_gap)
     return OpenReasoner(bounded_reasoner(ranker), ranker)
+
+
+def _watched(paid: "PaidCalls", watch: Watch) -> "Complete":
+    """Return how a model is asked, with each request shown to `watch` first."""
+
+    async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
+        watch(request, role)
+        return await paid.complete(request, role)
+
+    return complete
 
 
 def model_reasoner(

@@ -2,16 +2,16 @@
 
 import difflib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deep_research.assembly.giving_up import GivingUp
 from deep_research.assembly.page_access import OnGap, QuestionPages, RunPages, addresses_in, document_of, page_or_copy
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult
-from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, SourceError
+from deep_research.errors import ConfigError, NotFound, SourceError
 from deep_research.i18n.catalog import gap_of
 from deep_research.i18n.language import detect
 from deep_research.ports import Journal, Library, Progress, SearchPlace
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from deep_research.fetch.web import Web, WebOptions
     from deep_research.isolated_reading import RejectedDocuments
     from deep_research.sources._api import ApiSource
-
-_FAILURES = 2
-"""Searches, one after the other, that may fail at a place before it is not asked again in the run."""
 
 
 def source_variables(names: Collection[str] | None = None) -> tuple[str, ...]:
@@ -179,8 +176,7 @@ class WebPlace:
         self._source = source
         self._fetcher = fetcher
         self._on_gap = on_gap
-        self._failures = 0
-        self._given_up: SourceError | None = None
+        self._giving_up = GivingUp()
         self.name: str = source.name
         self.purpose: str = source.purpose
 
@@ -189,18 +185,7 @@ class WebPlace:
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
         """See `ports.SearchPlace.search`; the addresses of the results may be opened from now on."""
-        if self._given_up is not None:
-            raise replace(self._given_up)
-        failures = self._failures
-        try:
-            result = await self._source.search(query, limit=limit)
-        except SourceError as error:
-            # Searches that were under way together tell once that the place does not answer.
-            self._failures = max(self._failures, failures + 1)
-            if isinstance(error, Blocked | RateLimited) or self._failures >= _FAILURES:
-                self._given_up = replace(error, given_up=True)  # each search would wait for it, and fail the same way
-            raise
-        self._failures = 0
+        result = await self._giving_up.ask(lambda: self._source.search(query, limit=limit))
         for found in result.found:
             self._fetcher.known.add(found.url)
             self._fetcher.known.add_page_text(found.document.text if found.document else "")
