@@ -44,10 +44,6 @@ _MOST_FILE_BYTES = 64 * 2**20
 """A larger file is a data set, not a document; the longest books and manuals have less."""
 
 
-def _ignore(_event: Event) -> None:
-    """Show nothing."""
-
-
 @dataclass(frozen=True)
 class RunEnvironment:
     """What a program gives to its runs: the state folder, the listener and the answers, and what replaces the usual parts.
@@ -58,7 +54,7 @@ class RunEnvironment:
     """
 
     home: Path
-    listener: Callable[[Event], None] = _ignore
+    listener: Callable[[Event], None] = lambda _event: None
     answer: Answer | None = None
     places: Sequence[SearchPlace] | None = None
     make_web: MakeWeb | None = None

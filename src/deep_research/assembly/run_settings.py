@@ -41,10 +41,11 @@ def settle(settings: Settings, docs: Sequence[str], question: str) -> Settings:
     settled = settings.model_copy(update={"model_provider": provider, "strategy": strategy})
     if not strategy and not settings.sources:
         return settled
-    from deep_research.assembly.web_search import chosen_sources, source_variables  # noqa: PLC0415 - only for the web
+    from deep_research.assembly.web_search import chosen_sources  # noqa: PLC0415 - only for the web
+    from deep_research.sources import variables  # noqa: PLC0415
 
-    variables = source_variables(None if strategy else {*settings.sources, *settings.source_options})
-    names = chosen_sources(settled, load_keys(variables), question=question, language=detect(question))
+    keys = load_keys(variables(None if strategy else {*settings.sources, *settings.source_options}))
+    names = chosen_sources(settled, keys, question=question, language=detect(question))
     return settled.model_copy(update={"sources": names})
 
 

@@ -1,7 +1,7 @@
 """Places on the web for a run: sources by name or strategy, and the pages behind their results."""
 
 import difflib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from math import inf
 from pathlib import Path
@@ -27,13 +27,6 @@ if TYPE_CHECKING:
     from deep_research.fetch.web import Web, WebOptions
     from deep_research.isolated_reading import RejectedDocuments
     from deep_research.sources._api import ApiSource
-
-
-def source_variables(names: Collection[str] | None = None) -> tuple[str, ...]:
-    """Return the environment variables that hold the keys of sources: of all, or of those named."""
-    from deep_research.sources import variables  # noqa: PLC0415 - only with web sources
-
-    return variables(names)
 
 
 def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str, language: str) -> tuple[str, ...]:
@@ -108,10 +101,10 @@ def open_web_places(
     from deep_research.fetch.web import Web  # noqa: PLC0415
     from deep_research.fetch.web_api import JournaledApi  # noqa: PLC0415
     from deep_research.isolated_reading import RejectedDocuments  # noqa: PLC0415
-    from deep_research.sources import open_source  # noqa: PLC0415
+    from deep_research.sources import open_source, variables  # noqa: PLC0415
 
     make_private_folder(environment.home)  # of runs in a database nothing else lies there
-    keys = load_keys(source_variables(names))
+    keys = load_keys(variables(names))
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
     # A follow-up comes later than the run: its pages are asked for as those of any other run are.
     began = datetime.fromisoformat(job.record.created).timestamp() if job.before is None else inf

@@ -128,7 +128,17 @@ async def open_task(
 ) -> AsyncIterator[tuple[RunContext, dict[str, Any]]]:
     """Give the context of a task, prepared, and the state that its graph begins with."""
     async with open_context(task.job(log), environment) as ctx:
-        log.emit(_started(task, ctx, resumed=bool(log.earlier)))
+        log.emit(
+            RunStarted(
+                run_id=ctx.run_id,
+                question=task.question,
+                language=task.language,
+                reasoner=reasoner_name(ctx.reasoner.info),
+                sources=tuple(place.name for place in ctx.outside.places),
+                notice=task.notice(ctx),
+                resumed=bool(log.earlier),
+            )
+        )
         start = await task.start(ctx)
         async with task.listening(ctx):
             yield ctx, start
@@ -174,18 +184,6 @@ def _resumable(error: sqlite3.Error | OSError | StoreError, store: RunStore) -> 
         else f"The state in {store.place!r} cannot be kept: {error}. Check the disk."
     )
     return StoreError(f"{what} Then go on with: deep-research resume {store.run_id}", path=store.place)
-
-
-def _started(task: RunTask, ctx: RunContext, *, resumed: bool) -> RunStarted:
-    return RunStarted(
-        run_id=ctx.run_id,
-        question=task.question,
-        language=task.language,
-        reasoner=reasoner_name(ctx.reasoner.info),
-        sources=tuple(place.name for place in ctx.outside.places),
-        notice=task.notice(ctx),
-        resumed=resumed,
-    )
 
 
 async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: Answer | None) -> dict[str, Any]:

@@ -21,11 +21,7 @@ from deep_research.stores.event_log import EventFile, EventLog
 from deep_research.stores.run_store import Checkpoints, RunStore
 
 
-def _ignore(_event: Event) -> None:
-    """Show nothing."""
-
-
-async def replay_run(store: RunStore, home: Path, *, listener: Callable[[Event], None] = _ignore) -> Report:
+async def replay_run(store: RunStore, home: Path, *, listener: Callable[[Event], None] = lambda _event: None) -> Report:
     """Do a finished run again from its journal, without network and keys, and return the report that it comes to.
 
     Raises ReplayDiffers at the first call that the recorded run did not make, RunNotFound without a report.

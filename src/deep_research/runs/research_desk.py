@@ -7,7 +7,7 @@ on after a kill by its id, and two agents can work at one library.
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import replace
 from pathlib import Path
@@ -273,15 +273,13 @@ def _kept(ctx: RunContext) -> _Kept:
 
 def _check_verdicts(given: Mapping[str, GivenVerdict], known: Mapping[str, Claim], library: Library) -> None:
     """Raise ConfigError for verdicts that fit no statement or name no passage."""
-    for message in _unfit(given, known, library):
-        raise ConfigError(message, setting="verdicts", value="")
-
-
-def _unfit(given: Mapping[str, GivenVerdict], known: Mapping[str, Claim], library: Library) -> Iterator[str]:
     for key, one in given.items():
         if key not in known:
-            yield f"There is no statement {key!r}."
+            message = f"There is no statement {key!r}."
         elif one.verdict == "supported" and not known[key].passages:
-            yield f"The statement {key!r} cites no passage that could support it."
+            message = f"The statement {key!r} cites no passage that could support it."
         elif missing := [p for p in one.passages if library.passage(p) is None]:
-            yield f"There is no passage {missing[0]!r}."
+            message = f"There is no passage {missing[0]!r}."
+        else:
+            continue
+        raise ConfigError(message, setting="verdicts", value="")

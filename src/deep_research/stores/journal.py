@@ -54,12 +54,8 @@ class SingleFlightJournal(ABC):
         """Return the answer that is kept under a key."""
 
     @abstractmethod
-    def _begin_keeping(self, key: str, call: StoredCall) -> Future[None]:
-        """Begin to keep a call: a kill of this process must not cost it any more when this returns."""
-
-    def _keep_away(self, key: str, call: StoredCall) -> Future[None]:
-        """Begin to keep a call whose answer no server has to be asked for again, away from the event loop."""
-        return self._begin_keeping(key, call)
+    def _begin_keeping(self, key: str, call: StoredCall, *, at_once: bool) -> Future[None]:
+        """Begin to keep a call; `at_once`: a kill of this process must not cost it any more when this returns."""
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
         key = call_key(kind, request)
@@ -98,7 +94,7 @@ class SingleFlightJournal(ABC):
         self._begun[key] = time.monotonic()
         try:
             answer = await make()
-            self._keep_what_was_made(key, kind, request, answer)
+            self._begin(kind, request, answer, at_once=False)
             # Shielded: a task that is cancelled must not take a write back that waits for its thread.
             await asyncio.shield(asyncio.wrap_future(self._kept[key]))
         finally:
@@ -109,19 +105,16 @@ class SingleFlightJournal(ABC):
         return answer
 
     def keep(self, kind: str, request: str, answer: str) -> None:
+        self._begin(kind, request, answer, at_once=True)
+
+    def _begin(self, kind: str, request: str, answer: str, *, at_once: bool) -> None:
+        """Begin to keep an answer, unless that has begun; where it is not kept `at_once` the event loop does not wait."""
         key = call_key(kind, request)
         with self._keeping:
             if key not in self._kept:
-                self._kept[key] = self._begin_keeping(key, self._call(key, kind, request, answer))
-
-    def _keep_what_was_made(self, key: str, kind: str, request: str, answer: str) -> None:
-        with self._keeping:
-            if key not in self._kept:
-                self._kept[key] = self._keep_away(key, self._call(key, kind, request, answer))
-
-    def _call(self, key: str, kind: str, request: str, answer: str) -> StoredCall:
-        seconds = time.monotonic() - self._begun.get(key, time.monotonic())
-        return StoredCall(kind, request, answer, time.time(), seconds)
+                seconds = time.monotonic() - self._begun.get(key, time.monotonic())
+                call = StoredCall(kind, request, answer, time.time(), seconds)
+                self._kept[key] = self._begin_keeping(key, call, at_once=at_once)
 
     def finish_writing(self) -> None:
         """Wait until what was to be kept is kept, or has failed."""
@@ -162,7 +155,9 @@ class SqliteJournal(SingleFlightJournal):
             row = self._db.execute("SELECT answer FROM calls WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
-    def _begin_keeping(self, key: str, call: StoredCall) -> Future[None]:
+    def _begin_keeping(self, key: str, call: StoredCall, *, at_once: bool) -> Future[None]:
+        if not at_once:
+            return keep_soon(self._keep, key, call)
         kept: Future[None] = Future()
         try:
             self._keep(key, call)  # in the thread that has the answer: another one may have to wait for its turn
@@ -170,9 +165,6 @@ class SqliteJournal(SingleFlightJournal):
         except StoreError as error:
             kept.set_exception(error)
         return kept
-
-    def _keep_away(self, key: str, call: StoredCall) -> Future[None]:
-        return keep_soon(self._keep, key, call)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -10,6 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
+from functools import cached_property
 from importlib import resources
 from typing import Any, TypeVar
 
@@ -96,6 +97,11 @@ class Database:
                 wait = min(2.0, wait * 2)
             except psycopg.Error as error:
                 raise store_error(error) from error
+
+    @cached_property
+    def limits(self) -> "PostgresLimits":
+        """The limits of the processes on the database, as this one sees them."""
+        return PostgresLimits(self.url)
 
     def close(self) -> None:
         """Close all connections."""
@@ -246,13 +252,6 @@ class PostgresLimits:
             _log.warning("What other workers should know of a provider was not written: %s", error.message)
 
 
-_known: dict[Database, PostgresLimits] = {}
-
-
 def limits_at(url: str) -> PostgresLimits:
     """Return the limits of the processes on a database, once in a process while it is open."""
-    database = database_at(url)
-    if database not in _known:
-        _known[database] = PostgresLimits(url)
-        database.closing.append(lambda: _known.pop(database, None))
-    return _known[database]
+    return database_at(url).limits

@@ -106,7 +106,8 @@ class PostgresJournal(SingleFlightJournal):
         rows = self._database.rows(query, (self._run_id, key))
         return to_text(rows[0][0]) if rows else None
 
-    def _begin_keeping(self, key: str, call: StoredCall) -> Future[None]:
+    def _begin_keeping(self, key: str, call: StoredCall, *, at_once: bool) -> Future[None]:
+        del at_once  # the spool is written in every case
         if self._spool is not None:
             self._spool.append(call)
         return keep_soon(self._keep, key, call)

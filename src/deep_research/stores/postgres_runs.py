@@ -11,12 +11,13 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from deep_research.data.brief import Steer
 from deep_research.data.result import FollowUp, Report
-from deep_research.errors import RunBusy, RunNotFound, StoreError
+from deep_research.errors import RunBusy, StoreError
 from deep_research.events import Event, event_adapter
 from deep_research.safe_text import safe_noun
 from deep_research.settings import snapshots_url
@@ -26,7 +27,7 @@ from deep_research.stores.postgres_database import Database, database_at
 from deep_research.stores.postgres_journal import AnswerSpool, PostgresJournal, delete_spools
 from deep_research.stores.postgres_library import PostgresLibrary, text_objects
 from deep_research.stores.run_folder import dated_id, is_run_id, unshortened_id
-from deep_research.stores.run_store import Checkpoints, Guard, RunRecord
+from deep_research.stores.run_store import Checkpoints, Guard, RunRecord, busy_run, no_report, no_run
 
 LEASE_SECONDS = 30
 """After so long a process that has not renewed its lease counts as dead."""
@@ -89,9 +90,9 @@ class PostgresRun:
 
         self._database.run(write, at_once=True, on_disk=not soon)
 
-    def _write_event(self, query: str, values: tuple[Any, ...]) -> None:
+    def _event_rows(self, part: str) -> "_EventRows":
         # The next call that is kept waits for the disk, and what was written before it is on the disk with it.
-        self._write(query, values, soon=True)
+        return _EventRows(partial(self._write, soon=True), self.run_id, part)
 
     def _one(self, column: str) -> Any:
         query = f"SELECT {column} FROM deep_research.runs WHERE run_id = %s"  # noqa: S608 - our own names
@@ -102,10 +103,8 @@ class PostgresRun:
         return self._one("1") is not None
 
     def load(self) -> RunRecord:
-        found = self._one("record")
-        if found is None:
-            message = f"There is no run {self.run_id!r}. `deep-research list` shows all runs."
-            raise RunNotFound(message, run_id=self.run_id)
+        if (found := self._one("record")) is None:
+            raise no_run(self.run_id)
         return RunRecord.model_validate_json(found)
 
     def save(self, record: RunRecord) -> None:
@@ -122,10 +121,8 @@ class PostgresRun:
         return self.report_place
 
     def load_result(self) -> Report:
-        found = self._one("result")
-        if found is None:
-            message = f"The run {self.run_id!r} has no report yet. Go on with: deep-research resume {self.run_id}"
-            raise RunNotFound(message, run_id=self.run_id)
+        if (found := self._one("result")) is None:
+            raise no_report(self.run_id)
         return Report.model_validate_json(found)
 
     def open_library(self) -> PostgresLibrary:
@@ -141,16 +138,14 @@ class PostgresRun:
         return journal
 
     def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
-        sink = _EventRows(self._write_event, self.run_id, part)
-        return EventLog(sink, self.read_events(part), listener, seconds_before=seconds_before)
+        return EventLog(self._event_rows(part), self.read_events(part), listener, seconds_before=seconds_before)
 
     def read_events(self, part: str = "") -> list[Event]:
         return [event_adapter.validate_json(line) for line in self.tail_events(part).read()]
 
     def restore_events(self, events: Sequence[Event], part: str = "") -> None:
-        sink = _EventRows(self._write_event, self.run_id, part)
         for event in events:
-            sink.append(event.number, event.model_dump_json())
+            self._event_rows(part).append(event.number, event.model_dump_json())
 
     def tail_events(self, part: str = "") -> "_EventTail":
         return _EventTail(self._database, self.run_id, part)
@@ -193,11 +188,7 @@ class PostgresRun:
         if taken:
             return taken[0][0]
         self.load()
-        message = (
-            f"The run {self.run_id} is being carried out by {holder}. "
-            f"Wait until it has ended or stop it; then: deep-research resume {self.run_id}"
-        )
-        raise RunBusy(message, run_id=self.run_id)
+        raise busy_run(self.run_id, holder)
 
     def _renew(self, fence: int, ended: threading.Event) -> None:
         query = f"""
