@@ -23,7 +23,7 @@ from deep_research.graph.research_graph import Invocation, ResearchGraph, Sittin
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.run_context.context import RunContext
 from deep_research.runs.follow_up_run import FollowUpRun, begin_follow_up, unfinished
-from deep_research.runs.lifecycle import RunTask, ask_user, keep_report, note_finished, noting_end, open_task
+from deep_research.runs.lifecycle import RunTask, ask_user, keep_report, noting_end, open_task
 from deep_research.runs.research_run import ResearchRun, clean_question, create_run
 from deep_research.settings import Settings, limit_rounds
 from deep_research.stores.event_log import EventLog
@@ -110,55 +110,37 @@ class GraphHost:
     @asynccontextmanager
     async def open(self, invocation: Invocation) -> AsyncIterator[Sitting]:
         """See `graph.research_graph.Host.open`. Raises ConfigError, RunBusy and StoreError."""
-        given = self._given(invocation)
+        context = invocation.context
+        named = context.model_dump(exclude_unset=True) if isinstance(context, Settings) else dict(context or {})
+        given = read_configurable({**self._bound, **invocation.configurable, **named})
         task, is_new = await asyncio.to_thread(_task_of, invocation, given, self._holding)
-        declined: list[RunDeclined] = []
+        declined, reports = list[RunDeclined](), list[Report]()
 
         def listen(event: Event) -> None:
             if isinstance(event, RunDeclined):
                 declined.append(event)
             invocation.listener(event)
 
-        environment = RunEnvironment(
-            given.home,
-            listener=listen,
-            mcp_servers=given.settings.get("mcp_servers"),
-            own=given.objects,
-        )
+        servers = given.settings.get("mcp_servers")
+        environment = RunEnvironment(given.home, listener=listen, mcp_servers=servers, own=given.objects)
         ends = suppress(Declined, NeedsAnswer)  # they are noted; a graph says it in its state
         holding = nullcontext() if task.store is self._holding else task.store.held()
         with ends, holding, noting_end(task, environment) as log:
-            keeper = _Keeper(task, log)
+
+            async def keep(values: Mapping[str, Any]) -> None:
+                reports.append(await keep_report(task, log, values))
+
             if log.earlier:
                 task.note(status="running", waiting_for="", asked=None, error="")
             async with open_task(task, environment, log) as (ctx, start):
-                sitting = OpenSitting(replace(ctx, keep_report=keeper.keep), start if is_new else None, log)
+                sitting = OpenSitting(replace(ctx, keep_report=keep), start if is_new else None, log)
                 yield sitting
             if declined:
                 raise Declined(declined[0].reason, run_id=task.store.run_id, by=declined[0].by)
             if (asked := sitting.asked) is not None:
                 raise NeedsAnswer(asked.question, run_id=task.store.run_id, options=asked.options, asked=asked)
-            if not keeper.has_report:  # the caller has stopped the graph between two nodes
+            if not reports:  # the caller has stopped the graph between two nodes
                 task.note(status="stopped", seconds=log.seconds)
-
-    def _given(self, invocation: Invocation) -> Given:
-        context = invocation.context
-        named = context.model_dump(exclude_unset=True) if isinstance(context, Settings) else dict(context or {})
-        return read_configurable({**self._bound, **invocation.configurable, **named})
-
-
-class _Keeper:
-    """Keeps the report of a task as soon as it is written."""
-
-    def __init__(self, task: RunTask, log: EventLog) -> None:
-        self._task, self._log = task, log
-        self.has_report = False
-
-    async def keep(self, values: Mapping[str, Any]) -> None:
-        """See `RunContext.keep_report`."""
-        report = await keep_report(self._task, self._log, values)
-        await asyncio.to_thread(note_finished, self._task, self._log, report)
-        self.has_report = True
 
 
 def _task_of(invocation: Invocation, given: Given, holding: RunStore | None) -> tuple[RunTask, bool]:

@@ -85,9 +85,7 @@ async def carry_out(task: RunTask, environment: RunEnvironment) -> Report:
         async with open_task(task, environment, log) as (ctx, start):
             spared.settle()
             values = await _drive(task, ctx, start, environment.answer)
-        report = await keep_report(task, log, values)
-        await asyncio.to_thread(note_finished, task, log, report)
-        return report
+        return await keep_report(task, log, values)
 
 
 @contextmanager
@@ -145,25 +143,24 @@ async def open_task(
 
 
 async def keep_report(task: RunTask, log: EventLog, values: Mapping[str, Any]) -> Report:
-    """Keep the report of a graph's last state, say so once, and return it. Raises ResearchError without one."""
+    """Keep the report of a graph's last state, say so once, and note that the task is finished; return the report.
+
+    Raises ResearchError without one.
+    """
     report, place = await asyncio.to_thread(task.save, values)
-    if any(isinstance(event, ReportReady) for event in log.earlier):
-        return report  # a sitting that was killed before it was noted as finished has said it
-    log.emit(
-        ReportReady(
-            title=report.title,
-            path=place,
-            claims=sum(claim.stands for claim in report.claims),
-            references=len(report.references),
-            gaps=len(report.gaps),
+    # A sitting that was killed before it was noted as finished has said it.
+    if not any(isinstance(event, ReportReady) for event in log.earlier):
+        log.emit(
+            ReportReady(
+                title=report.title,
+                path=place,
+                claims=sum(claim.stands for claim in report.claims),
+                references=len(report.references),
+                gaps=len(report.gaps),
+            )
         )
-    )
+    await asyncio.to_thread(task.note, status="finished", title=report.title, error="", seconds=log.seconds)
     return report
-
-
-def note_finished(task: RunTask, log: EventLog, report: Report) -> None:
-    """Write down that a task has come to its report."""
-    task.note(status="finished", title=report.title, error="", seconds=log.seconds)
 
 
 def _note_end(task: RunTask, log: EventLog, **changes: Any) -> None:
