@@ -130,21 +130,21 @@ async def open_tools(
         servers = load_settings().mcp_servers if wanted else {}
     names = [name for name in wanted if name in servers]
     gaps = [_gap(name, "it is not among the settings any more") for name in wanted if name not in servers]
-    if not names and not environment.own.tools and not environment.own.hn_tools:
-        yield OpenTools(gaps=tuple(gaps))
-        return
     ready, unready = _servers({name: servers[name] for name in names}, job.settings)
     opened = [*ready, *_given(environment.own)]
+    gaps += unready
     known = NamedAddresses(job.question, library)
     try:
-        lists = await side_by_side(_listed(server, journal) for server in opened)
-        listed, more = _chosen(opened, lists, servers)
+        named = {name: server.tools for name, server in servers.items()}
+        rows = await side_by_side(_listed(server, journal, named.get(server.name, ())) for server in opened)
+        gaps += [gap for _, of_server in rows for gap in of_server]
+        listed = {server.name: offered for server, (offered, _) in zip(opened, rows, strict=True)}
         tools = _paid(listed, {server.name: server for server in opened}, journal, known)
         places = _places(tools, job.settings)
         yield OpenTools(
             tools={tool.name: tool for tool in tools},
             places=tuple(places),
-            gaps=(*gaps, *unready, *more),
+            gaps=tuple(gaps),
             replaced=frozenset(place.name for place in places if place.name == HACKER_NEWS[0]),
             share=known.share,
         )
@@ -201,22 +201,16 @@ class ToolPlace:
     """A tool that takes a search, as a place to search (`ports.SearchPlace`)."""
 
     def __init__(self, name: str, purpose: str, tool: PaidTool, argument: str) -> None:
-        self.name = name
-        self.purpose = purpose
-        self._tool = tool
-        self._argument = argument
+        self.name, self.purpose, self.read = name, purpose, tool.read
+        self._tool, self._argument = tool, argument
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
         """See `ports.SearchPlace.prepare`; the server has answered already."""
-        del progress
         return []
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
         result = await self._tool.call({self._argument: query})
         return result.model_copy(update={"found": result.found[:limit]})
-
-    async def read(self, found: Found) -> Document:
-        return await self._tool.read(found)
 
     async def close(self) -> None:
         """See `ports.SearchPlace.close`; the session is the run's."""
@@ -239,15 +233,18 @@ def _given(own: OwnObjects) -> list[Server]:
     return [GivenTools(name, tools, argument=argument) for name, (argument, tools) in named.items() if tools]
 
 
-async def _listed(server: Server, journal: Journal) -> tuple[Sequence[OfferedTool], Gap | None]:
-    """Return the tools of a server as they were at the start of the run, and a gap if it did not come up today."""
-    gap: Gap | None = None
+async def _listed(server: Server, journal: Journal, wanted: Sequence[str]) -> tuple[Sequence[OfferedTool], list[Gap]]:
+    """Return the tools of a server that are offered, of those it had at the start of the run, and what it lacks today."""
+    from deep_research.mcp.tool_offers import chosen  # noqa: PLC0415 - only with a server
+
+    gaps: list[Gap] = []
     failed: SourceError | None = None
     live: Sequence[OfferedTool] = ()
     try:
         live = await server.open()
     except SourceError as error:
-        failed, gap = error, Gap(what=server.name, why=error.message, source=f"mcp:{server.name}")
+        failed = error
+        gaps.append(Gap(what=server.name, why=error.message, source=f"mcp:{server.name}"))
 
     async def make() -> str:
         if failed is not None:
@@ -257,24 +254,9 @@ async def _listed(server: Server, journal: Journal) -> tuple[Sequence[OfferedToo
     try:
         text, _ = await journal.call("mcp_tools", server.name, make)
     except SourceError:
-        return (), gap
-    return [OfferedTool.model_validate(tool) for tool in json.loads(text)], gap
-
-
-def _chosen(
-    servers: Sequence[Server],
-    lists: Sequence[tuple[Sequence[OfferedTool], Gap | None]],
-    settings: Mapping[str, McpServer],
-) -> tuple[dict[str, Sequence[OfferedTool]], list[Gap]]:
-    from deep_research.mcp.tool_offers import chosen  # noqa: PLC0415 - only with a server
-
-    listed: dict[str, Sequence[OfferedTool]] = {}
-    gaps: list[Gap] = []
-    for server, (tools, gap) in zip(servers, lists, strict=True):
-        kept, notes = chosen(tools, settings[server.name].tools if server.name in settings else ())
-        listed[server.name] = kept
-        gaps += [*([gap] if gap else []), *(_gap(server.name, note) for note in notes)]
-    return listed, gaps
+        text = "[]"
+    kept, notes = chosen([OfferedTool.model_validate(tool) for tool in json.loads(text)], wanted)
+    return kept, [*gaps, *(_gap(server.name, note) for note in notes)]
 
 
 def _paid(

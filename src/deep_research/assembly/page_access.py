@@ -67,10 +67,7 @@ class RunPages:
 
         `rejected` are the documents that ended their reader before.
         """
-        self._rejected = rejected
-        self._fetcher = fetcher
-        self._on_gap = on_gap
-        self._only = only
+        self._fetcher, self._on_gap, self._only, self._rejected = fetcher, on_gap, only, rejected
 
     def key(self, url: str) -> str:
         """See `ports.Pages.key`."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from deep_research.assembly.giving_up import GivingUp
 from deep_research.assembly.page_access import OnGap, QuestionPages, RunPages, addresses_in, document_of, page_or_copy
 from deep_research.concurrency import in_background
-from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import ConfigError, NotFound, SourceError
 from deep_research.i18n.catalog import gap_of
 from deep_research.i18n.language import detect
-from deep_research.ports import Journal, Library, Progress, SearchPlace
+from deep_research.ports import Journal, Library, SearchPlace
 from deep_research.settings import Settings, load_keys
 from deep_research.state_files import PAGES, REJECTED, make_private_folder
 from deep_research.stores.open_stores import shared_limits
@@ -165,16 +165,10 @@ class WebPlace:
         on_gap: OnGap,
         rejected: "RejectedDocuments | None" = None,
     ) -> None:
-        self._rejected = rejected
-        self._source = source
-        self._fetcher = fetcher
-        self._on_gap = on_gap
+        self._source, self._fetcher, self._on_gap, self._rejected = source, fetcher, on_gap, rejected
         self._giving_up = GivingUp()
-        self.name: str = source.name
-        self.purpose: str = source.purpose
-
-    async def prepare(self, progress: Progress) -> Sequence[Gap]:
-        return await self._source.prepare(progress)
+        self.name, self.purpose = source.name, source.purpose
+        self.prepare = source.prepare
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
         """See `ports.SearchPlace.search`; the addresses of the results may be opened from now on."""

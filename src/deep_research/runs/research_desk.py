@@ -87,8 +87,8 @@ async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Seq
 class ResearchDesk:
     """One session; each method raises ConfigError for what cannot be done, RunBusy where others hold it too long."""
 
-    def __init__(self, store: RunStore, home: Path, environment: RunEnvironment | None = None) -> None:
-        self._store, self._environment = store, environment or RunEnvironment(home)
+    def __init__(self, store: RunStore, home: Path) -> None:
+        self._store, self._environment = store, RunEnvironment(home)
         self._record = store.load()
         if self._record.settings.get("workflow") != "desk":
             message = f"The run {store.run_id} is no session of an agent; begin one with `begin_research`."

@@ -107,7 +107,7 @@ def read_bundle(
     is damaged or was changed, StoreError when the disk refuses.
     """
     try:
-        with BundleFile(path) as bundle:
+        with closing(BundleFile(path)) as bundle:
             record, left_out = _record_of(bundle, runs, own)
             with runs.taking_in(record) as store:
                 left_out += _fill(store, bundle)
