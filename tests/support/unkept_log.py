@@ -6,14 +6,6 @@ from deep_research.events import Event
 from deep_research.stores.event_log import EventLog
 
 
-class _Nowhere:
-    def append(self, number: int, line: str) -> None:
-        """Keep nothing."""
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-
 def unkept_log(listener: Callable[[Event], None] = lambda _event: None) -> EventLog:
     """Return a log that passes its events on to a listener alone."""
-    return EventLog(_Nowhere(), [], listener)
+    return EventLog(lambda _number, _line: None, [], listener)

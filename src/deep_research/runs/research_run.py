@@ -82,11 +82,12 @@ def task_of(store: RunStore) -> RunTask:
 
     Raises ConfigError for the session of an agent.
     """
-    if store.load().settings.get("workflow") == "verify":
+    workflow = store.load().settings.get("workflow")
+    if workflow == "verify":
         from deep_research.runs.verification_run import VerificationRun  # noqa: PLC0415 - one of them is needed
 
         return VerificationRun(store)
-    if store.load().settings.get("workflow") == "desk":
+    if workflow == "desk":
         message = f"At the run {store.run_id} an agent researches by itself: name this id to the tools of `deep-research mcp`."
         raise ConfigError(message, setting="run_id", value=store.run_id)
     return ResearchRun(store)

@@ -15,20 +15,8 @@ from deep_research.safe_text import safe_noun
 from deep_research.state_files import open_private
 
 
-class EventSink(Protocol):
-    """Where the lines of an event log are kept."""
-
-    def append(self, number: int, line: str) -> None:
-        """Keep the event of a number before anything is shown. Raises StoreError."""
-        ...
-
-    def close(self) -> None:
-        """Let go of it."""
-        ...
-
-
 class EventFile:
-    """A file of events, a line of JSON each (`EventSink`)."""
+    """A file of events, a line of JSON each."""
 
     def __init__(self, path: Path) -> None:
         """Open the file; a line that a crash has cut short is ended. Raises StoreError."""
@@ -41,7 +29,8 @@ class EventFile:
             raise self._refused(error) from error
 
     def append(self, number: int, line: str) -> None:
-        """See `EventSink.append`."""
+        """Write the line of an event. Raises StoreError."""
+        del number
         try:
             self._file.write(line + "\n")
             self._file.flush()
@@ -107,13 +96,15 @@ class EventLog:
 
     def __init__(
         self,
-        sink: EventSink,
+        keep: Callable[[int, str], object],
         earlier: Sequence[Event],
         listener: Callable[[Event], None],
         *,
         seconds_before: float = 0.0,
+        close: Callable[[], object] = lambda: None,
     ) -> None:
-        self._sink, self._listener = sink, listener
+        """`keep` is given each event's number and line before it is shown; it raises StoreError when the disk is full."""
+        self._keep, self._listener, self.close = keep, listener, close
         self.earlier = list(earlier)
         self.gaps = [Gap(**e.model_dump(include=set(Gap.model_fields))) for e in earlier if e.kind == "gap_found"]
         worked = max((event.seconds for event in self.earlier), default=0.0)
@@ -143,12 +134,8 @@ class EventLog:
         self._number += is_kept
         stamped = safe_noun(event).model_copy(update={"number": self._number, "seconds": round(self.seconds, 3)})
         if is_kept:
-            self._sink.append(self._number, stamped.model_dump_json())
+            self._keep(self._number, stamped.model_dump_json())
         self._listener(stamped)
-
-    def close(self) -> None:
-        """Let go of the sink."""
-        self._sink.close()
 
 
 def _is_cut_short(path: Path) -> bool:

@@ -90,9 +90,10 @@ class PostgresRun:
 
         self._database.run(write, at_once=True, on_disk=not soon)
 
-    def _event_rows(self, part: str) -> "_EventRows":
+    def _keep_event(self, part: str, number: int, line: str) -> None:
         # The next call that is kept waits for the disk, and what was written before it is on the disk with it.
-        return _EventRows(partial(self._write, soon=True), self.run_id, part)
+        query = "INSERT INTO deep_research.events VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+        self._write(query, (self.run_id, part, number, line), soon=True)
 
     def _one(self, column: str) -> Any:
         query = f"SELECT {column} FROM deep_research.runs WHERE run_id = %s"  # noqa: S608 - our own names
@@ -138,14 +139,16 @@ class PostgresRun:
         return journal
 
     def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
-        return EventLog(self._event_rows(part), self.read_events(part), listener, seconds_before=seconds_before)
+        return EventLog(
+            partial(self._keep_event, part), self.read_events(part), listener, seconds_before=seconds_before
+        )
 
     def read_events(self, part: str = "") -> list[Event]:
         return [event_adapter.validate_json(line) for line in self.tail_events(part).read()]
 
     def restore_events(self, events: Sequence[Event], part: str = "") -> None:
         for event in events:
-            self._event_rows(part).append(event.number, event.model_dump_json())
+            self._keep_event(part, event.number, event.model_dump_json())
 
     def tail_events(self, part: str = "") -> "_EventTail":
         return _EventTail(self._database, self.run_id, part)
@@ -246,20 +249,6 @@ class PostgresRun:
         self._database.run(delete)
         if self._spools is not None:
             delete_spools(self._spools, self.run_id)
-
-
-class _EventRows:
-    """The events of a run as rows (`EventSink`)."""
-
-    def __init__(self, write: Callable[[str, tuple[Any, ...]], None], run_id: str, part: str) -> None:
-        self._write, self._run_id, self._part = write, run_id, part
-
-    def append(self, number: int, line: str) -> None:
-        query = "INSERT INTO deep_research.events VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
-        self._write(query, (self._run_id, self._part, number, line))
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 class _EventTail:

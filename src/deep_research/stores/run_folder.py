@@ -178,8 +178,9 @@ class RunFolder:
         return SqliteJournal(self.journal)
 
     def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
-        sink = EventFile(self.events_file(part))  # which ends a last line that was cut short, before it is read
-        return EventLog(sink, self.read_events(part), listener, seconds_before=seconds_before)
+        file = EventFile(self.events_file(part))  # which ends a last line that was cut short, before it is read
+        earlier = self.read_events(part)
+        return EventLog(file.append, earlier, listener, seconds_before=seconds_before, close=file.close)
 
     def events_file(self, part: str = "") -> Path:
         """Return the file of the events of the research, or of a follow-up."""

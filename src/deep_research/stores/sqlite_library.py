@@ -155,18 +155,14 @@ class SqliteLibrary:
                 self._index.flush()
             self._db.execute("COMMIT" if outer else "RELEASE part")
         except BaseException:
-            self._undo(outer)
+            self._forget()
+            if outer:
+                self._index.discard()
+            if self._db.in_transaction:  # a full disk may have ended it already
+                self._db.execute("ROLLBACK" if outer else "ROLLBACK TO part")
             raise
         finally:
             self._depth -= 1
-
-    def _undo(self, outer: bool) -> None:
-        self._forget()
-        self._owners.clear()
-        if outer:
-            self._index.discard()
-        if self._db.in_transaction:  # a full disk may have ended it already
-            self._db.execute("ROLLBACK" if outer else "ROLLBACK TO part")
 
     def _rebuild(self) -> None:
         """Index every current passage anew: the index is made of the passages, never the other way round."""
@@ -318,8 +314,10 @@ class SqliteLibrary:
         return passage, row[8]
 
     def _forget(self) -> None:
+        """Forget what was read of the file."""
         self._seen.clear()
         self._at.clear()
+        self._owners.clear()
 
     @_guarded
     def passages(self, source: str) -> Sequence[Passage]:
@@ -370,7 +368,6 @@ class SqliteLibrary:
         with self._transaction():
             gone = self._indexed(number)
             self._forget()
-            self._owners.pop(source, None)
             texts = self._db.execute("SELECT DISTINCT text FROM snapshots WHERE source = ?", (number,)).fetchall()
             self._db.execute("DELETE FROM passages WHERE source = ?", (number,))
             self._db.execute("DELETE FROM snapshots WHERE source = ?", (number,))
@@ -409,9 +406,7 @@ class SqliteLibrary:
 
     @_guarded
     def close(self) -> None:
-        """Close the file, and forget what was read of it: whatever still knows this object keeps nothing else."""
-        self._forget()
-        self._owners.clear()
+        self._forget()  # whatever still knows this object keeps nothing else
         self._db.close()
 
 
