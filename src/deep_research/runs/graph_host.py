@@ -151,9 +151,7 @@ def _task_of(invocation: Invocation, given: Given, holding: RunStore | None) -> 
         return _begun(store, follows_up=bool(invocation.values.get("understood"))), False
     text = invocation.messages[-1].text
     if known and _is_answered(store):
-        record = store.load()
-        text = clean_question(text)
-        return FollowUpRun(store, record, begin_follow_up(store, record, store.load_result(), text, {})), True
+        return FollowUpRun(store, begin_follow_up(store, clean_question(text), {})), True
     if known and not invocation.values:
         return ResearchRun(store), True
     named = {**({} if invocation.is_durable else {"allow_clarification": False}), **given.settings}
@@ -177,7 +175,7 @@ def _begun(store: RunStore, *, follows_up: bool) -> RunTask:
     """Return what was begun in a folder. Raises RunNotFound where it is not in this state folder."""
     try:
         if follows_up and (made := unfinished(store)) is not None:
-            return FollowUpRun(store, store.load(), made)
+            return FollowUpRun(store, made)
         return ResearchRun(store)
     except RunNotFound as error:
         message = f"The thread goes on with the run {store.run_id!r}, which is not in the state folder. {error.message}"

@@ -45,21 +45,18 @@ async def refresh_run(parent: RunStore, home: Path) -> RunStore:
     """
     record = parent.load()
     settings = Settings(**record.settings)
-    carried = await _carried(parent) if settings.workflow != "quick" else None  # a quick question has no plan
+    has_plan = settings.workflow != "quick"  # a quick question has none
+    state = await state_of(parent) if has_plan else {}
+    if has_plan and "brief" not in state:
+        message = f"The run {parent.run_id} has no plan to go on from."
+        raise ConfigError(message, setting="run", value=parent.run_id)
     taken = record.model_dump(include={"question", "language", "history", "mcp_servers", "owner"})
     store = begin_run(settings, home=home, docs=record.docs, **taken, parent=parent.run_id, origin="refresh")
-    if carried is not None:
+    if has_plan:
+        carried = Carried.model_validate({name: state[name] for name in Carried.model_fields if name in state})
         with closing(store.open_journal()) as journal:
             journal.note(_CARRIED, "", carried.model_dump_json())
     return store
-
-
-async def _carried(parent: RunStore) -> Carried:
-    state = await state_of(parent)
-    if "brief" not in state:
-        message = f"The run {parent.run_id} has no plan to go on from."
-        raise ConfigError(message, setting="run", value=parent.run_id)
-    return Carried.model_validate({name: state[name] for name in Carried.model_fields if name in state})
 
 
 async def state_of(store: RunStore) -> Mapping[str, Any]:

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from deep_research.data import Steer
 from deep_research.errors import ConfigError, ResearchError
-from deep_research.events import SectionStarted, StageStarted, Steered
 from deep_research.run_context.steering import Steering
 from deep_research.settings import Settings, database_url
 from deep_research.stores.event_log import EventLog
@@ -148,18 +147,10 @@ class SteeringInbox:
         return [steer for steer in self._said if steer.kind != "stop"]
 
     def steering(self, log: EventLog) -> Steering:
-        """Return the steering of the run; what an earlier sitting has taken in still holds."""
+        """Return the steering of the run."""
         self._said = self._store.read_steers()
         self._stops = _count_stops(self._said)
-        steered = [e for e in log.earlier if isinstance(e, Steered)]
-        return Steering(
-            self.read,
-            log.emit,
-            told={e.steer for e in steered},
-            late={e.steer for e in steered if e.late},
-            begun={e.section for e in log.earlier if isinstance(e, SectionStarted)},
-            closed=any(isinstance(e, StageStarted) and e.stage == "report" for e in log.earlier),
-        )
+        return Steering(self.read, log.emit, log.earlier)
 
     @asynccontextmanager
     async def watching(self, steering: Steering) -> AsyncIterator[None]:
