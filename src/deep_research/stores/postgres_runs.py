@@ -6,7 +6,6 @@ refused. So a run is never carried out twice at once, also when a process was on
 
 import hashlib
 import os
-import secrets
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -317,4 +316,4 @@ class PostgresRuns:
     def new_id(self, wanted: str = "") -> str:
         if is_run_id(wanted) and not self.store(wanted).exists():
             return wanted
-        return f"{dated_id()}{secrets.token_hex(4)}"
+        return dated_id()

@@ -293,7 +293,9 @@ class FolderRuns:
         return list_runs(self._home)
 
     def new_id(self, wanted: str = "") -> str:
-        return new_run_id(self._home, wanted=wanted)
+        if is_run_id(wanted) and not (self._home / RUNS / wanted).exists():
+            return wanted
+        return dated_id()
 
 
 def _is_left_over(folder: Path) -> bool:
@@ -303,21 +305,14 @@ def _is_left_over(folder: Path) -> bool:
     return False
 
 
-def new_run_id(home: Path, *, wanted: str = "", now: datetime | None = None) -> str:
-    """Return an id that no run has: `wanted` when it is free and fit for a folder name, else a dated one."""
-    if is_run_id(wanted) and not (home / RUNS / wanted).exists():
-        return wanted
-    return f"{dated_id(now)}{secrets.token_hex(4)}"
-
-
 def is_run_id(text: str) -> bool:
     """Return whether a text may be the id of a run."""
     return _RUN_ID.fullmatch(text) is not None
 
 
-def dated_id(now: datetime | None = None) -> str:
-    """Return how the id of a run of this moment begins."""
-    return (now or datetime.now(UTC)).strftime("%Y%m%d-%H%M%S-")
+def dated_id() -> str:
+    """Return an id for a run of this moment, which no other run has."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S-}{secrets.token_hex(4)}"
 
 
 def open_run(home: Path, run_id: str) -> RunFolder:
