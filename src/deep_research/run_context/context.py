@@ -52,11 +52,11 @@ def section_worked_at() -> str:
 class Outside:
     """What a run reaches outside itself, and what it knows of what comes and goes there.
 
-    `pages` opens single addresses; None in a run that does not go to the web, and `opens_addresses` is False where only
-    those of the question may be opened. `tools` are those of others, by the name they are offered under, `unopened`
-    what of them could not be opened. `docs` are the files and folders that the user named, `joined_documents` the texts
-    of those that were read, by their source and as they are compared with what goes out; `asked` are the user's own
-    words. `sources_before` had been read before a follow-up, whose ledger counts only the others.
+    `tools` are those of others, by the name they are offered under, `unopened` what of them could not be opened. `pages`
+    opens single addresses (None without the web), those of the question alone unless `opens_addresses`. `docs` are what
+    the user named, `joined_documents` the texts of those that were read, by source and as they are compared with what
+    goes out; `asked` are the user's own words. `sources_before` had been read before a follow-up, whose ledger counts
+    only the others.
     """
 
     places: tuple[SearchPlace, ...] = ()
@@ -77,10 +77,9 @@ async def keep_nothing(_values: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class RunContext:
-    """Holds what every step of a run may use.
+    """Holds what every step of a run may use; only `report_gap` adds to the gaps of its `log`.
 
-    `log` holds the run's events and gaps; only `report_gap` adds to the gaps. `keep_report` is called with the keys of
-    the state that hold the finished report; a run whose caller takes it from the last state needs none.
+    `keep_report` is called with the keys of the state that hold the finished report, where it is wanted at once.
     """
 
     run_id: str
@@ -117,10 +116,9 @@ class RunContext:
 
     def places_named(self, language: str) -> str:
         """Return the names of what is searched, for messages to the user and the report."""
-        docs = self.outside.docs
-        documents = phrase("place_documents", language, paths=join_list(docs, language)) if docs else ""
-        own = documents or phrase("place_bundled", language)
-        places = self.outside.places
+        docs, places = self.outside.docs, self.outside.places
+        paths = join_list(docs, language)
+        own = phrase("place_documents", language, paths=paths) if docs else phrase("place_bundled", language)
         return join_list([own if place.name == "documents" else place.name for place in places], language)
 
     def report_gap(self, gap: Gap) -> Gap:

@@ -86,21 +86,20 @@ class Steering:
 
     def refresh(self) -> None:
         """Take in what was said since the last time; called by whatever watches the inbox."""
-        self._take_in(self._closed)
+        self._take_in()
 
     def close(self) -> None:
         """Take in the last instructions: the report is written now. A section that is added as late as this is not
         researched, and its event says so."""
-        self._take_in(self._closed, adds_are_late=True)
+        self._take_in(adds_are_late=True)
         self._closed = True
 
-    def _take_in(self, late: bool, *, adds_are_late: bool = False) -> None:
-        new = [steer for steer in self._read() if steer.id not in self._known]
-        if not new:
+    def _take_in(self, *, adds_are_late: bool = False) -> None:
+        if not (new := [steer for steer in self._read() if steer.id not in self._known]):
             return
         self._known.update({steer.id: steer for steer in new})
         untold = [steer for steer in new if steer.id not in self._told]
-        self._late.update(steer.id for steer in untold if late or (adds_are_late and steer.kind == "add"))
+        self._late.update(steer.id for steer in untold if self._closed or (adds_are_late and steer.kind == "add"))
         self._told.update(steer.id for steer in untold)
         in_time = [steer for steer in self._known.values() if steer.id not in self._late]
         self.now = Instructions(
