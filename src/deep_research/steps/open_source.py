@@ -81,13 +81,8 @@ def _outline(passages: Sequence[Passage]) -> str:
 def _links(ctx: RunContext, source: str) -> str:
     """Return what the page of a source links to, a line each; noted, so that after a crash it is the same."""
     noted = ctx.journal.notes(_LINKS).get(source)
-    page = ctx.library.source(source)
-    if (
-        noted is None
-        and page is not None
-        and ctx.outside.pages is not None
-        and (found := ctx.outside.pages.links(page.url))
-    ):
+    page, pages = ctx.library.source(source), ctx.outside.pages
+    if noted is None and page is not None and pages is not None and (found := pages.links(page.url)):
         rows = (f"- {attribute(words)} — {address}" for address, words in found.items())
         noted = "\n".join(("\nIt links to (open takes the address):", *rows))
         ctx.journal.note(_LINKS, source, noted)
