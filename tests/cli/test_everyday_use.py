@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 import docx
@@ -14,7 +13,7 @@ from rich.cells import cell_len
 
 from deep_research import api
 from deep_research.settings import Settings
-from deep_research.stores.run_folder import new_run_id
+from deep_research.stores.run_folder import FolderRuns
 from tests.cli.terminal import COMMAND, call
 from tests.runs.running import engines
 
@@ -77,8 +76,8 @@ def test_a_run_whose_process_died_is_shown_as_stopped(tmp_path: Path) -> None:
 
 
 def test_runs_that_begin_in_one_second_have_names_of_their_own(tmp_path: Path) -> None:
-    now = datetime.now(UTC)
-    assert len({new_run_id(tmp_path, now=now) for _ in range(1000)}) == 1000
+    runs = FolderRuns(tmp_path)
+    assert len({runs.new_id() for _ in range(1000)}) == 1000
 
 
 def test_settings_as_json_by_group() -> None:

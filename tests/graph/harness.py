@@ -29,12 +29,12 @@ from deep_research.graph.run_graph import open_checkpoints
 from deep_research.graph.workflows import compile_workflow
 from deep_research.i18n.language import detect
 from deep_research.ports import Library, Progress, Reasoner, SearchPlace
-from deep_research.run_context.context import RunContext
+from deep_research.run_context.context import Outside, RunContext
 from deep_research.settings import Settings
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.text.tokens import content_terms
-from tests.support.clock import FakeClock
+from tests.support.unkept_log import unkept_log
 
 E = TypeVar("E")
 
@@ -147,7 +147,6 @@ class Bench:
         self.trace = Trace()
         self.library = SqliteLibrary(folder / "library.db")
         self.journal = SqliteJournal(folder / "journal.db")
-        self.clock = FakeClock()
         made = Settings(**{"allow_clarification": False, **settings})
         self.context = RunContext(
             run_id="run",
@@ -155,9 +154,8 @@ class Bench:
             reasoner=reasoner or FinderReasoner(),
             library=self.library,
             journal=self.journal,
-            places=places,
-            emit=self.trace.events.append,
-            elapsed=self.clock.monotonic,
+            log=unkept_log(self.trace.events.append),
+            outside=Outside(places=tuple(places)),
         )
 
     async def __aenter__(self) -> "Bench":

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from deep_research.assembly.reasoner_choice import Offers, key_variables, open_reasoner
+from deep_research.assembly.reasoner_choice import key_variables, open_reasoner
 from deep_research.data import Decision, Gap, Message, Question
 from deep_research.i18n.language import detect
 from deep_research.ports import SearchPlace
-from deep_research.run_context.context import RunContext
+from deep_research.run_context.context import Outside, RunContext
 from deep_research.settings import Settings, load_keys
 from deep_research.steps.intake import decide
 from deep_research.stores.journal import SqliteJournal
@@ -21,6 +21,7 @@ from deep_research.templates import TemplateFile
 from tests.model.harness import served
 from tests.support.scripted_replies import Reply, Request, instance_of
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
+from tests.support.unkept_log import unkept_log
 
 _MESSAGE = re.compile(r"<message>\n(.*?)\n</message>", re.DOTALL)
 Judgement = Mapping[str, Any]
@@ -75,8 +76,9 @@ async def decided(
     """What intake decides; the model is the one of the environment."""
     journal = SqliteJournal(":memory:")
     gaps: list[Gap] = []
+    outside = Outside(places=places)
     opened = open_reasoner(
-        settings, load_keys(key_variables()), journal=journal, home=Path(), on_gap=gaps.append, offers=Offers(places)
+        settings, load_keys(key_variables()), journal=journal, home=Path(), on_gap=gaps.append, outside=outside
     )
     ctx = RunContext(
         run_id="run",
@@ -84,16 +86,16 @@ async def decided(
         reasoner=opened.reasoner,
         library=SqliteLibrary(":memory:"),
         journal=journal,
-        places=places,
+        log=unkept_log(),
+        outside=outside,
         templates=tuple(templates),
-        gaps=gaps,
     )
     try:
         return await decide(ctx, question, rounds=rounds)
     finally:
         await opened.close()
         journal.close()
-        assert gaps == []
+        assert [*gaps, *ctx.log.gaps] == []
 
 
 def question_of(text: str, history: Sequence[Message] = ()) -> Question:

@@ -12,6 +12,7 @@ from deep_research.steps import search
 from deep_research.stores.event_log import read_events
 from tests.graph.harness import Bench, Shelf
 from tests.runs.running import Ran, begin, engines, go_on
+from tests.support.unkept_log import unkept_log
 
 QUESTION = "Which kinds of engines are there?"
 
@@ -54,9 +55,9 @@ async def test_the_gaps_of_a_search_in_the_journal_are_logged_by_whoever_reuses_
     place = Torn("shelf")
     bench = Bench(tmp_path, place)
     actions = [Action(id="a", name="search", query="tides")]
-    await search.perform(replace(bench.context, gaps=[]), actions)  # nobody asks for what this one has logged
+    await search.perform(replace(bench.context, log=unkept_log()), actions)  # nobody asks for what this one has logged
     for _ in range(2):
         (seen,) = await search.perform(bench.context, actions)
         assert seen.failure == "torn"
-    assert [gap.what for gap in bench.context.gaps] == ["a.pdf"]
+    assert [gap.what for gap in bench.context.log.gaps] == ["a.pdf"]
     assert place.asked["tides"] == 1

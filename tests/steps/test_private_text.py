@@ -8,12 +8,13 @@ import pytest
 
 from deep_research.data import Document, Found
 from deep_research.finding.finder_reasoner import FinderReasoner
-from deep_research.run_context.context import RunContext
+from deep_research.run_context.context import Outside, RunContext
 from deep_research.settings import Settings
 from deep_research.steps.private_text import hold_back, sent_queries
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.support.turns import TOO_LONG, turns_of_others
+from tests.support.unkept_log import unkept_log
 
 PRIVATE = """# Plan for Helios
 
@@ -83,12 +84,11 @@ def held(
         reasoner=FinderReasoner(),
         library=library,
         journal=journal,
-        places=(),
-        asked=asked,
-        **{"docs": ("plans",), **fields},
+        log=unkept_log(),
+        outside=Outside(asked=asked, **{"docs": ("plans",), **fields}),
     )
     gap = asyncio.run(hold_back(ctx, place, said))
-    assert (gap is not None) == bool(ctx.gaps)
+    assert (gap is not None) == bool(ctx.log.gaps)
     return (gap.codes[0].removeprefix("held_back_") if gap else ""), ctx
 
 

@@ -14,7 +14,7 @@ from deep_research.data import Action, Document, Found, Observation, Source
 from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.web import Web, WebOptions
 from deep_research.finding.finder_reasoner import FinderReasoner
-from deep_research.run_context.context import RunContext
+from deep_research.run_context.context import Outside, RunContext
 from deep_research.runs.follow_up_run import ask_follow_up
 from deep_research.settings import Settings
 from deep_research.steps import search
@@ -28,6 +28,7 @@ from tests.runs.soundness import assert_sound
 from tests.support.clock import FakeClock
 from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher
+from tests.support.unkept_log import unkept_log
 from tests.support.web_answers import status
 from tests.web.world import ALPHA, BETA, KINDS, World, research, why
 
@@ -53,8 +54,8 @@ def opening(
             reasoner=reasoner or FinderReasoner(),
             library=SqliteLibrary(":memory:"),
             journal=journal,
-            places=(),
-            pages=pages(fetcher, print),
+            log=unkept_log(),
+            outside=Outside(pages=pages(fetcher, print)),
         )
         try:
             return await work(ctx), ctx
@@ -84,7 +85,7 @@ def test_an_address_becomes_a_source_with_passages(world: World, tmp_path: Path)
     assert snapshot is not None
     assert (source.title, source.url, source.origin) == ("Alpha engine", url, "pages")
     assert ALPHA in snapshot.text
-    assert ctx.gaps == []
+    assert ctx.log.gaps == []
 
 
 def test_the_first_opening_of_a_page_shows_what_its_text_links_to(world: World, tmp_path: Path) -> None:
@@ -105,7 +106,7 @@ def test_the_first_opening_of_a_page_shows_what_its_text_links_to(world: World, 
     assert shown[0] == "- the 'Beta' engine (passage id=s1p1) — http://beta.test/engine"
     assert shown[1:] == [f"- Part {n} — http://alpha.test/part/{n}" for n in range(14)]
     assert all("http" not in one.text for one in later)
-    assert ctx.gaps == []
+    assert ctx.log.gaps == []
 
 
 def test_a_named_address_is_opened_without_its_scheme_and_a_search_in_it_shows_its_beginning(
@@ -144,7 +145,7 @@ def test_what_nobody_named_is_refused_in_words_and_is_no_gap(
     seen, ctx = opening(world, tmp_path, reading(query), "http://alpha.test/engine")
     assert seen.passages == ()
     assert said in seen.text
-    assert ctx.gaps == []
+    assert ctx.log.gaps == []
     assert world.web.requests == []
 
 
@@ -154,7 +155,7 @@ def test_a_page_that_fails_is_a_gap(world: World, tmp_path: Path) -> None:
     for url, reason in (("http://shy.test/", "robots.txt"), ("http://sad.test/", "500"), ("http://10.0.0.1/", "")):
         seen, ctx = opening(world, tmp_path, reading(url), url)
         assert seen.passages == ()
-        assert [reason in gap.why for gap in ctx.gaps] == ([True] if reason else [])
+        assert [reason in gap.why for gap in ctx.log.gaps] == ([True] if reason else [])
 
 
 def test_a_page_is_opened_once_also_at_the_same_moment_and_under_any_name(world: World, tmp_path: Path) -> None:
@@ -237,13 +238,13 @@ def test_e1_reading_a_paper_of_arxiv_gives_its_full_text(world: World, tmp_path:
     assert [p.source for p in passages if p] == ["s2"] * len(passages)
     assert {p.page for p in passages if p and "3,000 rpm" in p.text} == ({2} if form == "PDF" else {None})
     assert [source.key for source in ctx.library.sources()] == ["arxiv:1706.03762", "text:arxiv:1706.03762"]
-    assert ctx.gaps == []
+    assert ctx.log.gaps == []
 
 
 def test_e1_a_paper_without_full_text_stays_its_abstract_with_a_gap(world: World, tmp_path: Path) -> None:
     seen, ctx = opening(world, tmp_path, _paper(world), pages=PlainPages)
     assert seen.passages == ("s1p1",)
-    assert ["Only its abstract could be read" in gap.why for gap in ctx.gaps] == [True]
+    assert ["Only its abstract could be read" in gap.why for gap in ctx.log.gaps] == [True]
 
 
 def test_addresses_are_found_in_a_question() -> None:

@@ -158,7 +158,7 @@ async def test_what_a_page_named_before_a_run_stopped_may_be_opened_after_it(wor
         with closing(begun.folder.open_log(lambda _event: None)) as log:
             async with open_context(ResearchRun(begun.folder).job(log), environment) as ctx:
                 if url == "":
-                    await ctx.places[0].prepare(lambda *_told: None)
+                    await ctx.outside.places[0].prepare(lambda *_told: None)
                 action = Action(id=f"open {url}", name="open", source=url)
                 if not url:
                     action = Action(id="search", name="search", query="kinds of engines")

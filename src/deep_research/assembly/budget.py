@@ -79,10 +79,8 @@ class PaidCalls:
         self._settings = settings
         answered, lost = paid_calls(journal)
         self._purse = Purse(settings)
-        for call in answered:
-            self._purse.pay(call.answer.usage, call.cost_usd)
-        for call in lost:
-            self._purse.pay(call.usage, call.cost_usd)
+        for usage, cost in [*((c.answer.usage, c.cost_usd) for c in answered), *((c.usage, c.cost_usd) for c in lost)]:
+            self._purse.pay(usage, cost)
 
     async def complete(self, request: ModelRequest, role: Role) -> ModelAnswer:
         """Return the answer. Raises LimitReached when the budget of research is spent, and what the client raises."""
@@ -94,16 +92,14 @@ class PaidCalls:
         )
 
         async def make() -> str:
-            about = {
-                "gen_ai__operation__name": "chat",
-                "gen_ai__request__model": models[0],
-                "deep_research__role": role,
-            }
+            about = {"gen_ai__request__model": models[0], "deep_research__role": role}
             async with self._purse.holding(self._expected(request, role), role):
-                with span(f"chat {models[0]}", **about) as traced:
+                with span(f"chat {models[0]}", gen_ai__operation__name="chat", **about) as traced:
                     paid = await self._asked(request, role, lambda answer: self._journal.keep("model", asked, answer))
                     if traced is not None:
-                        traced.set_attributes(_usage_attributes(paid.answer))
+                        traced.set_attribute("gen_ai.response.model", paid.answer.model or "")
+                        traced.set_attribute("gen_ai.usage.input_tokens", paid.answer.usage.prompt_tokens)
+                        traced.set_attribute("gen_ai.usage.output_tokens", paid.answer.usage.completion_tokens)
             self._purse.pay(paid.answer.usage, paid.cost_usd)
             return paid.model_dump_json()
 
@@ -147,15 +143,6 @@ class PaidCalls:
         usage = Usage(prompt_tokens=prompt, completion_tokens=min(request.max_output_tokens, _USUAL_ANSWER))
         cost = self._client.models_of(role)[0].family.cost_usd(usage)
         return Spent(prompt + usage.completion_tokens, cost or 0.0)
-
-
-def _usage_attributes(answer: ModelAnswer) -> dict[str, str | int]:
-    """Return what the GenAI conventions of OpenTelemetry say of an answer."""
-    return {
-        "gen_ai.response.model": answer.model or "",
-        "gen_ai.usage.input_tokens": answer.usage.prompt_tokens,
-        "gen_ai.usage.output_tokens": answer.usage.completion_tokens,
-    }
 
 
 class Spent(NamedTuple):

@@ -5,13 +5,16 @@ from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from deep_research.concurrency import side_by_side
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import SourceError
 from deep_research.settings import Settings, load_keys
 from deep_research.text.cleaning import mask_secrets
+
+if TYPE_CHECKING:
+    from deep_research.mcp.mcp_connection import McpConnection
 
 
 class ServerRow(NamedTuple):
@@ -33,18 +36,27 @@ class ServerRow(NamedTuple):
 
 def server_rows(settings: Settings) -> list[ServerRow]:
     """Return one row per server of the settings; nothing is started."""
-    values = _values(settings.mcp_servers)
+    values = variables_of(settings.mcp_servers)
     return [_row(name, server, values) for name, server in settings.mcp_servers.items()]
 
 
 async def checked_rows(settings: Settings) -> list[ServerRow]:
     """Return the same after connecting to every server that is ready, side by side."""
-    values = _values(settings.mcp_servers)
+    values = variables_of(settings.mcp_servers)
     return await side_by_side(_checked(row, settings, values) for row in server_rows(settings))
 
 
-def _values(servers: Mapping[str, McpServer]) -> dict[str, str]:
+def variables_of(servers: Mapping[str, McpServer]) -> dict[str, str]:
+    """Return the values of the variables that servers name, as far as they are set."""
     return load_keys({name for server in servers.values() for name in server.variables})
+
+
+def connection_to(name: str, server: McpServer, values: Mapping[str, str], settings: Settings) -> "McpConnection":
+    """Return the connection to a server, not yet open, whose logs and errors hide the values of its variables."""
+    from deep_research.mcp.mcp_connection import McpConnection  # noqa: PLC0415 - only with a server
+
+    hide = partial(mask_secrets, secrets=server.secrets(values))
+    return McpConnection(name, server.filled(values), proxy=settings.proxy, hide=hide)
 
 
 def _row(name: str, server: McpServer, values: Mapping[str, str]) -> ServerRow:
@@ -60,12 +72,10 @@ def _row(name: str, server: McpServer, values: Mapping[str, str]) -> ServerRow:
 async def _checked(row: ServerRow, settings: Settings, values: Mapping[str, str]) -> ServerRow:
     if not row.ready:
         return row
-    from deep_research.mcp.mcp_connection import McpConnection  # noqa: PLC0415 - only with a server
-    from deep_research.mcp.tool_offers import chosen, query_argument  # noqa: PLC0415
+    from deep_research.mcp.tool_offers import chosen, query_argument  # noqa: PLC0415 - only with a server
 
     server = settings.mcp_servers[row.name]
-    hide = partial(mask_secrets, secrets=server.secrets(values))
-    connection = McpConnection(row.name, server.filled(values), proxy=settings.proxy, hide=hide)
+    connection = connection_to(row.name, server, values, settings)
     try:
         tools = await connection.open()
     except SourceError as error:

@@ -5,13 +5,13 @@ import json
 import threading
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from deep_research.assembly.environment import Job, OpenTools, RunEnvironment
+from deep_research.assembly.giving_up import GivingUp
+from deep_research.assembly.mcp_listing import connection_to, variables_of
 from deep_research.assembly.own_objects import OwnObjects
 from deep_research.concurrency import in_background, side_by_side
 from deep_research.data import Document, Found, Gap, SearchResult, ToolSpec
@@ -22,8 +22,7 @@ from deep_research.fetch.fetched_page import MAX_LINKS
 from deep_research.mcp.tool_answers import strings_in
 from deep_research.ports import Journal, Library, Progress, SearchPlace
 from deep_research.reading_child import limits_of
-from deep_research.settings import Settings, load_keys, load_settings
-from deep_research.text.cleaning import mask_secrets
+from deep_research.settings import Settings, load_settings
 from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 _ADDRESS_ARGUMENTS = ("url", "uri", "link", "href", "website", "site", "domain", "host", "endpoint")
@@ -104,8 +103,6 @@ def _addresses(name: str, value: Any) -> Iterable[str]:
 
 HACKER_NEWS = ("hackernews", "hn")
 """Names of a server that replaces the source `hackernews`."""
-_FAILURES = 2
-"""Failures in a row after which a tool is given up."""
 _PROGRAM = "program"
 """The origin of tools that a program hands in."""
 _MOST_PLACES = 3
@@ -152,21 +149,21 @@ async def open_tools(
         servers = load_settings().mcp_servers if wanted else {}
     names = [name for name in wanted if name in servers]
     gaps = [_gap(name, "it is not among the settings any more") for name in wanted if name not in servers]
-    if not names and not environment.own.tools and not environment.own.hn_tools:
-        yield OpenTools(gaps=tuple(gaps))
-        return
     ready, unready = _servers({name: servers[name] for name in names}, job.settings)
     opened = [*ready, *_given(environment.own)]
+    gaps += unready
     known = NamedAddresses(job.question, library)
     try:
-        lists = await side_by_side(_listed(server, journal) for server in opened)
-        listed, more = _chosen(opened, lists, servers)
+        named = {name: server.tools for name, server in servers.items()}
+        rows = await side_by_side(_listed(server, journal, named.get(server.name, ())) for server in opened)
+        gaps += [gap for _, of_server in rows for gap in of_server]
+        listed = {server.name: offered for server, (offered, _) in zip(opened, rows, strict=True)}
         tools = _paid(listed, {server.name: server for server in opened}, journal, known)
         places = _places(tools, job.settings)
         yield OpenTools(
             tools={tool.name: tool for tool in tools},
             places=tuple(places),
-            gaps=(*gaps, *unready, *more),
+            gaps=tuple(gaps),
             replaced=frozenset(place.name for place in places if place.name == HACKER_NEWS[0]),
             share=known.share,
         )
@@ -187,25 +184,13 @@ class PaidTool:
         self._server = server
         self._journal = journal
         self._known = known
-        self._failures = 0
-        self._given_up: SourceError | None = None
+        self._giving_up = GivingUp()
 
     async def call(self, arguments: Mapping[str, Any]) -> SearchResult:
-        """See `ports.OutsideTool.call`; a tool that has failed twice in a row is given up for the run."""
-        if self._given_up is not None:
-            raise replace(self._given_up)
-        try:
-            result = await self._call(arguments)
-        except SourceError as error:
-            self._failures += 0 if isinstance(error, Blocked) else 1  # an address that may not be opened is no failure
-            if self._failures >= _FAILURES:
-                self._given_up = replace(error, given_up=True)
-            raise
-        self._failures = 0
-        return result
+        await asyncio.to_thread(self._known.check, arguments)
+        return await self._giving_up.ask(lambda: self._call(arguments))
 
     async def _call(self, arguments: Mapping[str, Any]) -> SearchResult:
-        await asyncio.to_thread(self._known.check, arguments)
         said = json.dumps(arguments, ensure_ascii=False, sort_keys=True)
         asked = json.dumps({"server": self.server, "tool": self.offered.name, "arguments": said}, ensure_ascii=False)
 
@@ -231,22 +216,16 @@ class ToolPlace:
     """A tool that takes a search, as a place to search (`ports.SearchPlace`)."""
 
     def __init__(self, name: str, purpose: str, tool: PaidTool, argument: str) -> None:
-        self.name = name
-        self.purpose = purpose
-        self._tool = tool
-        self._argument = argument
+        self.name, self.purpose, self.read = name, purpose, tool.read
+        self._tool, self._argument = tool, argument
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
         """See `ports.SearchPlace.prepare`; the server has answered already."""
-        del progress
         return []
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
         result = await self._tool.call({self._argument: query})
         return result.model_copy(update={"found": result.found[:limit]})
-
-    async def read(self, found: Found) -> Document:
-        return await self._tool.read(found)
 
     async def close(self) -> None:
         """See `ports.SearchPlace.close`; the session is the run's."""
@@ -254,20 +233,12 @@ class ToolPlace:
 
 def _servers(servers: Mapping[str, McpServer], settings: Settings) -> tuple[list[Server], list[Gap]]:
     """Return the connections, not yet open, and a gap for each server that lacks a variable."""
-    if not servers:
-        return [], []
-    from deep_research.mcp.mcp_connection import McpConnection  # noqa: PLC0415 - only with a server
-
-    values = load_keys({name for server in servers.values() for name in server.variables})
-    ready: list[Server] = []
-    gaps: list[Gap] = []
-    for name, server in servers.items():
-        if missing := server.missing(values):
-            gaps.append(_gap(name, f"it is not ready: {missing}"))
-            continue
-        hide = partial(mask_secrets, secrets=server.secrets(values))
-        ready.append(McpConnection(name, server.filled(values), proxy=settings.proxy, hide=hide))
-    return ready, gaps
+    values = variables_of(servers)
+    missing = {name: why for name, server in servers.items() if (why := server.missing(values))}
+    ready: list[Server] = [
+        connection_to(name, server, values, settings) for name, server in servers.items() if name not in missing
+    ]
+    return ready, [_gap(name, f"it is not ready: {why}") for name, why in missing.items()]
 
 
 def _given(own: OwnObjects) -> list[Server]:
@@ -277,15 +248,18 @@ def _given(own: OwnObjects) -> list[Server]:
     return [GivenTools(name, tools, argument=argument) for name, (argument, tools) in named.items() if tools]
 
 
-async def _listed(server: Server, journal: Journal) -> tuple[Sequence[OfferedTool], Gap | None]:
-    """Return the tools of a server as they were at the start of the run, and a gap if it did not come up today."""
-    gap: Gap | None = None
+async def _listed(server: Server, journal: Journal, wanted: Sequence[str]) -> tuple[Sequence[OfferedTool], list[Gap]]:
+    """Return the tools of a server that are offered, of those it had at the start of the run, and what it lacks today."""
+    from deep_research.mcp.tool_offers import chosen  # noqa: PLC0415 - only with a server
+
+    gaps: list[Gap] = []
     failed: SourceError | None = None
     live: Sequence[OfferedTool] = ()
     try:
         live = await server.open()
     except SourceError as error:
-        failed, gap = error, Gap(what=server.name, why=error.message, source=f"mcp:{server.name}")
+        failed = error
+        gaps.append(Gap(what=server.name, why=error.message, source=f"mcp:{server.name}"))
 
     async def make() -> str:
         if failed is not None:
@@ -295,24 +269,9 @@ async def _listed(server: Server, journal: Journal) -> tuple[Sequence[OfferedToo
     try:
         text, _ = await journal.call("mcp_tools", server.name, make)
     except SourceError:
-        return (), gap
-    return [OfferedTool.model_validate(tool) for tool in json.loads(text)], gap
-
-
-def _chosen(
-    servers: Sequence[Server],
-    lists: Sequence[tuple[Sequence[OfferedTool], Gap | None]],
-    settings: Mapping[str, McpServer],
-) -> tuple[dict[str, Sequence[OfferedTool]], list[Gap]]:
-    from deep_research.mcp.tool_offers import chosen  # noqa: PLC0415 - only with a server
-
-    listed: dict[str, Sequence[OfferedTool]] = {}
-    gaps: list[Gap] = []
-    for server, (tools, gap) in zip(servers, lists, strict=True):
-        kept, notes = chosen(tools, settings[server.name].tools if server.name in settings else ())
-        listed[server.name] = kept
-        gaps += [*([gap] if gap else []), *(_gap(server.name, note) for note in notes)]
-    return listed, gaps
+        text = "[]"
+    kept, notes = chosen([OfferedTool.model_validate(tool) for tool in json.loads(text)], wanted)
+    return kept, [*gaps, *(_gap(server.name, note) for note in notes)]
 
 
 def _paid(

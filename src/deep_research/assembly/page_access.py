@@ -67,10 +67,7 @@ class RunPages:
 
         `rejected` are the documents that ended their reader before.
         """
-        self._rejected = rejected
-        self._fetcher = fetcher
-        self._on_gap = on_gap
-        self._only = only
+        self._fetcher, self._on_gap, self._only, self._rejected = fetcher, on_gap, only, rejected
 
     def key(self, url: str) -> str:
         """See `ports.Pages.key`."""
@@ -155,14 +152,14 @@ class QuestionPages:
 
 async def offer_pages(ctx: RunContext) -> None:
     """Read the pages that the question names, and let them be searched; one that cannot be read is a gap."""
-    for place in ctx.places:
+    for place in ctx.outside.places:
         if isinstance(place, QuestionPages):
             place.offer(await read_addresses(ctx, place.urls))
 
 
 def readable_question(ctx: RunContext, question: str) -> str:
     """Return the question for the reasoner: one that goes by words gets the titles of the pages that it names."""
-    pages = next((place for place in ctx.places if isinstance(place, QuestionPages)), None)
+    pages = next((place for place in ctx.outside.places if isinstance(place, QuestionPages)), None)
     by_words = not ctx.reasoner.reads_conversation
     return pages.told(question) if pages is not None and by_words else question
 

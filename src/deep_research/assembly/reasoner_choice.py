@@ -4,24 +4,28 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from deep_research.assembly.own_objects import MODEL_SETTINGS
-from deep_research.data import LOOP_SECTIONS, MAX_SECTIONS, Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
+from deep_research.data import LOOP_SECTIONS, MAX_SECTIONS, Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role
 from deep_research.errors import ConfigError
 from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.i18n.catalog import outage_gap
-from deep_research.ports import Journal, Ranker, Reasoner, SearchPlace
+from deep_research.ports import Journal, Ranker, Reasoner
 from deep_research.reasoners.bounded_reasoner import bounded_reasoner
+from deep_research.run_context.context import Outside
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.open_stores import shared_limits
 
 if TYPE_CHECKING:
+    from deep_research.assembly.budget import PaidCalls
     from deep_research.providers.model_client import ModelClient, OpenModel
     from deep_research.providers.provider_limits import Gate
     from deep_research.reasoners.model.asking import Complete
 
 
+Watch = Callable[[ModelRequest, Role], object]
+"""Called with each request to a model."""
 _OWN = "own"
 """See `providers.own_models.OWN`."""
 
@@ -109,15 +113,7 @@ class OpenReasoner:
             await each.close()
 
 
-class Offers(NamedTuple):
-    """What a model may use: places to search, whether `read` takes addresses, tools of others."""
-
-    places: Sequence[SearchPlace] = ()
-    opens_addresses: bool = False
-    tools: Sequence[ToolSpec] = ()
-
-
-_NOTHING = Offers()
+_NOTHING = Outside()
 _NO_MODELS: Mapping[str, Any] = {}
 
 
@@ -128,8 +124,8 @@ def open_reasoner(
     journal: Journal,
     home: Path,
     on_gap: Callable[[Gap], object],
-    offers: Offers = _NOTHING,
-    watch: Callable[[ModelRequest, Role], object] = lambda _request, _role: None,
+    outside: Outside = _NOTHING,
+    watch: Watch = lambda _request, _role: None,
     today: date | None = None,
     models: Mapping[str, Any] = _NO_MODELS,
     is_offline: bool = False,
@@ -163,19 +159,14 @@ def open_reasoner(
         patience=Patience.for_silence(settings.model_timeout_seconds),
         gates=_gates(settings, [first, *others, *roles.values()]),
     )
-    paid = PaidCalls(client, journal, settings)
+    complete = _watched(PaidCalls(client, journal, settings), watch)
     named = {role: (roles.get(role) or first).model for role in get_args(Role)}
-
-    async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
-        watch(request, role)
-        return await paid.complete(request, role)
-
     info = ReasonerInfo(kind="model", provider=first.provider, models=named)
     context = min(settings.max_context_tokens, first.family.context_tokens)
     most = min(settings.report_max_tokens, (roles.get("report") or first).family.output_tokens)
     settings = settings.model_copy(update={"report_max_tokens": most})
     reasoner = model_reasoner(
-        complete, settings, info=info, home=home, on_gap=on_gap, offers=offers, context_tokens=context, today=today
+        complete, settings, info=info, home=home, on_gap=on_gap, outside=outside, context_tokens=context, today=today
     )
     return OpenReasoner(reasoner, client)
 
@@ -185,7 +176,7 @@ def _open_ranked(
     keys: Mapping[str, str],
     journal: Journal,
     on_gap: Callable[[Gap], object],
-    watch: Callable[[ModelRequest, Role], object],
+    watch: Watch,
     *,
     is_offline: bool,
 ) -> OpenReasoner:
@@ -200,24 +191,12 @@ def _open_ranked(
 
         seconds = settings.model_timeout_seconds
         provider, name = split_model(named)
-        model = open_model(
-            provider or named,
-            name,
-            keys=keys,
-            base_url=settings.ranker_base_url,
-            timeout_seconds=seconds,
-            proxy=settings.proxy,
-            is_offline=is_offline,
-        )
+        reached = {"base_url": settings.ranker_base_url, "timeout_seconds": seconds, "proxy": settings.proxy}
+        model = open_model(provider or named, name, keys=keys, is_offline=is_offline, **reached)
         if not is_offline:
             _check_prices(settings, [model])
         client = ModelClient([model], account=note_attempt, patience=Patience.for_silence(seconds))
-        paid = PaidCalls(client, journal, settings)
-
-        async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
-            watch(request, role)
-            return await paid.complete(request, role)
-
+        complete = _watched(PaidCalls(client, journal, settings), watch)
         ranker = RunRanker(ModelRanker(complete, f"{model.model} ({model.provider})"), None, on_gap)
         return OpenReasoner(bounded_reasoner(ranker), client)
     from deep_research.providers.rankers import open_ranker  # noqa: PLC0415
@@ -227,6 +206,16 @@ def _open_ranked(
     return OpenReasoner(bounded_reasoner(ranker), ranker)
 
 
+def _watched(paid: "PaidCalls", watch: Watch) -> "Complete":
+    """Return how a model is asked, with each request shown to `watch` first."""
+
+    async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
+        watch(request, role)
+        return await paid.complete(request, role)
+
+    return complete
+
+
 def model_reasoner(
     complete: "Complete",
     settings: Settings,
@@ -234,7 +223,7 @@ def model_reasoner(
     info: ReasonerInfo,
     home: Path,
     on_gap: Callable[[Gap], object],
-    offers: Offers = _NOTHING,
+    outside: Outside = _NOTHING,
     context_tokens: int,
     today: date | None = None,
 ) -> Reasoner:
@@ -249,12 +238,13 @@ def model_reasoner(
     folder = home / "prompts"
     if folder.is_dir():
         check(folder)
-    places = [(place.name, place.purpose) for place in offers.places]
+    places = [(place.name, place.purpose) for place in outside.places]
+    tools = [tool.spec for tool in outside.tools.values()]
     return ModelReasoner(
         complete,
         info=info,
         fallback=FinderReasoner(),
-        offered=Offered(places, offers.opens_addresses, offers.tools, settings.mcp_prompt),
+        offered=Offered(places, outside.opens_addresses, tools, settings.mcp_prompt),
         limits=ModelLimits(
             context_tokens=context_tokens,
             passage_tokens=min(_PASSAGE_TOKENS[settings.depth], context_tokens * 9 // 20),

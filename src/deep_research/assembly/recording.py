@@ -6,34 +6,20 @@ call that the run did not make.
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from deep_research import errors
-from deep_research.assembly.page_access import addresses_of_text, key_of_page
+from deep_research.assembly.page_access import QuestionPages, addresses_in, addresses_of_text, key_of_page
 from deep_research.data import Document, Found, Gap, SearchResult, Source, ToolSpec
 from deep_research.errors import ReplayDiffers, ResearchError
 from deep_research.ports import Journal, Progress, SearchPlace
+from deep_research.run_context.context import Outside
+from deep_research.stores.journal import FAILED
+from deep_research.stores.run_store import RunRecord
 
-FAILED, OUTSIDE, ANSWERED = "failed", "outside", "answered"
-"""Kinds of notes: failed calls by their kind and request, what lies outside, the user's answers."""
+OUTSIDE, ANSWERED = "outside", "answered"
+"""Kinds of notes: what lies outside, and the user's answers."""
 _SHOWN = 300
-
-
-class RecordedJournal:
-    """A journal that notes which calls failed (`ports.Journal`)."""
-
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self.find, self.keep, self.note, self.notes = journal.find, journal.keep, journal.note, journal.notes
-        self.count, self.answers, self.close = journal.count, journal.answers, journal.close
-
-    async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
-        try:
-            return await self._journal.call(kind, request, make)
-        except Exception as error:
-            self._journal.note(FAILED, f"{kind} {request}", _failure(error))
-            raise
 
 
 class OfflineJournal:
@@ -101,20 +87,41 @@ class RecordedPages:
         raise differs("", "page", url)
 
 
-def note_outside(
-    journal: Journal, places: Sequence[SearchPlace], tools: Sequence[ToolSpec], *, web: str, docs: Sequence[str]
-) -> None:
-    """Note what the run could reach; `web` says which addresses it may open: all, those of the question, or none.
+def note_outside(journal: Journal, outside: Outside) -> None:
+    """Note what the run could reach, which addresses it may open (all, those of the question, or none), and its documents.
 
-    `docs` are noted because a report may name them, and a bundle leaves them out of the record.
+    A report may name those, and a bundle leaves them out of the record.
     """
+    opened = "all" if outside.opens_addresses else "question" if outside.pages is not None else ""
     told = {
-        "places": [[place.name, place.purpose] for place in places],
-        "tools": [tool.model_dump(mode="json") for tool in tools],
-        "web": web,
-        "docs": list(docs),
+        "places": [[place.name, place.purpose] for place in outside.places],
+        "tools": [tool.spec.model_dump(mode="json") for tool in outside.tools.values()],
+        "web": opened,
+        "docs": list(outside.docs),
     }
     journal.note(OUTSIDE, "", json.dumps(told, ensure_ascii=False))
+
+
+def recorded_outside(recorded: Journal, record: RunRecord, question: str) -> Outside:
+    """Return what the recorded run could reach, by name alone. Raises ReplayDiffers where it is not noted."""
+    noted = recorded.notes(OUTSIDE).get("")
+    if noted is None:
+        message = f"The run {record.run_id} was made by an earlier version, which noted too little for a replay."
+        raise ReplayDiffers(message, run_id=record.run_id, kind=OUTSIDE)
+    told = json.loads(noted)
+    named: dict[str, SearchPlace] = {QuestionPages.name: QuestionPages(addresses_in(question))}
+    tools = [Recorded(ToolSpec.model_validate(spec)) for spec in told["tools"]]
+    return Outside(
+        places=tuple(
+            named.get(name) or Recorded(ToolSpec(name=name, description=purpose, parameters={}))
+            for name, purpose in told["places"]
+        ),
+        tools={tool.name: tool for tool in tools},
+        pages=RecordedPages(everywhere=told["web"] == "all") if told["web"] else None,
+        opens_addresses=told["web"] == "all",
+        docs=tuple(told.get("docs", record.docs)),
+        asked=question,
+    )
 
 
 def differs(run_id: str, kind: str, request: str) -> ReplayDiffers:
@@ -122,13 +129,6 @@ def differs(run_id: str, kind: str, request: str) -> ReplayDiffers:
     shown = request if len(request) <= _SHOWN else f"{request[:_SHOWN]}…"
     message = f"The replay differs: the recorded run made no {kind!r} call like this one here: {shown}"
     return ReplayDiffers(message, run_id=run_id, kind=kind, request=request)
-
-
-def _failure(error: Exception) -> str:
-    """Return a failure as JSON: its class and what of its fields is plain."""
-    named = fields(error) if isinstance(error, ResearchError) else ()
-    plain = {f.name: value for f in named if isinstance(value := getattr(error, f.name), str | int | float | bool)}
-    return json.dumps({"error": type(error).__name__, **({"message": str(error)} | plain)})
 
 
 def _failed(failure: str) -> Exception:

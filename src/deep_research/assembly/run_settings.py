@@ -1,13 +1,16 @@
 """What a run uses: its settings checked, and what depends on today's keys settled."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from deep_research.assembly.reasoner_choice import choose_model, key_variables, resolve_provider
 from deep_research.errors import ConfigError
 from deep_research.i18n.language import detect
 from deep_research.settings import Settings, load_keys
+from deep_research.stores.open_stores import open_runs
+from deep_research.stores.run_store import RunRecord, RunStore
 from deep_research.templates import NONE, load_templates, named_template, template_folders
 
 
@@ -38,10 +41,11 @@ def settle(settings: Settings, docs: Sequence[str], question: str) -> Settings:
     settled = settings.model_copy(update={"model_provider": provider, "strategy": strategy})
     if not strategy and not settings.sources:
         return settled
-    from deep_research.assembly.web_search import chosen_sources, source_variables  # noqa: PLC0415 - only for the web
+    from deep_research.assembly.web_search import chosen_sources  # noqa: PLC0415 - only for the web
+    from deep_research.sources import variables  # noqa: PLC0415
 
-    variables = source_variables(None if strategy else {*settings.sources, *settings.source_options})
-    names = chosen_sources(settled, load_keys(variables), question=question, language=detect(question))
+    keys = load_keys(variables(None if strategy else {*settings.sources, *settings.source_options}))
+    names = chosen_sources(settled, keys, question=question, language=detect(question))
     return settled.model_copy(update={"sources": names})
 
 
@@ -49,6 +53,28 @@ def _strategy(settings: Settings, docs: Sequence[str], provider: str) -> str:
     """Return the strategy of a run; a user with a model and without documents wants the web searched."""
     usual = "auto" if not settings.sources and not docs and provider != "finder" else ""
     return settings.strategy or usual
+
+
+def begin_run(
+    settings: Settings, *, home: Path, docs: Sequence[str], question: str, wanted_id: str = "", **told: Any
+) -> RunStore:
+    """Make a run with what it will use settled; `told` is the rest of its record.
+
+    Raises ConfigError for what cannot be used (nothing is made then), StoreError for an unusable disk.
+    """
+    check_usable(docs, settings, home=home)
+    settings = settle(settings, docs, question)
+    runs = open_runs(home)
+    known = {
+        "run_id": runs.new_id(wanted_id),
+        "question": question,
+        "status": "running",
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "docs": tuple(str(Path(d).expanduser().absolute()) for d in docs),
+        "mcp_servers": tuple(settings.mcp_servers),
+        "settings": settings.model_dump(exclude_defaults=True, exclude={"mcp_servers"}),
+    }
+    return runs.create(RunRecord(**{**known, **told}))
 
 
 class Preview(NamedTuple):

@@ -1,40 +1,32 @@
 """Places on the web for a run: sources by name or strategy, and the pages behind their results."""
 
 import difflib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deep_research.assembly.giving_up import GivingUp
 from deep_research.assembly.page_access import OnGap, QuestionPages, RunPages, addresses_in, document_of, page_or_copy
 from deep_research.concurrency import in_background
-from deep_research.data import Document, Found, Gap, SearchResult
-from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, SourceError
+from deep_research.data import Document, Found, SearchResult
+from deep_research.errors import ConfigError, NotFound, SourceError
 from deep_research.i18n.catalog import gap_of
 from deep_research.i18n.language import detect
-from deep_research.ports import Journal, Library, Progress, SearchPlace
+from deep_research.ports import Journal, Library, SearchPlace
 from deep_research.settings import Settings, load_keys
 from deep_research.state_files import PAGES, REJECTED, make_private_folder
 from deep_research.stores.open_stores import shared_limits
 from deep_research.worker_pool import in_worker_thread
 
 if TYPE_CHECKING:
-    from deep_research.assembly.environment import RunEnvironment
+    from deep_research.assembly.environment import Job, RunEnvironment
     from deep_research.fetch.addresses import KnownAddresses
     from deep_research.fetch.page_fetcher import Fetcher
     from deep_research.fetch.web import Web, WebOptions
     from deep_research.isolated_reading import RejectedDocuments
     from deep_research.sources._api import ApiSource
-
-_FAILURES = 2
-"""Searches, one after the other, that may fail at a place before it is not asked again in the run."""
-
-
-def source_variables(names: Collection[str] | None = None) -> tuple[str, ...]:
-    """Return the environment variables that hold the keys of sources: of all, or of those named."""
-    from deep_research.sources import variables  # noqa: PLC0415 - only with web sources
-
-    return variables(names)
 
 
 def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str, language: str) -> tuple[str, ...]:
@@ -92,44 +84,39 @@ class WebPlaces:
 
 
 def open_web_places(
-    names: Sequence[str],
-    settings: Settings,
-    environment: "RunEnvironment",
-    kept: tuple[Journal, float],
-    *,
-    question: str,
-    addresses: Sequence[str] = (),
-    on_gap: OnGap,
+    names: Sequence[str], job: "Job", environment: "RunEnvironment", journal: Journal, *, on_gap: OnGap
 ) -> WebPlaces | None:
     """Return the sources `names`, reading pages through one fetcher; the pages that the question names come first.
 
-    Without `names` only addresses in the question, and `addresses` that the user has named elsewhere, may be opened;
-    None when there are none either. `kept` is
-    the journal that keeps each answer of a source, and when the run began, in seconds since 1970. `on_gap` receives
-    what the reader should know of a page (an archived copy stands in for it).
+    Without `names` only addresses in the question, and others that the user has named, may be opened; None when there
+    are none either. `journal` keeps each answer of a source. `on_gap` receives what the reader should know of a page
+    (an archived copy stands in for it).
     """
-    journal, began = kept
-    named = addresses_in(question)
-    if not names and not named and not addresses:
+    settings, question = job.settings, job.question
+    asked = addresses_in(question)
+    named = (*asked, *job.addresses)
+    if not names and not named:
         return None
     from deep_research.fetch.addresses import KnownAddresses  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import Web  # noqa: PLC0415
     from deep_research.fetch.web_api import JournaledApi  # noqa: PLC0415
     from deep_research.isolated_reading import RejectedDocuments  # noqa: PLC0415
-    from deep_research.sources import open_source  # noqa: PLC0415
+    from deep_research.sources import open_source, variables  # noqa: PLC0415
 
     make_private_folder(environment.home)  # of runs in a database nothing else lies there
-    keys = load_keys(source_variables(names))
+    keys = load_keys(variables(names))
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
+    # A follow-up comes later than the run: its pages are asked for as those of any other run are.
+    began = datetime.fromisoformat(job.record.created).timestamp() if job.before is None else inf
     web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home, began))
     api = JournaledApi(web.api, journal)
     opened = [open_source(name, api, keys, options[name]) for name in names]
     for source in opened:
         source.asked_in = detect(question)
-    fetcher = web.fetcher(KnownAddresses((*named, *addresses, *_written(options, keys))))
+    fetcher = web.fetcher(KnownAddresses((*named, *_written(options, keys))))
     rejected = RejectedDocuments(environment.home / REJECTED)
-    pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses((*named, *addresses)), rejected=rejected)
-    own = [QuestionPages(named)] if named else []
+    pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses(named), rejected=rejected)
+    own = [QuestionPages(asked)] if asked else []
     return WebPlaces(web, fetcher, [*own, *(WebPlace(source, fetcher, on_gap, rejected) for source in opened)], pages)
 
 
@@ -178,32 +165,14 @@ class WebPlace:
         on_gap: OnGap,
         rejected: "RejectedDocuments | None" = None,
     ) -> None:
-        self._rejected = rejected
-        self._source = source
-        self._fetcher = fetcher
-        self._on_gap = on_gap
-        self._failures = 0
-        self._given_up: SourceError | None = None
-        self.name: str = source.name
-        self.purpose: str = source.purpose
-
-    async def prepare(self, progress: Progress) -> Sequence[Gap]:
-        return await self._source.prepare(progress)
+        self._source, self._fetcher, self._on_gap, self._rejected = source, fetcher, on_gap, rejected
+        self._giving_up = GivingUp()
+        self.name, self.purpose = source.name, source.purpose
+        self.prepare = source.prepare
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
         """See `ports.SearchPlace.search`; the addresses of the results may be opened from now on."""
-        if self._given_up is not None:
-            raise replace(self._given_up)
-        failures = self._failures
-        try:
-            result = await self._source.search(query, limit=limit)
-        except SourceError as error:
-            # Searches that were under way together tell once that the place does not answer.
-            self._failures = max(self._failures, failures + 1)
-            if isinstance(error, Blocked | RateLimited) or self._failures >= _FAILURES:
-                self._given_up = replace(error, given_up=True)  # each search would wait for it, and fail the same way
-            raise
-        self._failures = 0
+        result = await self._giving_up.ask(lambda: self._source.search(query, limit=limit))
         for found in result.found:
             self._fetcher.known.add(found.url)
             self._fetcher.known.add_page_text(found.document.text if found.document else "")

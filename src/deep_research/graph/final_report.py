@@ -56,7 +56,7 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
 
 async def _checked(ctx: RunContext, given: Assignment) -> revise.Checked:
     if not given.passages:
-        if any(gap.why.startswith(DEFECT) and not gap.source for gap in ctx.gaps):
+        if any(gap.why.startswith(DEFECT) and not gap.source for gap in ctx.log.gaps):
             message = "Nothing was researched: a defect of this program ended the sections (the log has more)."
             raise ResearchError(message)
         return revise.Checked(_nothing(ctx, given), Verification())

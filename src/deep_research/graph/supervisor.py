@@ -83,7 +83,7 @@ async def supervisor(
     """
     ctx, turns = runtime.context, state["supervisor_turns"]
     if turns:
-        turns = [*turns[:-1], delegate.observed(turns[-1], state["sections"], ctx.gaps)]
+        turns = [*turns[:-1], delegate.observed(turns[-1], state["sections"], ctx.log.gaps)]
     update: dict[str, Any] = {"notes": [s.content for s in state["sections"] if s.content]}
     ctx.steering.refresh()
     owed = _owed(state, ctx)

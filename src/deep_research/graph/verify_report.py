@@ -54,7 +54,7 @@ async def read_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[
         both = (cited.text, other.text)
         text, unread = await in_background(join_reports, *both), {**cited.unread, **other.unread}
     else:
-        text, unread = await cite_passages(ctx, state["given"], by_documents=bool(ctx.docs))
+        text, unread = await cite_passages(ctx, state["given"], by_documents=bool(ctx.outside.docs))
     brief = Brief(title=title, objective=question.text, question=question.text, language=question.language)
     analysis = QueryAnalysis(query_type="general", output_format="prose", parts=())
     return {

@@ -116,15 +116,15 @@ async def assemble(ctx: RunContext, done: Finished) -> Report:
 
 
 def _circumstances(ctx: RunContext) -> Circumstances:
-    sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
+    sources = max(0, len(ctx.library.sources()) - ctx.outside.sources_before)
     return Circumstances(
         run_id=ctx.run_id,
         workflow=ctx.settings.workflow,
         is_model=ctx.reasoner.info.is_language_model,
         reasoner=reasoner_of(ctx.reasoner.info, ctx.journal),
-        ledger=ledger_of(ctx.journal, sources=sources, seconds=ctx.elapsed()),
+        ledger=ledger_of(ctx.journal, sources=sources, seconds=ctx.log.seconds),
         changes=ctx.steering.now.changes(),
-        gaps=tuple(ctx.gaps),
+        gaps=tuple(ctx.log.gaps),
     )
 
 

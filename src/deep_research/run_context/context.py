@@ -7,10 +7,9 @@ when a node is done again after a crash, and in a replay.
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +23,7 @@ from deep_research.run_context.opened_sources import OpenedSources
 from deep_research.run_context.steering import Steering
 from deep_research.safe_text import safe_noun
 from deep_research.settings import Settings
+from deep_research.stores.event_log import EventLog
 from deep_research.templates import TemplateFile
 
 section_position: ContextVar[tuple[str, str]] = ContextVar("section_position", default=("", ""))
@@ -48,23 +48,38 @@ def section_worked_at() -> str:
     return section_position.get()[0]
 
 
+@dataclass(frozen=True)
+class Outside:
+    """What a run reaches outside itself, and what it knows of what comes and goes there.
+
+    `tools` are those of others, by the name they are offered under, `unopened` what of them could not be opened. `pages`
+    opens single addresses (None without the web), those of the question alone unless `opens_addresses`. `docs` are what
+    the user named, `joined_documents` the texts of those that were read, by source and as they are compared with what
+    goes out; `asked` are the user's own words. `sources_before` had been read before a follow-up, whose ledger counts
+    only the others.
+    """
+
+    places: tuple[SearchPlace, ...] = ()
+    tools: Mapping[str, OutsideTool] = field(default_factory=dict)
+    unopened: tuple[Gap, ...] = ()
+    pages: Pages | None = None
+    opens_addresses: bool = False
+    docs: tuple[str, ...] = ()
+    asked: str = ""
+    joined_documents: dict[str, str] = field(default_factory=dict)
+    opened: OpenedSources = field(default_factory=OpenedSources)
+    sources_before: int = 0
+
+
 async def keep_nothing(_values: Mapping[str, Any]) -> None:
     """Keep nothing."""
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """Holds what every step of a run may use: settings, reasoner, sources, library, journal, events and steering.
+    """Holds what every step of a run may use; only `report_gap` adds to the gaps of its `log`.
 
-    `gaps` is the run's log of gaps, in the order they were found; the event log keeps it, and a later sitting begins
-    with it. Only `report_gap` adds to it.
-    `pages` opens single addresses; None in a run that does not go to the web. `tools` are those of others, by the
-    name they are offered under, `unopened` what of them could not be opened.
-    `today` is the day on which the run began, also when it goes on later: prompts and reports name it.
-    `docs` are the files and folders that the user named, `joined_documents` the texts of those that were read, by their
-    source and as they are compared with what goes out; `asked` are the user's own words.
-    `sources_before` had been read before a follow-up, whose ledger counts only the others. `keep_report` is called
-    with the keys of the state that hold the finished report; a run whose caller takes it from the last state needs none.
+    `keep_report` is called with the keys of the state that hold the finished report, where it is wanted at once.
     """
 
     run_id: str
@@ -72,24 +87,11 @@ class RunContext:
     reasoner: Reasoner
     library: Library
     journal: Journal
-    places: tuple[SearchPlace, ...]
-    docs: tuple[str, ...] = ()
-    asked: str = ""
-    joined_documents: dict[str, str] = field(default_factory=dict)
-    templates: tuple[TemplateFile, ...] = ()
-    pages: Pages | None = None
-    tools: Mapping[str, OutsideTool] = field(default_factory=dict)
-    unopened: tuple[Gap, ...] = ()
-    sources_before: int = 0
-    gaps: list[Gap] = field(default_factory=list)
-    emit: Callable[[Event], None] = field(default=lambda _event: None)
-    keep_report: Callable[[Mapping[str, Any]], Awaitable[object]] = field(default=keep_nothing)
+    log: EventLog
+    outside: Outside = field(default_factory=Outside)
     steering: Steering = field(default_factory=Steering)
-    opened: OpenedSources = field(default_factory=OpenedSources)
-    elapsed: Callable[[], float] = field(default=lambda: 0.0)
-    paused: Callable[[], AbstractContextManager[None]] = nullcontext
-    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
-    today: date = field(default_factory=lambda: datetime.now(UTC).date())
+    templates: tuple[TemplateFile, ...] = ()
+    keep_report: Callable[[Mapping[str, Any]], Awaitable[object]] = keep_nothing
 
     @cached_property
     def snapshots(self) -> Together[tuple[str, Document], Snapshot]:
@@ -97,30 +99,33 @@ class RunContext:
         return Together(self._add_snapshots)
 
     def _add_snapshots(self, documents: Sequence[tuple[str, Document]]) -> list[Snapshot | Exception]:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+
         def add(source: str, document: Document) -> Snapshot | Exception:
             try:
-                return self.library.add_snapshot(source, document, retrieved_at=self.timestamp())
+                return self.library.add_snapshot(source, document, retrieved_at=now)
             except Exception as error:  # noqa: BLE001 - for the one that waits for this document
                 return error
 
         with self.library.batch():
             return [add(source, document) for source, document in documents]
 
-    def timestamp(self) -> str:
-        """Return the present time in UTC, ISO 8601, whole seconds."""
-        return self.now().isoformat(timespec="seconds")
+    def emit(self, event: Event) -> None:
+        """Keep an event, and show it."""
+        self.log.emit(event)
 
     def places_named(self, language: str) -> str:
         """Return the names of what is searched, for messages to the user and the report."""
-        documents = phrase("place_documents", language, paths=join_list(self.docs, language)) if self.docs else ""
-        own = documents or phrase("place_bundled", language)
-        return join_list([own if place.name == "documents" else place.name for place in self.places], language)
+        docs, places = self.outside.docs, self.outside.places
+        paths = join_list(docs, language)
+        own = phrase("place_documents", language, paths=paths) if docs else phrase("place_bundled", language)
+        return join_list([own if place.name == "documents" else place.name for place in places], language)
 
     def report_gap(self, gap: Gap) -> Gap:
         """Log a gap once: for the report, and as an event for the screens and for a later sitting. Return it."""
         gap = safe_noun(gap)
-        if not any(_is_same(gap, known) for known in self.gaps):
-            self.gaps.append(gap)
+        if not any(_is_same(gap, known) for known in self.log.gaps):
+            self.log.gaps.append(gap)
             self.emit(GapFound(**gap.model_dump()))
         return gap
 

@@ -7,12 +7,12 @@ when the run is resumed.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from deep_research.data import Brief, Changes, Section, Steer, Turn
-from deep_research.events import Event, Steered
+from deep_research.events import Event, SectionStarted, StageStarted, Steered
 
 _T = TypeVar("_T")
 
@@ -66,44 +66,40 @@ class Steering:
     """Holds the instructions of the user to one run.
 
     `now` is what has been said so far. `read` returns everything said, oldest first; it is asked by `refresh` alone.
-    `told` are the ids whose event is kept already, `late` those that came when nothing could be changed any more,
-    `begun` the titles of the sections that a researcher has taken up, `closed` whether the report is under way.
+    What an earlier sitting has taken in, as its events say, still holds.
     """
 
     def __init__(
         self,
         read: Callable[[], Sequence[Steer]] = tuple,
         emit: Callable[[Event], None] = lambda _event: None,
-        *,
-        told: Collection[str] = (),
-        late: Collection[str] = (),
-        begun: Collection[str] = (),
-        closed: bool = False,
+        earlier: Sequence[Event] = (),
     ) -> None:
         self.now = Instructions()
         self._read, self._emit = read, emit
-        self._told, self._late = set(told), set(late)
-        self._begun, self._closed = set(begun), closed
+        steered = [event for event in earlier if isinstance(event, Steered)]
+        self._told, self._late = {e.steer for e in steered}, {e.steer for e in steered if e.late}
+        self._begun = {event.section for event in earlier if isinstance(event, SectionStarted)}
+        self._closed = any(isinstance(event, StageStarted) and event.stage == "report" for event in earlier)
         self._known: dict[str, Steer] = {}
         self._changed = asyncio.Event()
 
     def refresh(self) -> None:
         """Take in what was said since the last time; called by whatever watches the inbox."""
-        self._take_in(self._closed)
+        self._take_in()
 
     def close(self) -> None:
         """Take in the last instructions: the report is written now. A section that is added as late as this is not
         researched, and its event says so."""
-        self._take_in(self._closed, adds_are_late=True)
+        self._take_in(adds_are_late=True)
         self._closed = True
 
-    def _take_in(self, late: bool, *, adds_are_late: bool = False) -> None:
-        new = [steer for steer in self._read() if steer.id not in self._known]
-        if not new:
+    def _take_in(self, *, adds_are_late: bool = False) -> None:
+        if not (new := [steer for steer in self._read() if steer.id not in self._known]):
             return
         self._known.update({steer.id: steer for steer in new})
         untold = [steer for steer in new if steer.id not in self._told]
-        self._late.update(steer.id for steer in untold if late or (adds_are_late and steer.kind == "add"))
+        self._late.update(steer.id for steer in untold if self._closed or (adds_are_late and steer.kind == "add"))
         self._told.update(steer.id for steer in untold)
         in_time = [steer for steer in self._known.values() if steer.id not in self._late]
         self.now = Instructions(

@@ -20,9 +20,8 @@ def span(name: str, **attributes: Any) -> Iterator[Any]:
     if tracer is None:
         yield None
         return
-    with tracer.start_as_current_span(
-        name, attributes={key.replace("__", "."): v for key, v in attributes.items()}
-    ) as one:
+    named = {key.replace("__", "."): value for key, value in attributes.items()}
+    with tracer.start_as_current_span(name, attributes=named) as one:
         yield one
 
 

@@ -54,13 +54,13 @@ def estimate(settings: Settings) -> Estimate | None:
     model = _model(settings)
     if model is None:
         return None
-    sections = _SECTIONS
-    calls, usage = _expected(settings, sections)
+    calls, usage = _expected(settings, _SECTIONS)
     attempts = 1 + settings.max_review_iterations
     most_calls, most = _expected(settings, MAX_SECTIONS * attempts)
-    name, family = model.model, model.family
-    usd, most_usd = family.cost_usd(usage), family.cost_usd(most)
-    return Estimate(name, sections, calls, usage.prompt_tokens, usage.completion_tokens, usd, most_calls, most_usd)
+    usd, most_usd = model.family.cost_usd(usage), model.family.cost_usd(most)
+    return Estimate(
+        model.model, _SECTIONS, calls, usage.prompt_tokens, usage.completion_tokens, usd, most_calls, most_usd
+    )
 
 
 def _model(settings: Settings) -> "OpenModel | None":
@@ -91,9 +91,8 @@ def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: 
 
 def _expected(settings: Settings, sections: int) -> tuple[int, Usage]:
     turns = min(_TURNS, settings.max_tool_calls_per_researcher)
-    passages = _PASSAGES
     reviews = int(settings.max_review_iterations > 0)
-    prompt = _AROUND + sections * (turns * _TURN_TOKENS + 2 * (_TASK + passages) + reviews * _REVIEW_TOKENS)
+    prompt = _AROUND + sections * (turns * _TURN_TOKENS + 2 * (_TASK + _PASSAGES) + reviews * _REVIEW_TOKENS)
     written = _AROUND_WRITTEN + sections * (turns * _TURN_WRITTEN + _WRITTEN + _JUDGED + reviews * _REVIEWED)
     cached = int(prompt * _CACHED)
     return _AROUND_CALLS + sections * (turns + 2 + reviews), Usage(

@@ -146,15 +146,8 @@ def show_passage(key: str, library: Library) -> ShownPassage:
 
 def show_statement(claim: Claim) -> CheckedStatement:
     """Return a statement as an agent is shown it."""
-    return CheckedStatement(
-        id=claim.id,
-        text=claim.text,
-        where=claim.where,
-        kind=claim.kind,
-        passages=claim.passages,
-        verdict=claim.verdict.kind,
-        reason=claim.verdict.reason,
-    )
+    told = claim.model_dump(include={"id", "text", "where", "kind", "passages"})
+    return CheckedStatement(**told, verdict=claim.verdict.kind, reason=claim.verdict.reason)
 
 
 def show_problem(problem: Problem) -> FoundProblem:

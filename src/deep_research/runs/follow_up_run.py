@@ -33,7 +33,7 @@ async def ask_follow_up(
     """
     with store.held():
         made = await asyncio.to_thread(_open_follow_up, store, question, settings or {})
-        task = FollowUpRun(store, store.load(), made)
+        task = FollowUpRun(store, made)
         await carry_out(task, environment)
         return task.made
 
@@ -51,12 +51,9 @@ def note_follow_up(store: RunStore, question: str, settings: Mapping[str, Any]) 
 
 
 def _open_follow_up(store: RunStore, question: str, settings: Mapping[str, Any]) -> FollowUp:
-    report, record = store.load_result(), store.load()
-    text = clean_question(question)
-    made = unfinished(store)
-    if made is not None and made.question == text:
-        return made
-    return begin_follow_up(store, record, report, text, dict(settings))
+    store.load_result()
+    text, made = clean_question(question), unfinished(store)
+    return made if made is not None and made.question == text else begin_follow_up(store, text, settings)
 
 
 class FollowUpRun(RunTask):
@@ -64,8 +61,8 @@ class FollowUpRun(RunTask):
 
     workflow = "follow_up"
 
-    def __init__(self, store: RunStore, record: RunRecord, made: FollowUp) -> None:
-        self.store, self.record, self.made = store, record, made
+    def __init__(self, store: RunStore, made: FollowUp) -> None:
+        self.store, self.record, self.made = store, store.load(), made
         self.question, self.language, self.seconds = made.question, made.language, made.seconds
         self.part = str(made.number)
 
@@ -127,13 +124,14 @@ def unfinished(store: RunStore) -> FollowUp | None:
     return made[-1] if made and made[-1].status != "finished" else None
 
 
-def begin_follow_up(store: RunStore, record: RunRecord, report: Report, text: str, changes: dict[str, Any]) -> FollowUp:
-    """Write down a new follow-up, so that it can be taken up again."""
+def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> FollowUp:
+    """Write down a new follow-up, so that it can be taken up again. Raises RunNotFound when the run has no report."""
+    report, record = store.load_result(), store.load()
     if "model_provider" in changes:
         changes = {"model_name": None, **changes}  # a model belongs to its provider
     settled = Settings(**{**record.settings, **changes})
-    changes = settled.model_dump(include=set(changes))  # without what must not be kept
-    changes["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
+    kept = settled.model_dump(include=set(changes))  # without what must not be kept
+    kept["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
     earlier = store.read_follow_ups()
     language = detect(text, default=record.language)
     made = FollowUp(
@@ -144,7 +142,7 @@ def begin_follow_up(store: RunStore, record: RunRecord, report: Report, text: st
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         understood=text,
         history=_history(record, report, earlier),
-        settings=changes,
+        settings=kept,
         before=_spent(store),
     )
     store.save_follow_up(made)

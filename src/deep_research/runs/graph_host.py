@@ -4,7 +4,6 @@ through a graph that the caller has built, its questions to the user answered by
 
 import asyncio
 import difflib
-import inspect
 import secrets
 import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,7 +23,7 @@ from deep_research.graph.research_graph import Invocation, ResearchGraph, Sittin
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.run_context.context import RunContext
 from deep_research.runs.follow_up_run import FollowUpRun, begin_follow_up, unfinished
-from deep_research.runs.lifecycle import RunTask, keep_report, note_finished, noting_end, open_task
+from deep_research.runs.lifecycle import RunTask, ask_user, keep_report, noting_end, open_task
 from deep_research.runs.research_run import ResearchRun, clean_question, create_run
 from deep_research.settings import Settings, limit_rounds
 from deep_research.stores.event_log import EventLog
@@ -111,55 +110,37 @@ class GraphHost:
     @asynccontextmanager
     async def open(self, invocation: Invocation) -> AsyncIterator[Sitting]:
         """See `graph.research_graph.Host.open`. Raises ConfigError, RunBusy and StoreError."""
-        given = self._given(invocation)
+        context = invocation.context
+        named = context.model_dump(exclude_unset=True) if isinstance(context, Settings) else dict(context or {})
+        given = read_configurable({**self._bound, **invocation.configurable, **named})
         task, is_new = await asyncio.to_thread(_task_of, invocation, given, self._holding)
-        declined: list[RunDeclined] = []
+        declined, reports = list[RunDeclined](), list[Report]()
 
         def listen(event: Event) -> None:
             if isinstance(event, RunDeclined):
                 declined.append(event)
             invocation.listener(event)
 
-        environment = RunEnvironment(
-            given.home,
-            listener=listen,
-            mcp_servers=given.settings.get("mcp_servers"),
-            own=given.objects,
-        )
+        servers = given.settings.get("mcp_servers")
+        environment = RunEnvironment(given.home, listener=listen, mcp_servers=servers, own=given.objects)
         ends = suppress(Declined, NeedsAnswer)  # they are noted; a graph says it in its state
         holding = nullcontext() if task.store is self._holding else task.store.held()
         with ends, holding, noting_end(task, environment) as log:
-            keeper = _Keeper(task, log)
+
+            async def keep(values: Mapping[str, Any]) -> None:
+                reports.append(await keep_report(task, log, values))
+
             if log.earlier:
                 task.note(status="running", waiting_for="", asked=None, error="")
             async with open_task(task, environment, log) as (ctx, start):
-                sitting = OpenSitting(replace(ctx, keep_report=keeper.keep), start if is_new else None, log)
+                sitting = OpenSitting(replace(ctx, keep_report=keep), start if is_new else None, log)
                 yield sitting
             if declined:
                 raise Declined(declined[0].reason, run_id=task.store.run_id, by=declined[0].by)
             if (asked := sitting.asked) is not None:
                 raise NeedsAnswer(asked.question, run_id=task.store.run_id, options=asked.options, asked=asked)
-            if not keeper.has_report:  # the caller has stopped the graph between two nodes
+            if not reports:  # the caller has stopped the graph between two nodes
                 task.note(status="stopped", seconds=log.seconds)
-
-    def _given(self, invocation: Invocation) -> Given:
-        context = invocation.context
-        named = context.model_dump(exclude_unset=True) if isinstance(context, Settings) else dict(context or {})
-        return read_configurable({**self._bound, **invocation.configurable, **named})
-
-
-class _Keeper:
-    """Keeps the report of a task as soon as it is written."""
-
-    def __init__(self, task: RunTask, log: EventLog) -> None:
-        self._task, self._log = task, log
-        self.has_report = False
-
-    async def keep(self, values: Mapping[str, Any]) -> None:
-        """See `RunContext.keep_report`."""
-        report = await keep_report(self._task, self._log, values)
-        await asyncio.to_thread(note_finished, self._task, self._log, report)
-        self.has_report = True
 
 
 def _task_of(invocation: Invocation, given: Given, holding: RunStore | None) -> tuple[RunTask, bool]:
@@ -170,9 +151,7 @@ def _task_of(invocation: Invocation, given: Given, holding: RunStore | None) -> 
         return _begun(store, follows_up=bool(invocation.values.get("understood"))), False
     text = invocation.messages[-1].text
     if known and _is_answered(store):
-        record = store.load()
-        text = clean_question(text)
-        return FollowUpRun(store, record, begin_follow_up(store, record, store.load_result(), text, {})), True
+        return FollowUpRun(store, begin_follow_up(store, clean_question(text), {})), True
     if known and not invocation.values:
         return ResearchRun(store), True
     named = {**({} if invocation.is_durable else {"allow_clarification": False}), **given.settings}
@@ -196,7 +175,7 @@ def _begun(store: RunStore, *, follows_up: bool) -> RunTask:
     """Return what was begun in a folder. Raises RunNotFound where it is not in this state folder."""
     try:
         if follows_up and (made := unfinished(store)) is not None:
-            return FollowUpRun(store, store.load(), made)
+            return FollowUpRun(store, made)
         return ResearchRun(store)
     except RunNotFound as error:
         message = f"The thread goes on with the run {store.run_id!r}, which is not in the state folder. {error.message}"
@@ -242,7 +221,7 @@ async def run_graph(
         configurable.setdefault("thread_id", secrets.token_hex(8))
         named = {**config, "configurable": configurable}
         try:
-            values = await run_conversation(graph, question, named, lambda asked: _ask(asked, answer))
+            values = await run_conversation(graph, question, named, lambda asked: ask_user(asked, answer))
         except NeedsAnswer as waiting:
             state = (await graph.aget_state(cast(Any, named))).values
             raise replace(waiting, run_id=str(state.get("run_id", ""))) from None
@@ -252,16 +231,6 @@ async def run_graph(
                 str(values.get("final_report")), run_id=state["run_id"], by=state.get("declined_by") or "program"
             )
     return _result_of(values)
-
-
-async def _ask(asked: Asked, answer: Answer | None) -> str:
-    if answer is None and not asked.required:
-        return ""
-    given = answer(asked) if answer else None
-    reply = await given if inspect.isawaitable(given) else given
-    if reply is None:
-        raise NeedsAnswer(asked.question, options=asked.options, asked=asked)
-    return reply
 
 
 def _result_of(values: Mapping[str, Any]) -> Report | str:

@@ -85,9 +85,7 @@ async def carry_out(task: RunTask, environment: RunEnvironment) -> Report:
         async with open_task(task, environment, log) as (ctx, start):
             spared.settle()
             values = await _drive(task, ctx, start, environment.answer)
-        report = await keep_report(task, log, values)
-        await asyncio.to_thread(note_finished, task, log, report)
-        return report
+        return await keep_report(task, log, values)
 
 
 @contextmanager
@@ -128,32 +126,41 @@ async def open_task(
 ) -> AsyncIterator[tuple[RunContext, dict[str, Any]]]:
     """Give the context of a task, prepared, and the state that its graph begins with."""
     async with open_context(task.job(log), environment) as ctx:
-        log.emit(_started(task, ctx, resumed=bool(log.earlier)))
+        log.emit(
+            RunStarted(
+                run_id=ctx.run_id,
+                question=task.question,
+                language=task.language,
+                reasoner=reasoner_name(ctx.reasoner.info),
+                sources=tuple(place.name for place in ctx.outside.places),
+                notice=task.notice(ctx),
+                resumed=bool(log.earlier),
+            )
+        )
         start = await task.start(ctx)
         async with task.listening(ctx):
             yield ctx, start
 
 
 async def keep_report(task: RunTask, log: EventLog, values: Mapping[str, Any]) -> Report:
-    """Keep the report of a graph's last state, say so once, and return it. Raises ResearchError without one."""
+    """Keep the report of a graph's last state, say so once, and note that the task is finished; return the report.
+
+    Raises ResearchError without one.
+    """
     report, place = await asyncio.to_thread(task.save, values)
-    if any(isinstance(event, ReportReady) for event in log.earlier):
-        return report  # a sitting that was killed before it was noted as finished has said it
-    log.emit(
-        ReportReady(
-            title=report.title,
-            path=place,
-            claims=sum(claim.stands for claim in report.claims),
-            references=len(report.references),
-            gaps=len(report.gaps),
+    # A sitting that was killed before it was noted as finished has said it.
+    if not any(isinstance(event, ReportReady) for event in log.earlier):
+        log.emit(
+            ReportReady(
+                title=report.title,
+                path=place,
+                claims=sum(claim.stands for claim in report.claims),
+                references=len(report.references),
+                gaps=len(report.gaps),
+            )
         )
-    )
+    await asyncio.to_thread(task.note, status="finished", title=report.title, error="", seconds=log.seconds)
     return report
-
-
-def note_finished(task: RunTask, log: EventLog, report: Report) -> None:
-    """Write down that a task has come to its report."""
-    task.note(status="finished", title=report.title, error="", seconds=log.seconds)
 
 
 def _note_end(task: RunTask, log: EventLog, **changes: Any) -> None:
@@ -176,18 +183,6 @@ def _resumable(error: sqlite3.Error | OSError | StoreError, store: RunStore) -> 
     return StoreError(f"{what} Then go on with: deep-research resume {store.run_id}", path=store.place)
 
 
-def _started(task: RunTask, ctx: RunContext, *, resumed: bool) -> RunStarted:
-    return RunStarted(
-        run_id=ctx.run_id,
-        question=task.question,
-        language=task.language,
-        reasoner=reasoner_name(ctx.reasoner.info),
-        sources=tuple(place.name for place in ctx.places),
-        notice=task.notice(ctx),
-        resumed=resumed,
-    )
-
-
 async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: Answer | None) -> dict[str, Any]:
     """Take the graph to its end, and return its last state."""
     # The engine takes a second to load: wrong usage is answered before, and other runs of the process go on.
@@ -201,16 +196,24 @@ async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: 
         return await drive(graph, ctx, start, thread=at.thread, ask=lambda asked: _ask(ctx, asked, answer))
 
 
+async def ask_user(asked: Asked, answer: Answer | None, run_id: str = "") -> str:
+    """Return what the user answers; "" where nobody is there and nothing need be known. Raises NeedsAnswer."""
+    if answer is None and not asked.required:
+        return ""
+    given = answer(asked) if answer else None
+    reply = await given if inspect.isawaitable(given) else given
+    if reply is None:
+        raise NeedsAnswer(asked.question, run_id=run_id, options=asked.options, asked=asked)
+    return reply
+
+
 async def _ask(ctx: RunContext, asked: Asked, answer: Answer | None) -> str:
-    """Return the user's answer. Raises NeedsAnswer where there is none."""
+    """Return the user's answer, which the journal keeps for a replay. Raises NeedsAnswer where there is none."""
     if answer is None and not asked.required:
         return ""
     ctx.emit(ClarificationAsked(about=asked.kind, question=asked.question, options=asked.options))
-    with ctx.paused():
-        given = answer(asked) if answer else None
-        reply = await given if inspect.isawaitable(given) else given
-    if reply is None:
-        raise NeedsAnswer(asked.question, run_id=ctx.run_id, options=asked.options, asked=asked)
+    with ctx.log.paused():
+        reply = await ask_user(asked, answer, ctx.run_id)
     number = 1 + len(await asyncio.to_thread(ctx.journal.notes, ANSWERED))
     await asyncio.to_thread(ctx.journal.note, ANSWERED, str(number), reply)
     return reply

@@ -1,18 +1,17 @@
 """Refresh: the plan of an earlier run researched anew, from today's sources."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from deep_research.assembly.run_settings import check_usable, settle
+from deep_research.assembly.run_settings import begin_run
 from deep_research.data import Brief, Decision, Discovery, QueryAnalysis, Question
 from deep_research.data.noun import Noun
 from deep_research.errors import ConfigError
 from deep_research.ports import Journal
 from deep_research.settings import Settings
-from deep_research.stores.open_stores import open_runs
-from deep_research.stores.run_store import RunRecord, RunStore
+from deep_research.stores.run_store import RunStore
 
 _CARRIED = "carried"
 """The kind of the note that holds what a refreshed run begins with."""
@@ -46,34 +45,18 @@ async def refresh_run(parent: RunStore, home: Path) -> RunStore:
     """
     record = parent.load()
     settings = Settings(**record.settings)
-    carried = await _carried(parent) if settings.workflow != "quick" else None  # a quick question has no plan
-    check_usable(record.docs, settings, home=home)
-    runs = open_runs(home)
-    new = RunRecord(
-        **record.model_dump(include={"question", "language", "docs", "history", "mcp_servers", "owner"}),
-        run_id=runs.new_id(),
-        status="running",
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        settings=settle(settings, record.docs, record.question).model_dump(
-            exclude_defaults=True, exclude={"mcp_servers"}
-        ),
-        parent=parent.run_id,
-        origin="refresh",
-    )
-    store = runs.create(new)
-    if carried is not None:
-        journal = store.open_journal()
-        journal.note(_CARRIED, "", carried.model_dump_json())
-        journal.close()
-    return store
-
-
-async def _carried(parent: RunStore) -> Carried:
-    state = await state_of(parent)
-    if "brief" not in state:
+    has_plan = settings.workflow != "quick"  # a quick question has none
+    state = await state_of(parent) if has_plan else {}
+    if has_plan and "brief" not in state:
         message = f"The run {parent.run_id} has no plan to go on from."
         raise ConfigError(message, setting="run", value=parent.run_id)
-    return Carried.model_validate({name: state[name] for name in Carried.model_fields if name in state})
+    taken = record.model_dump(include={"question", "language", "history", "mcp_servers", "owner"})
+    store = begin_run(settings, home=home, docs=record.docs, **taken, parent=parent.run_id, origin="refresh")
+    if has_plan:
+        carried = Carried.model_validate({name: state[name] for name in Carried.model_fields if name in state})
+        with closing(store.open_journal()) as journal:
+            journal.note(_CARRIED, "", carried.model_dump_json())
+    return store
 
 
 async def state_of(store: RunStore) -> Mapping[str, Any]:

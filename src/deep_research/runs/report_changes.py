@@ -50,17 +50,15 @@ class RunChanges(Noun):
         """Return the changes as a report in Markdown."""
         language = self.language
         lines = [f"# {phrase('changes_title', language, before=self.before, after=self.after)}"]
-        lines.append(phrase("changes_counts", language, **self._counts(), same=self.unchanged))
-        for kind in ("new", "changed", "gone"):
+        counts = {kind: sum(s.kind == kind for s in self.statements) for kind in ("new", "changed", "gone")}
+        lines.append(phrase("changes_counts", language, **counts, same=self.unchanged))
+        for kind in counts:
             rows = [_line(s, language) for s in self.statements if s.kind == kind]
-            rows += [_source_line(s) for s in self.sources if s.kind == kind]
+            rows += [make_inert(f"{s.title} {s.url}".strip()) for s in self.sources if s.kind == kind]
             if rows:
                 lines.append(f"## {phrase(f'changes_{kind}', language)}")
                 lines.append("\n".join(f"- {row}" for row in rows))
         return "\n\n".join(lines) + "\n"
-
-    def _counts(self) -> dict[str, int]:
-        return {kind: sum(s.kind == kind for s in self.statements) for kind in ("new", "changed", "gone")}
 
 
 def _line(change: StatementChange, language: str) -> str:
@@ -68,10 +66,6 @@ def _line(change: StatementChange, language: str) -> str:
     cited = "".join(f" [{passage}]" for passage in change.passages)
     before = f" ({phrase('changes_before', language, text=change.before)})" if change.kind == "changed" else ""
     return make_inert(f"{said}{cited}{before}")
-
-
-def _source_line(change: SourceChange) -> str:
-    return make_inert(f"{change.title} {change.url}".strip())
 
 
 def compare_reports(earlier: Report, later: Report, *, before: str, after: str) -> RunChanges:

@@ -7,7 +7,7 @@ on after a kill by its id, and two agents can work at one library.
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import replace
 from pathlib import Path
@@ -78,7 +78,7 @@ async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Seq
     store = await asyncio.to_thread(create_run, question, changed, home=home, docs=docs)
     desk = ResearchDesk(store, home)
     async with desk.opened() as ctx:
-        sources = {place.name: place.purpose for place in ctx.places}
+        sources = {place.name: place.purpose for place in ctx.outside.places}
         desk.note(status="waiting", waiting_for="An agent works at it.")
     return Begun(run_id=store.run_id, sources=sources, opens_addresses=True)
 
@@ -86,8 +86,8 @@ async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Seq
 class ResearchDesk:
     """One session; each method raises ConfigError for what cannot be done, RunBusy where others hold it too long."""
 
-    def __init__(self, store: RunStore, home: Path, environment: RunEnvironment | None = None) -> None:
-        self._store, self._environment = store, environment or RunEnvironment(home)
+    def __init__(self, store: RunStore, home: Path) -> None:
+        self._store, self._environment = store, RunEnvironment(home)
         self._record = store.load()
         if self._record.settings.get("workflow") != "desk":
             message = f"The run {store.run_id} is no session of an agent; begin one with `begin_research`."
@@ -113,11 +113,11 @@ class ResearchDesk:
         if not wanted:
             raise ConfigError("Give at least one query.", setting="queries", value="")
         async with self.opened() as ctx:
-            names = [place.name for place in ctx.places]
+            names = [place.name for place in ctx.outside.places]
             if source not in ("", LIBRARY, *names):
                 message = f"There is no source {source!r}. Sources: {', '.join([LIBRARY, *names])}."
                 raise ConfigError(message, setting="source", value=source)
-            for place in ctx.places if source != LIBRARY else ():
+            for place in ctx.outside.places if source != LIBRARY else ():
                 if source in ("", place.name):
                     for gap in await place.prepare(lambda *_told: None):
                         ctx.report_gap(gap)
@@ -190,7 +190,7 @@ class ResearchDesk:
                 title=report.title,
                 waiting_for="",
                 is_answered=report.answered,
-                seconds=ctx.elapsed(),
+                seconds=ctx.log.seconds,
             )
         return made
 
@@ -269,15 +269,13 @@ def _kept(ctx: RunContext) -> _Kept:
 
 def _check_verdicts(given: Mapping[str, GivenVerdict], known: Mapping[str, Claim], library: Library) -> None:
     """Raise ConfigError for verdicts that fit no statement or name no passage."""
-    for message in _unfit(given, known, library):
-        raise ConfigError(message, setting="verdicts", value="")
-
-
-def _unfit(given: Mapping[str, GivenVerdict], known: Mapping[str, Claim], library: Library) -> Iterator[str]:
     for key, one in given.items():
         if key not in known:
-            yield f"There is no statement {key!r}."
+            message = f"There is no statement {key!r}."
         elif one.verdict == "supported" and not known[key].passages:
-            yield f"The statement {key!r} cites no passage that could support it."
+            message = f"The statement {key!r} cites no passage that could support it."
         elif missing := [p for p in one.passages if library.passage(p) is None]:
-            yield f"There is no passage {missing[0]!r}."
+            message = f"There is no passage {missing[0]!r}."
+        else:
+            continue
+        raise ConfigError(message, setting="verdicts", value="")

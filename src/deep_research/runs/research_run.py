@@ -3,12 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from deep_research.assembly.environment import Job, RunEnvironment, is_bundled
-from deep_research.assembly.run_settings import check_usable, settle
+from deep_research.assembly.run_settings import begin_run
 from deep_research.data import Message, Question, Report
 from deep_research.errors import ConfigError, Declined
 from deep_research.events import Progress, StageStarted
@@ -20,8 +19,7 @@ from deep_research.runs.refresh import carried_state
 from deep_research.runs.steering_inbox import SteeringInbox
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventLog
-from deep_research.stores.open_stores import open_runs
-from deep_research.stores.run_store import RunRecord, RunStore
+from deep_research.stores.run_store import RunStore
 
 _MOST_CHARS = 20_000
 """Of a question: some ten pages; longer material is a document."""
@@ -44,21 +42,8 @@ def create_run(
     unusable disk.
     """
     text = clean_question(question)
-    check_usable(docs, settings, home=home)
-    settings = settle(settings, docs, text)
-    runs = open_runs(home)
-    record = RunRecord(
-        run_id=runs.new_id(wanted_id),
-        question=text,
-        language=detect(text),
-        status="running",
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        docs=tuple(str(Path(d).expanduser().absolute()) for d in docs),
-        history=tuple(history),
-        mcp_servers=tuple(settings.mcp_servers),
-        settings=settings.model_dump(exclude_defaults=True, exclude={"mcp_servers"}),
-    )
-    return runs.create(record)
+    told = {"question": text, "language": detect(text), "history": tuple(history)}
+    return begin_run(settings, home=home, docs=docs, wanted_id=wanted_id, **told)
 
 
 def clean_question(question: str) -> str:
@@ -97,11 +82,12 @@ def task_of(store: RunStore) -> RunTask:
 
     Raises ConfigError for the session of an agent.
     """
-    if store.load().settings.get("workflow") == "verify":
+    workflow = store.load().settings.get("workflow")
+    if workflow == "verify":
         from deep_research.runs.verification_run import VerificationRun  # noqa: PLC0415 - one of them is needed
 
         return VerificationRun(store)
-    if store.load().settings.get("workflow") == "desk":
+    if workflow == "desk":
         message = f"At the run {store.run_id} an agent researches by itself: name this id to the tools of `deep-research mcp`."
         raise ConfigError(message, setting="run_id", value=store.run_id)
     return ResearchRun(store)
@@ -129,7 +115,7 @@ class ResearchRun(RunTask):
 
     def notice(self, ctx: RunContext) -> str:
         """See `RunTask.notice`."""
-        return "bundled" if is_bundled(self.record, ctx.places) else ""
+        return "bundled" if is_bundled(self.record, ctx.outside.places) else ""
 
     def listening(self, ctx: RunContext) -> AbstractAsyncContextManager[object]:
         """See `RunTask.listening`."""
@@ -166,8 +152,8 @@ class ResearchRun(RunTask):
 async def _prepare(ctx: RunContext) -> None:
     """Make the sources ready, and log what could not be."""
     ctx.emit(StageStarted(stage="prepare"))
-    gaps = [*ctx.unopened]
-    for place in ctx.places:
+    gaps = [*ctx.outside.unopened]
+    for place in ctx.outside.places:
         gaps += await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
     for gap in gaps:
         ctx.report_gap(gap)
@@ -175,7 +161,7 @@ async def _prepare(ctx: RunContext) -> None:
 
 async def read_question_pages(ctx: RunContext, question: str) -> str:
     """Read the pages that the question names, and return the question as the reasoner should see it."""
-    if ctx.pages is None:
+    if ctx.outside.pages is None:
         return question
     from deep_research.assembly.page_access import offer_pages, readable_question  # noqa: PLC0415 - only for the web
 

@@ -51,9 +51,9 @@ _BUSY_SECONDS, _RETRY_SECONDS, _MOST_TRIES = 4, 5, 30
 _MOST_DEATHS = 10
 """A run that so many workers died or were stopped at is one that ends them, each with the runs of others."""
 _DRAIN_SECONDS = 20.0
+"""How long a worker that is told to stop lets its runs go on; what is left then is taken up by others."""
 _MOST_OF_AN_OWNER = 10
 """Runs of one owner that go on at a time, so that another one's begin soon."""
-"""How long a worker that is told to stop lets its runs go on; what is left then is taken up by others."""
 _DONE = frozenset({"finished", "declined", "waiting"})
 _ready: set[str] = set()
 """Addresses of the databases whose queue is known to be there."""
@@ -118,14 +118,17 @@ def queue_state(owner: str) -> QueueState:
 
 def is_queued(store: RunStore) -> bool:
     """Return whether the run waits for a worker, or a worker carries it out."""
-    query = f"SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = %s AND {_OPEN}"  # noqa: S608 - our own words
-    return bool(_database().rows(query, (store.run_id,)))
+    return bool(_jobs_of(store))
+
+
+def _jobs_of(store: RunStore) -> list[int]:
+    query = f"SELECT id FROM procrastinate_jobs WHERE queueing_lock = %s AND {_OPEN}"  # noqa: S608 - our own words
+    return [int(number) for (number,) in _database().rows(query, (store.run_id,))]
 
 
 def dequeue_run(store: RunStore) -> bool:
     """Take a run out of the queue, and have the worker stop that carries it out; return whether it was there."""
-    query = f"SELECT id FROM procrastinate_jobs WHERE queueing_lock = %s AND {_OPEN}"  # noqa: S608 - our own words
-    jobs = [int(number) for (number,) in _database().rows(query, (store.run_id,))]
+    jobs = _jobs_of(store)
     with _client() as app:
         for number in jobs:
             app.job_manager.cancel_job_by_id(number, abort=True)
@@ -164,7 +167,10 @@ def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, an
     if is_queued(store) and record.status in ("queued", "running"):
         raise _busy(record.run_id)
     store.save(record.model_copy(update={"status": "queued"}))
-    _defer(record, priority=priority, may_ask=may_ask, **_answer_of(record, answer))
+    # An answer goes with what was asked, so that it is given to that alone.
+    asked = record.asked if answer is not None else None
+    told = {"answer": answer, "asked": _digest(asked)} if asked is not None else {}
+    _defer(record, priority=priority, may_ask=may_ask, **told)
 
 
 def _defer(record: RunRecord, *, priority: int = 0, **arguments: Any) -> None:
@@ -186,13 +192,6 @@ def _defer(record: RunRecord, *, priority: int = 0, **arguments: Any) -> None:
 
 def _busy(run_id: str) -> RunBusy:
     return RunBusy(f"The run {run_id} is in the queue already.", run_id=run_id)
-
-
-def _answer_of(record: RunRecord, answer: str | None) -> dict[str, str]:
-    """Return an answer as a job has it: with what was asked, so that it is given to that alone."""
-    if answer is None or record.asked is None:
-        return {}
-    return {"answer": answer, "asked": _digest(record.asked)}
 
 
 def _digest(asked: Asked) -> str:

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from deep_research.data import Steer
 from deep_research.errors import ConfigError, ResearchError
-from deep_research.events import SectionStarted, StageStarted, Steered
 from deep_research.run_context.steering import Steering
 from deep_research.settings import Settings, database_url
 from deep_research.stores.event_log import EventLog
@@ -148,18 +147,10 @@ class SteeringInbox:
         return [steer for steer in self._said if steer.kind != "stop"]
 
     def steering(self, log: EventLog) -> Steering:
-        """Return the steering of the run; what an earlier sitting has taken in still holds."""
+        """Return the steering of the run."""
         self._said = self._store.read_steers()
-        self._stops = self._count_stops()
-        steered = [e for e in log.earlier if isinstance(e, Steered)]
-        return Steering(
-            self.read,
-            log.emit,
-            told={e.steer for e in steered},
-            late={e.steer for e in steered if e.late},
-            begun={e.section for e in log.earlier if isinstance(e, SectionStarted)},
-            closed=any(isinstance(e, StageStarted) and e.stage == "report" for e in log.earlier),
-        )
+        self._stops = _count_stops(self._said)
+        return Steering(self.read, log.emit, log.earlier)
 
     @asynccontextmanager
     async def watching(self, steering: Steering) -> AsyncIterator[None]:
@@ -167,10 +158,10 @@ class SteeringInbox:
         steering.refresh()
         loop, sitting = asyncio.get_running_loop(), asyncio.current_task()
         watch = asyncio.create_task(self._watch(steering, sitting))
-        _in_this_process[self._store.place] = lambda: loop.call_soon_threadsafe(self._take_in, steering, sitting)
+        _in_this_process[self._store.place] = lambda: loop.call_soon_threadsafe(self._look, steering, sitting)
         try:
             yield
-            self._take_in(steering)
+            self._look(steering)
         finally:
             del _in_this_process[self._store.place]
             watch.cancel()
@@ -183,21 +174,22 @@ class SteeringInbox:
             with suppress(ResearchError):
                 said = await asyncio.to_thread(self._store.read_steers)
                 if len(said) > len(self._said):
-                    self._said = said
-                    steering.refresh()
-                    self._obey_stop(sitting)
+                    self._take_in(said, steering, sitting)
 
-    def _take_in(self, steering: Steering, sitting: "asyncio.Task[object] | None" = None) -> None:
+    def _look(self, steering: Steering, sitting: "asyncio.Task[object] | None" = None) -> None:
         # A disk that is full is met again, and reported, by the step that goes on.
         with suppress(ResearchError):
-            self._said = self._store.read_steers()
-            steering.refresh()
-            self._obey_stop(sitting)
+            self._take_in(self._store.read_steers(), steering, sitting)
 
-    def _count_stops(self) -> int:
-        return sum(steer.kind == "stop" for steer in self._said)
-
-    def _obey_stop(self, sitting: "asyncio.Task[object] | None") -> None:
-        if sitting is not None and self._count_stops() > self._stops:
-            self._stops = self._count_stops()
+    def _take_in(self, said: list[Steer], steering: Steering, sitting: "asyncio.Task[object] | None") -> None:
+        """Take in what was said; a stop that no earlier sitting was told cancels this one."""
+        self._said = said
+        steering.refresh()
+        stops = _count_stops(said)
+        if sitting is not None and stops > self._stops:
+            self._stops = stops
             sitting.cancel()
+
+
+def _count_stops(said: list[Steer]) -> int:
+    return sum(steer.kind == "stop" for steer in said)

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from deep_research.assembly.environment import Job
-from deep_research.assembly.run_settings import check_usable, settle
+from deep_research.assembly.run_settings import begin_run
 from deep_research.data import GivenReport, Question
 from deep_research.errors import ConfigError
 from deep_research.i18n.language import detect
@@ -16,8 +16,7 @@ from deep_research.runs.research_run import ResearchRun
 from deep_research.settings import Settings
 from deep_research.steps.foreign_report import MOST_SOURCES, report_title
 from deep_research.stores.event_log import EventLog
-from deep_research.stores.open_stores import open_runs
-from deep_research.stores.run_store import RunRecord, RunStore
+from deep_research.stores.run_store import RunStore
 from deep_research.verification.foreign import read_report
 
 _GIVEN = "given report"
@@ -34,30 +33,15 @@ def create_verification(
     if given.other:
         check_length(given.other)
         if given.revises:
-            raise ConfigError(
-                "Of two reports none is put right; verify the one to be fixed.", setting="fix", value=True
-            )
+            message = "Of two reports none is put right; verify the one to be fixed."
+            raise ConfigError(message, setting="fix", value=True)
     cited = () if docs else cited_addresses(given.text, given.other)
     given = given.model_copy(update={"addresses": cited})
     settings = settings.model_copy(update={"workflow": "verify", "allow_clarification": False})
-    check_usable(docs, settings, home=home)
-    title = report_title(given.text)
-    settings = settle(settings, docs, given.question or title)
-    runs = open_runs(home)
-    record = RunRecord(
-        run_id=runs.new_id(wanted_id),
-        question=given.question or title,
-        language=detect(given.text[:4_000]),
-        status="running",
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        docs=tuple(str(Path(d).expanduser().absolute()) for d in docs),
-        mcp_servers=tuple(settings.mcp_servers),
-        settings=settings.model_dump(exclude_defaults=True, exclude={"mcp_servers"}),
-    )
-    store = runs.create(record)
-    journal = store.open_journal()
-    journal.note(_GIVEN, "", given.model_dump_json())
-    journal.close()
+    question, language = given.question or report_title(given.text), detect(given.text[:4_000])
+    store = begin_run(settings, home=home, docs=docs, wanted_id=wanted_id, question=question, language=language)
+    with closing(store.open_journal()) as journal:
+        journal.note(_GIVEN, "", given.model_dump_json())
     return store
 
 
@@ -75,37 +59,20 @@ class VerificationRun(ResearchRun):
 
     def __init__(self, store: RunStore) -> None:
         super().__init__(store)
-        self.given = read_given(store)
+        with closing(store.open_journal()) as journal:
+            self.given = GivenReport.model_validate_json(journal.notes(_GIVEN)[""])
 
     def job(self, log: EventLog) -> Job:
         """See `RunTask.job`; the addresses that the report cites may be opened, unless it is held against documents."""
-        return Job(
-            store=self.store,
-            record=self.record,
-            settings=Settings(**self.record.settings),
-            question=self.given.question,
-            log=log,
-            steering=self._inbox.steering(log),
-            addresses=self.given.addresses,
-            stands_in=False,
-        )
+        named = self.given.addresses
+        return replace(super().job(log), question=self.given.question, addresses=named, stands_in=False)
 
     async def start(self, ctx: RunContext) -> dict[str, Any]:
         """See `RunTask.start`."""
-        return {**await super().start(ctx), **given_state(self.store, self.language)}
-
-
-def read_given(store: RunStore) -> GivenReport:
-    """Return the report that a run verifies, as it was given."""
-    with closing(store.open_journal()) as journal:
-        return GivenReport.model_validate_json(journal.notes(_GIVEN)[""])
-
-
-def given_state(store: RunStore, language: str) -> dict[str, Any]:
-    """Return what the graph of a verification begins with, besides what every run does."""
-    given = read_given(store)
-    asked = Question(text=given.question or store.load().question, language=language)
-    return {"question": asked, "given": given.text, "given_other": given.other, "revises": given.revises}
+        given = self.given
+        asked = Question(text=given.question or self.question, language=self.language)
+        told = {"question": asked, "given": given.text, "given_other": given.other, "revises": given.revises}
+        return {**await super().start(ctx), **told}
 
 
 def cited_addresses(*texts: str) -> tuple[str, ...]:

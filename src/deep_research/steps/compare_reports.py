@@ -19,7 +19,8 @@ _FIRST_HEADING = re.compile(r"\A\s*# +[^\n]+\n")
 
 async def cite_both(ctx: RunContext, first: str, second: str) -> tuple[CitedReport, CitedReport]:
     """Return two reports with the passages of the pages that they cite, out of one library."""
-    one, other = await side_by_side(cite_passages(ctx, text, by_documents=bool(ctx.docs)) for text in (first, second))
+    named = bool(ctx.outside.docs)
+    one, other = await side_by_side(cite_passages(ctx, text, by_documents=named) for text in (first, second))
     return one, other
 
 

@@ -89,12 +89,12 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
     sources: dict[str, Source] = {}
     unread: dict[str, str] = {}
     busy, searches = asyncio.Semaphore(_AT_ONCE), iter(range(_MOST_SEARCHED))
-    until = ctx.elapsed() + _MOST_SECONDS
+    until = ctx.log.seconds + _MOST_SECONDS
 
     async def read(key: str, url: str, title: str) -> None:
         async with busy:
             try:
-                if ctx.elapsed() > until:
+                if ctx.log.seconds > until:
                     raise Unreachable(f"{url} was not opened: the report's other pages took too long.", url=url)
                 sources[key] = await _opened(ctx, url, title, searches)
             except Exception as error:  # noqa: BLE001 - one page failing costs only itself
@@ -128,7 +128,7 @@ async def _opened(ctx: RunContext, url: str, title: str, searches: Iterator[int]
         return await open_address(ctx, url)
     except SourceError as error:
         is_refused = isinstance(error, Blocked) and error.reason != "robots"
-        if is_refused or not any(p.name != PLACE for p in ctx.places) or next(searches, None) is None:
+        if is_refused or not any(p.name != PLACE for p in ctx.outside.places) or next(searches, None) is None:
             raise
         words = title or url.rsplit("/", 1)[-1].replace("-", " ")
         await search.perform(ctx, [Action(id=f"u{url}", name="search", query=words[:200])])

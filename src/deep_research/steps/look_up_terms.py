@@ -24,7 +24,7 @@ async def look_up(ctx: RunContext, terms: Sequence[str]) -> tuple[Term, ...]:
     if not wanted:
         return ()
     actions = [Action(id=f"v{number}", name="search", query=term) for number, term in enumerate(wanted, 1)]
-    seen = await search.perform(ctx, actions) if ctx.places else []
+    seen = await search.perform(ctx, actions) if ctx.outside.places else []
     if not seen:
         return tuple(Term(term=term, searched=False) for term in wanted)
     return tuple([await asyncio.to_thread(_known, ctx, t, o) for t, o in zip(wanted, seen, strict=True)])

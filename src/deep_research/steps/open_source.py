@@ -41,7 +41,7 @@ async def open_source(ctx: RunContext, action: Action) -> Observation:
         return Observation(action=action.id, text=refused.message)
     except Exception as error:  # noqa: BLE001 - one page failing costs only itself
         return _failed(ctx, action, error)
-    is_known = ctx.opened.note(source, section_worked_at())
+    is_known = ctx.outside.opened.note(source, section_worked_at())
     passages = await asyncio.to_thread(ctx.library.passages, source)
     if action.query:
         shown, told = await _places(ctx, passages, source, action)
@@ -81,8 +81,8 @@ def _outline(passages: Sequence[Passage]) -> str:
 def _links(ctx: RunContext, source: str) -> str:
     """Return what the page of a source links to, a line each; noted, so that after a crash it is the same."""
     noted = ctx.journal.notes(_LINKS).get(source)
-    page = ctx.library.source(source)
-    if noted is None and page is not None and ctx.pages is not None and (found := ctx.pages.links(page.url)):
+    page, pages = ctx.library.source(source), ctx.outside.pages
+    if noted is None and page is not None and pages is not None and (found := pages.links(page.url)):
         rows = (f"- {attribute(words)} — {address}" for address, words in found.items())
         noted = "\n".join(("\nIt links to (open takes the address):", *rows))
         ctx.journal.note(_LINKS, source, noted)
@@ -165,9 +165,9 @@ async def open_address(ctx: RunContext, url: str) -> Source:
 
 
 def _pages(ctx: RunContext) -> Pages:
-    if ctx.pages is None:
+    if ctx.outside.pages is None:
         raise Blocked("This run opens no addresses; open takes the id of a source (s7).", reason="no web")
-    return ctx.pages
+    return ctx.outside.pages
 
 
 async def _read_before(ctx: RunContext, key: str, url: str) -> Source | None:
@@ -180,10 +180,10 @@ async def _read_before(ctx: RunContext, key: str, url: str) -> Source | None:
 async def _whole(ctx: RunContext, source: Source) -> Source:
     """Return the full text of a paper of which only the record is there, as a source of its own; else `source`."""
     text = await asyncio.to_thread(ctx.library.snapshot, source.id)
-    if ctx.pages is None or text is None or len(text.text) > _RECORD_CHARS:
+    if ctx.outside.pages is None or text is None or len(text.text) > _RECORD_CHARS:
         return source
     why = ""
-    for address in ctx.pages.full_text(source):
+    for address in ctx.outside.pages.full_text(source):
         try:
             return await open_address(ctx, address)
         except SourceError as error:

@@ -55,7 +55,7 @@ async def hold_back(ctx: RunContext, place: str, said: str) -> Gap | None:
         return None
 
     async def judge() -> str:
-        why: _Why = await asyncio.to_thread(_repeated, ctx, said) if ctx.docs else ""
+        why: _Why = await asyncio.to_thread(_repeated, ctx, said) if ctx.outside.docs else ""
         return SentQuery(place=place, query=said, held_back=why).model_dump_json()
 
     answer, _ = await ctx.journal.call(SENT, f"{place}\n{said}", judge)
@@ -73,7 +73,7 @@ def sent_queries(ctx: RunContext) -> tuple[SentQuery, ...]:
 
 def _repeated(ctx: RunContext, said: str) -> _Why:
     """Return what of the documents is repeated, "words" or "value", and was not in the user's own words; "" for nothing."""
-    asked = _joined(ctx.asked)
+    asked = _joined(ctx.outside.asked)
     if _joined(said) in asked:
         return ""
     if len(said) > _MOST_CHARS:
@@ -102,9 +102,9 @@ def _documents(ctx: RunContext) -> Iterator[str]:
     for source in ctx.library.sources():
         if source.origin != "documents":
             continue
-        if source.id not in ctx.joined_documents and (snapshot := ctx.library.snapshot(source.id)) is not None:
-            ctx.joined_documents[source.id] = _joined(snapshot.text)
-        yield ctx.joined_documents.get(source.id, "")
+        if source.id not in ctx.outside.joined_documents and (snapshot := ctx.library.snapshot(source.id)) is not None:
+            ctx.outside.joined_documents[source.id] = _joined(snapshot.text)
+        yield ctx.outside.joined_documents.get(source.id, "")
 
 
 def _joined(text: str) -> str:

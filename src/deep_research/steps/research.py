@@ -57,7 +57,7 @@ def within_calls(ctx: RunContext, actions: Iterable[Action], left: int) -> Itera
 def _reached_nothing(ctx: RunContext, turns: Sequence[Turn]) -> bool:
     """Return whether all places have failed at everything that was done, and the user has said nothing since."""
     seen = [observation for turn in turns for observation in turn.observations]
-    places = {place.name for place in ctx.places}
+    places = {place.name for place in ctx.outside.places}
     failed = bool(places) and all(places <= set(o.failed) and not o.passages for o in seen)
     return bool(seen) and failed and not turns[-1].remarks
 

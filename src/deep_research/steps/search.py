@@ -68,7 +68,7 @@ async def perform(ctx: RunContext, actions: Sequence[Action]) -> list[Observatio
 
 def is_free(ctx: RunContext, action: Action) -> bool:
     """Return whether an action reaches nothing new: what the run has read, or a colleague has opened."""
-    known = action.name == "open" and ctx.opened.has(action.source.partition("p")[0], section_worked_at())
+    known = action.name == "open" and ctx.outside.opened.has(action.source.partition("p")[0], section_worked_at())
     return known or (action.name == "search" and action.source == LIBRARY)
 
 
@@ -94,8 +94,7 @@ async def _search(ctx: RunContext, action: Action) -> Observation:
     queries = [query for line in action.query.split("\n") if (query := line.strip())]
     if action.source == LIBRARY:
         return await _recall(ctx, action, queries)
-    places = [p for p in ctx.places if action.source in ("", p.name)]
-    if not places:
+    if not (places := [p for p in ctx.outside.places if action.source in ("", p.name)]):
         return _unknown_place(ctx, action)
     results = await side_by_side(_search_one(ctx, places, action, query) for query in queries)
     return Observation(
@@ -111,7 +110,8 @@ async def _search(ctx: RunContext, action: Action) -> Observation:
 
 async def _news(ctx: RunContext, action: Action) -> str:
     """Return what colleagues have opened since, as it was when the search was first made."""
-    (told,) = await seen_once(ctx, f"news {action.id}", lambda: [ctx.opened.news_for(section_worked_at(), ctx.library)])
+    news_for = ctx.outside.opened.news_for
+    (told,) = await seen_once(ctx, f"news {action.id}", lambda: [news_for(section_worked_at(), ctx.library)])
     return told
 
 
@@ -174,8 +174,7 @@ async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, sec
 
 async def _use_tool(ctx: RunContext, action: Action, section: str) -> Observation:
     """Call an external tool; what it brings goes the way of every result."""
-    tool = ctx.tools.get(action.source)
-    if tool is None:
+    if (tool := ctx.outside.tools.get(action.source)) is None:
         return _unknown_place(ctx, action)
     arguments = json.loads(action.query)
     # Its server names it, and may name it as a place of the user is named, where nothing is held back.

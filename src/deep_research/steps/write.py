@@ -48,7 +48,7 @@ def assign(
         brief=brief.model_copy(update={"assumptions": decision.assumptions}),
         sections=tuple(sections),
         passages=tuple(dict.fromkeys([*cited, *seen])),
-        not_found=tuple(sorted(f"{gap.what}: {gap.why}" for gap in ctx.gaps)[:_NOT_FOUND]),
+        not_found=tuple(sorted(f"{gap.what}: {gap.why}" for gap in ctx.log.gaps)[:_NOT_FOUND]),
     )
 
 

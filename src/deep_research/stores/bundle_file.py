@@ -7,8 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -47,7 +46,7 @@ def reason_of(error: BaseException) -> str:
 
 
 class BundleFile:
-    """The members of a bundle, held against the manifest before any of them is used; a context manager.
+    """The members of a bundle, held against the manifest before any of them is used.
 
     Making it raises OSError, ConfigError for what is too large or has an unknown form, and those of `DAMAGE`.
     """
@@ -63,16 +62,10 @@ class BundleFile:
                 raise self._refused(f"has the format {str(told['format'])[:20]}; this version reads {FORMAT}")
             self._check_members(dict(told["members"]))
         except BaseException:
-            self._file.close()
+            self.close()
             raise
 
-    def __enter__(self) -> Self:
-        """Return the bundle itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         """Close the file, also under a list that was read in part."""
         self._file.close()
 

@@ -4,30 +4,19 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
+from deep_research.data import Gap
 from deep_research.errors import StoreError
 from deep_research.events import PASSING, Event, event_adapter
 from deep_research.safe_text import safe_noun
 from deep_research.state_files import open_private
 
 
-class EventSink(Protocol):
-    """Where the lines of an event log are kept."""
-
-    def append(self, number: int, line: str) -> None:
-        """Keep the event of a number before anything is shown. Raises StoreError."""
-        ...
-
-    def close(self) -> None:
-        """Let go of it."""
-        ...
-
-
 class EventFile:
-    """A file of events, a line of JSON each (`EventSink`)."""
+    """A file of events, a line of JSON each."""
 
     def __init__(self, path: Path) -> None:
         """Open the file; a line that a crash has cut short is ended. Raises StoreError."""
@@ -40,7 +29,8 @@ class EventFile:
             raise self._refused(error) from error
 
     def append(self, number: int, line: str) -> None:
-        """See `EventSink.append`."""
+        """Write the line of an event. Raises StoreError."""
+        del number
         try:
             self._file.write(line + "\n")
             self._file.flush()
@@ -101,18 +91,22 @@ class EventLog:
     """Numbers events, keeps each before it is shown, and passes it on.
 
     `earlier` are the events that were kept before; of a sitting that was killed they alone say how long it worked.
+    `gaps` are those found so far, in that order; a later sitting begins with them.
     """
 
     def __init__(
         self,
-        sink: EventSink,
+        keep: Callable[[int, str], object],
         earlier: Sequence[Event],
         listener: Callable[[Event], None],
         *,
         seconds_before: float = 0.0,
+        close: Callable[[], object] = lambda: None,
     ) -> None:
-        self._sink, self._listener = sink, listener
+        """`keep` is given each event's number and line before it is shown; it raises StoreError when the disk is full."""
+        self._keep, self._listener, self.close = keep, listener, close
         self.earlier = list(earlier)
+        self.gaps = [Gap(**e.model_dump(include=set(Gap.model_fields))) for e in earlier if e.kind == "gap_found"]
         worked = max((event.seconds for event in self.earlier), default=0.0)
         self._begun = time.monotonic() - max(seconds_before, worked)
         self._number = len(self.earlier)
@@ -140,12 +134,8 @@ class EventLog:
         self._number += is_kept
         stamped = safe_noun(event).model_copy(update={"number": self._number, "seconds": round(self.seconds, 3)})
         if is_kept:
-            self._sink.append(self._number, stamped.model_dump_json())
+            self._keep(self._number, stamped.model_dump_json())
         self._listener(stamped)
-
-    def close(self) -> None:
-        """Let go of the sink."""
-        self._sink.close()
 
 
 def _is_cut_short(path: Path) -> bool:
@@ -158,13 +148,9 @@ def _is_cut_short(path: Path) -> bool:
 
 
 def read_events(path: Path) -> list[Event]:
-    """Return the events of a run in order; a last line that a crash cut short is left out."""
-    if not path.exists():
-        return []
+    """Return the events of a run in order; a line that a crash cut short is left out."""
     events: list[Event] = []
-    for line in path.read_text("utf-8", errors="replace").splitlines():
-        try:
-            events.append(event_adapter.validate_json(line))
-        except ValueError:
-            continue
+    for line in FileTail(path).read():
+        with suppress(ValueError):
+            events.append(event_adapter.validate_json(line.decode("utf-8", "replace")))
     return events

@@ -2,16 +2,19 @@
 
 import asyncio
 import hashlib
+import json
 import sqlite3
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 
 from deep_research.concurrency import keep_soon
-from deep_research.errors import StoreError
+from deep_research.errors import ResearchError, StoreError
 from deep_research.stores.run_store import StoredCall, StoredNote
 from deep_research.stores.sqlite_file import open_database, store_error
 
@@ -26,6 +29,14 @@ CREATE TABLE IF NOT EXISTS notes (
 """
 
 
+_KEEP = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)"
+_NOTE = """
+INSERT INTO notes (kind, request, answer) VALUES (?, ?, ?)
+ON CONFLICT (kind, request) DO UPDATE SET answer = excluded.answer"""
+FAILED = "failed"
+"""The kind of the notes of failed calls, by kind and request: they fail the same way in a replay."""
+
+
 class SingleFlightJournal(ABC):
     """Makes each call once, also when it is asked for twice at the same moment (`ports.Journal.call`)."""
 
@@ -33,6 +44,8 @@ class SingleFlightJournal(ABC):
         self._running: dict[str, asyncio.Future[str]] = {}
         self._begun: dict[str, float] = {}
         self._kept: dict[str, Future[None]] = {}
+        self._keys = set[str]()
+        """Those of the calls that are kept: only the process that holds the run adds to them."""
         self._keeping = threading.Lock()
         """Answers are kept in the threads that have them."""
 
@@ -40,17 +53,9 @@ class SingleFlightJournal(ABC):
     def _find(self, key: str) -> str | None:
         """Return the answer that is kept under a key."""
 
-    def _may_hold(self, key: str) -> bool:
-        """Return False where it is known, without asking the file, that nothing is kept under a key."""
-        return True
-
     @abstractmethod
-    def _begin_keeping(self, key: str, call: StoredCall) -> Future[None]:
-        """Begin to keep a call: a kill of this process must not cost it any more when this returns."""
-
-    def _keep_away(self, key: str, call: StoredCall) -> Future[None]:
-        """Begin to keep a call whose answer no server has to be asked for again, away from the event loop."""
-        return self._begin_keeping(key, call)
+    def _begin_keeping(self, key: str, call: StoredCall, *, at_once: bool) -> Future[None]:
+        """Begin to keep a call; `at_once`: a kill of this process must not cost it any more when this returns."""
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
         key = call_key(kind, request)
@@ -69,12 +74,13 @@ class SingleFlightJournal(ABC):
             # Away from the event loop: the file may be waiting for the disk.
             if (kept := self._kept.get(key)) is not None:  # its call was broken off with the answer there
                 await asyncio.shield(asyncio.wrap_future(kept))
-            known = await asyncio.to_thread(self._find, key) if self._may_hold(key) else None
+            known = await asyncio.to_thread(self._find, key) if key in self._keys else None
             answer = await self._made(key, kind, request, make) if known is None else known
             future.set_result(answer)
         except Exception as error:
             future.set_exception(error)
             future.exception()  # seen: waiting for it is optional
+            self.note(FAILED, f"{kind} {request}", _as_json(error))
             raise
         except BaseException:
             future.cancel()
@@ -88,7 +94,7 @@ class SingleFlightJournal(ABC):
         self._begun[key] = time.monotonic()
         try:
             answer = await make()
-            self._keep_what_was_made(key, kind, request, answer)
+            self._begin(kind, request, answer, at_once=False)
             # Shielded: a task that is cancelled must not take a write back that waits for its thread.
             await asyncio.shield(asyncio.wrap_future(self._kept[key]))
         finally:
@@ -99,19 +105,16 @@ class SingleFlightJournal(ABC):
         return answer
 
     def keep(self, kind: str, request: str, answer: str) -> None:
+        self._begin(kind, request, answer, at_once=True)
+
+    def _begin(self, kind: str, request: str, answer: str, *, at_once: bool) -> None:
+        """Begin to keep an answer, unless that has begun; where it is not kept `at_once` the event loop does not wait."""
         key = call_key(kind, request)
         with self._keeping:
             if key not in self._kept:
-                self._kept[key] = self._begin_keeping(key, self._call(key, kind, request, answer))
-
-    def _keep_what_was_made(self, key: str, kind: str, request: str, answer: str) -> None:
-        with self._keeping:
-            if key not in self._kept:
-                self._kept[key] = self._keep_away(key, self._call(key, kind, request, answer))
-
-    def _call(self, key: str, kind: str, request: str, answer: str) -> StoredCall:
-        seconds = time.monotonic() - self._begun.get(key, time.monotonic())
-        return StoredCall(kind, request, answer, time.time(), seconds)
+                seconds = time.monotonic() - self._begun.get(key, time.monotonic())
+                call = StoredCall(kind, request, answer, time.time(), seconds)
+                self._kept[key] = self._begin_keeping(key, call, at_once=at_once)
 
     def finish_writing(self) -> None:
         """Wait until what was to be kept is kept, or has failed."""
@@ -119,6 +122,17 @@ class SingleFlightJournal(ABC):
 
     def find(self, kind: str, request: str) -> str | None:
         return self._find(call_key(kind, request))
+
+    def count(self, kind: str) -> int:
+        return len(self.answers(kind))
+
+    @abstractmethod
+    def answers(self, kind: str) -> Sequence[str]:
+        """See `ports.Journal.answers`."""
+
+    @abstractmethod
+    def note(self, kind: str, request: str, answer: str) -> None:
+        """See `ports.Journal.note`."""
 
 
 class SqliteJournal(SingleFlightJournal):
@@ -132,20 +146,18 @@ class SqliteJournal(SingleFlightJournal):
         self._db = open_database(self._path)
         try:
             self._db.executescript(_SCHEMA)
-            # Only the process that holds the run's lock adds to them.
             self._keys = {key for (key,) in self._db.execute("SELECT key FROM calls")}
         except sqlite3.Error as error:
             raise store_error(error, self._path) from error
-
-    def _may_hold(self, key: str) -> bool:
-        return key in self._keys
 
     def _find(self, key: str) -> str | None:
         with self._lock:
             row = self._db.execute("SELECT answer FROM calls WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
-    def _begin_keeping(self, key: str, call: StoredCall) -> Future[None]:
+    def _begin_keeping(self, key: str, call: StoredCall, *, at_once: bool) -> Future[None]:
+        if not at_once:
+            return keep_soon(self._keep, key, call)
         kept: Future[None] = Future()
         try:
             self._keep(key, call)  # in the thread that has the answer: another one may have to wait for its turn
@@ -154,36 +166,28 @@ class SqliteJournal(SingleFlightJournal):
             kept.set_exception(error)
         return kept
 
-    def _keep_away(self, key: str, call: StoredCall) -> Future[None]:
-        return keep_soon(self._keep, key, call)
-
-    def _keep(self, key: str, call: StoredCall) -> None:
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Hold the file for the block. Raises StoreError for what SQLite refuses."""
         try:
             with self._lock:
-                self._db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", (key, *call))
+                yield
         except sqlite3.Error as error:
             raise store_error(error, self._path) from error
+
+    def _keep(self, key: str, call: StoredCall) -> None:
+        with self._writing():
+            self._db.execute(_KEEP, (key, *call))
         self._keys.add(key)
 
     def note(self, kind: str, request: str, answer: str) -> None:
-        keep = (
-            "INSERT INTO notes (kind, request, answer) VALUES (?, ?, ?)"
-            " ON CONFLICT (kind, request) DO UPDATE SET answer = excluded.answer"
-        )
-        try:
-            with self._lock:
-                self._db.execute(keep, (kind, request, answer))
-        except sqlite3.Error as error:
-            raise store_error(error, self._path) from error
+        with self._writing():
+            self._db.execute(_NOTE, (kind, request, answer))
 
     def notes(self, kind: str) -> Mapping[str, str]:
         with self._lock:
             rows = self._db.execute("SELECT request, answer FROM notes WHERE kind = ? ORDER BY number", (kind,))
             return dict(rows.fetchall())
-
-    def count(self, kind: str) -> int:
-        with self._lock:
-            return self._db.execute("SELECT count(*) FROM calls WHERE kind = ?", (kind,)).fetchone()[0]
 
     def answers(self, kind: str) -> list[str]:
         with self._lock:
@@ -201,17 +205,13 @@ class SqliteJournal(SingleFlightJournal):
         yield from map(StoredNote._make, rows)
 
     def restore(self, calls: Iterable[StoredCall], notes: Iterable[StoredNote]) -> None:
-        try:
-            with self._lock:
-                self._db.execute("BEGIN IMMEDIATE")
-                made = [(call_key(c.kind, c.request), *c) for c in calls]
-                self._db.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", made)
-                keep = "INSERT OR REPLACE INTO notes (kind, request, answer) VALUES (?, ?, ?)"
-                self._db.executemany(keep, notes)
-                self._db.execute("COMMIT")
-                self._keys.update(row[0] for row in made)
-        except sqlite3.Error as error:
-            raise store_error(error, self._path) from error
+        with self._writing():
+            self._db.execute("BEGIN IMMEDIATE")
+            made = [(call_key(c.kind, c.request), *c) for c in calls]
+            self._db.executemany(_KEEP, made)
+            self._db.executemany(_NOTE, notes)
+            self._db.execute("COMMIT")
+            self._keys.update(row[0] for row in made)
 
     def close(self) -> None:
         self.finish_writing()
@@ -222,3 +222,10 @@ class SqliteJournal(SingleFlightJournal):
 def call_key(kind: str, request: str) -> str:
     """Return the name under which a call is kept."""
     return hashlib.sha256(f"{kind}\0{request}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _as_json(error: Exception) -> str:
+    """Return a failure as JSON: its class and what of its fields is plain."""
+    named = fields(error) if isinstance(error, ResearchError) else ()
+    plain = {f.name: value for f in named if isinstance(value := getattr(error, f.name), str | int | float | bool)}
+    return json.dumps({"error": type(error).__name__, **({"message": str(error)} | plain)})

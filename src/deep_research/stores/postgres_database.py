@@ -10,6 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
+from functools import cached_property
 from importlib import resources
 from typing import Any, TypeVar
 
@@ -97,6 +98,11 @@ class Database:
             except psycopg.Error as error:
                 raise store_error(error) from error
 
+    @cached_property
+    def limits(self) -> "PostgresLimits":
+        """The limits of the processes on the database, as this one sees them."""
+        return PostgresLimits(self.url)
+
     def close(self) -> None:
         """Close all connections."""
         for end in self.closing:
@@ -134,6 +140,16 @@ def store_error(error: Exception) -> StoreError:
     return StoreError(
         f"The database failed: {first}. Check DEEP_RESEARCH_DATABASE_URL and the server.", path="database"
     )
+
+
+def to_bytes(text: str) -> bytes:
+    """Return a text as it is kept: it may hold lone surrogates and zeros, which the database's own text type refuses."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def to_text(data: bytes) -> str:
+    """Return the text that was kept."""
+    return bytes(data).decode("utf-8", "surrogatepass")
 
 
 def _migrate(connection: "psycopg.Connection[Any]") -> None:
@@ -236,13 +252,6 @@ class PostgresLimits:
             _log.warning("What other workers should know of a provider was not written: %s", error.message)
 
 
-_known: dict[Database, PostgresLimits] = {}
-
-
 def limits_at(url: str) -> PostgresLimits:
     """Return the limits of the processes on a database, once in a process while it is open."""
-    database = database_at(url)
-    if database not in _known:
-        _known[database] = PostgresLimits(url)
-        database.closing.append(lambda: _known.pop(database, None))
-    return _known[database]
+    return database_at(url).limits

@@ -18,7 +18,7 @@ from deep_research.concurrency import keep_soon
 from deep_research.errors import StoreError
 from deep_research.state_files import make_private_folder
 from deep_research.stores.journal import SingleFlightJournal, call_key
-from deep_research.stores.postgres_database import Database
+from deep_research.stores.postgres_database import Database, to_bytes, to_text
 from deep_research.stores.run_store import StoredCall, StoredNote
 
 _KEEP = """
@@ -92,7 +92,6 @@ class PostgresJournal(SingleFlightJournal):
         self._waiting: dict[tuple[str, str], str] = {}
         self._lock = threading.Lock()
         query = "SELECT key FROM deep_research.calls WHERE run_id = %s"
-        # Only the process that holds the run adds to them.
         self._keys = {key for (key,) in database.rows(query, (run_id,))}
         if spool is not None:
             spool.hand_over(self._take_over)
@@ -102,15 +101,13 @@ class PostgresJournal(SingleFlightJournal):
         self._write(left.values())
         self._keys.update(left)
 
-    def _may_hold(self, key: str) -> bool:
-        return key in self._keys
-
     def _find(self, key: str) -> str | None:
         query = "SELECT answer FROM deep_research.calls WHERE run_id = %s AND key = %s"
         rows = self._database.rows(query, (self._run_id, key))
-        return _text(rows[0][0]) if rows else None
+        return to_text(rows[0][0]) if rows else None
 
-    def _begin_keeping(self, key: str, call: StoredCall) -> Future[None]:
+    def _begin_keeping(self, key: str, call: StoredCall, *, at_once: bool) -> Future[None]:
+        del at_once  # the spool is written in every case
         if self._spool is not None:
             self._spool.append(call)
         return keep_soon(self._keep, key, call)
@@ -126,12 +123,22 @@ class PostgresJournal(SingleFlightJournal):
     def _write(self, calls: Iterable[StoredCall]) -> None:
         """Write calls, and the notes that wait, in one transaction."""
         rows = [
-            (self._run_id, call_key(c.kind, c.request), c.kind, _bytes(c.request), _bytes(c.answer), c.at, c.seconds)
+            (
+                self._run_id,
+                call_key(c.kind, c.request),
+                c.kind,
+                to_bytes(c.request),
+                to_bytes(c.answer),
+                c.at,
+                c.seconds,
+            )
             for c in calls
         ]
         with self._lock:
             waiting, self._waiting = self._waiting, {}
-        notes = [(self._run_id, kind, _bytes(request), _bytes(answer)) for (kind, request), answer in waiting.items()]
+        notes = [
+            (self._run_id, kind, to_bytes(request), to_bytes(answer)) for (kind, request), answer in waiting.items()
+        ]
 
         def write(connection: Any) -> None:
             self._check(connection)
@@ -162,26 +169,24 @@ class PostgresJournal(SingleFlightJournal):
     def notes(self, kind: str) -> Mapping[str, str]:
         self.write_notes()
         query = "SELECT request, answer FROM deep_research.notes WHERE run_id = %s AND kind = %s ORDER BY number"
-        return {_text(request): _text(answer) for request, answer in self._database.rows(query, (self._run_id, kind))}
-
-    def count(self, kind: str) -> int:
-        query = "SELECT count(*) FROM deep_research.calls WHERE run_id = %s AND kind = %s"
-        return self._database.rows(query, (self._run_id, kind))[0][0]
+        return {
+            to_text(request): to_text(answer) for request, answer in self._database.rows(query, (self._run_id, kind))
+        }
 
     def answers(self, kind: str) -> list[str]:
         query = "SELECT answer FROM deep_research.calls WHERE run_id = %s AND kind = %s ORDER BY number"
-        return [_text(answer) for (answer,) in self._database.rows(query, (self._run_id, kind))]
+        return [to_text(answer) for (answer,) in self._database.rows(query, (self._run_id, kind))]
 
     def calls(self) -> Iterator[StoredCall]:
         query = "SELECT kind, request, answer, at, seconds FROM deep_research.calls WHERE run_id = %s ORDER BY number"
         for kind, request, answer, at, seconds in self._database.rows(query, (self._run_id,)):
-            yield StoredCall(kind, _text(request), _text(answer), at, seconds)
+            yield StoredCall(kind, to_text(request), to_text(answer), at, seconds)
 
     def all_notes(self) -> Iterator[StoredNote]:
         self.write_notes()
         query = "SELECT kind, request, answer FROM deep_research.notes WHERE run_id = %s ORDER BY number"
         for kind, request, answer in self._database.rows(query, (self._run_id,)):
-            yield StoredNote(kind, _text(request), _text(answer))
+            yield StoredNote(kind, to_text(request), to_text(answer))
 
     def restore(self, calls: Iterable[StoredCall], notes: Iterable[StoredNote]) -> None:
         self._waiting.update({(note.kind, note.request): note.answer for note in notes})
@@ -191,11 +196,3 @@ class PostgresJournal(SingleFlightJournal):
         self.write_notes()
         if self._spool is not None:
             self._spool.close(delete=self._is_whole)
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _text(data: bytes) -> str:
-    return bytes(data).decode("utf-8", "surrogatepass")

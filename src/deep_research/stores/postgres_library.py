@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from deep_research.data import Document, Found, Snapshot, Source
 from deep_research.errors import ConfigError, StoreError
-from deep_research.stores.postgres_database import Database
+from deep_research.stores.postgres_database import Database, to_bytes, to_text
 from deep_research.stores.run_store import StoredPassage, StoredSnapshot
 from deep_research.stores.sqlite_library import SqliteLibrary
 
@@ -99,6 +99,8 @@ class PostgresLibrary(SqliteLibrary):
     def __init__(self, database: Database, run_id: str, check: Any, objects: TextObjects | None = None) -> None:
         """Texts go to `objects` where there are such; those that the database has are read from there."""
         super().__init__(":memory:")
+        self._made: list[StoredSnapshot] = []
+        """What was added to memory and is not in the database yet."""
         self._objects = objects
         self._database, self._run_id, self._check = database, run_id, check
         self._snapshots = 0
@@ -124,13 +126,17 @@ class PostgresLibrary(SqliteLibrary):
     def add_snapshot(self, source: str, document: Document, *, retrieved_at: str) -> Snapshot:
         with self._lock:
             owner = self.source(source)
+            self._made.clear()
             snapshot = super().add_snapshot(source, document, retrieved_at=retrieved_at)
-            newest = self.newest_stored()
-            if self.count_snapshots() > self._snapshots:
-                self._keep_snapshots([newest])
+            if self._made:
+                self._keep_snapshots(self._made)
                 if owner is not None and not owner.title and (titled := self.source(source)) is not None:
                     self._keep_sources([titled])
             return snapshot
+
+    def _insert_snapshot(self, one: StoredSnapshot) -> None:
+        super()._insert_snapshot(one)
+        self._made.append(one)
 
     def restore(self, sources: Iterable[Source], snapshots: Iterable[StoredSnapshot]) -> None:
         given, stored = list(sources), list(snapshots)
@@ -142,8 +148,8 @@ class PostgresLibrary(SqliteLibrary):
         if body is None and self._objects is None:
             message = f"The text {sha256} lies in an object store. Set DEEP_RESEARCH_SNAPSHOTS_URL to where it is."
             raise StoreError(message, path="database")
-        data = self._objects.get(sha256) if body is None and self._objects is not None else bytes(body or b"")
-        told = {**json.loads(facts), "text": data.decode("utf-8", "surrogatepass")}
+        data = self._objects.get(sha256) if body is None and self._objects is not None else body or b""
+        told = {**json.loads(facts), "text": to_text(data)}
         return StoredSnapshot(Snapshot.model_validate(told), _passages.validate_json(passages))
 
     def _keep_sources(self, sources: list[Source]) -> None:
@@ -153,7 +159,7 @@ class PostgresLibrary(SqliteLibrary):
                 cursor.executemany(
                     "INSERT INTO deep_research.sources (run_id, number, facts) VALUES (%s, %s, %s)"
                     " ON CONFLICT (run_id, number) DO UPDATE SET facts = excluded.facts",
-                    [(self._run_id, int(s.id[1:]), _bytes(s.model_dump_json())) for s in sources],
+                    [(self._run_id, int(s.id[1:]), to_bytes(s.model_dump_json())) for s in sources],
                 )
 
         self._database.run(keep, at_once=True)
@@ -169,12 +175,12 @@ class PostgresLibrary(SqliteLibrary):
             with connection.cursor() as cursor:
                 cursor.executemany(
                     "INSERT INTO deep_research.texts (sha256, body) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-                    [(o.snapshot.sha256, None if self._objects else _bytes(o.snapshot.text)) for o in stored],
+                    [(o.snapshot.sha256, None if self._objects else to_bytes(o.snapshot.text)) for o in stored],
                 )
                 rows = (
                     (
                         self._run_id, first + place, int(one.snapshot.source[1:]), one.snapshot.sha256,
-                        _bytes(one.snapshot.model_dump_json(exclude={"text"})), json.dumps(one.passages),
+                        to_bytes(one.snapshot.model_dump_json(exclude={"text"})), json.dumps(one.passages),
                     )
                     for place, one in enumerate(stored, 1)
                 )  # fmt: skip
@@ -188,7 +194,7 @@ class PostgresLibrary(SqliteLibrary):
         lock = "SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))"
         connection.execute(lock, (snapshot.sha256,)).fetchone()
         if self._objects is not None:
-            self._objects.put(snapshot.sha256, _bytes(snapshot.text))
+            self._objects.put(snapshot.sha256, to_bytes(snapshot.text))
 
     def remove_source(self, source: str) -> None:
         with self._lock:
@@ -203,7 +209,3 @@ class PostgresLibrary(SqliteLibrary):
 
             self._database.run(remove, at_once=True)
             self._sources.discard(source)
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

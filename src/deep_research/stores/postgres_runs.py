@@ -6,17 +6,17 @@ refused. So a run is never carried out twice at once, also when a process was on
 
 import hashlib
 import os
-import secrets
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from deep_research.data.brief import Steer
 from deep_research.data.result import FollowUp, Report
-from deep_research.errors import RunBusy, RunNotFound, StoreError
+from deep_research.errors import RunBusy, StoreError
 from deep_research.events import Event, event_adapter
 from deep_research.safe_text import safe_noun
 from deep_research.settings import snapshots_url
@@ -26,7 +26,7 @@ from deep_research.stores.postgres_database import Database, database_at
 from deep_research.stores.postgres_journal import AnswerSpool, PostgresJournal, delete_spools
 from deep_research.stores.postgres_library import PostgresLibrary, text_objects
 from deep_research.stores.run_folder import dated_id, is_run_id, unshortened_id
-from deep_research.stores.run_store import Checkpoints, Guard, RunRecord
+from deep_research.stores.run_store import Checkpoints, Guard, RunRecord, busy_run, no_report, no_run
 
 LEASE_SECONDS = 30
 """After so long a process that has not renewed its lease counts as dead."""
@@ -89,9 +89,10 @@ class PostgresRun:
 
         self._database.run(write, at_once=True, on_disk=not soon)
 
-    def _write_event(self, query: str, values: tuple[Any, ...]) -> None:
+    def _keep_event(self, part: str, number: int, line: str) -> None:
         # The next call that is kept waits for the disk, and what was written before it is on the disk with it.
-        self._write(query, values, soon=True)
+        query = "INSERT INTO deep_research.events VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+        self._write(query, (self.run_id, part, number, line), soon=True)
 
     def _one(self, column: str) -> Any:
         query = f"SELECT {column} FROM deep_research.runs WHERE run_id = %s"  # noqa: S608 - our own names
@@ -102,10 +103,8 @@ class PostgresRun:
         return self._one("1") is not None
 
     def load(self) -> RunRecord:
-        found = self._one("record")
-        if found is None:
-            message = f"There is no run {self.run_id!r}. `deep-research list` shows all runs."
-            raise RunNotFound(message, run_id=self.run_id)
+        if (found := self._one("record")) is None:
+            raise no_run(self.run_id)
         return RunRecord.model_validate_json(found)
 
     def save(self, record: RunRecord) -> None:
@@ -122,10 +121,8 @@ class PostgresRun:
         return self.report_place
 
     def load_result(self) -> Report:
-        found = self._one("result")
-        if found is None:
-            message = f"The run {self.run_id!r} has no report yet. Go on with: deep-research resume {self.run_id}"
-            raise RunNotFound(message, run_id=self.run_id)
+        if (found := self._one("result")) is None:
+            raise no_report(self.run_id)
         return Report.model_validate_json(found)
 
     def open_library(self) -> PostgresLibrary:
@@ -141,16 +138,16 @@ class PostgresRun:
         return journal
 
     def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
-        sink = _EventRows(self._write_event, self.run_id, part)
-        return EventLog(sink, self.read_events(part), listener, seconds_before=seconds_before)
+        return EventLog(
+            partial(self._keep_event, part), self.read_events(part), listener, seconds_before=seconds_before
+        )
 
     def read_events(self, part: str = "") -> list[Event]:
         return [event_adapter.validate_json(line) for line in self.tail_events(part).read()]
 
     def restore_events(self, events: Sequence[Event], part: str = "") -> None:
-        sink = _EventRows(self._write_event, self.run_id, part)
         for event in events:
-            sink.append(event.number, event.model_dump_json())
+            self._keep_event(part, event.number, event.model_dump_json())
 
     def tail_events(self, part: str = "") -> "_EventTail":
         return _EventTail(self._database, self.run_id, part)
@@ -193,11 +190,7 @@ class PostgresRun:
         if taken:
             return taken[0][0]
         self.load()
-        message = (
-            f"The run {self.run_id} is being carried out by {holder}. "
-            f"Wait until it has ended or stop it; then: deep-research resume {self.run_id}"
-        )
-        raise RunBusy(message, run_id=self.run_id)
+        raise busy_run(self.run_id, holder)
 
     def _renew(self, fence: int, ended: threading.Event) -> None:
         query = f"""
@@ -255,20 +248,6 @@ class PostgresRun:
         self._database.run(delete)
         if self._spools is not None:
             delete_spools(self._spools, self.run_id)
-
-
-class _EventRows:
-    """The events of a run as rows (`EventSink`)."""
-
-    def __init__(self, write: Callable[[str, tuple[Any, ...]], None], run_id: str, part: str) -> None:
-        self._write, self._run_id, self._part = write, run_id, part
-
-    def append(self, number: int, line: str) -> None:
-        query = "INSERT INTO deep_research.events VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
-        self._write(query, (self._run_id, self._part, number, line))
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 class _EventTail:
@@ -337,4 +316,4 @@ class PostgresRuns:
     def new_id(self, wanted: str = "") -> str:
         if is_run_id(wanted) and not self.store(wanted).exists():
             return wanted
-        return f"{dated_id()}{secrets.token_hex(4)}"
+        return dated_id()

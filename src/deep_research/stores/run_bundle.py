@@ -54,7 +54,10 @@ def write_bundle(store: RunStore, path: Path) -> None:
     temporary = beside(path)
     try:
         with open_new(temporary, private=True) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle:
-            hashes = {name: _write(bundle, name, data) for name, data in _members(store, report)}
+            hashes = dict[str, str]()
+            for name, data in _members(store, report):
+                bundle.writestr(name, data)
+                hashes[name] = hashlib.sha256(data).hexdigest()
             told = {"format": FORMAT, "program": version("deep-research"), "run_id": store.run_id, "members": hashes}
             bundle.writestr(MANIFEST, json.dumps(told, indent=1))
         temporary.replace(path)  # a file that was there stays whole until this one is
@@ -62,11 +65,6 @@ def write_bundle(store: RunStore, path: Path) -> None:
         raise StoreError(f"Cannot write {str(path)!r}: {error.strerror or error}.", path=str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _write(bundle: zipfile.ZipFile, name: str, data: bytes) -> str:
-    bundle.writestr(name, data)
-    return hashlib.sha256(data).hexdigest()
 
 
 def _members(store: RunStore, report: Report) -> Iterator[tuple[str, bytes]]:
@@ -109,7 +107,7 @@ def read_bundle(
     is damaged or was changed, StoreError when the disk refuses.
     """
     try:
-        with BundleFile(path) as bundle:
+        with closing(BundleFile(path)) as bundle:
             record, left_out = _record_of(bundle, runs, own)
             with runs.taking_in(record) as store:
                 left_out += _fill(store, bundle)
@@ -148,13 +146,15 @@ def _record_of(bundle: BundleFile, runs: RunStores, own: Mapping[str, Any]) -> t
 
 def _fill(store: RunStore, bundle: BundleFile) -> list[str]:
     """Fill an empty run with what is in a bundle; return the names of what is left out."""
-    restore_evidence(
-        store,
-        (safe_noun(Source.model_validate(row)) for row in bundle.rows("sources.jsonl")),
-        (_snapshot(row, bundle) for row in bundle.rows("snapshots.jsonl")),
-        (_calls.validate_python(StoredCall(**row)) for row in bundle.rows("calls.jsonl")),
-        (_notes.validate_python(StoredNote(**row)) for row in bundle.rows("notes.jsonl")),
-    )
+    with closing(store.open_library()) as library, closing(store.open_journal()) as journal:
+        library.restore(
+            (safe_noun(Source.model_validate(row)) for row in bundle.rows("sources.jsonl")),
+            (_snapshot(row, bundle) for row in bundle.rows("snapshots.jsonl")),
+        )
+        journal.restore(
+            (_calls.validate_python(StoredCall(**row)) for row in bundle.rows("calls.jsonl")),
+            (_notes.validate_python(StoredNote(**row)) for row in bundle.rows("notes.jsonl")),
+        )
     store.restore_events([safe_noun(event_adapter.validate_python(row)) for row in bundle.rows("events.jsonl")])
     for row in bundle.rows("steers.jsonl"):
         store.add_steer(safe_noun(Steer.model_validate(row)))
@@ -178,16 +178,3 @@ def _snapshot(row: dict[str, Any], bundle: BundleFile) -> StoredSnapshot:
         raise ValueError("a passage lies outside its text")
     passages = tuple(passage._replace(heading=safe_text(passage.heading)) for passage in passages)
     return StoredSnapshot(Snapshot.model_validate({**row, "text": text}), passages)
-
-
-def restore_evidence(
-    store: RunStore,
-    sources: Iterable[Source],
-    snapshots: Iterable[StoredSnapshot],
-    calls: Iterable[StoredCall],
-    notes: Iterable[StoredNote],
-) -> None:
-    """Fill the library and the journal of a new run with those of another."""
-    with closing(store.open_library()) as library, closing(store.open_journal()) as journal:
-        library.restore(sources, snapshots)
-        journal.restore(calls, notes)

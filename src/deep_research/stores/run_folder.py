@@ -26,7 +26,7 @@ from deep_research.safe_text import safe_noun
 from deep_research.state_files import RUNS, beside, lock, make_private, make_private_folder, open_new
 from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.run_store import Checkpoints, RunRecord
+from deep_research.stores.run_store import Checkpoints, RunRecord, busy_run, no_report, no_run
 from deep_research.stores.sqlite_library import SqliteLibrary
 
 _log = logging.getLogger(__name__)
@@ -94,11 +94,7 @@ def _busy(file: int, run_id: str) -> RunBusy:
     holder = f"process {said}" if said.isdigit() else "another process"
     if said == str(os.getpid()):
         holder += " (this one)"
-    message = (
-        f"The run {run_id} is being carried out by {holder}. "
-        f"Wait until it has ended or stop it; then: deep-research resume {run_id}"
-    )
-    return RunBusy(message, run_id=run_id, process=int(said) if said.isdigit() else None)
+    return busy_run(run_id, holder, int(said) if said.isdigit() else None)
 
 
 class RunFolder:
@@ -133,21 +129,19 @@ class RunFolder:
         self.save(record)
 
     def save(self, record: RunRecord) -> None:
-        """Replace the record in one step, so that a crash leaves the old one or the new one."""
         write_atomically(self._record, safe_noun(record).model_dump_json(indent=1))
 
     def exists(self) -> bool:
         return _RUN_ID.fullmatch(self.run_id) is not None and self._record.exists()
 
     def load(self) -> RunRecord:
-        """Return the record. Raises RunNotFound."""
         try:
             return RunRecord.model_validate_json(self._record.read_text("utf-8"))
         except (OSError, ValidationError, UnicodeDecodeError) as error:
-            message = f"There is no run {self.run_id!r}. `deep-research list` shows all runs."
-            if self._record.exists():
-                message = f"The run {self.run_id!r} is damaged: {str(self._record)!r} cannot be read."
-                message += " What else there is of it lies in that folder." if self.report.exists() else ""
+            if not self._record.exists():
+                raise no_run(self.run_id) from error
+            message = f"The run {self.run_id!r} is damaged: {str(self._record)!r} cannot be read."
+            message += " What else there is of it lies in that folder." if self.report.exists() else ""
             raise RunNotFound(message, run_id=self.run_id) from error
 
     def load_or_describe(self) -> RunRecord:
@@ -163,7 +157,6 @@ class RunFolder:
             )
 
     def save_result(self, report: Report) -> str:
-        """Write the result for programs and the report for people."""
         report = safe_noun(report)
         write_atomically(self.result, report.model_dump_json(indent=1))
         write_atomically(self.report, report.report)
@@ -173,12 +166,10 @@ class RunFolder:
         return self.result.exists()
 
     def load_result(self) -> Report:
-        """Return the result. Raises RunNotFound when the run has none yet."""
         try:
             return Report.model_validate_json(self.result.read_text("utf-8"))
         except (OSError, ValidationError, UnicodeDecodeError) as error:
-            message = f"The run {self.run_id!r} has no report yet. Go on with: deep-research resume {self.run_id}"
-            raise RunNotFound(message, run_id=self.run_id) from error
+            raise no_report(self.run_id) from error
 
     def open_library(self) -> SqliteLibrary:
         return SqliteLibrary(self.library)
@@ -187,9 +178,9 @@ class RunFolder:
         return SqliteJournal(self.journal)
 
     def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
-        path = self.events_file(part)
-        earlier = read_events(path)
-        return EventLog(EventFile(path), earlier, listener, seconds_before=seconds_before)
+        file = EventFile(self.events_file(part))  # which ends a last line that was cut short, before it is read
+        earlier = self.read_events(part)
+        return EventLog(file.append, earlier, listener, seconds_before=seconds_before, close=file.close)
 
     def events_file(self, part: str = "") -> Path:
         """Return the file of the events of the research, or of a follow-up."""
@@ -229,7 +220,6 @@ class RunFolder:
         return read_steers(self.steering)
 
     def read_follow_ups(self) -> list[FollowUp]:
-        """Return the follow-ups in order; an unreadable one is logged, and keeps its number."""
         found: list[FollowUp] = []
         for path in self._follow_ups.glob("*.json"):
             try:
@@ -303,7 +293,9 @@ class FolderRuns:
         return list_runs(self._home)
 
     def new_id(self, wanted: str = "") -> str:
-        return new_run_id(self._home, wanted=wanted)
+        if is_run_id(wanted) and not (self._home / RUNS / wanted).exists():
+            return wanted
+        return dated_id()
 
 
 def _is_left_over(folder: Path) -> bool:
@@ -313,21 +305,14 @@ def _is_left_over(folder: Path) -> bool:
     return False
 
 
-def new_run_id(home: Path, *, wanted: str = "", now: datetime | None = None) -> str:
-    """Return an id that no run has: `wanted` when it is free and fit for a folder name, else a dated one."""
-    if is_run_id(wanted) and not (home / RUNS / wanted).exists():
-        return wanted
-    return f"{dated_id(now)}{secrets.token_hex(4)}"
-
-
 def is_run_id(text: str) -> bool:
     """Return whether a text may be the id of a run."""
     return _RUN_ID.fullmatch(text) is not None
 
 
-def dated_id(now: datetime | None = None) -> str:
-    """Return how the id of a run of this moment begins."""
-    return (now or datetime.now(UTC)).strftime("%Y%m%d-%H%M%S-")
+def dated_id() -> str:
+    """Return an id for a run of this moment, which no other run has."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S-}{secrets.token_hex(4)}"
 
 
 def open_run(home: Path, run_id: str) -> RunFolder:

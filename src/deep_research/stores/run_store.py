@@ -10,6 +10,7 @@ from deep_research.data.brief import Asked, Message, Steer
 from deep_research.data.evidence import Snapshot, Source
 from deep_research.data.noun import Noun
 from deep_research.data.result import FollowUp, Report
+from deep_research.errors import RunBusy, RunNotFound
 from deep_research.events import Event
 from deep_research.ports import Journal, Library
 from deep_research.stores.event_log import EventLog, EventTail
@@ -110,6 +111,26 @@ class StoredLibrary(Library, Protocol):
     def restore(self, sources: Iterable[Source], snapshots: Iterable[StoredSnapshot]) -> None:
         """Take sources and snapshots of another library over, with their ids, into this empty one."""
         ...
+
+
+def no_run(run_id: str) -> RunNotFound:
+    """Return the error for a run that is not there."""
+    return RunNotFound(f"There is no run {run_id!r}. `deep-research list` shows all runs.", run_id=run_id)
+
+
+def no_report(run_id: str) -> RunNotFound:
+    """Return the error for a run without a report."""
+    message = f"The run {run_id!r} has no report yet. Go on with: deep-research resume {run_id}"
+    return RunNotFound(message, run_id=run_id)
+
+
+def busy_run(run_id: str, holder: str, process: int | None = None) -> RunBusy:
+    """Return the error for a run that another process carries out."""
+    message = (
+        f"The run {run_id} is being carried out by {holder}. "
+        f"Wait until it has ended or stop it; then: deep-research resume {run_id}"
+    )
+    return RunBusy(message, run_id=run_id, process=process)
 
 
 class Guard(NamedTuple):

@@ -21,16 +21,11 @@ from deep_research.stores.run_store import StoredPassage, StoredSnapshot
 from deep_research.stores.sqlite_file import open_database, store_error
 from deep_research.text.passages import cut_passages
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, length INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS chunks (
-  text INTEGER NOT NULL, start INTEGER NOT NULL, body BLOB NOT NULL, UNIQUE (text, start));
-"""
 _CHUNK = 16_384
 
 
 class SqliteTexts:
-    """Texts in the tables of `SCHEMA`; the caller holds the lock and the transaction."""
+    """Texts in two tables of `_SCHEMA`; the caller holds the lock and the transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
@@ -78,6 +73,9 @@ CREATE TABLE IF NOT EXISTS passages (
   number INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, ordinal INTEGER NOT NULL,
   snapshot INTEGER NOT NULL, text INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
   page INTEGER, heading TEXT NOT NULL, current INTEGER NOT NULL DEFAULT 1, UNIQUE (source, ordinal));
+CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, length INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS chunks (
+  text INTEGER NOT NULL, start INTEGER NOT NULL, body BLOB NOT NULL, UNIQUE (text, start));
 """
 _PASSAGE = (
     "SELECT p.source, p.ordinal, t.sha256, p.start, p.stop, p.page, p.heading, p.text, s.title"
@@ -112,7 +110,7 @@ def _guarded(
 
 
 class SqliteLibrary:
-    """Sources, snapshots, passages and their index in the file `path` (":memory:" for none).
+    """Implements `ports.Library` in the file `path` (":memory:" for none).
 
     Raises StoreError when the file cannot be used.
     """
@@ -134,14 +132,16 @@ class SqliteLibrary:
         self._db.execute("PRAGMA cache_size = -32000")
         if not self._is_current():  # a reader need not wait for a writer
             with self._transaction():
-                for statement in (_SCHEMA + SCHEMA).split(";"):
+                for statement in _SCHEMA.split(";"):
                     self._db.execute(statement)
-                if self._meta("index") != VERSION:
+                if not self._is_current():
                     self._rebuild()
 
     def _is_current(self) -> bool:
-        made = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
-        return bool(made) and self._meta("index") == VERSION
+        """Return whether the tables are there, and the index is of this version."""
+        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+            return False
+        return self._db.execute("SELECT value FROM meta WHERE name = 'index'").fetchone() == (VERSION,)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -155,25 +155,14 @@ class SqliteLibrary:
                 self._index.flush()
             self._db.execute("COMMIT" if outer else "RELEASE part")
         except BaseException:
-            self._undo(outer)
+            self._forget()
+            if outer:
+                self._index.discard()
+            if self._db.in_transaction:  # a full disk may have ended it already
+                self._db.execute("ROLLBACK" if outer else "ROLLBACK TO part")
             raise
         finally:
             self._depth -= 1
-
-    def _undo(self, outer: bool) -> None:
-        self._forget()
-        self._owners.clear()
-        if outer:
-            self._index.discard()
-        if self._db.in_transaction:  # a full disk may have ended it already
-            self._db.execute("ROLLBACK" if outer else "ROLLBACK TO part")
-
-    def _meta(self, name: str) -> str | None:
-        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-        return row[0] if row else None
-
-    def _set_meta(self, name: str, value: str) -> None:
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def _rebuild(self) -> None:
         """Index every current passage anew: the index is made of the passages, never the other way round."""
@@ -183,11 +172,10 @@ class SqliteLibrary:
         rows = self._db.execute(order).fetchall()
         for (source,) in rows:
             self._index.add(*self._indexed(source))
-        self._set_meta("index", VERSION)
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('index', ?)", (VERSION,))
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Make all additions inside the block one transaction: much faster, all or nothing."""
         with self._lock:
             try:
                 with self._transaction():
@@ -197,7 +185,6 @@ class SqliteLibrary:
 
     @_guarded
     def add_source(self, found: Found) -> Source:
-        """Return the source of `found.key`, making it when it is new."""
         with self._transaction():
             row = self._db.execute("SELECT number, facts FROM sources WHERE key = ?", (found.key,)).fetchone()
             if row:
@@ -209,35 +196,37 @@ class SqliteLibrary:
 
     @_guarded
     def add_snapshot(self, source: str, document: Document, *, retrieved_at: str) -> Snapshot:
-        """Store the text once, cut it into passages and index them; idempotent.
-
-        Raises StoreError when there is no such source or the file cannot be written.
-        """
         number = _number(source)
         with self._transaction():
             if self.source(source) is None:
                 raise StoreError(f"{self._path}: There is no source {source} in this library.", path=self._path)
-            old = self._newest(source) if self._has_text(number, document.sha256) else None
-            if old is not None:
+            if (old := self._newest(source, document.sha256)) is not None:
                 return old
             gone = self._indexed(number)
-            self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (number,))
             self._give_title(source, document.title)
             snapshot = _snapshot_of(source, document, retrieved_at)
-            text = self._texts.add(document.sha256, document.text)
-            facts = snapshot.model_dump_json(exclude={"text", "source"})
-            insert = "INSERT INTO snapshots (source, text, facts) VALUES (?, ?, ?)"
-            row = self._db.execute(insert, (number, text, facts)).lastrowid
-            self._store_passages(number, document, snapshot=row or 0, text=text)
+            (made,) = self._db.execute("SELECT passages FROM sources WHERE number = ?", (number,)).fetchone()
+            with COMPUTING:
+                pieces = enumerate(list(cut_passages(document)), made + 1)
+            passages = tuple(StoredPassage(n, p.start, p.end, p.page, p.heading) for n, p in pieces)
+            self._insert_snapshot(StoredSnapshot(snapshot, passages))
             # The index last, when nothing of the document can fail any more.
             self._index.remove(*gone)
             self._index.add(*self._indexed(number, document.text))
             return snapshot
 
-    def _has_text(self, source: int, sha256: str) -> bool:
-        """Return whether the newest snapshot of a source has this text."""
-        query = "SELECT t.sha256 FROM snapshots n JOIN texts t ON t.id = n.text WHERE n.source = ? ORDER BY n.id DESC"
-        return self._db.execute(query + " LIMIT 1", (source,)).fetchone() == (sha256,)
+    def _insert_snapshot(self, one: StoredSnapshot) -> None:
+        """Store a snapshot, which is the newest of its source from now on, with its passages."""
+        number = _number(one.snapshot.source)
+        self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (number,))
+        text = self._texts.add(one.snapshot.sha256, one.snapshot.text)
+        facts = one.snapshot.model_dump_json(exclude={"text", "source"})
+        insert = "INSERT INTO snapshots (source, text, facts) VALUES (?, ?, ?)"
+        row = self._db.execute(insert, (number, text, facts)).lastrowid
+        pieces = [(number, p.ordinal, row, text, p.start, p.stop, p.page, p.heading) for p in one.passages]
+        self._db.executemany(_INSERT_PASSAGE, pieces)
+        last = max((p.ordinal for p in one.passages), default=0)
+        self._db.execute("UPDATE sources SET passages = max(passages, ?) WHERE number = ?", (last, number))
 
     def _give_title(self, source: str, title: str) -> None:
         """Give a source without a title that of its document."""
@@ -249,15 +238,6 @@ class SqliteLibrary:
             "UPDATE sources SET title = ?, facts = ? WHERE number = ?",
             (owner.title, owner.model_dump_json(exclude={"id"}), _number(source)),
         )
-
-    def _store_passages(self, source: int, document: Document, *, snapshot: int, text: int) -> None:
-        """Cut a document into passages, whose numbers follow each other, and store them."""
-        (made,) = self._db.execute("SELECT passages FROM sources WHERE number = ?", (source,)).fetchone()
-        with COMPUTING:
-            pieces = list(cut_passages(document))
-        rows = [(source, made + n, snapshot, text, p.start, p.end, p.page, p.heading) for n, p in enumerate(pieces, 1)]
-        self._db.executemany(_INSERT_PASSAGE, rows)
-        self._db.execute("UPDATE sources SET passages = ? WHERE number = ?", (made + len(rows), source))
 
     def _indexed(self, source: int, text: str | None = None) -> tuple[str, dict[int, tuple[str, str]]]:
         """Return what is indexed of a source: its title, and text and headings of each passage by number.
@@ -285,28 +265,26 @@ class SqliteLibrary:
 
     @_guarded
     def sources(self) -> Sequence[Source]:
-        """Return all sources in order of their ids."""
-        rows = self._db.execute("SELECT number FROM sources ORDER BY number").fetchall()
-        found = (self._owners.get(f"s{number}") or self._source(f"s{number}") for (number,) in rows)
-        return [source for source in found if source is not None]
+        rows = self._db.execute("SELECT number, facts FROM sources ORDER BY number").fetchall()
+        return [self._owners.get(f"s{n}") or self._owners.setdefault(f"s{n}", _source(n, facts)) for n, facts in rows]
 
     @_guarded
     def snapshot(self, source: str) -> Snapshot | None:
-        """Return the newest snapshot of a source, or None."""
         return self._newest(source)
 
     @_guarded
     def is_read(self, source: str) -> bool:
-        """Return whether there is a snapshot of a source."""
         query = "SELECT 1 FROM snapshots WHERE source = ? LIMIT 1"
         return self._db.execute(query, (_number(source),)).fetchone() is not None
 
-    def _newest(self, source: str) -> Snapshot | None:
+    def _newest(self, source: str, sha256: str | None = None) -> Snapshot | None:
+        """Return the newest snapshot of a source; None where there is none, or it has another text than `sha256`."""
         query = "SELECT text, facts FROM snapshots WHERE source = ? ORDER BY id DESC LIMIT 1"
         row = self._db.execute(query, (_number(source),)).fetchone()
         if row is None:
             return None
-        return _snapshot(source, self._texts.slice(row[0]), json.loads(row[1]))
+        facts = json.loads(row[1])
+        return _snapshot(source, self._texts.slice(row[0]), facts) if sha256 in (None, facts["sha256"]) else None
 
     def passage(self, passage: str) -> Passage | None:
         """Return the passage of an id, or None. What was given out before is given again without waiting for the lock."""
@@ -336,12 +314,13 @@ class SqliteLibrary:
         return passage, row[8]
 
     def _forget(self) -> None:
+        """Forget what was read of the file."""
         self._seen.clear()
         self._at.clear()
+        self._owners.clear()
 
     @_guarded
     def passages(self, source: str) -> Sequence[Passage]:
-        """Return the passages of a source's newest snapshot in order of the text."""
         rows = self._db.execute(f"{_PASSAGE} WHERE p.source = ? AND p.current ORDER BY p.ordinal", (_number(source),))
         found = rows.fetchall()
         text = self._texts.slice(found[0][7]) if found else ""
@@ -349,17 +328,12 @@ class SqliteLibrary:
 
     @_guarded
     def search(self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1) -> Sequence[PassageHit]:
-        """Return the best passages for `query`, best first, near-duplicates once, at most `limit`.
-
-        `sources` restricts to those ids; `hops` 2 also follows names found in the first hits.
-        """
         allowed = {number for source in sources for number in self._numbers_of(source)} if sources else None
         with COMPUTING, self._reading() as (read, hits):
             return hits(search(self._index, read, query, limit=limit, hops=hops, allowed=allowed))
 
     @_guarded
     def search_each(self, query: str, *, limit: int, sources: Sequence[str]) -> Mapping[str, Sequence[PassageHit]]:
-        """Return for each of `sources` what `search` restricted to it returns, at most `limit`, in one search."""
         numbers = {source: self._numbers_of(source) for source in sources}
         with COMPUTING, self._reading() as (read, hits):
             found = search_parts(self._index, read, query, limit=limit, parts=list(numbers.values()))
@@ -390,12 +364,10 @@ class SqliteLibrary:
 
     @_guarded
     def remove_source(self, source: str) -> None:
-        """Forget a source with its snapshots and passages."""
         number = _number(source)
         with self._transaction():
             gone = self._indexed(number)
             self._forget()
-            self._owners.pop(source, None)
             texts = self._db.execute("SELECT DISTINCT text FROM snapshots WHERE source = ?", (number,)).fetchall()
             self._db.execute("DELETE FROM passages WHERE source = ?", (number,))
             self._db.execute("DELETE FROM snapshots WHERE source = ?", (number,))
@@ -404,21 +376,10 @@ class SqliteLibrary:
             self._index.remove(*gone)
 
     def snapshots(self) -> Iterator[StoredSnapshot]:
-        """Yield all snapshots with their passages, oldest first."""
         with self._lock:
             numbers = [n for (n,) in self._db.execute("SELECT id FROM snapshots ORDER BY id").fetchall()]
         for number in numbers:
             yield self._stored(number)
-
-    @_guarded
-    def newest_stored(self) -> StoredSnapshot:
-        """Return the snapshot that was added last, with its passages."""
-        return self._stored(self._db.execute("SELECT max(id) FROM snapshots").fetchone()[0])
-
-    @_guarded
-    def count_snapshots(self) -> int:
-        """Return how many snapshots there are."""
-        return self._db.execute("SELECT count(*) FROM snapshots").fetchone()[0]
 
     @_guarded
     def _stored(self, number: int) -> StoredSnapshot:
@@ -434,33 +395,18 @@ class SqliteLibrary:
 
     @_guarded
     def restore(self, sources: Iterable[Source], snapshots: Iterable[StoredSnapshot]) -> None:
-        """Take sources and snapshots of another library over, with their ids, into this empty one."""
         with self._transaction():
             for source in sources:
                 facts = source.model_dump_json(exclude={"id"})
                 insert = "INSERT INTO sources (number, key, title, facts) VALUES (?, ?, ?, ?)"
                 self._db.execute(insert, (_number(source.id), source.key, source.title, facts))
             for one in snapshots:
-                self._restore_snapshot(one)
+                self._insert_snapshot(one)
             self._rebuild()
-
-    def _restore_snapshot(self, one: StoredSnapshot) -> None:
-        number = _number(one.snapshot.source)
-        text = self._texts.add(one.snapshot.sha256, one.snapshot.text)
-        self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (number,))
-        insert = "INSERT INTO snapshots (source, text, facts) VALUES (?, ?, ?)"
-        facts = one.snapshot.model_dump_json(exclude={"text", "source"})
-        row = self._db.execute(insert, (number, text, facts)).lastrowid
-        pieces = [(number, p.ordinal, row, text, p.start, p.stop, p.page, p.heading) for p in one.passages]
-        self._db.executemany(_INSERT_PASSAGE, pieces)
-        last = max((p.ordinal for p in one.passages), default=0)
-        self._db.execute("UPDATE sources SET passages = max(passages, ?) WHERE number = ?", (last, number))
 
     @_guarded
     def close(self) -> None:
-        """Close the file, and forget what was read of it: whatever still knows this object keeps nothing else."""
-        self._forget()
-        self._owners.clear()
+        self._forget()  # whatever still knows this object keeps nothing else
         self._db.close()
 
 

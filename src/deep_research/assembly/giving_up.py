@@ -1,0 +1,35 @@
+"""When a place or a tool is given up for the run: what it would answer is not waited for again and again."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from deep_research.errors import Blocked, RateLimited, SourceError
+
+_T = TypeVar("_T")
+_FAILURES = 2
+"""Calls, one after the other, that may fail."""
+
+
+class GivingUp:
+    """Passes calls on until the place has failed twice in a row, or refuses to be asked; then each fails at once."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+        self._given_up: SourceError | None = None
+
+    async def ask(self, make: Callable[[], Awaitable[_T]]) -> _T:
+        """Return what a call returns. Raises its error; `given_up` where it is the last one."""
+        if self._given_up is not None:
+            raise replace(self._given_up)
+        failures = self._failures
+        try:
+            made = await make()
+        except SourceError as error:
+            # Calls that were under way together tell once that the place does not answer.
+            self._failures = max(self._failures, failures + 1)
+            if isinstance(error, Blocked | RateLimited) or self._failures >= _FAILURES:
+                self._given_up = replace(error, given_up=True)
+            raise
+        self._failures = 0
+        return made
