@@ -94,6 +94,9 @@ _CODES: dict[str, Meaning] = {
     "exceed_context_size_error": TOO_LONG,
 }
 
+_READ_CHARS = 2_000
+"""Characters of an error's message that are read: what it says stands at its beginning."""
+
 _VENDOR_CODES: dict[tuple[str, str], Meaning] = {
     # DashScope uses OpenAI's word for tokens per minute; waiting helps.
     ("aliyun", "insufficient_quota"): RATE,
@@ -202,19 +205,19 @@ def error_body(body: Any) -> ErrorBody:
     if isinstance(body, list):  # Gemini's OpenAI-compatible server wraps it
         body = body[0] if body else {}
     if not isinstance(body, Mapping):
-        return ErrorBody(message=str(body or ""))
+        return ErrorBody(message=str(body or "")[:_READ_CHARS])
     error = body.get("error", body)
     if not isinstance(error, Mapping):
-        return ErrorBody(message=str(error))
+        return ErrorBody(message=str(error)[:_READ_CHARS])
     extra = error.get("metadata")
     raw = extra.get("raw") if isinstance(extra, Mapping) else None
-    message = str(error.get("message") or error.get("detail") or "")
+    message = str(error.get("message") or error.get("detail") or "")[:_READ_CHARS]
     if error.get("n_ctx"):  # llama.cpp
         message += f" (context size {error['n_ctx']})"
     return ErrorBody(
         code=str(error.get("code") or ""),
         type=str(error.get("type") or ""),
-        message=f"{message}: {raw}" if raw else message,
+        message=f"{message}: {raw}"[:_READ_CHARS] if raw else message,
         param=str(error.get("param") or ""),
         request_id=str(body.get("request_id") or ""),
         failed_generation=str(error.get("failed_generation") or ""),

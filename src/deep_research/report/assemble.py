@@ -49,7 +49,7 @@ from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import citations, number_citations
 from deep_research.verification.statements import end_of_words, plain_text
 
-_TITLE = re.compile(r"\A\s*# +(.+?) *#*\n")
+_TITLE = re.compile(r"\A\s*+# ++(.*[^ #\n])[ #]*\n")
 _QUOTED_CHARS = 240
 _MOST_GAPS = 24
 
