@@ -1,4 +1,4 @@
-"""All regular expressions of the package, and texts that are made from the parts of each to hold it up."""
+"""All regular expressions of the package, and texts made from the parts of each to hold it up, for `test_bounded_work`."""
 
 import ast
 import importlib
@@ -6,8 +6,8 @@ import inspect
 import pkgutil
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -17,15 +17,39 @@ import deep_research
 from deep_research.i18n.lexicon import languages
 from deep_research.worker_child import ask_parent
 
-Texts = Iterator[str]
 CHARACTERS = 20_000
 MOST_SECONDS = 0.08
-"""For a text of `CHARACTERS`; the cheapest square takes 0.1 s, and what is dear by its length alone does not double twice."""
+"""For a text of `CHARACTERS`; the cheapest square takes 0.1 s, and what is dear by its length alone half of this."""
+BOUNDED = {
+    "assembly.page_access._LEFT_OVER": 200,  # _MOST_LEFT
+    "claimcheck.claim_verdicts._BEGINS": 200,  # _MOST_SIGNS
+    "claimcheck.negation._STEM_BEHIND": 12,  # where it is searched for, as the next three
+    "text.names._FIRST_NAME": 30,
+    "text.names._BEFORE_NAME": 16,
+    "verification.foreign._is_no_citation: '[^\\\\W\\\\d_]+$'": 12,
+    "finding.front_door._ERRAND": 8_000,  # front_door._LONGEST of the question, and of each of a few answers
+    "finding.question._soft(en)": 2_000,  # question._LONGEST
+    "finding.question._soft(ko)": 2_000,
+    "providers.provider_failures._MESSAGES[3][0]": 2_000,  # _READ_CHARS
+    "providers.provider_failures._MESSAGES[4][0]": 2_000,
+    "sources._api_answers._CLOSED": 2_000,  # _END
+    "sources._web._PAGE_SOURCE": 8_000,  # fetch.addresses.MAX_LENGTH
+}
+"""Patterns that only see texts of so many characters, and where that is said."""
+IN_WORKERS = (
+    "readers._html_tree._ANY_TAG", "readers._markdown._FENCED", "readers._markdown._FIELD",
+    "readers._markdown._HEADING", "readers._rst._DIRECTIVE", "readers.org._HEADING", "readers.pdf._PAGE_NUMBER",
+    "readers.pdf._CONTENTS_LINE", "readers.rtf._FONT", "readers.tex._CODE", "readers.tex._TABLE",
+    "readers.tex._STRUCTURE", "readers.tex._MATH",
+)  # fmt: skip
+"""Patterns that only see documents, in a process that is ended at its limit (`isolated_reading`)."""
 _STEPS = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 700, 1000, 1500, 2000)
 """Lengths at which a text is tried before: what is worse than square shows early, and ends the trial."""
+_LITTLE, _MUCH = 0.0004, 0.01
+"""Seconds for a text of the last step that say that it is not worth a longer one, and for any that say the rest."""
 _MANY = 8
 """Repeats beyond which a repeat can hold up anything."""
-_ENDS = "\0\n\0"
+_NO_MATCH = "\0\n\0"
 _COMMON = "a1A .,-_:\n\t\"'*`|/水"
 _REPEATS = (ops.MAX_REPEAT, ops.MIN_REPEAT, ops.POSSESSIVE_REPEAT)
 _CATEGORIES = {
@@ -102,6 +126,7 @@ class _Sampler:
         text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
         self.tree = parser.parse(text, pattern.flags)
         self.is_multiline = bool(pattern.flags & re.MULTILINE)
+        self.looks_around = re.search(r"\\b|\(\?<", text) is not None
         sets = [node for node in _nodes(self.tree) if node[0] in (ops.IN, ops.LITERAL, ops.NOT_LITERAL, ops.ANY)]
         literals = dict.fromkeys(chr(value) for op, value in sets if op is ops.LITERAL)
         signs = [*dict.fromkeys([*literals, *_COMMON, *(edge for op, value in sets if op is ops.IN for edge in _edges(value))])]
@@ -199,39 +224,59 @@ def _has(node: Any, sign: str) -> bool:
     return sign != "\n" if op is ops.ANY else (op is ops.LITERAL) == (ord(sign) == value)
 
 
-def hostile_texts(pattern: re.Pattern[Any]) -> Iterator[Any]:
-    """Yield for each way to hold a pattern up a function that makes the text of a length."""
-    for before, pump in _Sampler(pattern).pieces():
+def _texts(pattern: re.Pattern[Any]) -> Iterator[Callable[[int], Any]]:
+    """Yield for each way to hold a pattern up what makes the text of a length."""
+    sampler = _Sampler(pattern)
 
-        def make(length: int, before: str = before, pump: str = pump) -> Any:
-            text = before + pump * max(1, (length - len(before)) // len(pump)) + _ENDS
-            return text if isinstance(pattern.pattern, str) else text.encode("latin-1", "replace")
+    def make(before: str, pump: str, end: str, length: int) -> Any:
+        text = before + pump * max(1, (length - len(before)) // len(pump)) + end
+        return text if isinstance(pattern.pattern, str) else text.encode("latin-1", "replace")
 
-        yield make, (before, pump)
+    for before, pump in sampler.pieces():
+        yield partial(make, before, pump, _NO_MATCH)
+        if sampler.looks_around:
+            yield partial(make, f"a{before}", pump, f"a{_NO_MATCH}")
 
 
-def _seconds(pattern: re.Pattern[Any], ways: Sequence[str], text: Any) -> float:
+def _seconds(pattern: re.Pattern[Any], ways: Collection[str], text: Any) -> float:
     begun = time.process_time()
-    if "search" in ways:
-        for _ in pattern.finditer(text):
-            pass
-    for way in set(ways) - {"search"}:
-        getattr(pattern, way)(text)
+    for way in ways:
+        if way == "search":
+            for _ in pattern.finditer(text):
+                pass
+        else:
+            getattr(pattern, way)(text)
     return time.process_time() - begun
 
 
-def slowest(pattern: re.Pattern[Any], ways: Sequence[str]) -> tuple[float, Any]:
-    worst: tuple[float, Any] = (0.0, None)
-    for make, parts in hostile_texts(pattern):
-        for length in (*_STEPS, CHARACTERS):
+def _slowest(pattern: re.Pattern[Any], ways: Collection[str], most: int) -> tuple[float, str]:
+    """Return the seconds that the worst text of `most` characters takes, and its beginning; a text that shows early what
+    it will take is not made that long."""
+    worst = (0.0, "")
+    for make in _texts(pattern):
+        for length in (*(step for step in _STEPS if step < most), most):
             took = _seconds(pattern, ways, make(length))
-            if took > 0.01 and length < CHARACTERS:
+            if took > _MUCH:
                 took = min(took, _seconds(pattern, ways, make(length)))
-            if length == CHARACTERS or took > 0.01:
-                worst = max(worst, (took if length == CHARACTERS else took * CHARACTERS / length, (length, parts)))
+            if length == most or took > _MUCH:
+                worst = max(worst, (took if length == most else 1.0, repr(make(60))[:80]))
                 break
-            if length == _STEPS[-1] and took < 0.0004:
+            if length == _STEPS[-1] and took < _LITTLE:
                 break
-        if worst[0] > MOST_SECONDS:
+        if worst[0] > _MUCH:
             break
     return worst
+
+
+def sweep() -> dict[str, str]:
+    """Return what the patterns take that take more than `MOST_SECONDS` for their worst text; the parent is told before
+    which pattern it is, because one that is worse than square may end this process."""
+    found: dict[str, str] = {}
+    for place, (pattern, ways) in patterns().items():
+        if any(place.startswith(room) for room in IN_WORKERS):
+            continue
+        ask_parent("note", place)
+        seconds, text = _slowest(pattern, ways, BOUNDED.get(place, CHARACTERS))
+        if seconds > MOST_SECONDS:
+            found[place] = text
+    return found

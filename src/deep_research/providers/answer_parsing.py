@@ -15,8 +15,8 @@ from deep_research.text.model_json import find_object, parse_object
 from deep_research.text.token_count import estimate_tokens
 
 _TAGS = "think|thinking|thought|reasoning"
-_TAG = re.compile(rf"[ \t]*<(?:{_TAGS})>", re.IGNORECASE)
-_OPENING_TAG = re.compile(rf"^{_TAG.pattern}", re.IGNORECASE | re.MULTILINE)
+_OPENING_TAG = re.compile(rf"^[ \t]*<(?:{_TAGS})>", re.IGNORECASE | re.MULTILINE)
+_NEXT_TAG = re.compile(rf"[ \t]*<(?:{_TAGS})>", re.IGNORECASE)
 _CLOSING_TAG = re.compile(rf"(?<!`)</(?:{_TAGS})>(?!`)", re.IGNORECASE)
 _LONE_CLOSING_TAG = re.compile(rf"</(?:{_TAGS})>[ \t]*(?:\n|\Z)", re.IGNORECASE)
 
@@ -124,7 +124,7 @@ def split_reasoning(text: str) -> tuple[str, str]:
     lone, opened = _LONE_CLOSING_TAG.search(text), _OPENING_TAG.search(text)
     if lone and (not opened or lone.start() < opened.start()):
         thought, at = [text[: lone.start()]], lone.end()
-    while opened := _TAG.match(text, at) or _OPENING_TAG.search(text, at):
+    while opened := _NEXT_TAG.match(text, at) or _OPENING_TAG.search(text, at):
         said.append(text[at : opened.start()])
         closed = _CLOSING_TAG.search(text, opened.end())
         thought.append(text[opened.end() : closed.start() if closed else None])

@@ -248,11 +248,11 @@ def _explain(meaning: Meaning, failure: WireFailure, body: ErrorBody, about: Abo
 _OUTPUT_LIMITS = tuple(
     re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for pattern in (
-        r"max_?\w*_?tokens[^\[]{0,60}\[\s*\d+\s*,\s*(\d+)\s*\]",  # DeepSeek, DashScope: a range
+        r"max\w{0,40}tokens[^\[]{0,60}\[\s*\d+\s*,\s*(\d+)\s*\]",  # DeepSeek, DashScope: a range
         r"at most (\d+) (?:completion|output|new) tokens",  # OpenAI
         r"max_tokens: \d+ > (\d+)",  # Anthropic
-        r"max\w*tokens.{0,40}(?:less than or equal to|at most|not exceed|maximum(?: is| of)?)\W{0,3}(\d+)",  # Groq
-        r"max\w*tokens.{0,80}range is from \d+ \(inclusive\) to (\d+)",  # Gemini
+        r"max\w{0,40}tokens.{0,40}(?:less than or equal to|at most|not exceed|maximum(?: is| of)?)\W{0,3}(\d+)",  # Groq
+        r"max\w{0,40}tokens.{0,80}range is from \d+ \(inclusive\) to (\d+)",  # Gemini
         r"maximum (?:number of )?(?:output|completion) tokens[^\d.]{0,40}(\d+)",
         r"tokens you requested exceeds the model limit of (\d+)",  # Bedrock
     )
