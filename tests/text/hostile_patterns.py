@@ -129,7 +129,11 @@ class _Sampler:
         self.looks_around = re.search(r"\\b|\(\?<", text) is not None
         sets = [node for node in _nodes(self.tree) if node[0] in (ops.IN, ops.LITERAL, ops.NOT_LITERAL, ops.ANY)]
         literals = dict.fromkeys(chr(value) for op, value in sets if op is ops.LITERAL)
-        signs = [*dict.fromkeys([*literals, *_COMMON, *(edge for op, value in sets if op is ops.IN for edge in _edges(value))])]
+        signs = [
+            *dict.fromkeys(
+                [*literals, *_COMMON, *(edge for op, value in sets if op is ops.IN for edge in _edges(value))]
+            )
+        ]
         matched = {sign: sum(_has(node, sign) for node in sets) for sign in signs}
         self._signs = sorted(signs, key=matched.__getitem__, reverse=True)
 

@@ -116,9 +116,7 @@ def _evidence_sentences(text: str) -> tuple[str, ...]:
     return tuple(line for line in lines if re.search(r"\w", line))
 
 
-_BEGINS = re.compile(
-    r"(?:^|[.!?。！？；|\n•]|^\s*[-*+]|\n\s*(?:[-*+]|\d+[.)]))[\s\"'“”‘’「」『』()（）\[\]*_`#>-]*$"
-)
+_BEGINS = re.compile(r"(?:^|[.!?。！？；|\n•]|^\s*[-*+]|\n\s*(?:[-*+]|\d+[.)]))[\s\"'“”‘’「」『』()（）\[\]*_`#>-]*$")
 _MOST_SIGNS = 200
 """Signs between the end of a sentence and the words of the next one that are looked at."""
 
