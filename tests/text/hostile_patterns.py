@@ -33,6 +33,7 @@ BOUNDED = {
     "providers.provider_failures._MESSAGES[3][0]": 2_000,  # _READ_CHARS
     "providers.provider_failures._MESSAGES[4][0]": 2_000,
     "sources._api_answers._CLOSED": 2_000,  # _END
+    "text.contents_lists._SENTENCE_END": 70,  # _LONGEST_LINE
     "sources._web._PAGE_SOURCE": 8_000,  # fetch.addresses.MAX_LENGTH
 }
 """Patterns that only see texts of so many characters, and where that is said."""
@@ -126,7 +127,7 @@ class _Sampler:
         text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
         self.tree = parser.parse(text, pattern.flags)
         self.is_multiline = bool(pattern.flags & re.MULTILINE)
-        self.looks_around = re.search(r"\\b|\(\?<", text) is not None
+        self.looks_around = re.search(r"\\[bZ]|\$|\(\?[<=!]", text) is not None
         sets = [node for node in _nodes(self.tree) if node[0] in (ops.IN, ops.LITERAL, ops.NOT_LITERAL, ops.ANY)]
         literals = dict.fromkeys(chr(value) for op, value in sets if op is ops.LITERAL)
         signs = [
@@ -272,15 +273,14 @@ def _slowest(pattern: re.Pattern[Any], ways: Collection[str], most: int) -> tupl
     return worst
 
 
-def sweep() -> dict[str, str]:
-    """Return what the patterns take that take more than `MOST_SECONDS` for their worst text; the parent is told before
-    which pattern it is, because one that is worse than square may end this process."""
-    found: dict[str, str] = {}
-    for place, (pattern, ways) in patterns().items():
-        if any(place.startswith(room) for room in IN_WORKERS):
-            continue
-        ask_parent("note", place)
-        seconds, text = _slowest(pattern, ways, BOUNDED.get(place, CHARACTERS))
-        if seconds > MOST_SECONDS:
-            found[place] = text
-    return found
+def sweep() -> int:
+    """Try all patterns; return how many. The parent is told of each before, and of what takes more than `MOST_SECONDS`
+    for its worst text: one that is worse than square may end this process."""
+    all_patterns = patterns()
+    for place, (pattern, ways) in all_patterns.items():
+        if place not in IN_WORKERS:
+            ask_parent("begin", place)
+            seconds, text = _slowest(pattern, ways, BOUNDED.get(place, CHARACTERS))
+            if seconds > MOST_SECONDS:
+                ask_parent("slow", f"{place}: {text}")
+    return len(all_patterns)

@@ -79,7 +79,7 @@ def end_of_words(text: str, end: int) -> int:
 
 def is_reference_heading(title: str) -> bool:
     """Return whether a heading stands above the list of what a report cites."""
-    named = re.sub(r"^[\W\d]+|[\W\d]+$", "", title.casefold())
+    named = re.sub(r"^[\W\d]+|(?<![\W\d])[\W\d]++$", "", title.casefold())
     return named in _reference_headings()
 
 
