@@ -109,15 +109,16 @@ def _within(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, re.Pat
 
 def _written(source: str) -> Iterator[tuple[str, re.Pattern[Any], str]]:
     """Yield the patterns that are written where they are used, by the function that does."""
-    for function in ast.walk(ast.parse(source)):
-        for call in ast.walk(function) if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) else ():
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args:
-                first, of, way = call.args[0], call.func.value, call.func.attr
-                if isinstance(of, ast.Name) and of.id == "re" and isinstance(first, ast.Constant):
-                    flags = re.findall(r"re\.(IGNORECASE|DOTALL|MULTILINE)", ast.unparse(call))
-                    place = f"{function.name}: {first.value!r}"
-                    pattern = re.compile(first.value, sum({getattr(re, flag) for flag in flags}))
-                    yield place, pattern, way if way in ("match", "fullmatch") else "search"
+    functions = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for function, call in ((one, call) for one in functions for call in ast.walk(one)):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args:
+            first, way = call.args[0], call.func.attr
+            is_of_re = isinstance(call.func.value, ast.Name) and call.func.value.id == "re"
+            if is_of_re and isinstance(first, ast.Constant) and isinstance(first.value, str | bytes):
+                flags = re.findall(r"re\.(IGNORECASE|DOTALL|MULTILINE)", ast.unparse(call))
+                pattern = re.compile(first.value, sum({getattr(re, flag) for flag in flags}))
+                place = f"{function.name}: {first.value!r}"
+                yield place, pattern, way if way in ("match", "fullmatch") else "search"
 
 
 class _Sampler:

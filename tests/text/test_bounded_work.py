@@ -28,4 +28,4 @@ def test_no_pattern_is_held_up_by_a_text_that_is_made_from_its_parts() -> None:
         assert tried > _PATTERNS
     except WorkTooLarge:
         slow.append(f"the process was ended at {begun[-1:]}")
-    assert slow == []
+    assert not slow, "\n".join(slow)
