@@ -18,6 +18,7 @@ _MANY = min(32, (os.cpu_count() or 1) + 4) + 6
 _QUESTIONS = {
     "one ideograph": "水" * 5_000,
     "figures": "1," * 10_000,
+    "commas": f"What is said at https://a.example/x{',' * 19_000}x",
     "one sentence": "The harbour council repaired the old bridge before winter and the school choir sang there. " * 200,
 }
 _DOCUMENTS = {"x.txt": "The Falcon engine" + " " * 98_000 + "has a thrust of 710 kN.", "x.rst": "a-" * 49_000 + "!"}
@@ -54,8 +55,11 @@ def test_a_document_holds_up_nobody_else(http: httpx.Client, tmp_path: Path, nam
     assert http.get(f"/api/v1/runs/{run_id}").json()["status"] == "finished"
 
 
-def test_a_report_to_verify_holds_up_nobody_else(http: httpx.Client) -> None:
-    text = f"The Falcon engine{' ' * 100_000}has a thrust of 710 kN [1].\n\n## References\n\n[1] http://a.test/{')' * 100_000}"
+@pytest.mark.parametrize("between", [" " * 100_000, f" x{'1' * 300_000}z "], ids=["blanks", "one word"])
+def test_a_report_to_verify_holds_up_nobody_else(http: httpx.Client, between: str) -> None:
+    text = (
+        f"The Falcon engine{between}has a thrust of 710 kN [1].\n\n## References\n\n[1] http://a.test/{')' * 100_000}"
+    )
     begun = time.monotonic()
     made = http.post("/api/v1/verifications", json={"text": text, "model_provider": "finder"})
     assert made.status_code == 201

@@ -8,21 +8,28 @@ from functools import partial
 from typing import Any
 
 from deep_research import registry
+from deep_research.assembly.page_access import QuestionPages
 from deep_research.conversation.plan_edits import read_plan_answer
 from deep_research.data import Brief, Document, Found, Heading, Section
 from deep_research.errors import Unreadable
 from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.page_fetcher import parse_robots
 from deep_research.i18n.language import columns, detect
+from deep_research.ports import ApiResponse
+from deep_research.providers.answer_parsing import split_reasoning
+from deep_research.providers.http_wire import WireFailure
+from deep_research.providers.provider_failures import About, translate
 from deep_research.providers.tools_in_text import calls_in
 from deep_research.reading_child import read_here
 from deep_research.safe_text import safe_text
 from deep_research.search.title_names import heading_key, names, title_keys
 from deep_research.sources import _record_documents
+from deep_research.sources._api_answers import parse_xml
+from deep_research.sources.feeds import FeedsSource
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.text import cleaning, page_noise, prompt_fencing
 from deep_research.text.contents_lists import is_contents_line, is_contents_list
-from deep_research.text.inert_markdown import make_inert
+from deep_research.text.inert_markdown import literal_marks, make_inert
 from deep_research.text.listed_headings import with_marked_headings
 from deep_research.text.near_duplicates import sketch
 from deep_research.text.passages import cut_passages
@@ -39,7 +46,7 @@ _PIECES = {
     "closings": ")", "citations": "[1]", "entries": "\n[1] http://a.test/\n[1]",
     "hangul": "한 ", "names": "Ab Cd ", "numbering": "1. ", "roles": ":a:`", "entities": "&amp", "code": "`a`. ",
     "ends": ".) ", "comments": "<!--", "underlines": "_a", "steps": "e.g. ", "semicolons": ";\n ", "scripts": "<script>", "open scripts": "<script ", "instructions": "<?",
-    "formulas": "<tex-math>", "braces": "{", "words": "a 1 ", "exponents": "1<sup ",
+    "formulas": "<tex-math>", "braces": "{", "words": "a 1 ", "exponents": "1<sup ", "commas": ",", "empty comments": "<!---->", "thoughts": "<think></think>",
 }  # fmt: skip
 _PLAN = Brief(title="Engines", objective="Compare them.", sections=(Section(title="Alpha", description="The first."),))
 SHAPES = {name: f"x{piece * (CHARACTERS // len(piece))}y" for name, piece in _PIECES.items()}
@@ -62,6 +69,17 @@ def _cut(text: str) -> None:
     cut_passages(Document(text=text, headings=tuple(headings)))
 
 
+def _fail(text: str) -> None:
+    failure = WireFailure("", status=400, body={"error": {"message": f"maximum context length is 1 tokens{text}"}})
+    translate(failure, About("openai", "m"))
+
+
+def _parse(text: str) -> None:
+    for body in (text[1:], f"<a>{text}", f"<a></a>{text[1:]}"):
+        with suppress(Unreadable):
+            parse_xml(ApiResponse(200, {}, body.encode(), "http://a.test/"), FeedsSource, lenient=True)
+
+
 def _keep(text: str) -> None:
     library = SqliteLibrary(":memory:")
     source = library.add_source(Found(key="k", title=text, url="http://a.test/", origin="o"))
@@ -76,6 +94,11 @@ WORK: dict[str, Callable[[str], Any]] = {
     "cut": _cut,
     "addresses": lambda text: KnownAddresses(()).add_page_text(text),
     "plan": lambda text: read_plan_answer(text[:20_000], _PLAN),
+    "question": lambda text: QuestionPages(("http://a.test/",)).told(f"What is said at http://a.test/{text}"),
+    "answer": _parse,
+    "failure": _fail,
+    "thoughts": lambda text: split_reasoning(text[1:] * 100),
+    "marks": lambda text: list(literal_marks(text, text)),
     "calls": lambda text: calls_in(text * 4, ()),
     "report": lambda text: read_report(f"{text}[1]\n\n## References\n\n[1] http://a.test/{text}").statements(),
     "rules": lambda text: parse_robots(text.encode()),

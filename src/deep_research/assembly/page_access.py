@@ -27,6 +27,8 @@ OnGap = Callable[[Gap], object]
 _LEFT_OVER = re.compile(rf"(?:\s*{any_word('document.list_joint_patterns')})+\s*(?=[.?!。？]?$)")
 """What stood between two addresses of which the second could not be read."""
 _TITLE_CHARS = 120
+_MOST_LEFT = 200
+"""Characters at the end of a question among which that is looked for."""
 MOST_NAMED = 10
 """Addresses of one question that are read."""
 _FULL_TEXT = re.compile(
@@ -133,7 +135,8 @@ class QuestionPages:
         for url in sorted(self.urls, key=len, reverse=True):
             title = " ".join(titles.get(url, "").split())[:_TITLE_CHARS]
             said = said.replace(url, "" if title == url else title)
-        return _LEFT_OVER.sub("", " ".join(said.split())) or question
+        said = " ".join(said.split())
+        return said[:-_MOST_LEFT] + _LEFT_OVER.sub("", said[-_MOST_LEFT:]) or question
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
         return ()

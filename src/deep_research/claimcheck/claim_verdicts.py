@@ -116,15 +116,18 @@ def _evidence_sentences(text: str) -> tuple[str, ...]:
     return tuple(line for line in lines if re.search(r"\w", line))
 
 
+_BEGINS = re.compile(r"(?:^|[.!?。！？；|\n•]|^\s*[-*+]|\n\s*(?:[-*+]|\d+[.)]))[\s\"'“”‘’「」『』()（）\[\]*_`#>-]*$")
+_MOST_SIGNS = 200
+"""Signs between the end of a sentence and the words of the next one that are looked at."""
+
+
 def is_sentence_of(claim: str, text: str) -> bool:
     """Return whether `claim` is one or more whole sentences (or lines) of `text`: half a sentence can say the opposite."""
     found = find_verbatim(claim, text)
     if found is None:
         return False
     before, after = text[: found[0]], text[found[1] :]
-    begins = re.search(
-        r"(?:^|[.!?。！？；|\n•]|^\s*[-*+]|\n\s*(?:[-*+]|\d+[.)]))[\s\"'“”‘’「」『』()（）\[\]*_`#>-]*$", before
-    )
+    begins = _BEGINS.search(before, max(0, len(before) - _MOST_SIGNS))
     ends = re.search(r"[.!?。！？；…][\"'”’」』）)\]]*$", text[: found[1]]) or re.match(
         r"[\"'”’」』）)\]*_`]*(?:[.!?。！？；|…]|[ \t]*(?:\n|$))", after
     )

@@ -8,7 +8,7 @@ from deep_research import settings as settings_module
 from deep_research.errors import ConfigError
 
 _BUDGET = re.compile(
-    r"\$?\s*(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?|\.[0-9]+)\s*(?P<unit>k?\s*tok(?:ens?)?|usd|\$)?", re.IGNORECASE
+    r"\$?\s*+(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?|\.[0-9]+)\s*+(?P<unit>k?\s*tok(?:ens?)?|usd|\$)?", re.IGNORECASE
 )
 
 

@@ -25,13 +25,13 @@ from deep_research.i18n.catalog import phrase
 from deep_research.i18n.lexicon import any_of, words
 
 _LINES = re.compile(r"[\n;；]+")
-_DETAIL = re.compile(r"\s+[-–—]{1,2}\s+|\s*——\s*|\s*[:：]\s*")
-_POINTS = re.compile(r"\s*[,，、|]\s*")
-_NUMBERS = r"(?P<numbers>\d{1,2}(?:[\s,，、]+\d{1,2})*)"
+_DETAIL = re.compile(r"(?<!\s)(?:\s+[-–—]{1,2}\s+|\s*(?:——|[:：])\s*)")
+_POINTS = re.compile(r"(?:(?<!\s)\s++)?[,，、|]\s*")
+_NUMBERS = r"(?P<numbers>\d{1,2}(?:[\s,，、]++\d{1,2})*)"
 _TEXT = r"(?P<text>.*)"
 _FORMS: dict[PlanChange, str] = {
-    "drop": rf"\s*[:：]?\s*{_NUMBERS}",
-    "move": rf"\s*[:：]?\s*{_NUMBERS}",
+    "drop": rf"\s*+[:：]?\s*+{_NUMBERS}",
+    "move": rf"\s*+[:：]?\s*+{_NUMBERS}",
     "rename": rf"\s*{_NUMBERS}\s*[:：]\s*{_TEXT}",
     "focus": rf"\s*{_NUMBERS}\s*[:：]\s*{_TEXT}",
     "describe": rf"\s*{_NUMBERS}\s*[:：]\s*{_TEXT}",

@@ -9,9 +9,9 @@ import re
 from deep_research.data import Asked, Brief, Section
 
 MAX_TITLE, MAX_TEXT, MAX_QUERIES = 200, 1000, 6
-_HEADING = re.compile(r"^(#{1,6})(?:\s+|$)(?:\d{1,2}(?:[.)]\s+|、\s*))?(.*)$")
+_HEADING = re.compile(r"^(#{1,6})(?:\s++|$)(?:\d{1,2}(?:[.)]\s++|、\s*+))?(.*)$")
 _POINT = re.compile(r"^\s*[-*•+]\s+(.*\S)")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 
 
 def format_outline(brief: Brief) -> str:

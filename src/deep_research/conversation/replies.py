@@ -6,7 +6,7 @@ from functools import cache
 
 from deep_research.i18n.lexicon import any_word
 
-_CLAUSES = re.compile(r"[\s]*(?:[,.;:!?。，、；：！？…~～\n]|\s[-–—]\s|\band\b|\bbut\b|\bso\b)+[\s]*")
+_CLAUSES = re.compile(r"[,.;:!?。，、；：！？…~～\n]|\s[-–—]\s|\b(?:and|but|so)\b")
 
 
 @cache
@@ -18,7 +18,7 @@ def _pattern(*names: str) -> re.Pattern[str]:
 def _all_clauses(answer: str, *meanings: str) -> bool:
     """Return whether every clause of an answer is of one of these meanings or a politeness, and at least one is of the meaning."""
     clauses = [
-        _pattern("edge").sub("", part.strip(" \"'“”‘’()（）").casefold())
+        _pattern("edge").sub("", part.strip(" \t\r\u3000\"'“”‘’()（）").casefold())
         for part in _CLAUSES.split(answer.replace("’", "'"))
     ]
     clauses = [clause for clause in clauses if clause]

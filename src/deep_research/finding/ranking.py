@@ -34,7 +34,8 @@ ABOUT_ITSELF = 0.75
 _OLD = re.compile(any_word("finding.not_current_patterns"), re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’」』）)\]]*(?:\s|$)")
 _ENTRY = re.compile(
-    r"^\s*(?:[-*•]\s+)?(?:\[\w{1,12}\]|\d{1,3}[.)])?\s*[^\n]{3,200}?\(?\b(?:19|20)\d\d[a-z]?\)?[.,:]\s", re.MULTILINE
+    r"^[^\S\n]*+(?:[-*•][^\S\n]++)?(?:\[\w{1,12}\]|\d{1,3}[.)])?[^\n]{3,200}?\(?\b(?:19|20)\d\d[a-z]?\)?[.,:]\s",
+    re.MULTILINE,
 )
 
 

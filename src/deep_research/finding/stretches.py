@@ -17,8 +17,8 @@ STEPS = 3_000
 LINE = 220
 _NUMBERED = re.compile(r"\s*\(?\d{1,3}[.)]")
 _SPACE = re.compile(r"\s+")
-_FENCE = re.compile(r"\s*(?:```+|~~~+)\s*")
-_MARK = re.compile(r"^(?:#{1,6}|[-*+•]|>)\s+|^\|\s*|\s*\|$")
+_FENCE = re.compile(r"(?:(?<!\s)\s++)?(?:```+|~~~+)\s*")
+_MARK = re.compile(r"^(?:#{1,6}|[-*+•]|>)\s+|^\|\s*|(?:(?<!\s)\s++)?\|$")
 
 
 def make_stretch(best: Best, words: Sequence[Word], location: str = "") -> Stretch:

@@ -25,7 +25,7 @@ from deep_research.steps import research, review
 from deep_research.steps.plan import needs_confirmation
 
 _QUERIES_PER_ROUND, _QUERIES_PER_CALL = 15, 5
-_HEADING = re.compile(r"#{1,4} +(.+?) *#*$")
+_HEADING = re.compile(r"#{1,4} ++(.*[^ #])[ #]*$")
 
 
 def union(existing: list[str], updates: list[str]) -> list[str]:

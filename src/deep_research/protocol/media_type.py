@@ -34,7 +34,7 @@ _HTML = re.compile(
 _FEED = re.compile(rb"<(rss|feed|rdf:RDF)[\s>]")
 _JSON = re.compile(rb'[{\[]\s*["{}\[\]]')
 _MAILBOX = re.compile(rb"From [^\n]{3,200}\d{4}[^\n]{0,20}\r?\n[\w-]+: ")
-_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
+_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*+=\s*+[\"']?\s*+([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
 _XML_CHARSET = re.compile(rb"^<\?xml[^>]{0,200}encoding\s*=\s*[\"']([A-Za-z0-9_:.-]{1,40})[\"']")
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),

@@ -17,7 +17,8 @@ from deep_research.worker_child import Limits
 from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 _TAGS = "think|thinking|thought|reasoning"
-_OPENING_TAG = re.compile(rf"^[ \t]*<({_TAGS})>", re.IGNORECASE | re.MULTILINE)
+_OPENING_TAG = re.compile(rf"^[ \t]*<(?:{_TAGS})>", re.IGNORECASE | re.MULTILINE)
+_NEXT_TAG = re.compile(rf"[ \t]*<(?:{_TAGS})>", re.IGNORECASE)
 _CLOSING_TAG = re.compile(rf"(?<!`)</(?:{_TAGS})>(?!`)", re.IGNORECASE)
 _LONE_CLOSING_TAG = re.compile(rf"</(?:{_TAGS})>[ \t]*(?:\n|\Z)", re.IGNORECASE)
 
@@ -166,19 +167,18 @@ def split_reasoning(text: str) -> tuple[str, str]:
         return text, ""
     said: list[str] = []
     thought: list[str] = []
-    rest = text
-    lone, opened = _LONE_CLOSING_TAG.search(rest), _OPENING_TAG.search(rest)
+    at = 0
+    lone, opened = _LONE_CLOSING_TAG.search(text), _OPENING_TAG.search(text)
     if lone and (not opened or lone.start() < opened.start()):
-        thought, rest = [rest[: lone.start()]], rest[lone.end() :]
-    while opened := _OPENING_TAG.search(rest):
-        said.append(rest[: opened.start()])
-        inner = rest[opened.end() :]
-        closed = _CLOSING_TAG.search(inner)
-        thought.append(inner[: closed.start()] if closed else inner)
-        rest = inner[closed.end() :] if closed else ""
+        thought, at = [text[: lone.start()]], lone.end()
+    while opened := _NEXT_TAG.match(text, at) or _OPENING_TAG.search(text, at):
+        said.append(text[at : opened.start()])
+        closed = _CLOSING_TAG.search(text, opened.end())
+        thought.append(text[opened.end() : closed.start() if closed else None])
+        at = closed.end() if closed else len(text)
     if not thought:
         return text, ""
-    return "".join([*said, rest]).strip(), "\n".join(part.strip() for part in thought)
+    return "".join([*said, text[at:]]).strip(), "\n".join(part.strip() for part in thought)
 
 
 def _call(call: RawCall, index: int, request: ModelRequest, *, complete: bool) -> ToolCall:

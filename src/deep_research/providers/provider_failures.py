@@ -27,7 +27,7 @@ class About(NamedTuple):
     base_url: str = ""
 
 
-_MOST_OF_A_WORD, _MOST_OF_A_MESSAGE, _MOST_OF_A_CALL = 200, 4_000, 64_000
+_MOST_OF_A_WORD, _MOST_OF_A_MESSAGE, _MOST_OF_A_CALL = 200, 2_000, 64_000
 """What is read of an error, wherever it comes from: of its codes, of its message, and of the call that it refuses."""
 
 
@@ -97,6 +97,7 @@ _CODES: dict[str, Meaning] = {
     "json_validate_failed": MALFORMED,
     "exceed_context_size_error": TOO_LONG,
 }
+
 
 _VENDOR_CODES: dict[tuple[str, str], Meaning] = {
     # DashScope uses OpenAI's word for tokens per minute; waiting helps.
@@ -249,11 +250,11 @@ def _explain(meaning: Meaning, failure: WireFailure, body: ErrorBody, about: Abo
 _OUTPUT_LIMITS = tuple(
     re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for pattern in (
-        r"max_?\w*_?tokens[^\[]{0,60}\[\s*\d+\s*,\s*(\d+)\s*\]",  # DeepSeek, DashScope: a range
+        r"max\w{0,40}tokens[^\[]{0,60}\[\s*\d+\s*,\s*(\d+)\s*\]",  # DeepSeek, DashScope: a range
         r"at most (\d+) (?:completion|output|new) tokens",  # OpenAI
         r"max_tokens: \d+ > (\d+)",  # Anthropic
-        r"max\w*tokens.{0,40}(?:less than or equal to|at most|not exceed|maximum(?: is| of)?)\W{0,3}(\d+)",  # Groq
-        r"max\w*tokens.{0,80}range is from \d+ \(inclusive\) to (\d+)",  # Gemini
+        r"max\w{0,40}tokens.{0,40}(?:less than or equal to|at most|not exceed|maximum(?: is| of)?)\W{0,3}(\d+)",  # Groq
+        r"max\w{0,40}tokens.{0,80}range is from \d+ \(inclusive\) to (\d+)",  # Gemini
         r"maximum (?:number of )?(?:output|completion) tokens[^\d.]{0,40}(\d+)",
         r"tokens you requested exceeds the model limit of (\d+)",  # Bedrock
     )

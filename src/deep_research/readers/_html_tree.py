@@ -14,7 +14,7 @@ from deep_research.text.page_noise import is_hidden
 Element = Any  # lxml.etree._Element
 
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
-_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*+=\s*+["']?\s*+([\w.:-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}encoding\s*=\s*["']([\w.:-]+)""")
 _XHTML = re.compile(r"^\s*(?:<\?xml|<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML)|<html[^>]{0,200}xmlns=", re.IGNORECASE)
 _BLOCK_TAG = re.compile(

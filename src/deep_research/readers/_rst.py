@@ -7,9 +7,9 @@ from itertools import pairwise
 from deep_research.text.document_builder import DocumentBuilder
 
 _ADORNMENT = re.compile(r"^([!-/:-@\[-`{-~])\1+\s*$")
-_ITEM = re.compile(r"^(\s*)([-*+•]|\(?(?:\d{1,3}|#|[a-zA-Z])[.)])\s+(.*)$")
-_DIRECTIVE = re.compile(r"^\.\.\s+(?:\|[^|]+\|\s+)?([\w:+.-]+)::\s*(.*)$")
-_FIELD = re.compile(r"^:([^:`]{1,200}(?:`[^`]*`)?[^:`]{0,200}):\s+(.*)$")
+_ITEM = re.compile(r"^(\s*)([-*+•]|\(?(?:\d{1,3}|#|[a-zA-Z])[.)])\s++(.*)$")
+_DIRECTIVE = re.compile(r"^\.\.\s+(?:\|[^|]+\|\s+)?([\w:+.-]+)::\s*+(.*)$")
+_FIELD = re.compile(r"^:([^:`]{1,200}(?:`[^`]*`)?[^:`]{0,200}):\s++(.*)$")
 _SIMPLE_TABLE = re.compile(r"^=+(?:\s+=+)+\s*$")
 _GRID_TABLE = re.compile(r"^\+(?:[-=]+\+)+\s*$")
 

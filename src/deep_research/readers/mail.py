@@ -56,7 +56,7 @@ def _messages(data: bytes) -> Iterator[bytes]:
 def _write_message(message: Message, builder: DocumentBuilder) -> None:
     subject = _field(message, "Subject") or "(no subject)"
     sender = _field(message, "From")
-    author = re.sub(r"\s*<[^>]*>", "", sender)
+    author = re.sub(r"(?:(?<!\s)\s++)?<[^<>]*>", "", sender)
     builder.part(subject, published=_date(message), media_type="message/rfc822", authors=(author,))
     builder.heading(1, subject)
     for name in _SHOWN:

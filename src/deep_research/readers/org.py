@@ -10,7 +10,7 @@ from deep_research.text.document_builder import DocumentBuilder
 
 _FIELD = re.compile(r"^#\+(title|author|date):\s*(.+)$", re.IGNORECASE | re.MULTILINE)
 _HEADING = re.compile(r"^(\*+)\s+(?:(?:TODO|DONE|NEXT|WAITING)\s+)?(?:\[#\w\]\s+)?(.*?)(?:\s+:[\w@:]+:)?\s*$")
-_ITEM = re.compile(r"^(\s*)(?:[-+]|(\d+)[.)])\s+(?:\[[ X-]\]\s+)?(.*)$")
+_ITEM = re.compile(r"^(\s*)(?:[-+]|(\d+)[.)])\s++(?:\[[ X-]\]\s++)?(.*)$")
 _LINK = re.compile(r"\[\[[^\[\]\n]*\]\[([^\[\]]*)\]\]|\[\[([^\[\]\n]*)\]\]")
 _MARK = re.compile(r"(?<![\w*/_=~+])([*/_=~+])(?=\S)([^\n]{0,200}?\S)\1(?![\w*/_=~+])")
 _UNSEEN = re.compile(r"^\s*(?:#(?:\s|\+|$)|:[\w+-]+:)")

@@ -276,7 +276,7 @@ def _document(builder: DocumentBuilder, about: dict[str, str], name: str) -> Doc
         title=title,
         media_type="application/pdf",
         published=iso_date("-".join(part for part in date.groups() if part)) if date else None,
-        authors=re.split(r"[;,]\s*|\s+and\s+", about.get("Author", "")),
+        authors=re.split(r"[;,]\s*|(?<!\s)\s++and\s+", about.get("Author", "")),
     )
 
 

@@ -28,7 +28,7 @@ _DATE_LINE = re.compile(
 )
 """A line near the beginning that says when a text was published."""
 _UNDERLINE = re.compile(r"^\s*([=\-~*#^])\1{2,}\s*$")
-_ITEM = re.compile(r"^(\s*)([-*+•·○●▪]|\(?\d{1,3}[.)]|[①-⑳])\s+(.*)$")
+_ITEM = re.compile(r"^(\s*)([-*+•·○●▪]|\(?\d{1,3}[.)]|[①-⑳])\s++(.*)$")
 _TERM = re.compile(r"^(\S.{0,80}?)(:{2,4}|;;)$")
 """A term of a definition list as AsciiDoc writes it; `;;` and `:::` stand one level deeper."""
 _CONTINUED = "+"

@@ -58,7 +58,7 @@ class TexReader:
             title=said.get("title") or name.rsplit(".", 1)[0],
             media_type=self.media_types[0],
             published=iso_date(said.get("date", "")),
-            authors=re.split(r"\s*\\and\s*", said.get("author", "")),
+            authors=re.split(r"(?:(?<!\s)\s++)?\\and\s*", said.get("author", "")),
         )
 
 

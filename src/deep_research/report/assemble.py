@@ -58,7 +58,7 @@ from deep_research.verification.statements import end_of_words, plain_text
 from deep_research.worker_child import Limits
 from deep_research.worker_pool import call_in_worker, in_worker_thread
 
-_TITLE = re.compile(r"\A\s*# +(.+?) *#*\n")
+_TITLE = re.compile(r"\A\s*+# ++(.*[^ #\n])[ #]*\n")
 _QUOTED_CHARS = 240
 _MOST_GAPS = 24
 

@@ -42,10 +42,12 @@ _MAX_WHY_CHARS = 200
 _EXPLAINING = (
     "message errorMessage error_message error detail errors title info errMsg msg reason readableMessage".split()
 )
-_HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_HTML = re.compile(rb"\s*+(?:<!--.*?-->\s*+)*+<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
 _WAIT_WORDS = re.compile(r"rate (?:limit )?exceeded|rate.?limit|too many requests|request limit", re.IGNORECASE)
-_CLOSED = re.compile(rb"</[\w:.-]+\s*>\s*(?:<!--.*?-->\s*)*$", re.DOTALL)
+_CLOSED = re.compile(rb"</[\w:.-]+\s*>\s*+(?:<!--.*?-->\s*+)*+$", re.DOTALL)
+_END = 2_000
+"""Bytes at the end of an answer among which the closing tag of its root is looked for."""
 
 
 def listed(value: Any) -> list[Any]:
@@ -346,7 +348,7 @@ def parse_xml(response: ApiResponse, source: type[Declaration], *, lenient: bool
     body = response.body.lstrip()
     if not body.startswith((b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or _HTML.match(body):
         raise _not_data(response, source, "XML")
-    for recover in (False, True) if lenient and _CLOSED.search(body) else (False,):
+    for recover in (False, True) if lenient and _CLOSED.search(body[-_END:]) else (False,):
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=recover
         )

@@ -34,9 +34,9 @@ from deep_research.sources._api_answers import (
 )
 from deep_research.sources._record_documents import line, paragraphs
 
-_NUMBER = re.compile(r"([A-Z]{2})\s*(D|PP|RE|H|T|P)?0*(\d[\dA-Z]*?)\s*([A-Z]\d?)?")
+_NUMBER = re.compile(r"([A-Z]{2})(D|PP|RE|H|T|P)?0*+(\d[\dA-Z]*?)([A-Z]\d?)?")
 _US_APPLICATION_DIGITS = 11  # US20240362478: the year and seven digits, of which other offices drop the first 0
-_COUNTRY_NOTE = re.compile(r"\s*\[[A-Z]{2}\]\s*$")
+_COUNTRY_NOTE = re.compile(r"(?:(?<!\s)\s++)?\[[A-Z]{2}\]\s*$")
 _FIELDED = re.compile(r"\b[a-z]{1,3}\s*(?:=|all|any|within)\s*", re.IGNORECASE)
 _MARGIN = timedelta(seconds=60)
 _THROTTLED = ("overloaded", "black")

@@ -16,7 +16,7 @@ from deep_research.sources._api import ApiOptions, ApiSource, rate, read_answer,
 from deep_research.sources._api_answers import Record, failure, limited, object_of
 from deep_research.text.document_builder import DocumentBuilder
 
-_HEADING = re.compile(r"^(={2,6})\s*(.+?)\s*\1\s*$", re.MULTILINE)
+_HEADING = re.compile(r"^(={2,6})([^\n]+?)\1[^\S\n]*$", re.MULTILINE)
 _WAITING = ("maxlag", "ratelimited")
 
 
@@ -122,10 +122,10 @@ def _article(title: str, body: str, published: str | None) -> Document:
     _writing.write_text(builder, pieces[0].replace("\n", "\n\n"))
     skipped = 0
     for marks, heading, text_below in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
-        level = len(marks)
+        level, heading = len(marks), heading.strip()  # noqa: PLW2901
         if skipped and level > skipped:
             continue
-        skipped = level if heading.strip().lower() in words("document.apparatus") else 0
+        skipped = level if heading.lower() in words("document.apparatus") else 0
         if not skipped:
             builder.heading(level, heading)
             _writing.write_text(builder, text_below.replace("\n", "\n\n"))

@@ -37,7 +37,7 @@ _FROM_DOCUMENTS = 4
 """Passages that a statement which cites nothing is held against, of all documents."""
 _LEAST_NAME = 3
 """A name of a document that is no longer tells nothing."""
-_TITLE = re.compile(r"^#{1,2} +(.+?) *#*$", re.MULTILINE)
+_TITLE = re.compile(r"^#{1,2} ++(.*[^ #\n])[ #]*$", re.MULTILINE)
 _TITLE_CHARS = 150
 _RAISED = re.compile(r"<sup>(\d{1,3})</sup>")
 """What is raised and cites nothing: m²."""

@@ -23,10 +23,11 @@ _RULE_SIGNS = " \t|:->*+.)0123456789"
 _PIECE = re.compile(r"\\[!-/:-@\[-`{-~]|`+|.")
 _TAG_NEXT = re.compile(r"[A-Za-z/!?]")
 
-_EMPHASIS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)")
+_EMPHASIS = re.compile(r"\*+|(?<!\w)_+|(?<!_)_++(?!\w)")
 _STARRED = re.compile(r"(\*+)\w[^*]*\1|[\W_]*")
 """Emphasis, or signs alone."""
-_MARKED = re.compile("{0}*[*_]{0}*".format(r"[^\s\"“”„«»()\[\]{}<>|,;]"))
+_EDGES = r"\s\"“”„«»()\[\]{}<>|,;"
+_MARKED = re.compile(rf"(?<![^{_EDGES}])[^{_EDGES}*_]*+[*_][^{_EDGES}]*")
 
 
 def literal_marks(text: str, said: str) -> Iterator[int]:

@@ -24,9 +24,11 @@ _REACH = 3
 and the whole book would stand under the last heading of its first chapter."""
 _MENU, _MENU_LINES = 60, 6
 """How long the lines before the contents are, and how many, that are a menu."""
-_NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)*)\.?\s+(?=\S)")
+_NUMBER = re.compile(r"(?P<number>\d++(?:\.\d++)*+)\.?\s++(?=\S)")
 _BULLET = re.compile(r"^[-*+•►▸]\s*")
-_BEHIND = re.compile(r"\s*(?:(?:\.\s?){3,}\s*\d*|\[edit\]|\[[^\]]{1,10}\])$|Toggle .{1,80} subsection$", re.IGNORECASE)
+_BEHIND = re.compile(
+    r"(?<![.\s])\s*+(?:\.\s*+){3,}+\d*+$|(?:(?<!\s)\s++)?\[[^\]]{1,10}\]$|Toggle .{1,80} subsection$", re.IGNORECASE
+)
 """What may follow the name of a heading: the number of its page, a link to edit it, a switch."""
 _MARKED = re.compile(r"^#{1,6} \S", re.MULTILINE)
 _ENDS = re.compile(r"[.!?:;,。！？：；，、]$")
@@ -130,7 +132,7 @@ def _key(line: str) -> str:
     if len(line) > _LONGEST_LINE:
         return ""
     plain = _BEHIND.sub("", _BEHIND.sub("", _BULLET.sub("", line)))
-    plain = _NUMBER.sub("", plain, count=1) if _NUMBER.match(plain) else plain
+    plain = plain[number.end() :] if (number := _NUMBER.match(plain)) else plain
     name = " ".join(plain.casefold().split())
     return name if 1 < len(name) <= _LONGEST and not _ENDS.search(name) else ""
 

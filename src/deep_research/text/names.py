@@ -69,7 +69,7 @@ _PERSONS_TITLES = frozenset(words("names.persons_titles"))
 _MIXED = re.compile(r"[a-z0-9][A-Z]|[a-z]_[a-z]|[A-Z]{2}|[A-Za-z]\d|\d[A-Za-z]|[a-z]\.[a-z]{2,}")
 _QUANTITY = re.compile(r"[~<>]?\d[\d.,]*(?:st|nd|rd|th|s|x|[a-zA-Zµμ]{1,4})?(?:-[a-z]+)*\Z")
 _IS_VERSION = re.compile(
-    r"(?:(?P<v>v\.?)|versions? )?(?P<number>\d+(?:\.\d+)*?)(?P<zeros>(?<=\.\d)(?:\.0)+)?", re.IGNORECASE
+    r"(?=.{1,60}\Z)(?:(?P<v>v\.?)|versions? )?(?P<number>\d+(?:\.\d+)*?)(?P<zeros>(?<=\.\d)(?:\.0)+)?", re.IGNORECASE
 )
 _LAST_NUMBER = re.compile(r"(?<![\d.])\d+(?:\.\d+)+(?=\W*\Z)")
 _ADDRESS = re.compile("[:/]")
@@ -246,7 +246,7 @@ _MEMBER = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w{2,})(?:\(\))?")
 """A name of code with the module or class it belongs to: documentation leaves those out under their heading."""
 
 
-_RELEASE = re.compile(r"(?P<of>.*[A-Za-z][\w.+#-]*) (?P<number>\d+\.\d+)")
+_RELEASE = re.compile(r"(?=.{1,200}\Z)(?P<of>.*[A-Za-z][\w.+#-]*) (?P<number>\d+\.\d+)")
 """A release of something that is named: Python 3.8."""
 _VERSION_WORD = f"(?:{any_word('numbers.name_before_patterns')})"
 

@@ -22,7 +22,7 @@ SAME = 0.8
 STRETCH, _SHARED = 8, 8
 """Terms of a stretch, and how many stretches two texts share when one was copied from the other, whatever else they say."""
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
-_MARKUP = re.compile(r":[a-z][\w:+.-]*:(?=`)|[`*~\\]")
+_MARKUP = re.compile(r":[a-z][\w:+.-]{0,80}:(?=`)|[`*~\\]")
 """Roles and marks of a text's source (reStructuredText, Markdown)."""
 
 

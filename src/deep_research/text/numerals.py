@@ -24,7 +24,7 @@ _HAN_NUMBER = compile_on_use(
 )
 _HAN_IDIOMS = frozenset(words("numerals.idioms"))
 _HAN_YEAR = compile_on_use(f"[{_ONES}][{_ZEROS}{_ONES}]{{3}}")
-_HAN_WELL_FORMED = compile_on_use(rf"(?:[{_ONES}]?[{_TENS}](?:[{_ZEROS}]?[{_ONES}])?|[{_ONES}])*(?:[{_MYRIADS}]+.*)?")
+_HAN_WELL_FORMED = compile_on_use(rf"(?:[{_ONES}]?[{_TENS}](?:[{_ZEROS}]?[{_ONES}])?|[{_ONES}])*(?:[{_MYRIADS}].*)?")
 _KOREAN_NUMBER = compile_on_use(
     rf"(?<![{HANGUL}])(?!{any_word('numerals.no_native_patterns')})(?P<native>{any_of(_NATIVE)})"
     rf"(?= ?{any_word('numerals.native_counter_patterns')})"

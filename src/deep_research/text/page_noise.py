@@ -30,7 +30,7 @@ def without_orders(text: str) -> str:
 
 # Too small to see, of no size with what is over cut off, off the screen, clipped away, or without colour.
 _HIDDEN_STYLE = compile_on_use(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*[01]?(?:\.\d+)?(?:px|pt)?\s*(?:!|;|$)"
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*+[01]?(?:\.\d+)?(?:px|pt)?\s*(?:!|;|$)"
     r"|opacity\s*:\s*0(?:\.0\d*)?\s*(?:!|;|$)|(?:left|top|right|bottom|text-indent|margin-left)\s*:\s*-\d{4,}"
     r"|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)"
     r"|clip-path\s*:\s*(?:inset\(\s*(?:50|100)%|circle\(\s*0)|transform\s*:[^;]*scale\(\s*0\s*[,)]"

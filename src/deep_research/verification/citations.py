@@ -43,7 +43,7 @@ _LINK = re.compile(r"\((?:[#./]|\w+:|[sS]\d)[^()\s]{0,200}\)|\(\)")
 """An address behind a bracket; words in parentheses are the writer's."""
 _WRAPPING = (re.compile(r"<sup>\s{0,2}$|(?<!\w)\^$", re.IGNORECASE), re.compile(r"\s{0,2}</sup>|\^", re.IGNORECASE))
 _LINE_START = re.compile(r"(?:^|\n)[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?$")
-_JOINT = re.compile(r"[ \t]*[,;、，；]?[ \t]*")
+_JOINT = re.compile(r"[ \t]*+[,;、，；]?[ \t]*")
 _NUMBER = re.compile(r"(?<!\\)\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\](?![(:])")
 
 

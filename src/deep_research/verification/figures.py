@@ -18,7 +18,7 @@ _COUNTED = 2
 """Up to so many things an author counts in words: "three ways" is no figure of a source."""
 _DIGITS = re.compile(r"\d[\d,.]*\d|\d")
 _SUM = re.compile(
-    r"(?P<terms>[\d,.]+\s?\S{0,3}(?:\s?[-+−×*÷/]\s?[\d,.]+\s?[%\w]{0,3}){1,6})\s?[=≈]\s?(?P<result>[\d,.]+)"
+    r"(?P<terms>(?<![\d,.])[\d,.]++\s?\S{0,3}(?:\s?[-+−×*÷/]\s?[\d,.]++\s?[%\w]{0,3}){1,6})\s?[=≈]\s?(?P<result>[\d,.]+)"
 )
 _SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/([12]\d{3})(?![\d/])")
 
@@ -95,7 +95,7 @@ def _is_own(statement: str, figure: Quantity, written: str) -> bool:
 def _right_sums(statement: str) -> Iterator[tuple[int, int]]:
     """Yield where results stand of sums written out that are right: "200 × 8% = 16"."""
     for written in _SUM.finditer(statement) if re.search("[=≈]", statement) else ():
-        value = evaluate(re.sub(r"[^\W\d]+$", "", written["terms"]))
+        value = evaluate(re.sub(r"[^\W\d]{1,3}$", "", written["terms"]))
         if value is not None and agrees(written["result"], value):
             yield written.span("result")
 

@@ -34,7 +34,7 @@ _EMPHASIS = re.compile(
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\((?:[^()\s]|\([^()\s]{0,200}\)){0,1000}(?:\s\"[^\"\n]{0,200}\")?\)")
 _STOPS_BEFORE = re.compile(r"[.!?…。！？][\"'”’」』）)\]*_]{0,4}$")
 _HEADING_MARKS = re.compile(
-    r"^[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?#{1,6}[ \t]*|[ \t]+#{1,6}[ \t]*$|\n[ \t>]*(?:=+|-+)[ \t]*$"
+    r"^[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?#{1,6}[ \t]*|(?<![ \t])[ \t]++#{1,6}[ \t]*$|\n[ \t>]*+(?:=+|-+)[ \t]*$"
 )
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 _BOLD_LABEL = re.compile(r"(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__)[.:。：]?\Z")
@@ -79,7 +79,7 @@ def end_of_words(text: str, end: int) -> int:
 
 def is_reference_heading(title: str) -> bool:
     """Return whether a heading stands above the list of what a report cites."""
-    named = re.sub(r"^[\W\d]+|[\W\d]+$", "", title.casefold())
+    named = re.sub(r"^[\W\d]+|(?<![\W\d])[\W\d]++$", "", title.casefold())
     return named in _reference_headings()
 
 
