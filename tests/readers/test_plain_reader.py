@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -164,6 +166,16 @@ def test_restructured_text():
         "| A | B |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |\n\n"
         "The note."
     )
+
+
+def test_restructured_text_reads_no_other_file(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("s3cret, words")
+    text = f"Before.\n\n.. include:: {secret}\n\n.. csv-table::\n   :file: {secret}\n\n.. raw:: html\n   :file: {secret}\n\nAfter."
+    read_text = read(text, "a.rst")
+    assert "s3cret" not in read_text
+    assert read_text.startswith("Before.")
+    assert read_text.endswith("After.")
 
 
 TEXT = """USER GUIDE
