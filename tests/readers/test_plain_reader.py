@@ -1,12 +1,8 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from deep_research.errors import Unreadable
-from deep_research.readers import _markdown
-from deep_research.readers._markdown import write_markdown
 from deep_research.readers.plain import PlainReader
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -271,23 +267,6 @@ def test_definition_lists_of_asciidoc_are_items_with_their_terms() -> None:
 def test_two_colons_in_prose_make_no_definition() -> None:
     text = "The operator is ::\nand it casts a value to another type in every place where it is used.\n"
     assert "- " not in PlainReader().read(text.encode(), name="note.txt").text
-
-
-_LINES = (
-    "Plain prose that goes\non here.", "# A heading", "## Closed ##", "- item", "1. one", "    code", "```", "~~~", "> quote",
-    "Title\n===", "a | b\n--|--\n1 | 2", "two  \nlines", "*em* x", "12. x", "2024 was", "(so) it is", "[a]: http://x", "see [a]",
-    "a & b", "<b>x</b>", "中文\n继续", "x\\y", "#", "* * *", "\ttab",
-)  # fmt: skip
-
-
-@given(st.lists(st.tuples(st.sampled_from(_LINES), st.sampled_from(("\n", "\n\n", "\n\n\n", "\n \n"))), max_size=8))
-@settings(max_examples=300, deadline=None)
-def test_paragraphs_that_need_no_parser_are_read_as_the_parser_reads_them(lines: list[tuple[str, str]]) -> None:
-    text = "".join(line + end for line, end in lines)
-    short, whole = DocumentBuilder(), DocumentBuilder()
-    write_markdown(text, short)
-    _markdown._Blocks(whole).write(_markdown._parser().parse(_markdown._prepare(text)))
-    assert short.document() == whole.document()
 
 
 def test_lines_of_asciidoc_for_the_program_that_prints_it_are_no_text() -> None:

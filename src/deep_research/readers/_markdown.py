@@ -18,11 +18,6 @@ _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)
 _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _SAID = re.compile(r"^([A-Za-z][\w -]{0,40}?)\s*[:=]\s*(?=\S)(?!\{\{|[\[/]|https?:)(.{1,300}?)\s*$", re.MULTILINE)
 """A field of the front matter with its value in one line."""
-_BLANK = re.compile(r"(\n\n+)")  # begins with a literal, which is quick to find
-_PLAIN = r"[^\\`*_\[\]<&|~\n]"
-_PROSE_LINE = rf"(?!\d+[.)])[\w“”\"'‘’«(（「《]{_PLAIN}*"
-_PROSE = re.compile(rf"{_PROSE_LINE}(?:\n{_PROSE_LINE})*")
-_HEADING = re.compile(rf"(#{{1,6}}) +({_PLAIN}+)")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
 _NOTE = re.compile(r"^( {0,3})\[\^[^\]\n]+\]:[ \t]*", re.MULTILINE)
 _DEFINITION = re.compile(r"^(?= {0,3}\[[^\]\n]+\]:[ \t]+\S)", re.MULTILINE)
@@ -56,51 +51,8 @@ def write_markdown(text: str, builder: DocumentBuilder) -> dict[str, str]:
         for name, value in _SAID.findall(match.group(1)):
             if name.lower() not in fields:
                 builder.item(f"{name}: {value}")
-    blocks = _Blocks(builder)
-    for piece, is_plain in _pieces(_prepare(text)):
-        if is_plain and (heading := _HEADING.fullmatch(piece)):
-            builder.heading(len(heading[1]), heading[2])
-        elif is_plain:
-            builder.paragraph(piece)
-        else:
-            blocks.write(_parser().parse(piece))
+    _Blocks(builder).write(_parser().parse(_prepare(text)))
     return fields
-
-
-def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield paragraphs and headings without any marks, which need no parser, each by itself, and what stands between them;
-    with each whether it is plain.
-
-    A text with definitions of links, which hold everywhere in it, is one piece.
-    """
-    if "]:" in text and _DEFINITION.search(text):
-        yield text, False
-        return
-    blocks = _BLANK.split(text)  # with what stands between them
-    others: list[str] = []
-    for number in range(0, len(blocks), 2):
-        block = blocks[number]
-        if (_is_prose(block) or _HEADING.fullmatch(block)) and not _is_open(others):
-            if others:
-                yield "".join(others), False
-                others = []
-            yield block, True
-        else:
-            others += blocks[number : number + 2]
-    if others:
-        yield "".join(others), False
-
-
-def _is_prose(block: str) -> bool:
-    return _PROSE.fullmatch(block) is not None and "  \n" not in block
-
-
-def _is_open(blocks: Sequence[str]) -> bool:
-    """Tell whether fenced code that begins in these blocks may go on behind them."""
-    if not any("```" in block or "~~~" in block for block in blocks):
-        return False
-    rest = _FENCED.sub("", "".join(blocks))
-    return "```" in rest or "~~~" in rest
 
 
 @cache
