@@ -9,7 +9,7 @@ from deep_research.text.document_builder import DocumentBuilder
 
 _DIRECTIVE = re.compile(r"^ *\.\. +(?:\|[^|\n]+\|\s+)?([\w:+.-]{1,80})::", re.MULTILINE)
 _ROLE = re.compile(r":([\w:+.-]{1,80}):`")
-_TITLED_TARGET = re.compile(r"(.+?)\s+<.*>", re.DOTALL)
+_TITLED_TARGET = re.compile(r"(.+?)(?<!\s)\s++<.*>", re.DOTALL)
 _OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 _LONGEST_LINE, _LONGEST_MARKED = 1_000_000_000, 5_000
 """Docutils drops a text with a longer line. In a longer paragraph no marks are looked for: a mark that nothing closes has it
