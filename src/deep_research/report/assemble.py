@@ -84,6 +84,8 @@ class Finished:
     disagreements: tuple[Disagreement, ...] = ()
 
 
+_SHORT = 100_000
+"""Characters of a text that is put together in this process: what patterns do with it takes no longer than a moment."""
 _LIMITS = Limits(memory=1_000_000_000, cpu_seconds=30.0)
 
 
@@ -100,15 +102,17 @@ class Circumstances(NamedTuple):
 
 
 async def assemble(ctx: RunContext, done: Finished) -> Report:
-    """Return the report, put together in a worker: what sources, writers and models wrote is gone through with patterns.
+    """Return the report; a long text is gone through with patterns in a worker, which asks for what the library holds.
 
     Raises WorkTooLarge for a text that takes too long.
     """
     about = await in_background(_circumstances, ctx)
+    if len(done.text) <= _SHORT:
+        return await in_background(assemble_here, done, about, ctx.library)
     given, offered = (done, about), offered_of(ctx.library)
     try:
         return await in_worker_thread(
-            call_in_worker, assemble_here, *given, returns=Report, limits=_LIMITS, offered=offered
+            call_in_worker, assemble_in_worker, *given, returns=Report, limits=_LIMITS, offered=offered
         )
     except WorkTooLarge as error:
         message = "Putting the report together took too much computing or memory, and was ended."
@@ -128,12 +132,13 @@ def _circumstances(ctx: RunContext) -> Circumstances:
     )
 
 
-def assemble_here(done: Finished, about: Circumstances) -> Report:
-    """Return the report with its references, gaps and method note, and everything that can be looked up in it.
+def assemble_in_worker(done: Finished, about: Circumstances) -> Report:
+    """Return the report, put together in a worker, whose parent has the library."""
+    return assemble_here(done, about, cast(Library, AskedLibrary()))
 
-    Done in a worker: its parent has the library.
-    """
-    library = cast(Library, AskedLibrary())
+
+def assemble_here(done: Finished, about: Circumstances, library: Library) -> Report:
+    """Return the report with its references, gaps and method note, and everything that can be looked up in it."""
     language = done.question.language
     title, text, claims = _titled(done)
     is_written = about.reasoner.is_language_model and about.workflow != "verify"

@@ -132,12 +132,12 @@ class DatedOptions(ApiOptions):
 
 _T = TypeVar("_T")
 _SHORT = 65_536
-"""Bytes of JSON that are read at once; what is longer, and markup of any length, is read in a worker."""
+"""Bytes that are read at once; a longer answer is read in a worker."""
 
 
 async def read_answer(parse: Callable[..., _T], response: ApiResponse, **about: Any) -> _T:
     """Return `parse(response, **about)`. Raises what it raises, and Unreadable for an answer that takes too long."""
-    if len(response.body) <= _SHORT and b"<" not in response.body[:100]:
+    if len(response.body) <= _SHORT:
         return parse(response, **about)
     return await in_a_worker(parse, response, size=len(response.body), **about)
 
