@@ -144,21 +144,16 @@ def _of_unread(claim: Claim, text: str, unread: Mapping[str, str]) -> Claim:
 
 
 async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], text: str) -> Findings:
-    """Return what code and a judge find wrong with statements, each against the passages it cites.
-
-    What nobody has written, but code has copied, is nobody's statement: nothing is looked for in it.
-    """
-    is_written = ctx.reasoner.info.is_language_model
-    if not is_written and ctx.settings.workflow not in _FOREIGN:
-        return Findings()
+    """Return what code and a judge find wrong with statements, each against the passages it cites."""
     question = assignment.question.text
-    is_whole = ctx.settings.workflow == "verify" and not is_written
+    is_whole = ctx.settings.workflow == "verify" and not ctx.reasoner.info.is_language_model
     flags = await asyncio.to_thread(_flags, claims, text, assignment, ctx.library, is_whole=is_whole)
     sure = [p for claim in claims for p in _sure_problems(claim, flags.get(claim.id, ()))]
     if text:
         sure += await asyncio.to_thread(_chart_problems, text, ctx.library)
-    if not is_written:
-        noticed = (p for claim in claims for p in _noticed(claim, flags.get(claim.id, ())))
+    if not ctx.reasoner.info.is_language_model:
+        foreign = claims if ctx.settings.workflow in _FOREIGN else ()
+        noticed = (p for claim in foreign for p in _noticed(claim, flags.get(claim.id, ())))
         return Findings(problems=(*sure, *noticed))
     facts = [claim for claim in claims if claim.passages]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
