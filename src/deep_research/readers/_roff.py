@@ -1,7 +1,7 @@
 """What roff says besides the macros of pages: comments, conditions, escapes, and the macros within a line of mdoc."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 _COMMENT = re.compile(r"(?<!\\)\\[\"#].*")
 _DEFINITION = re.compile(r"[.'][ \t]*(?:de1?|am|ig)\b")
@@ -12,12 +12,14 @@ _ESCAPE = re.compile(
     r"|[hvwlLoNXAbDZxRSHBC]'[^'\n]*+'|\*.|(.?))"
 )
 _WORD = re.compile(r'"((?:[^"]|"")*+)"?|((?:\\.|[^\s\\])++|\\)')
-_SIGNS = dict(zip(
+_SIGNS: Mapping[str, str] = dict(zip(
     "bu em en aq dq lq rq oq cq Aq L\" R\" -- co rg tm ha ti rs ga mu +- -> <- >= <= != de ul sl at sh lB rB lC rC ba hy".split(),
     "• — – ' \" “ ” ‘ ’ ' \" \" — © ® ™ ^ ~ \\ ` × ± → ← ≥ ≤ ≠ ° _ / @ # [ ] { } | -".split(), strict=True,
 ))  # fmt: skip
-_KEPT = dict(zip("- ~0e\\'`.", "-   \\\\'`.", strict=True))
-_AROUND = dict(zip("Op Oo Ql Sq Dq Qq Pq Bq Aq".split(), "[] [] ‘’ ‘’ “” “” () [] <>".split(), strict=True))
+_KEPT: Mapping[str, str] = dict(zip("- ~0e\\'`.", "-   \\\\'`.", strict=True))
+_AROUND: Mapping[str, str] = dict(
+    zip("Op Oo Ql Sq Dq Qq Pq Bq Aq".split(), "[] [] ‘’ ‘’ “” “” () [] <>".split(), strict=True)
+)
 
 
 def shown_lines(text: str) -> Iterator[str]:
