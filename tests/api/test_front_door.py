@@ -13,6 +13,7 @@ from deep_research.assembly.reasoner_choice import resolve_provider
 from deep_research.data import Report
 from deep_research.errors import ConfigError, NeedsAnswer, RunBusy
 from deep_research.events import ReportReady, Reviewed, RunStarted
+from deep_research.report.blocks import DOUBT_SIGN
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import list_runs
 from tests.runs.running import engines
@@ -208,3 +209,14 @@ async def test_b11_who_cannot_answer_leaves_the_run_waiting(docs: Path, own_stat
 
 def test_the_version_is_public() -> None:
     assert deep_research.__version__.count(".") == 2
+
+
+def test_what_is_copied_from_documents_is_nobodys_claim(tmp_path: Path, own_state: Path) -> None:
+    said = "To clone it type “git clone `<REPO>` into a folder”, then run it."
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "setup.md").write_text(f"# Setup\n\n{said}\n")
+    report = research("How do I clone it into a folder?", docs=[docs])
+    assert said in report.report
+    assert DOUBT_SIGN not in report.report
+    assert report.problems == ()

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from deep_research.data import LIBRARY, Action, Brief, Message, Observation, Question, Ranking, Section, Term, Turn
+from deep_research.finding.finder import find
 from deep_research.finding.finder_reasoner import FinderReasoner
+from deep_research.finding.notes import write_notes
+from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from tests.finding.folders import library_of, researched
 from tests.finding.test_find import KOREAN, MANUAL
@@ -119,6 +122,21 @@ def test_of_a_script_without_spaces_nothing_is_said_to_be_missing(tmp_path: Path
     assert ("段落中" in text) == bool(named)
     assert "设多大”" not in text
     assert named in text
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "ja", "ko"])
+def test_of_a_word_that_stands_there_in_another_form_that_is_said(tmp_path: Path, language: str) -> None:
+    plans = "# Cloud\n\nHosting by partners is offered.\n\n# Sales\n\nA price list.\n"
+    with library_of(tmp_path / "docs", {"cloud.md": plans}) as library:
+        (part,) = find("Is the cloud hosted at which price?", "en", library).parts
+        notes = write_notes(part, language, library)
+    assert part.closest == ("cloud", "hosted")
+    assert (
+        phrase("finder_closest", language, words=phrase("finder_comma", language).join(("“cloud”", "“hosted”")))
+        in notes
+    )
+    form = {"en": "form", "zh": "变化形式", "ja": "語形", "ko": "다른 꼴"}
+    assert form[language] in notes
 
 
 def test_a_report_with_nothing_found_cites_nothing(tmp_path: Path) -> None:

@@ -324,6 +324,9 @@ def _more() -> Iterator[tuple[str, Callable[[], bytes]]]:
         ("formulas.tex", b"$", b"$x "),
         ("marks.org", b"", b"*a "),
         ("links.org", b"", b"[["),
+        ("terms.man", b".TH a 1\n", b".TP\nx\n"),
+        ("groups.man", b".TH a 1\n", b".if x \\{\\\n"),
+        ("quotes.man", b".TH a 1\n.B ", b'"" \\h\''),
         ("cells.ipynb", b'{"cells":', b"["),
         ("gaps.py", b"", b"\n \n"),
     ):

@@ -6,8 +6,17 @@ Text = tuple[str, float, float, float]
 """A line with its left and bottom edge and its font size, in points."""
 
 
-def make_pdf(pages: Sequence[Sequence[str | Text]], *, info: str = "", encrypted: bool = False) -> bytes:
-    """Return a PDF of pages of lines; a plain string stands below the one before, in size 11."""
+def make_pdf(
+    pages: Sequence[Sequence[str | Text]],
+    *,
+    info: str = "",
+    encrypted: bool = False,
+    outline: Sequence[tuple[str, int, float]] = (),
+) -> bytes:
+    """Return a PDF of pages of lines; a plain string stands below the one before, in size 11.
+
+    `outline` are entries with their page, from 0, and how high on it they lead, in points.
+    """
     objects = ["", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"]
     kids: list[int] = []
     for lines in pages:
@@ -20,6 +29,15 @@ def make_pdf(pages: Sequence[Sequence[str | Text]], *, info: str = "", encrypted
         kids.append(len(objects))
     objects[0] = "<< /Type /Catalog /Pages 2 0 R >>"
     objects[1] = f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(f'{kid} 0 R' for kid in kids)}] >>"
+    if outline:
+        first = len(objects) + 2
+        objects[0] = f"<< /Type /Catalog /Pages 2 0 R /Outlines {first - 1} 0 R >>"
+        objects.append(f"<< /First {first} 0 R /Last {first + len(outline) - 1} 0 R /Count {len(outline)} >>")
+        for number, (title, page, top) in enumerate(outline, start=first):
+            following = f"/Next {number + 1} 0 R" if number - first + 1 < len(outline) else ""
+            objects.append(
+                f"<< /Title ({title}) /Parent {first - 1} 0 R {following} /Dest [{kids[page]} 0 R /XYZ 72 {top} 0] >>"
+            )
     trailer = ""
     if info:
         objects.append(f"<< {info} >>")

@@ -26,6 +26,9 @@ READ = (
     "spans.html",
     "nested.eml",
     "links.org",
+    "terms.man",
+    "groups.man",
+    "quotes.man",
     "arguments.tex",
 )
 REFUSED = (

@@ -307,3 +307,9 @@ def test_a_box_within_a_section_is_text_and_a_side_bar_of_the_page_is_not() -> N
     )
     assert "A server may have a GPS receiver." in text
     assert "Contact us" not in text
+
+
+def test_a_template_that_is_no_page_has_the_text_of_its_slots_and_buttons() -> None:
+    piece = '<button @click="show">Open it</button>\n<box><template #header><h3>The head</h3></template></box>'
+    assert read(piece).text == "Open it\n\n### The head"
+    assert read(f"<html><body>{piece}</body></html>").text == ""

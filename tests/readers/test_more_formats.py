@@ -1,5 +1,6 @@
 """What lies in people's folders beside documents of an office: notebooks, mail, OpenDocument, RTF, Org, LaTeX, code."""
 
+import gzip
 import json
 import re
 import subprocess
@@ -121,6 +122,80 @@ def test_org():
         "```\n* run\n```\n\nThen rest."
     )
     assert document.title == "On call"
+
+
+MAN = r""".\" Copyright of somebody
+.de Vb
+.ft CW
+..
+.ie \n(.g .ds Aq \(aq
+.el \{\
+.ds Aq '
+hidden
+.\}
+.TH KILLALL 1 2021\-01\-11 psmisc "User Commands"
+.ad l
+.SH NAME
+killall \- kill \fIprocesses\fP by name\" hidden
+.SH "SEE ALSO" \(bu NOTES
+.IP "\fB\-o\fP, \fB\-\-older\-than\fP" 4
+Match only older
+.BR processes (7).
+.TP
+.B \-q
+.TP
+.B \-\-quiet
+Do not \[lq]complain\[rq].
+.PP
+Since=
+.RS 4
+A definition.
+.RE
+.sp
+.RS 4
+.ie n \{\
+\h'-04'\(bu\h'+03'\c
+.\}
+.el \{\
+.IP \(bu 2.3
+.\}
+A bullet.
+.RE
+.SS
+Code
+.nf
+ one  \e
+\&.two
+.fi
+"""
+
+
+def test_a_manual_page_is_read_without_the_marks_of_roff():
+    document = read(MAN.encode(), "link.1")
+    assert (document.title, document.published, document.media_type) == ("killall(1)", "2021-01-11", "text/troff")
+    assert document.text == (
+        "# killall(1)\n\n## NAME\n\nkillall - kill processes by name\n\n## SEE ALSO • NOTES\n\n"
+        "- -o, --older-than: Match only older processes(7).\n- -q, --quiet: Do not “complain”.\n- Since=: A definition.\n"
+        "- A bullet.\n\n### Code\n\n```\n one  \\\n.two\n```"
+    )
+    assert read(gzip.compress(MAN.encode()), "link.1.gz").title == "killall(1)"
+
+
+def test_mdoc():
+    text = (
+        ".Dd March 2, 2020\n.Dt PUMP 8\n.Os\n.Sh NAME\n.Nm pump\n.Nd moves water\n.Sh SYNOPSIS\n.Nm\n.Op Fl v Ar level\n"
+        ".Ar\n.Sh OPTIONS\n.Bl -tag -width x\n.It Fl v , Fl Fl verbose Ns = Ns Ar n\nSays more, see\n.Xr flow 5 .\n.El\n"
+    )
+    assert read(text.encode(), "pump.8").text == (
+        "# pump(8)\n\n## NAME\n\npump - moves water\n\n## SYNOPSIS\n\npump [-v level] file ...\n\n## OPTIONS\n\n"
+        "- -v, --verbose=n: Says more, see flow(5)."
+    )
+
+
+def test_a_page_that_leads_to_another_is_named_as_such():
+    with pytest.raises(Unreadable, match="link to another manual page"):
+        read(b".so man1/killall.1\n", "pkill.1")
+    assert read(b"Words.\n.TH is no macro here\n", "a.1").media_type == "text/plain"
 
 
 def test_latex():

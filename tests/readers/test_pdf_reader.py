@@ -35,6 +35,25 @@ def test_larger_lines_are_headings():
     assert document.title == "A Large Title"
 
 
+def test_the_entries_of_an_outline_are_the_headings_and_nothing_is_guessed() -> None:
+    first: list[str | Text] = [
+        ("Printed from a browser", 72, 800, 16), ("2.1 The long way", 72, 760, 14), ("to the sea", 72, 744, 14),
+        (f"{WIDE}.", 72, 720, 11), ("Note", 72, 680, 16), (f"{WIDE} too.", 72, 660, 11),
+    ]  # fmt: skip
+    second: list[str | Text] = [("Ways", 72, 760, 11), (f"{WIDE} there.", 72, 720, 11), (f"{WIDE} back.", 72, 660, 11)]
+    outline = [("The long way to the sea", 0, 774.0), ("Ways", 1, 774.0), ("In a picture", 1, 680.0)]
+    document = PdfReader().read(make_pdf([first, second], outline=outline), name="a.pdf")
+    assert [heading.title for heading in document.headings] == [
+        "2.1 The long way to the sea",
+        "Ways",
+        "In a picture",
+    ]
+    assert document.text.count("The long way") == 1
+    assert document.text.index("there.") < document.text.index("In a picture") < document.text.index("back.")
+    guessed = PdfReader().read(make_pdf([first, second]), name="a.pdf")
+    assert "Printed from a browser" in [heading.title for heading in guessed.headings]
+
+
 def test_running_headers_and_page_numbers_are_dropped():
     pages: list[list[str | Text]] = [
         [("Journal of Tests", 72, 800, 9), (f"Content of sheet {word}.", 72, 700, 11), (f"Page {n} of 8", 280, 40, 9)]

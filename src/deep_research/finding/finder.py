@@ -45,12 +45,16 @@ class Thing(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A part of a question with its places in order, its words, weighed, and the things that it compares."""
+    """A part of a question with its places in order, its words, weighed, and the things that it compares.
+
+    `ordering` are sources of which something is not shown, see `PartPlaces`.
+    """
 
     part: Part
     places: tuple[Best, ...]
     words: tuple[Word, ...]
     things: tuple[Thing, ...] = ()
+    ordering: tuple[str, ...] = ()
 
     @property
     def texts(self) -> list[str]:
@@ -85,7 +89,7 @@ def rank_places(part: Part, language: str, library: Library, sources: Sequence[s
     things = [Thing(own, tuple(_rank(part.text, hits, [*own, *rest], context, texts))) for own in named]
     if things:
         ranked = _both_first(ranked, named)
-    return Ranked(part, tuple(ranked), tuple(words), tuple(things))
+    return Ranked(part, tuple(ranked), tuple(words), tuple(things), tuple(texts.ordering))
 
 
 def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -> PartPlaces:
@@ -105,6 +109,7 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
         is_complete=complete,
         is_covered=any(has_all(asked, one.candidate.terms | one.candidate.above) for one in ranked.places),
         things=part.things,
+        ordering=tuple(source.title for source in map(library.source, ranked.ordering) if source is not None),
         stretches=tuple(stretches),
         places=_places(ranked.places, words, shown, library),
     )

@@ -65,6 +65,8 @@ def _stretches(part: PartPlaces, language: str, library: Library) -> Iterator[st
             yield from _cited(piece, library)
     if not part.stretches:
         yield phrase("finder_nothing", language)
+    if part.ordering:
+        yield phrase("finder_ordering", language, titles=", ".join(part.ordering[:_MOST_NAMED]))
 
 
 def _not_together(part: PartPlaces, language: str) -> str:

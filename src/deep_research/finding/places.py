@@ -44,7 +44,8 @@ class PartPlaces(Noun):
     `words` are those that were looked for, `missing` those that stand in no text that was read. `together` says
     whether one passage has them all; where none has, `closest` are those of the best place. `is_complete` says
     that every text was looked through for that. `is_covered`: one of the places has every word of the part, also of a
-    script whose words nothing parts. `things` are the two or more things that the part compares.
+    script whose words nothing parts. `things` are the two or more things that the part compares, `ordering` the titles of
+    documents of which something is not shown because it orders a reading program about.
     """
 
     text: str
@@ -55,6 +56,7 @@ class PartPlaces(Noun):
     is_complete: bool = True
     is_covered: bool = False
     things: tuple[str, ...] = ()
+    ordering: tuple[str, ...] = ()
     stretches: tuple[Stretch, ...] = ()
     places: tuple[Place, ...] = ()
 

@@ -13,7 +13,6 @@ from deep_research.finding.text_units import Section, Span, Texts, Unit
 from deep_research.finding.words import Word, coverage
 from deep_research.i18n.lexicon import any_word
 from deep_research.text.contents_lists import is_contents_line, is_contents_list
-from deep_research.text.page_noise import gives_orders
 from deep_research.text.tokens import content_terms
 
 SCORE, COVERED, HEADED = 2.0, 1.5, 0.6
@@ -104,8 +103,6 @@ def best_unit(
     found: Best | None = None
     for number, unit in enumerate(section.units):
         if unit.end <= candidate.passage.start or unit.start >= candidate.passage.end:
-            continue
-        if gives_orders(section.text[unit.start : unit.end]):
             continue
         lead = frozenset[str]().union(*(span.terms for span in unit.lead))
         above = candidate.above | lead

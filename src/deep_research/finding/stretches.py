@@ -8,7 +8,6 @@ from deep_research.finding.ranking import Best
 from deep_research.finding.text_units import Section, Span, Unit
 from deep_research.finding.words import Word, coverage
 from deep_research.i18n.language import columns
-from deep_research.text.page_noise import gives_orders
 
 ENOUGH, MOST = 500, 1_400
 """Columns up to which what follows under the same heading is shown too, and beyond which only a part is shown."""
@@ -29,14 +28,14 @@ def make_stretch(best: Best, words: Sequence[Word], location: str = "") -> Stret
     at = section.units.index(best.unit)
     for unit in section.units[at + 1 :]:
         more = columns(section.text[unit.start : unit.end])
-        if spans[-1][1] < section.units[at].end or shown >= ENOUGH or shown + more > MOST or _orders(section, unit):
+        if spans[-1][1] < section.units[at].end or shown >= ENOUGH or shown + more > MOST:
             break
         spans.append((unit.start, unit.end))
         shown += more
         at += 1
     for unit in reversed(section.units[: section.units.index(best.unit)]):
         more = columns(section.text[unit.start : unit.end])
-        if shown + more > ENOUGH or _orders(section, unit):
+        if shown + more > ENOUGH:
             break
         spans.insert(0, (unit.start, unit.end))
         shown += more
@@ -49,10 +48,6 @@ def make_stretch(best: Best, words: Sequence[Word], location: str = "") -> Stret
         location=location,
         page=passage.page,
     )
-
-
-def _orders(section: Section, unit: Unit) -> bool:
-    return gives_orders(section.text[unit.start : unit.end])
 
 
 def _spans(section: Section, unit: Unit, words: Sequence[Word]) -> list[tuple[int, int]]:

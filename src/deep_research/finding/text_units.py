@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from deep_research.data import Passage, Snapshot
 from deep_research.ports import Library
+from deep_research.text.page_noise import gives_orders
 from deep_research.text.sentences import Block, blocks, sentences
 from deep_research.text.tokens import content_terms
 
@@ -49,9 +51,13 @@ class Section(NamedTuple):
 
 
 class Texts:
-    """The texts of a library as they are needed for one search, each read and cut once."""
+    """The texts of a library as they are needed for one search, each read and cut once.
+
+    `ordering` are the sources in whose sections something orders a reading program about, which no unit holds.
+    """
 
     def __init__(self, library: Library) -> None:
+        self.ordering: dict[str, None] = {}
         self._library = library
         self._read: dict[str, Snapshot | None] = {}
         self._sections: dict[tuple[str, str], Section] = {}
@@ -64,7 +70,10 @@ class Texts:
             snapshot = self._snapshot(passage.source)
             text = snapshot.text if snapshot is not None else ""
             start, end = passages[0].start, passages[-1].end
-            units = tuple(_units(text, start, end))
+            whole = tuple(_units(text, start, end))
+            units = tuple(one for unit in whole for one in _without_orders(text, unit))
+            if units != whole:
+                self.ordering[passage.source] = None
             self._sections[key] = Section(passage.source, text, passage.heading, units, passages)
         return self._sections[key]
 
@@ -107,6 +116,19 @@ def _units(text: str, start: int, end: int) -> Iterator[Unit]:
         if found[place].kind != "heading":
             yield _made(text, found[place:stop])
         place = stop
+
+
+def _without_orders(text: str, unit: Unit) -> Iterator[Unit]:
+    """Yield a unit, or what lies between those of its parts that order a reading program about."""
+    if not gives_orders(text[unit.start : unit.end]):
+        yield unit
+        return
+    lead = tuple(span for span in unit.lead if not gives_orders(text[span.start : span.end]))
+    for is_order, run in groupby(unit.parts, lambda part: gives_orders(text[part.start : part.end])):
+        parts = tuple(run)
+        start, end = parts[0].start, parts[-1].end
+        if not is_order and not gives_orders(text[start:end]):
+            yield Unit(unit.kind, start, end, lead, parts)
 
 
 def _unit_end(text: str, found: Sequence[Block], place: int) -> int:

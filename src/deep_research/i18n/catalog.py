@@ -5,6 +5,7 @@ not say yet is said in English. What is told of the program's own work, verdicts
 phrases, and said in any language.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -17,6 +18,7 @@ from deep_research.errors import LimitReached, MalformedOutput, ProviderDown, Re
 from deep_research.i18n.language import detect
 
 _FOLDER = "messages"
+_FILES = re.compile(r"\d+ files")
 
 
 @cache
@@ -109,13 +111,28 @@ def explain(said: Verdict | Gap, language: str) -> str:
     if said.codes:
         return _said(said.codes, language, said.values)
     own = isinstance(said, Verdict) or detect(text) == language
-    return text if own else phrase("error", language, error=text)
+    return text if own else _unread(text, language) or phrase("error", language, error=text)
 
 
 def name_subject(gap: Gap, language: str) -> str:
     """Return what a gap is about; the names of the program's own steps in `language`."""
     step, colon, rest = gap.what.partition(": ")
-    return f"{phrase(f'step_{step}', language)}{colon}{rest}" if step in _STEPS else gap.what
+    together = phrase("files_together", language, count=step.removesuffix(" files"), names=rest)
+    named = together if _FILES.fullmatch(step) else gap.what
+    return f"{phrase(f'step_{step}', language)}{colon}{rest}" if step in _STEPS else named
+
+
+@cache
+def _reasons() -> Mapping[str, re.Pattern[str]]:
+    """Return by name how a reader says in English why a file was not read; files say it before a language is known."""
+    told = ((name, re.escape(text)) for name, text in messages("en").items() if name.startswith("unread_"))
+    return {name: re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", text)) for name, text in told}
+
+
+def _unread(text: str, language: str) -> str:
+    """Return in `language` why a file was not read; "" for what the program did not say itself."""
+    found = ((name, pattern.fullmatch(text)) for name, pattern in _reasons().items())
+    return next((phrase(name, language, **match.groupdict()) for name, match in found if match), "")
 
 
 def _said(codes: Sequence[str], language: str, values: Mapping[str, str]) -> str:

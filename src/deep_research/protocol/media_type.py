@@ -34,6 +34,7 @@ _HTML = re.compile(
 _FEED = re.compile(rb"<(rss|feed|rdf:RDF)[\s>]")
 _JSON = re.compile(rb'[{\[]\s*["{}\[\]]')
 _MAILBOX = re.compile(rb"From [^\n]{3,200}\d{4}[^\n]{0,20}\r?\n[\w-]+: ")
+_MANUAL = re.compile(rb"^\.(?:TH|Dd|so)[ \t]+\S", re.MULTILINE)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*+=\s*+[\"']?\s*+([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
 _XML_CHARSET = re.compile(rb"^<\?xml[^>]{0,200}encoding\s*=\s*[\"']([A-Za-z0-9_:.-]{1,40})[\"']")
 BOMS = (
@@ -88,6 +89,8 @@ def text_media_type(data: bytes) -> str:
         return "text/html"
     if _MAILBOX.match(head):
         return "application/mbox"
+    if head[:1] in (b".", b"'", b"\\") and _MANUAL.search(data):
+        return "text/troff"
     return "application/json" if _JSON.match(head) else "text/plain"
 
 

@@ -31,6 +31,8 @@ _ISO_DATE = re.compile(
     rf"(?<!\d)((?:1[5-9]|20)\d\d)(?:(?:[-/.]|{any_word('dates.year_marks')})(\d{{1,2}})(?:(?:[-/.]|{any_word('dates.month_marks')})(\d{{1,2}}))?)?(?!\d)"
 )
 _MAX_JSON_LD = 500_000
+_PAGE = re.compile(rb"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
+"""What a piece of a page is without: of one whose only text stands in its slots and buttons these are the text."""
 _TOO_LITTLE = 120
 _LONGEST_NAME = 200
 _CONTAINER = "META-INF/container.xml"
@@ -142,11 +144,13 @@ class HtmlReader:
         heading = next((text for h1 in root.iter("h1") if (text := fold(tree.text_of(h1))) and text in title), "")
         builder = _blocks(root, title)
         if len(builder) < _TOO_LITTLE:
-            root = tree.parse(data)
-            tree.prune(root, furniture=False)
-            everything = DocumentBuilder()
-            write_blocks(root if (body := root.find(".//body")) is None else body, everything)
+            everything = _everything(tree.parse(data))
             builder = everything if len(everything) > 2 * len(builder) else builder
+        if not len(builder) and not _PAGE.search(data):
+            root = tree.parse(data)
+            for element in root.iter("template", "button"):
+                element.tag = "div"
+            builder = _everything(root)
         if not len(builder):
             builder.paragraph(about.description)
         document = builder.document(media_type="text/html", published=about.published, authors=about.authors)
@@ -161,6 +165,13 @@ def _blocks(root: tree.Element, title: str) -> DocumentBuilder:
     if line := _manual_name(root, main):
         builder.paragraph(line)
     write_blocks(main, builder)
+    return builder
+
+
+def _everything(root: tree.Element) -> DocumentBuilder:
+    tree.prune(root, furniture=False)
+    builder = DocumentBuilder()
+    write_blocks(root if (body := root.find(".//body")) is None else body, builder)
     return builder
 
 

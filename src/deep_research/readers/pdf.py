@@ -3,10 +3,11 @@
 import re
 import threading
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 from statistics import median
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from deep_research.data import Document
@@ -44,6 +45,14 @@ class Block(NamedTuple):
     kind: Literal["prose", "item", "heading"]
     text: str
     level: int = 0
+
+
+class Entry(NamedTuple):
+    """An entry of an outline; `top` is how high on its page it leads."""
+
+    level: int
+    title: str
+    top: float | None
 
 
 def page_lines(pdf: Any, number: int) -> list[Line]:
@@ -95,7 +104,8 @@ def _readable(text: str) -> str:
 
 
 def blocks(lines: list[Line], body_size: float) -> Iterator[Block]:
-    """Join lines into paragraphs, items and headings. `body_size` is the font size of the running text."""
+    """Join lines into paragraphs, items and headings. `body_size` is the font size of the running text; with 0 no line
+    is taken for a heading."""
     lines = _with_bullets(lines)
     right = _right_margin(lines)
     open_lines: list[Line] = []
@@ -169,7 +179,13 @@ def _block(lines: list[Line], body_size: float) -> Block:
     if all(_is_heading(line, body_size) for line in lines):
         ratio = lines[0].size / body_size
         return Block("heading", text, 1 if ratio > 1.6 else 2 if ratio > 1.25 else 3)
-    if len(lines) == 1 and _NUMBERED_HEADING.match(text) and len(text) < 80 and not _SENTENCE_END.search(text):
+    if (
+        body_size
+        and len(lines) == 1
+        and _NUMBERED_HEADING.match(text)
+        and len(text) < 80
+        and not _SENTENCE_END.search(text)
+    ):
         return Block("heading", text, 2 + text.split()[0].strip(".").count("."))
     if match := _ITEM.match(text):
         marker = match.group().strip()
@@ -205,6 +221,9 @@ _CONTENTS = 5  # lines of a table of contents on a page, whose chapters have no 
 _ENDS_IN_NUMBER = re.compile(r"\s\d{1,4}$")
 _CONTENTS_LINE = re.compile(r"(?:\.\s?){5,}\s*(?:\d+|[ivxlc]+)?\s*$")
 _NO_TITLE = re.compile(r"^(?:untitled|microsoft |powerpoint |slide 1$)|\.(?:dvi|docx?|tex|indd|pptx?|qxd|fm)$")
+_MAX_ENTRIES, _FEWEST_ENTRIES, _MOST_ON_PAGE = 20_000, 3, 200
+_MOST_LINES, _NUMBERING = 3, 12  # of a heading: lines, and letters before what its entry says
+_NO_LETTER = re.compile(r"[\W_]+")
 _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD, https://pdfium.googlesource.com/pdfium/+/refs/heads/main/public/fpdfview.h
 
 
@@ -245,7 +264,7 @@ def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = N
                 raise Unreadable(f"{NO_TEXT} in its {count}: probably scanned images; {_INSTALL}")
             if empty := sum(not lines for lines in pages):
                 builder.warn(f"{empty} of {len(pdf)} pages have {NO_TEXT} (images?)")
-            write_pages(pages, builder)
+            write_pages(pages, builder, _outline(pdf))
             about = pdf.get_metadata_dict(skip_empty=True)
         finally:
             pdf.close()
@@ -280,20 +299,76 @@ def _document(builder: DocumentBuilder, about: dict[str, str], name: str) -> Doc
     )
 
 
-def write_pages(pages: list[list[Line]], builder: DocumentBuilder) -> None:
-    """Write the lines of pages as paragraphs, items and headings, without what runs over the pages."""
+def _outline(pdf: Any) -> dict[int, list[Entry]]:
+    """Return the entries of a PDF's outline by the page that they lead to, from 1; none of one that is broken or tells
+    next to nothing."""
+    found: dict[int, list[Entry]] = defaultdict(list)
+    try:
+        for mark in islice(pdf.get_toc(max_depth=6), _MAX_ENTRIES):
+            target = mark.get_dest()
+            page = target.get_index() if target is not None else None
+            view = target.get_view()[1] if target is not None else []
+            if (
+                page is not None
+                and len(found[page + 1]) < _MOST_ON_PAGE
+                and (title := fold(_readable(mark.get_title())))
+            ):
+                found[page + 1].append(Entry(mark.level + 1, title, view[1] if len(view) > 1 else None))
+    except Exception:  # noqa: BLE001 - a broken outline must not cost the text
+        return {}
+    return found if sum(map(len, found.values())) >= _FEWEST_ENTRIES else {}
+
+
+def _sections(lines: list[Line], entries: Sequence[Entry]) -> Iterator[tuple[Entry | None, list[Line]]]:
+    """Yield the lines of a page by the entry of the outline above them, which is said as on the page."""
+    above, rest = None, lines
+    for entry in entries:
+        start, end = _place_of(entry, rest)
+        yield above, rest[:start]
+        said = _joined([line.text for line in rest[start:end]])  # with its number, which entries often lack
+        above, rest = entry._replace(title=said or entry.title), rest[end:]
+    yield above, rest
+
+
+def _place_of(entry: Entry, lines: list[Line]) -> tuple[int, int]:
+    """Return where an entry stands among lines, on one or several; else where its height is, or at their beginning."""
+    wanted = _letters(entry.title)
+    for start in range(len(lines)):
+        for end in range(start + 1, min(start + _MOST_LINES, len(lines)) + 1):
+            said = _letters("".join(line.text for line in lines[start:end]))
+            if said.endswith(wanted) and len(said) - len(wanted) <= _NUMBERING:
+                return start, end
+    top = entry.top
+    start = next((n for n, line in enumerate(lines) if top is not None and line.top <= top + line.size), 0)
+    return start, start
+
+
+def _letters(text: str) -> str:
+    return _NO_LETTER.sub("", text).casefold()
+
+
+def write_pages(
+    pages: list[list[Line]], builder: DocumentBuilder, outline: Mapping[int, Sequence[Entry]] = MappingProxyType({})
+) -> None:
+    """Write the lines of pages as paragraphs, items and headings, without what runs over the pages.
+
+    Headings are those of `outline`, by page; without one they are guessed from the sizes of fonts.
+    """
     before = _pages_before_the_first(pages)
-    running, body = _running_lines(pages, before), _body_size(pages)
+    running, body = _running_lines(pages, before), 0.0 if outline else _body_size(pages)
     for number, lines in enumerate(pages, start=1):
         kept = list(_without_edges(lines, running, str(number - (before or 0)), is_numbered=before is not None))
         builder.page(number)
-        for block in blocks(kept, body):
-            if block.kind == "heading":
-                builder.heading(block.level, block.text)
-            elif block.kind == "item":
-                builder.item(block.text)
-            else:
-                builder.paragraph(block.text)
+        for entry, own in _sections(kept, outline.get(number, ())):
+            if entry is not None:
+                builder.heading(entry.level, entry.title)
+            for block in blocks(own, body):
+                if block.kind == "heading":
+                    builder.heading(block.level, block.text)
+                elif block.kind == "item":
+                    builder.item(block.text)
+                else:
+                    builder.paragraph(block.text)
 
 
 def _pattern(text: str, own: str) -> str:

@@ -87,7 +87,8 @@ async def verify(
     claims = await asyncio.to_thread(claims_of, text, ctx.library, is_quoted=is_quoted)
     if unread:
         claims = [_of_unread(claim, text, unread) for claim in claims]
-    judging = judge_claims(ctx, assignment, claims, text)
+    # What code has copied is nobody's statement: nothing is looked for in it.
+    judging = judge_claims(ctx, assignment, *(([], "") if is_quoted else (claims, text)))
     if ctx.settings.depth == "brief" or not is_written:
         judged, seen = await judging, Findings()
     else:
@@ -152,8 +153,7 @@ async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence
     if text:
         sure += await asyncio.to_thread(_chart_problems, text, ctx.library)
     if not ctx.reasoner.info.is_language_model:
-        foreign = claims if ctx.settings.workflow in _FOREIGN else ()
-        noticed = (p for claim in foreign for p in _noticed(claim, flags.get(claim.id, ())))
+        noticed = (p for claim in claims for p in _noticed(claim, flags.get(claim.id, ())))
         return Findings(problems=(*sure, *noticed))
     facts = [claim for claim in claims if claim.passages]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
