@@ -18,7 +18,7 @@ from deep_research.i18n.lexicon import languages
 from deep_research.worker_child import ask_parent
 
 CHARACTERS = 20_000
-MOST_SECONDS = 0.08
+MOST_SECONDS = 0.25
 """For a text of `CHARACTERS`; the cheapest square takes 0.1 s, and what is dear by its length alone half of this."""
 BOUNDED = {
     "assembly.page_access._LEFT_OVER": 200,  # _MOST_LEFT

@@ -49,7 +49,7 @@ _LATIN = {
 }
 """What Latin letters are set in: the first that is there; the serif and the mono lie in Typst."""
 _LONG_ENOUGH_FOR_CONTENTS = 6
-_NO_FONT = re.compile(r'the text `"(?P<text>.*)"` could not be displayed')
+_NO_FONT = re.compile(r'the text `"(?P<text>.{0,9000})"` could not be displayed')
 _MOST_REPLACED = 40
 _TABLE_LETTERS, _LINE_LETTERS = 92, 80
 """So many letters stand side by side in a table, and in a line."""

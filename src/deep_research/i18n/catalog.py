@@ -126,7 +126,7 @@ def name_subject(gap: Gap, language: str) -> str:
 def _reasons() -> Mapping[str, re.Pattern[str]]:
     """Return by name how a reader says in English why a file was not read; files say it before a language is known."""
     told = ((name, re.escape(text)) for name, text in messages("en").items() if name.startswith("unread_"))
-    return {name: re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", text)) for name, text in told}
+    return {name: re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.{1,80}?)", text)) for name, text in told}
 
 
 def _unread(text: str, language: str) -> str:

@@ -8,8 +8,8 @@ _DEFINITION = re.compile(r"[.'][ \t]*(?:de1?|am|ig)\b")
 _DEFINED = re.compile(r"\.[ \t]*\.")
 _CONDITION = re.compile(r"[.'][ \t]*(?:el|(?:if|ie)[ \t]+(n\b|!t\b)?)[ \t]*(.*)")
 _ESCAPE = re.compile(
-    r"\\(?:\*?(?:\[([^\]\n]*+)\]|\((..))|[fFgkmMnsVY](?:\[[^\]\n]*+\]|\(..|[+-]?[^\s\\]?)"
-    r"|[hvwlLoNXAbDZxRSHBC]'[^'\n]*+'|\*.|(.?))"
+    r"\\(?:\*?(?:\[([^\]\n]{0,80}+)\]|\((..))|[fFgkmMnsVY](?:\[[^\]\n]{0,80}+\]|\(..|[+-]?[^\s\\]?)"
+    r"|[hvwlLoNXAbDZxRSHBC]'[^'\n]{0,80}+'|\*.|(.?))"
 )
 _WORD = re.compile(r'"((?:[^"]|"")*+)"?|((?:\\.|[^\s\\])++|\\)')
 _SIGNS: Mapping[str, str] = dict(zip(
