@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from deep_research.verification.citations import cite_ids, cited_ids, normalize_citations, number_citations
+from deep_research.verification.citations import citations, cite_ids, cited_ids, normalize_citations, number_citations
 
 FORMS = {
     "A [s1p2].": "A [s1p2].",
@@ -76,3 +76,12 @@ def test_a_long_text_of_one_kind_is_read_in_bounded_time(part: str) -> None:
     begun = time.process_time()
     normalize_citations(part * (200_000 // len(part)))
     assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize("part", ["[s{n}p0]", "[s1p{n}, p{n}] "])
+def test_many_different_ids_side_by_side_are_read_in_bounded_time(part: str) -> None:
+    text = "It turns. " + "".join(part.format(n=n) for n in range(1, 40_001))
+    begun = time.process_time()
+    (one,) = citations(text)
+    assert len(one.ids) == 40_000
+    assert time.process_time() - begun < 8  # joined one by one they take the square: minutes

@@ -1,5 +1,6 @@
 """`deep-research verify` as people use it: every format, links that are dead, exit codes, what code finds by itself."""
 
+import asyncio
 import io
 import json
 import sys
@@ -11,7 +12,10 @@ import docx
 import pytest
 from lxml import html as html_tree
 
+from deep_research import api
 from deep_research.cli.main import run as command
+from deep_research.data import GivenReport
+from deep_research.settings import Settings
 from deep_research.stores.run_folder import list_runs
 from tests.model.harness import playing, served
 from tests.runs.running import engines
@@ -309,3 +313,12 @@ def test_what_a_page_says_in_other_words_is_looked_for_by_the_judge_s_words(
         code, report = verified(capsys, str(tmp_path / "r.md"), *MODEL, *opened(web[0]))
     assert (code, report["problems"], len(asked)) == (0, [], 2)
     assert "Admission is granted" not in asked[0]
+
+
+def test_codes_of_terminals_in_a_given_report_are_kept_and_shown_nowhere(tmp_path: Path) -> None:
+    text = "# En\x1b]0;owned\x07gines\n\nThe Alpha engine\x9b31m turns at 3,000 rpm. \x1b]52;c;ZWNobw==\x07"
+    run = api.start_verification(GivenReport(text=text), Settings(model_provider="finder"), home=tmp_path / "home")
+    report = asyncio.run(run.carry_out())
+    assert not {"\x1b", "\x9b", "\x07"} & set(report.model_dump_json() + report.report + report.title)
+    for file in (tmp_path / "home").rglob("*.db"):
+        assert b"\\u001b" not in file.read_bytes()

@@ -72,7 +72,7 @@ async def read_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[
 async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Judge the statements and the whole; have the text put right where that is wanted; return the report."""
     ctx = runtime.context
-    given = _assignment(state, ctx)
+    given = await in_background(_assignment, state, ctx)
     ctx.emit(StageStarted(stage="verify"))
     found = await verify.verify(ctx, given, state["cited"], unread=state["unread"])
     checked = revise.Checked(state["cited"], found)

@@ -64,7 +64,7 @@ def _images(data: bytes) -> Iterator[Any]:
     from PIL import Image, ImageOps, ImageSequence  # noqa: PLC0415 - of the extra
 
     try:
-        for frame in ImageSequence.Iterator(Image.open(io.BytesIO(data))):
+        for frame in ImageSequence.Iterator(Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "TIFF"))):
             frame.draft("RGB", (_SIDE, _SIDE))
             image = ImageOps.exif_transpose(frame)
             image.thumbnail((_SIDE, _SIDE))

@@ -47,6 +47,7 @@ from deep_research.report.blocks import DOUBT_SIGN
 from deep_research.report.counts import VerdictCounts, verdict_counts
 from deep_research.report.ledger import ledger_of, reasoner_of
 from deep_research.run_context.context import RunContext
+from deep_research.safe_text import safe_noun
 from deep_research.search.source_standing import dated_source
 from deep_research.steps.open_source import PLACE
 from deep_research.text.inert_markdown import literal_marks, make_inert
@@ -108,7 +109,7 @@ async def assemble(ctx: RunContext, done: Finished) -> Report:
     """
     about = await in_background(_circumstances, ctx)
     if len(done.text) <= _SHORT:
-        return await in_background(assemble_here, done, about, ctx.library)
+        return await in_background(lambda: safe_noun(assemble_here(done, about, ctx.library)))
     given, offered = (done, about), offered_of(ctx.library)
     try:
         return await in_worker_thread(
@@ -134,7 +135,7 @@ def _circumstances(ctx: RunContext) -> Circumstances:
 
 def assemble_in_worker(done: Finished, about: Circumstances) -> Report:
     """Return the report, put together in a worker, whose parent has the library."""
-    return assemble_here(done, about, cast(Library, AskedLibrary()))
+    return safe_noun(assemble_here(done, about, cast(Library, AskedLibrary())))
 
 
 def assemble_here(done: Finished, about: Circumstances, library: Library) -> Report:

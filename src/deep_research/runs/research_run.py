@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,16 @@ _TERMINAL_CODE = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]")
 """Control sequences of ECMA-48, such as colours: pasted from a terminal, they would become words."""
 
 
+_MOST_HISTORY = 200_000
+"""Characters of a conversation before a question that are kept, the newest: each list of runs reads the records."""
+
+
+def _newest(history: Sequence[Message]) -> tuple[Message, ...]:
+    sizes = accumulate(len(message.text) for message in reversed(history))
+    count = sum(1 for size in sizes if size <= _MOST_HISTORY)
+    return tuple(history[len(history) - count :])
+
+
 def create_run(
     question: str,
     settings: Settings,
@@ -42,7 +53,7 @@ def create_run(
     unusable disk.
     """
     text = clean_question(question)
-    told = {"question": text, "language": detect(text), "history": tuple(history)}
+    told = {"question": text, "language": detect(text), "history": _newest(history)}
     return begin_run(settings, home=home, docs=docs, wanted_id=wanted_id, **told)
 
 

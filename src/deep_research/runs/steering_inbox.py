@@ -17,6 +17,8 @@ from deep_research.text.cleaning import fold
 
 MAX_SECTIONS = 20
 """Sections that a run may have, those of the user included."""
+MOST_INSTRUCTIONS = 100
+"""Instructions of the user that a run takes."""
 _in_this_process: dict[str, Callable[[], object]] = {}
 
 
@@ -27,6 +29,9 @@ def steer(store: RunStore, kind: str, text: str = "") -> Steer:
     for") or `finish`. May be called from any process. Raises RunNotFound, StoreError, and ConfigError for what does
     not fit the run: an unknown section, a run that is finished or whose report is being written.
     """
+    if len(store.read_steers()) >= MOST_INSTRUCTIONS:
+        message = f"The run has {MOST_INSTRUCTIONS} instructions; it takes no more."
+        raise ConfigError(message, setting="text", value=text[:80])
     instruction = _read_instruction(store, kind, fold(text))
     _put(store, instruction)
     return instruction

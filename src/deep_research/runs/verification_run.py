@@ -13,6 +13,7 @@ from deep_research.errors import ConfigError
 from deep_research.i18n.language import detect
 from deep_research.run_context.context import RunContext
 from deep_research.runs.research_run import ResearchRun
+from deep_research.safe_text import safe_noun
 from deep_research.settings import Settings
 from deep_research.steps.foreign_report import MOST_SOURCES, report_title
 from deep_research.stores.event_log import EventLog
@@ -29,6 +30,7 @@ def create_verification(
     given: GivenReport, settings: Settings, *, home: Path, docs: Sequence[str] = (), wanted_id: str = ""
 ) -> RunStore:
     """Make a run that verifies a report. Raises ConfigError for an unusable text or setting, StoreError."""
+    given = safe_noun(given)
     check_length(given.text)
     if given.other:
         check_length(given.other)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from deep_research.concurrency import side_by_side
+from deep_research.concurrency import in_background, side_by_side
 from deep_research.data import Action, Found, Source
 from deep_research.errors import Blocked, SourceError, Unreachable
 from deep_research.i18n.catalog import gap_of
@@ -33,6 +33,8 @@ _MOST_SECONDS = 900.0
 _AT_ONCE = 16
 _PASSAGES = 3
 """Passages that a statement is held against, of all the sources that it cites."""
+_MOST_CITED = 20
+"""References of one statement that are looked at."""
 _FROM_DOCUMENTS = 4
 """Passages that a statement which cites nothing is held against, of all documents."""
 _LEAST_NAME = 3
@@ -184,8 +186,12 @@ async def _from_documents(ctx: RunContext, report: ForeignReport, statements: Se
     wanted = [s for s in statements if s.passages] or list(statements)
     hits = await side_by_side(look(n, s) for n, s in enumerate(wanted))
     named = await asyncio.to_thread(_named_documents, ctx.library, report)
-    rows = [_of_documents(ctx.library, s, near, named) for s, near in zip(wanted, hits, strict=True)]
-    return [(s, row) for s, row in zip(wanted, rows, strict=True) if row]
+
+    def rows() -> list[_Cited]:
+        found = ((s, _of_documents(ctx.library, s, near, named)) for s, near in zip(wanted, hits, strict=True))
+        return [(s, row) for s, row in found if row]
+
+    return await in_background(rows)
 
 
 def _named_documents(library: Library, report: ForeignReport) -> dict[str, str]:
@@ -206,13 +212,12 @@ def _of_documents(
     """Return the passages for each reference of a statement; `near` are the nearest of all documents, best first."""
     if not statement.passages:
         return {"": near[:_FROM_DOCUMENTS]} if near else {}
-    own = {key: named[key] for key in statement.passages if key in named}
+    cited = statement.passages[:_MOST_CITED]
+    own = {key: named[key] for key in cited if key in named}
     others = [i for i in dict.fromkeys(key.partition("p")[0] for key in near) if i not in own.values()]
-    own |= dict(zip((key for key in statement.passages if key not in own), others, strict=False))
-    passages = {
-        key: _of_source(near, i)[:_PASSAGES] or _nearest(library, statement.text, [i]) for key, i in own.items()
-    }
-    return {key: passages[key] for key in statement.passages if passages.get(key)}
+    own |= dict(zip((key for key in cited if key not in own), others, strict=False))
+    of_source = {i: _of_source(near, i)[:_PASSAGES] or _nearest(library, statement.text, [i]) for i in {*own.values()}}
+    return {key: of_source[i] for key in cited if (i := own.get(key, "")) and of_source[i]}
 
 
 def _rewritten(report: ForeignReport, statements: Sequence[Statement], found: Sequence[_Cited]) -> str:
@@ -232,7 +237,7 @@ def _rewritten(report: ForeignReport, statements: Sequence[Statement], found: Se
         if home is None or home in rows:
             own = rows[home] if home is not None else {}
             ids = [passage for key in citation.ids for passage in own.get(key, ())]
-            spans.append(_in_place(report.text, citation, list(dict.fromkeys(ids))))
+            spans.append(_in_place(report.text, citation, list(dict.fromkeys(ids))[: _MOST_CITED * _PASSAGES]))
             if home is not None:
                 left[home] = [key for key in left[home] if key not in ids]
     ends = ((end_of_words(report.text, s.end), cite_ids(left[s.start])) for s, _ in found if left[s.start])

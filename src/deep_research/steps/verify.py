@@ -86,7 +86,7 @@ async def verify(
     is_quoted = not is_written and ctx.settings.workflow not in _FOREIGN
     claims = await asyncio.to_thread(claims_of, text, ctx.library, is_quoted=is_quoted)
     if unread:
-        claims = [_of_unread(claim, text, unread) for claim in claims]
+        claims = await asyncio.to_thread(lambda: [_of_unread(claim, text, unread) for claim in claims])
     # What code has copied is nobody's statement: nothing is looked for in it.
     judging = judge_claims(ctx, assignment, *(([], "") if is_quoted else (claims, text)))
     if ctx.settings.depth == "brief" or not is_written:

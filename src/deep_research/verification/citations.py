@@ -68,16 +68,24 @@ def citations(text: str) -> list[Citation]:
     whole = (m for m in _SOURCES.finditer(plain) if not is_within(spans, m.start()))
     sources = (Citation(m.start(), m.end(), tuple(re.findall(r"s\d+", m[1]))) for m in whole)
     found = chain(_lists(text, plain, spans), sources)
-    joined: list[Citation] = []
+    groups: list[list[Citation]] = []
+    end = 0
     for one in sorted(found):
-        last = joined[-1] if joined else None
-        if last is not None and one.start < last.end:  # several lists within one bracket
-            joined[-1] = last._replace(ids=tuple(dict.fromkeys(last.ids + one.ids)))
-        elif last is not None and not one.kept and _JOINT.fullmatch(text, last.end, one.start):
-            joined[-1] = Citation(last.start, one.end, tuple(dict.fromkeys(last.ids + one.ids)), last.kept)
+        if groups and one.start < end:  # several lists within one bracket
+            groups[-1].append(one._replace(end=end))
+            continue
+        if groups and not one.kept and _JOINT.fullmatch(text, end, one.start):
+            groups[-1].append(one)
         else:
-            joined.append(one)
-    return joined
+            groups.append([one])
+        end = one.end
+    return [as_one(group) for group in groups]
+
+
+def as_one(group: Sequence[Citation]) -> Citation:
+    """Return citations that stand side by side as one, with the ids of all; it keeps what the first keeps."""
+    ids = dict.fromkeys(key for one in group for key in one.ids)
+    return group[0]._replace(end=group[-1].end, ids=tuple(ids))
 
 
 def _lists(text: str, plain: str, code: Sequence[tuple[int, int]]) -> Iterator[Citation]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from deep_research.i18n.lexicon import any_word
 from deep_research.text.code_spans import code_spans, is_within
 from deep_research.text.measures import ALIASES
-from deep_research.verification.citations import Citation
+from deep_research.verification.citations import Citation, as_one
 from deep_research.verification.references import ListedReference, ReferenceLists, addresses, read_lists
 from deep_research.verification.statements import Statement, split_statements
 
@@ -257,11 +257,11 @@ def _parenthesised(text: str, found: Sequence[Citation]) -> Iterator[Citation]:
 
 def _joined(text: str, found: Iterator[Citation]) -> list[Citation]:
     """Return the citations with those that stand side by side as one."""
-    joined: list[Citation] = []
+    groups: list[list[Citation]] = []
     for one in found:
-        last = joined[-1] if joined else None
+        last = groups[-1][-1] if groups else None
         if last is not None and not one.kept and not last.kept and _JOINT.fullmatch(text, last.end, one.start):
-            joined[-1] = Citation(last.start, one.end, tuple(dict.fromkeys(last.ids + one.ids)))
+            groups[-1].append(one)
         else:
-            joined.append(one)
-    return joined
+            groups.append([one])
+    return [as_one(group) for group in groups]
