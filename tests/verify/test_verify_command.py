@@ -15,6 +15,7 @@ from lxml import html as html_tree
 from deep_research import api
 from deep_research.cli.main import run as command
 from deep_research.data import GivenReport
+from deep_research.errors import ConfigError
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import list_runs
 from tests.model.harness import playing, served
@@ -322,3 +323,9 @@ def test_codes_of_terminals_in_a_given_report_are_kept_and_shown_nowhere(tmp_pat
     assert not {"\x1b", "\x9b", "\x07"} & set(report.model_dump_json() + report.report + report.title)
     for file in (tmp_path / "home").rglob("*.db"):
         assert b"\\u001b" not in file.read_bytes()
+
+
+def test_a_verification_has_no_plan_to_be_refreshed(tmp_path: Path) -> None:
+    run = api.start_verification(GivenReport(text="# A\n\nB."), Settings(model_provider="finder"), home=tmp_path)
+    with pytest.raises(ConfigError, match="verify its report again"):
+        asyncio.run(run.refresh())
