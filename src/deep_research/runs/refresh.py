@@ -46,7 +46,9 @@ async def refresh_run(parent: RunStore, home: Path) -> RunStore:
     record = parent.load()
     settings = Settings(**record.settings)
     if settings.workflow in ("verify", "desk"):
-        message = f"The run {parent.run_id} researched nothing by itself; verify its report again, or begin a new session."
+        message = (
+            f"The run {parent.run_id} researched nothing by itself; verify its report again, or begin a new session."
+        )
         raise ConfigError(message, setting="run", value=parent.run_id)
     has_plan = settings.workflow != "quick"  # a quick question has none
     state = await state_of(parent) if has_plan else {}
