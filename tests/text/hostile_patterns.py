@@ -46,7 +46,7 @@ IN_WORKERS = (
 """Patterns that only see documents, in a process that is ended at its limit (`isolated_reading`)."""
 _STEPS = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 700, 1000, 1500, 2000)
 """Lengths at which a text is tried before: what is worse than square shows early, and ends the trial."""
-_LITTLE, _MUCH = 0.0004, 0.01
+_LITTLE, _MUCH = 0.0004, 0.03
 """Seconds for a text of the last step that say that it is not worth a longer one, and for any that say the rest."""
 _MANY = 8
 """Repeats beyond which a repeat can hold up anything."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import takewhile
 from typing import NamedTuple
 
 from deep_research.data import Passage, Snapshot
@@ -119,16 +119,13 @@ def _units(text: str, start: int, end: int) -> Iterator[Unit]:
 
 
 def _without_orders(text: str, unit: Unit) -> Iterator[Unit]:
-    """Yield a unit, or what lies between those of its parts that order a reading program about."""
+    """Yield a unit as far as nothing in it orders a reading program about: what follows may belong to the order."""
     if not gives_orders(text[unit.start : unit.end]):
         yield unit
         return
-    lead = tuple(span for span in unit.lead if not gives_orders(text[span.start : span.end]))
-    for is_order, run in groupby(unit.parts, lambda part: gives_orders(text[part.start : part.end])):
-        parts = tuple(run)
-        start, end = parts[0].start, parts[-1].end
-        if not is_order and not gives_orders(text[start:end]):
-            yield Unit(unit.kind, start, end, lead, parts)
+    parts = tuple(takewhile(lambda part: not gives_orders(text[part.start : part.end]), unit.parts))
+    if parts and not gives_orders(text[unit.start : parts[-1].end]):
+        yield unit._replace(end=parts[-1].end, parts=parts)
 
 
 def _unit_end(text: str, found: Sequence[Block], place: int) -> int:

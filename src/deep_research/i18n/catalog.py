@@ -125,8 +125,12 @@ def name_subject(gap: Gap, language: str) -> str:
 @cache
 def _reasons() -> Mapping[str, re.Pattern[str]]:
     """Return by name how a reader says in English why a file was not read; files say it before a language is known."""
+
+    def value(match: re.Match[str]) -> str:
+        return f"(?P<{match[1]}>{'.{1,60}?' if match[1] in ('what', 'install') else r'[0-9.,]{1,12}'})"
+
     told = ((name, re.escape(text)) for name, text in messages("en").items() if name.startswith("unread_"))
-    return {name: re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.{1,80}?)", text)) for name, text in told}
+    return {name: re.compile(re.sub(r"\\{(\w+)\\}", value, text)) for name, text in told}
 
 
 def _unread(text: str, language: str) -> str:
