@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from deep_research.concurrency import in_background, side_by_side
+from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Found, Source
 from deep_research.errors import Blocked, SourceError, Unreachable
 from deep_research.i18n.catalog import gap_of
@@ -191,7 +191,7 @@ async def _from_documents(ctx: RunContext, report: ForeignReport, statements: Se
         found = ((s, _of_documents(ctx.library, s, near, named)) for s, near in zip(wanted, hits, strict=True))
         return [(s, row) for s, row in found if row]
 
-    return await in_background(rows)
+    return await asyncio.to_thread(rows)
 
 
 def _named_documents(library: Library, report: ForeignReport) -> dict[str, str]:
