@@ -7,19 +7,20 @@ STAMP := $(VENV)/.stamp
 WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n > 3 ? n : 3)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check static fix types lint floors bench docs contract ratchets picture lock clean
+.PHONY: help setup demo test check static fix types lint floors bench docs contract ratchets picture lock wheels clean
 
 help:  ## list the words
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 setup: $(STAMP)  ## make .venv with everything locked, and the command in it
 
-$(STAMP): requirements.lock pyproject.toml
+PACKAGES := claimcheck deep-research deep-research-server
+$(STAMP): requirements.lock pyproject.toml $(wildcard packages/*/pyproject.toml)
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: install Python 3.11 with venv, or run 'make PYTHON=python3.12 $(MAKECMDGOALS)'"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing the locked dependencies into $(VENV) …"
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
-	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --no-build-isolation $(PACKAGES:%=--editable packages/%)
 	@touch $(STAMP)
 
 QUESTION ?= What are the main ways to make large language model inference faster?
@@ -33,17 +34,17 @@ check: setup static  ## the same without the tests that start processes
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not process"
 
 static:
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check packages tests benchmarks
+	$(BIN)/ruff format --check packages tests benchmarks
 	$(BIN)/lint-imports
 	$(BIN)/basedpyright
 
 lint: setup  ## style only
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff check packages tests benchmarks
 
 fix: setup  ## repair what ruff can repair, and format
-	$(BIN)/ruff check --fix src tests benchmarks
-	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix packages tests benchmarks
+	$(BIN)/ruff format packages tests benchmarks
 
 types: setup  ## pyright
 	$(BIN)/basedpyright
@@ -68,11 +69,15 @@ picture: setup  ## draw docs/run.svg and docs/page-*.png from real runs
 	$(BIN)/python docs/picture.py
 	$(BIN)/python docs/page_pictures.py
 
-LOCK = uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11
-lock: setup  ## write requirements.lock, and those of the container, anew from pyproject.toml (needs uv)
-	$(LOCK) pyproject.toml --group dev --output-file requirements.lock
-	$(LOCK) pyproject.toml --extra pdf --extra mcp --extra worker --extra otel --constraint requirements.lock --output-file deploy/requirements.lock
-	echo hatchling | $(LOCK) - --constraint requirements.lock --output-file deploy/build.lock
+LOCK = uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 \
+  $(PACKAGES:%=--no-emit-package %) packages/claimcheck/pyproject.toml packages/deep-research/pyproject.toml packages/deep-research-server/pyproject.toml
+lock: setup  ## write requirements.lock, and those of the container, anew from the packages (needs uv)
+	$(LOCK) --group dev --output-file requirements.lock
+	$(LOCK) --extra pdf --extra mcp --extra postgres --extra metrics --extra otel --constraint requirements.lock --output-file deploy/requirements.lock
+	echo hatchling | uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 - --constraint requirements.lock --output-file deploy/build.lock
+
+wheels: setup  ## build the three wheels into dist/
+	for package in $(PACKAGES); do (cd packages/$$package && ../../$(BIN)/python -m hatchling build -t wheel -d ../../dist); done
 
 clean:  ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache build dist

@@ -197,7 +197,7 @@ def _command(
 def _runs(home: Path, database: str) -> RunStores:
     if not database:
         return FolderRuns(home)
-    from deep_research.stores.postgres_runs import PostgresRuns
+    from deep_research_server.postgres.postgres_runs import PostgresRuns
 
     return PostgresRuns(database)
 

@@ -27,13 +27,13 @@ from tests.support.scripted_provider import ScriptedProvider
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher
 
+from claimcheck.text.error_text import is_error_text
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.data import Gap, Report, SearchResult
 from deep_research.errors import ConfigError, ResearchError, Unreachable
 from deep_research.ports import Progress
 from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
-from deep_research.text.error_text import is_error_text
 
 QUESTION = "How do the ferries of the island differ, and what are they used for?"
 FERRIES = ("Ferry Arden", "Ferry Brisa", "Ferry Calder", "Ferry Dunmore")

@@ -17,9 +17,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from claimcheck.text.tokens import normalise
 from deep_research.data import Document, Found, PassageHit
 from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research.text.tokens import normalise
 
 DEPTH = 10
 HOPS = 2

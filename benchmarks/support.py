@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from deep_research.claimcheck.support import PARTIAL, SUPPORTED, support
+from claimcheck.support import PARTIAL, SUPPORTED, support
 
 
 def main() -> None:

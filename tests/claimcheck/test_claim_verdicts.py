@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.claimcheck.claim_verdicts import (
+from claimcheck.claim_verdicts import (
     VERBATIM,
     Evidence,
     disproof,
@@ -10,7 +10,7 @@ from deep_research.claimcheck.claim_verdicts import (
     verify,
     verify_against_document,
 )
-from deep_research.text.error_text import is_error_text
+from claimcheck.text.error_text import is_error_text
 
 DRUG = Evidence(
     "Sotorasib is a covalent inhibitor of KRAS G12C. In the CodeBreaK 100 trial the objective response rate was 37.1% "

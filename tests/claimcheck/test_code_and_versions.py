@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.claimcheck.claim_verdicts import Evidence
+from claimcheck.claim_verdicts import Evidence
 from tests.verification.kit import flagged
 
 FOUND = [

@@ -2,8 +2,8 @@
 
 import pytest
 
-from deep_research.claimcheck.claim_verdicts import Evidence, disproof, verify
-from deep_research.text.error_text import is_error_text
+from claimcheck.claim_verdicts import Evidence, disproof, verify
+from claimcheck.text.error_text import is_error_text
 from tests.verification.kit import flagged
 
 CREATED = "PEP: 751\nCreated: 16-Jul-2020\nStatus: Final"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from deep_research.claimcheck.claim_verdicts import Evidence, verify
-from deep_research.claimcheck.negation import conflict, denied_elsewhere, negated
+from claimcheck.claim_verdicts import Evidence, verify
+from claimcheck.negation import conflict, denied_elsewhere, negated
 
 # Claim, passage, and why they conflict; "" where they do not.
 PAIRS = [

@@ -11,12 +11,12 @@ from typing import Any, get_type_hints
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
+from claimcheck.language import detect
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.errors import ConfigError
 from deep_research.events import Reviewed, Searched, SectionStarted, SectionWritten, StageStarted
 from deep_research.graph.loop import LoopState
 from deep_research.graph.supervisor import SupervisorState
-from deep_research.i18n.language import detect
 from deep_research.runs.research_run import resume_run
 from deep_research.settings import Settings
 from deep_research.sources import api_sources, strategies, strategy_sources

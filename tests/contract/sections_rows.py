@@ -7,6 +7,7 @@ from typing import Any, get_type_hints
 
 from click.testing import CliRunner
 
+from claimcheck.language import detect
 from deep_research import build_deep_research_graph, run_deep_research
 from deep_research.api import open_run
 from deep_research.data import Report, Section
@@ -24,7 +25,6 @@ from deep_research.events import (
 from deep_research.finding.question import analyze_question
 from deep_research.graph.graph_state import AgentState, ResearcherState, section_reducer
 from deep_research.graph.workflows import compile_workflow
-from deep_research.i18n.language import detect
 from deep_research.settings import Settings
 from tests.contract.front_rows import VAGUE
 from tests.contract.scenes import COMPARE, ENGINES, KINDS, Player, Scenes

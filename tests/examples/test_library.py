@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.i18n.language import detect
-from deep_research.text.sentences import sentences
+from claimcheck.language import detect
+from claimcheck.text.sentences import sentences
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NOTES = sorted((EXAMPLES / "library").iterdir())

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from claimcheck.language import detect
 from deep_research.data import Assignment, Observation, Question, Section, Turn
 from deep_research.finding.finder_reasoner import FinderReasoner
-from deep_research.i18n.language import detect
 from deep_research.ports import Ranker
 from deep_research.sources.documents import DocumentsSource
 from deep_research.stores.sqlite_library import SqliteLibrary

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from claimcheck.language import detect
 from deep_research.data import Question
 from deep_research.finding.front_door import decide
-from deep_research.i18n.language import detect
 
 _TABLE = tomllib.loads(Path(__file__).with_name("messages.toml").read_text("utf-8"))
 _ACTIONS = {

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 from langgraph.types import Command
 
+from claimcheck.language import detect
+from claimcheck.text.tokens import content_terms
 from deep_research.data import (
     Brief,
     Document,
@@ -27,13 +29,11 @@ from deep_research.events import Event, GapFound
 from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.graph.workflows import compile_workflow
-from deep_research.i18n.language import detect
 from deep_research.ports import Library, Progress, Reasoner, SearchPlace
 from deep_research.run_context.context import Outside, RunContext
 from deep_research.settings import Settings
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research.text.tokens import content_terms
 from tests.support.unkept_log import unkept_log
 
 E = TypeVar("E")

@@ -1,4 +1,4 @@
-"""The settings in `src/deep_research/setting_arguments.py`, written from the settings by `make docs`."""
+"""The settings in `packages/deep-research/src/deep_research/setting_arguments.py`, written from the settings by `make docs`."""
 
 import types
 from pathlib import Path

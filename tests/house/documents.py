@@ -30,7 +30,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 _SETTINGS = """# Settings
 
-Written by `make docs` from `src/deep_research/settings.py`; do not edit by hand.
+Written by `make docs` from `packages/deep-research/src/deep_research/settings.py`; do not edit by hand.
 
 A flag or argument wins over the environment (`{prefix}` and the name in capitals), the environment over
 a file (`settings.toml` in the state folder and, over it, `deep-research.toml` in the current folder; or the one that
@@ -246,7 +246,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "sources.md": sources_page,
     "prompts.md": prompts_page,
     "cli.md": cli_page,
-    "../src/deep_research/setting_arguments.py": setting_arguments,
+    "../packages/deep-research/src/deep_research/setting_arguments.py": setting_arguments,
     "langgraph.md": langgraph_page,
 }
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from vulture import Vulture
 
-from tests.house.sources import ROOT, python_files
+from tests.house.sources import ROOT, python_files, within
 
 FILE = Path(__file__).with_name("ratchets.toml")
-PACKAGE = ROOT / "src" / "deep_research"
+PACKAGES = sorted((ROOT / "packages").glob("*/src/*"))
 MAX_PARAMETERS = 7
 _HEAD = """\
 # Counts that may only shrink, by room or file; `python -m tests.house.ratchets` lowers them to what is there.
@@ -41,14 +41,14 @@ _MAGIC = re.compile(r"__\w+__|get_|list_commands|get_command")
 
 def room_of(path: Path) -> str:
     """Return the room of a file of the package: its first folder, or "root"."""
-    parts = path.relative_to(PACKAGE).parts
+    parts = within(path)
     return parts[0] if len(parts) > 1 else "root"
 
 
 def lines() -> Counter[str]:
     """Count the source lines of each room."""
     found: Counter[str] = Counter()
-    for path in python_files("src"):
+    for path in python_files("packages"):
         found[room_of(path)] += path.read_text("utf-8").count("\n")
     return found
 
@@ -57,7 +57,17 @@ def lines() -> Counter[str]:
 def _ruff() -> list[tuple[str, Path]]:
     """The rule and the file of each docstring that does not begin with a verb, and each long list of parameters."""
     rules = ["--select", "D401,PLR0913", "--config", f"lint.pylint.max-args={MAX_PARAMETERS}", "--isolated"]
-    command = [sys.executable, "-m", "ruff", "check", *rules, "--exit-zero", "--output-format", "json", str(PACKAGE)]
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "check",
+        *rules,
+        "--exit-zero",
+        "--output-format",
+        "json",
+        *map(str, PACKAGES),
+    ]
     found = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
     return [(entry["code"], Path(entry["filename"])) for entry in found]
 
@@ -74,19 +84,19 @@ def parameters() -> Counter[str]:
 
 def repeated_names() -> Counter[str]:
     """Count the modules of the package that share their name with another."""
-    names = Counter(path.stem for path in python_files("src") if not path.stem.startswith("__"))
+    names = Counter(path.stem for path in python_files("packages") if not path.stem.startswith("__"))
     return Counter({name: n for name, n in names.items() if n > 1})
 
 
 def private_imports() -> Counter[str]:
     """Count by file the imports of `_modules` from another folder."""
     found: Counter[str] = Counter()
-    for path in python_files("src"):
-        own = ".".join(["deep_research", *path.relative_to(PACKAGE).parts[:-1]])
+    for path in python_files("packages"):
+        own = ".".join(path.relative_to(ROOT / "packages").parts[2:-1])
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             module = node.module if isinstance(node, ast.ImportFrom) and node.module else ""
             folder, _, private = module.partition("._")
-            if private and module.startswith("deep_research") and not own.startswith(folder):
+            if private and module.startswith(("deep_research", "claimcheck")) and not own.startswith(folder):
                 found[_name(path)] += 1
     return found
 
@@ -96,7 +106,7 @@ def reasoner_branches() -> Counter[str]:
     return Counter(
         {
             _name(path): n
-            for path in python_files("src")
+            for path in python_files("packages")
             if room_of(path) not in ("reasoners", "assembly")
             if (n := len(_KINDS.findall(path.read_text("utf-8"))))
         }
@@ -106,13 +116,13 @@ def reasoner_branches() -> Counter[str]:
 def dead_code() -> Counter[str]:
     """Count by file the functions, classes and imports that nothing in the package uses."""
     checker = Vulture(ignore_decorators=_DECORATORS)
-    checker.scavenge([str(PACKAGE)])
+    checker.scavenge([*map(str, PACKAGES)])
     unused = [item for item in checker.get_unused_code() if item.typ in _CALLED_BY_OTHERS]
     return Counter(f"{_name(Path(item.filename))}::{item.name}" for item in unused if not _MAGIC.fullmatch(item.name))
 
 
 def _name(path: Path) -> str:
-    return path.relative_to(PACKAGE).as_posix()
+    return "/".join(within(path))
 
 
 RATCHETS: dict[str, Callable[[], Counter[str]]] = {

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("src", "tests", "benchmarks")
+FOLDERS = ("packages", "tests", "benchmarks")
 MAX_FILE_LINES, MAX_BODY_LINES = 800, 60
 
 
@@ -13,6 +13,12 @@ def python_files(*folders: str) -> Iterator[Path]:
     """All Python files of these folders of the repository."""
     for folder in folders:
         yield from sorted((ROOT / folder).rglob("*.py"))
+
+
+def within(path: Path) -> tuple[str, ...]:
+    """Return the parts of the name of a file of a package: `("steps", "write.py")`; other packages' with their name."""
+    package, *rest = path.relative_to(ROOT / "packages").parts[2:]
+    return tuple(rest) if package == "deep_research" else (package, *rest)
 
 
 def oversized() -> dict[str, int]:
@@ -45,7 +51,7 @@ def _bodies(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, int]]:
 def readers_of_the_environment() -> set[str]:
     """Files of the package that touch os.environ or os.getenv, in whatever spelling."""
     found: set[str] = set()
-    for path in python_files("src"):
+    for path in python_files("packages"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             names = (
                 {alias.name for alias in node.names}

@@ -6,9 +6,8 @@ import tokenize
 from io import BytesIO
 from pathlib import Path
 
-from tests.house.sources import ROOT, python_files
+from tests.house.sources import python_files, within
 
-PACKAGE = ROOT / "src" / "deep_research"
 _CJK = re.compile(
     "[\u2e80-\u2fdf\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uff66-\uff9f]"
 )
@@ -33,7 +32,7 @@ def literals(path: Path) -> list[str]:
 
 
 def test_words_of_a_language_stand_in_its_lexicon() -> None:
-    found = {path.relative_to(PACKAGE).as_posix() for path in python_files("src") if literals(path)}
+    found = {"/".join(within(path)) for path in python_files("packages") if literals(path)}
     found = {name for name in found if not name.startswith("i18n/")}
     assert found - LEFT == set(), "move them to i18n/lexicon or i18n/messages"
     assert LEFT - found == set(), "these hold none any more: take them out of LEFT"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.i18n.language import detect
+from claimcheck.language import detect
 
 ENGLISH = """When was vLLM released?|Who was Alan Turing?|Why was GPT-4o retired?|Where was CERN built?|Die casting vs machining
 Des Moines housing market|Los Angeles rent prices|De novo protein design|What was new in Python 3.13?|Las Vegas hotels|El Nino forecast

@@ -11,12 +11,15 @@ from typing import Any
 
 import pytest
 
+import claimcheck
 import deep_research
-from deep_research.i18n import catalog, lexicon
+from claimcheck import lexicon
+from deep_research.i18n import catalog
 
 PACKAGE = Path(deep_research.__file__).parent
 MESSAGES = PACKAGE / "i18n" / "messages"
-LEXICA = PACKAGE / "i18n" / "lexicon"
+WORDS_OF = Path(claimcheck.__file__).parent
+LEXICA = WORDS_OF / "lexicon_data"
 
 
 def _messages(language: str) -> dict[str, dict[str, str]]:
@@ -63,9 +66,8 @@ colon = ": "
 [report]
 references = "Fontoj"
 gaps = "Kio ne troviĝis"
-[reasons]
-number_missing = "nombro: {number} ne estas en la teksto"
 """
+REASONS = 'number_missing = "nombro: {number} ne estas en la teksto"'
 WORDS = """
 [language]
 name = "Esperanto"
@@ -73,7 +75,7 @@ function_words = "la kaj estas de en kio kiel por kun ĝi ne al el pri tio"
 """
 FRAME = """
 from deep_research.i18n import catalog
-from deep_research.i18n.language import detect, language_name
+from claimcheck.language import detect, language_name
 from deep_research.i18n.catalog import explain, verdict_of
 
 assert "eo" in catalog.languages()
@@ -87,11 +89,12 @@ print("## " + catalog.phrase("references", language))
 
 
 def test_a_fifth_language_is_new_files_alone(tmp_path: Path) -> None:
-    shutil.copytree(
-        PACKAGE, tmp_path / "deep_research", ignore=shutil.ignore_patterns("__pycache__", "bundled_library")
-    )
+    for package in (PACKAGE, WORDS_OF):
+        left_out = shutil.ignore_patterns("__pycache__", "bundled_library")
+        shutil.copytree(package, tmp_path / package.name, ignore=left_out)
     (tmp_path / "deep_research/i18n/messages/eo.toml").write_text(ESPERANTO, "utf-8")
-    (tmp_path / "deep_research/i18n/lexicon/eo.toml").write_text(WORDS, "utf-8")
+    (tmp_path / "claimcheck/lexicon_data/eo.toml").write_text(WORDS, "utf-8")
+    (tmp_path / "claimcheck/reasons/eo.toml").write_text(REASONS, "utf-8")
     done = subprocess.run(
         [sys.executable, "-c", FRAME], capture_output=True, text=True, timeout=90, check=True,
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tmp_path), "PYTHONIOENCODING": "utf-8"},

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from claimcheck.language import detect
 from deep_research.assembly.reasoner_choice import key_variables, open_reasoner
 from deep_research.data import Decision, Gap, Message, Question
-from deep_research.i18n.language import detect
 from deep_research.ports import SearchPlace
 from deep_research.run_context.context import Outside, RunContext
 from deep_research.settings import Settings, load_keys

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from deep_research import api
-from deep_research.server.access_tokens import AccessTokens
+from deep_research_server.access_tokens import AccessTokens
 from tests.mcp_server.clients import over_http, over_stdio, served
 from tests.runs.running import engines
 

@@ -141,7 +141,7 @@ async def test_two_agents_work_at_one_library_at_once(servers: int, tmp_path: Pa
 
 @pytest.mark.process
 async def test_over_http_a_session_belongs_to_its_owner(tmp_path: Path) -> None:
-    from deep_research.server.access_tokens import AccessTokens  # noqa: PLC0415
+    from deep_research_server.access_tokens import AccessTokens  # noqa: PLC0415
 
     home = tmp_path / "home"
     tokens = AccessTokens(home)

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from deep_research.server import mcp_sessions
-from deep_research.server.access_tokens import AccessTokens
-from deep_research.server.mcp_server import McpOptions, make_http_app
+from deep_research_server import mcp_sessions
+from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.mcp_server import McpOptions, make_http_app
 from tests.server.serving import serving_app
 
 _HEAD = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}

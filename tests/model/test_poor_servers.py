@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.i18n.language import language_name
+from claimcheck.language import language_name
 from tests.model.harness import (
     ENGINES,
     PLAN,

@@ -16,7 +16,9 @@ from packaging.requirements import Requirement
 from deep_research.cli.main import cli
 from tests.house.sources import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PACKAGES = ("claimcheck", "deep-research", "deep-research-server")
+PROJECTS = {name: tomllib.loads((ROOT / "packages" / name / "pyproject.toml").read_text("utf-8")) for name in PACKAGES}
+REQUIRED = [one for project in PROJECTS.values() for one in project["project"]["dependencies"]]
 DEVELOPMENT = ("pytest", "ruff", "openai", "anthropic", "langchain", "mcp", "typst", "vulture", "playwright")
 
 
@@ -54,14 +56,16 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("installed")
     wheels = folder / "dist"
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheels)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True, timeout=100)
+    for name in PACKAGES:
+        subprocess.run(build, cwd=ROOT / "packages" / name, check=True, capture_output=True, timeout=100)
     venv.create(folder / "venv", with_pip=True)
     programs = folder / "venv" / "bin"
     install = [str(programs / "python"), "-m", "pip", "install", "--no-index", "--no-deps", "--quiet"]
-    subprocess.run([*install, str(next(wheels.glob("*.whl")))], check=True, capture_output=True, timeout=100)
+    subprocess.run([*install, *map(str, wheels.glob("*.whl"))], check=True, capture_output=True, timeout=100)
     (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
-    for distribution in distributions(PROJECT["project"]["dependencies"], {}).values():
-        link(distribution, site)
+    for name, distribution in distributions(REQUIRED, {}).items():
+        if name not in PACKAGES:
+            link(distribution, site)
     return programs
 
 
@@ -97,7 +101,7 @@ def test_the_wheel_runs_the_demo_and_exports_without_development_dependencies(in
     refused = command(installed, tmp_path, "export", run, "--to", "pdf")
     assert (refused.returncode, "deep-research[pdf]" in refused.stderr) == (2, True)
     refused = command(installed, tmp_path, "mcp")
-    assert (refused.returncode, "deep-research[mcp]" in refused.stderr) == (2, True)
+    assert (refused.returncode, "deep-research-server[mcp]" in refused.stderr) == (2, True)
 
 
 def test_every_command_shows_its_help_there(installed: Path, tmp_path: Path) -> None:
@@ -165,9 +169,9 @@ def test_what_the_container_installs_is_what_was_tested_by_its_hash() -> None:
         assert {pin: tested.get(pin) for pin in _pins(name)} == _pins(name)
         assert all(_pins(name).values())
     named = {re.split(r"[=\[]", pin)[0] for pin in _pins("deploy/requirements.lock")}
-    extras = PROJECT["project"]["optional-dependencies"]
-    wanted = [*PROJECT["project"]["dependencies"], *extras["pdf"], *extras["mcp"], *extras["worker"], *extras["otel"]]
-    assert {re.sub(r"[-_.]+", "-", Requirement(one).name).lower() for one in wanted} <= named
+    extras = {name: one for project in PROJECTS.values() for name, one in project["project"].get("optional-dependencies", {}).items()}  # fmt: skip
+    wanted = [*REQUIRED, *(one for name in ("pdf", "mcp", "postgres", "metrics", "otel") for one in extras[name])]
+    assert {re.sub(r"[-_.]+", "-", Requirement(one).name).lower() for one in wanted} - {*PACKAGES} <= named
 
 
 def test_servers_that_are_deployed_ask_for_tokens_and_have_limits() -> None:

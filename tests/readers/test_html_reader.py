@@ -1,9 +1,9 @@
 import pytest
 
+from claimcheck.text.sentences import sentences
 from deep_research.data import Document
 from deep_research.readers.html import HtmlReader
 from deep_research.text.passages import cut_passages
-from deep_research.text.sentences import sentences
 
 
 def read(html: str | bytes) -> Document:

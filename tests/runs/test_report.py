@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from claimcheck.language import detect
 from deep_research.errors import StoreError
 from deep_research.events import Event
 from deep_research.i18n.catalog import phrase
-from deep_research.i18n.language import detect
 from tests.runs.running import Ran, begin, engines, go_on
 from tests.runs.soundness import citations
 

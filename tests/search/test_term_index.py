@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from claimcheck.text.tokens import index_terms
 from deep_research.search.term_index import TITLE_WEIGHT, TermIndex
-from deep_research.text.tokens import index_terms
 
 WORDS = ["zebra", "horse", "road", "harbour", "lamp"]
 K1, B = 1.2, 0.75

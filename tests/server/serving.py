@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import httpx
 import uvicorn
 
-from deep_research.server.http_app import ServerOptions, make_app
-from deep_research.server.listening import server_config
-from deep_research.server.run_service import RunService
+from deep_research_server.http_app import ServerOptions, make_app
+from deep_research_server.listening import server_config
+from deep_research_server.run_service import RunService
 from tests.model.harness import PLAN
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of

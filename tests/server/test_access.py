@@ -17,9 +17,9 @@ from click.testing import CliRunner
 from deep_research import api
 from deep_research.cli.main import cli
 from deep_research.errors import ConfigError
-from deep_research.server.access_tokens import AccessTokens
-from deep_research.server.http_app import ServerOptions, make_app, serve
-from deep_research.server.http_context import OwnRun
+from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.http_app import ServerOptions, make_app, serve
+from deep_research_server.http_context import OwnRun
 from tests.server.serving import client, events_of, serving, until_report
 
 QUESTION = {"question": "How does speculative decoding work?", "model_provider": "finder", "workflow": "quick"}
@@ -109,7 +109,7 @@ def test_tokens_by_the_command_line(own_state: Path) -> None:
 
 def test_tokens_made_at_the_same_time_are_all_kept(own_state: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from deep_research.server.access_tokens import AccessTokens\n"
+        "import sys; from pathlib import Path; from deep_research_server.access_tokens import AccessTokens\n"
         "for _ in range(20): AccessTokens(Path(sys.argv[1])).create(sys.argv[2])"
     )
     making = [subprocess.Popen([sys.executable, "-c", code, str(own_state), name]) for name in "abc"]
@@ -183,7 +183,7 @@ def test_what_needs_no_token_reads_no_more_than_a_token(owners: Owners) -> None:
 
 
 def test_an_upload_over_the_limit_leaves_nothing(own_state: Path) -> None:
-    from deep_research.server.uploads import UploadLimit  # noqa: PLC0415
+    from deep_research_server.uploads import UploadLimit  # noqa: PLC0415
 
     with serving(own_state, uploads=UploadLimit(1, 2)) as address, client(address) as http:
         files = {"file": ("a.txt", b"a" * 1_500_000)}
@@ -195,7 +195,7 @@ def test_an_upload_over_the_limit_leaves_nothing(own_state: Path) -> None:
 
 
 def test_the_documents_of_an_owner_have_a_limit_in_all(own_state: Path) -> None:
-    from deep_research.server.uploads import UploadLimit  # noqa: PLC0415
+    from deep_research_server.uploads import UploadLimit  # noqa: PLC0415
 
     with serving(own_state, uploads=UploadLimit(2, 100, total_megabytes=3)) as address, client(address) as http:
         statuses = [

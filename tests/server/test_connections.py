@@ -16,7 +16,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from deep_research.server import bounded_connection, request_bodies
+from deep_research_server import bounded_connection, request_bodies
 from tests.server.serving import serving
 
 _HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-a: "

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from deep_research.server.access_tokens import AccessTokens
-from deep_research.server.fair_turns import FairTurns
+from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.fair_turns import FairTurns
 from tests.model.harness import served
 from tests.server.serving import Held, client, serving_runs, until_report
 

@@ -7,12 +7,12 @@ from typing import get_args
 import pytest
 
 from deep_research.data import Problem, ProblemKind, VerdictKind
-from deep_research.server.http_app import page_files, page_texts
+from deep_research_server.http_app import page_files, page_texts
 
 TEXTS = page_texts()
 SCRIPTS = {
     entry.name: entry.read_text("utf-8")
-    for entry in files("deep_research.server").joinpath("page").iterdir()
+    for entry in files("deep_research_server").joinpath("page").iterdir()
     if entry.name.endswith(".js")
 }
 _FILLED = re.compile(r"\{(\w+)\}")

@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import expect
 
 from deep_research import api
-from deep_research.server.access_tokens import AccessTokens
 from deep_research.settings import Settings
+from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.workers import run_queue
 from tests.cli.terminal import COMMAND
 from tests.mcp_server.test_mcp_server import over_stdio
 from tests.model.harness import served
@@ -158,7 +159,7 @@ def test_a_run_that_ends_worker_after_worker_is_given_up(url: str, own_state: Pa
             "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - interval '1 hour') RETURNING id"
         ).fetchone()
         connection.execute("UPDATE procrastinate_jobs SET status = 'doing', attempts = 10, worker_id = %s", row)
-    asyncio.run(api.work(home=own_state, until_empty=True))
+    asyncio.run(run_queue.work(own_state, until_empty=True))
     record = api.open_run(run.id, home=own_state).record
     assert record.status == "failed"
     assert "died" in record.error

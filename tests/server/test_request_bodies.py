@@ -12,10 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
-from deep_research.server import request_bodies
-from deep_research.server.access_tokens import AccessTokens
-from deep_research.server.http_app import ServerOptions, make_app
-from deep_research.server.uploads import UploadLimit
+from deep_research_server import request_bodies
+from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.http_app import ServerOptions, make_app
+from deep_research_server.uploads import UploadLimit
 from tests.server.serving import client, serving
 
 HOSTILE = {

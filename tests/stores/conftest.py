@@ -17,6 +17,6 @@ def runs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunStores]:
         yield FolderRuns(tmp_path / "home")
         return
     with new_database(request.getfixturevalue("postgres")) as url:
-        from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+        from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
 
         yield PostgresRuns(url)

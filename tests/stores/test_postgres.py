@@ -23,8 +23,8 @@ from deep_research.errors import RunBusy, RunTakenOver, StoreError
 from deep_research.events import Event, StageStarted
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.runs.replay import replay_run
-from deep_research.stores.postgres_journal import AnswerSpool
 from deep_research.stores.run_store import Checkpoints, RunRecord, StoredCall
+from deep_research_server.postgres.postgres_journal import AnswerSpool
 
 psycopg = pytest.importorskip("psycopg", reason="no PostgreSQL here: pip install 'deep-research[postgres]'")
 
@@ -56,7 +56,7 @@ def test_a_run_leaves_nothing_in_the_state_folder_and_replays(url: str, tmp_path
 
 
 def test_notes_of_an_earlier_version_are_taken_over(url: str) -> None:
-    from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
 
     files = sorted((resources.files("deep_research.stores") / "migrations").iterdir(), key=lambda file: file.name)
     earlier = [file for file in files if file.name.endswith(".sql") and file.name < "0005"]
@@ -79,7 +79,7 @@ def test_notes_of_an_earlier_version_are_taken_over(url: str) -> None:
 
 
 def test_what_waiting_does_not_mend_fails_at_once(url: str) -> None:
-    from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
 
     begun = time.monotonic()
     with pytest.raises(StoreError, match="index row"):
@@ -114,7 +114,7 @@ def test_texts_lie_in_an_object_store(url: str, tmp_path: Path, monkeypatch: pyt
 
 
 def test_who_was_taken_over_writes_nothing_more(url: str) -> None:
-    from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
 
     runs = PostgresRuns(url)
     old = runs.create(RunRecord(run_id="r", question="Why?", language="en", status="running", created="2026"))
@@ -143,7 +143,7 @@ def test_who_was_taken_over_writes_nothing_more(url: str) -> None:
 
 
 def test_a_holder_on_another_machine_of_the_same_name_counts_as_alive(url: str) -> None:
-    from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
 
     record = RunRecord(run_id="one", question="", language="", status="running", created="")
     store, ended = PostgresRuns(url).create(record), subprocess.Popen(["true"])
@@ -193,7 +193,7 @@ def test_a_graph_that_a_program_drives_writes_no_checkpoint_once_it_was_taken_ov
 
 
 def test_answers_that_a_killed_process_had_are_taken_over(url: str, tmp_path: Path) -> None:
-    from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
 
     store = PostgresRuns(url, home=tmp_path).create(
         RunRecord(run_id="r", question="Why?", language="en", status="running", created="2026")
@@ -219,7 +219,7 @@ async def _write_checkpoint(at: Checkpoints) -> None:
 
 
 def test_a_database_that_is_away_is_waited_for(url: str) -> None:
-    from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
 
     runs = PostgresRuns(url)
     store = runs.create(RunRecord(run_id="r", question="Why?", language="en", status="running", created="2026"))

@@ -32,7 +32,7 @@ async def workers(
     url: str, provider: ScriptedProvider, count: int, requests: int = 3
 ) -> AsyncIterator[list[ModelClient]]:
     """Give clients of which each has a gate and a session of its own, as in processes of their own."""
-    from deep_research.stores.postgres_database import PostgresLimits  # noqa: PLC0415 - an extra
+    from deep_research_server.postgres.postgres_database import PostgresLimits  # noqa: PLC0415 - an extra
 
     clients = [
         ModelClient(
@@ -52,7 +52,7 @@ async def workers(
 
 async def known(name: str, url: str) -> None:
     """Wait until the database knows that something of that name is closed."""
-    from deep_research.stores.postgres_database import PostgresLimits  # noqa: PLC0415
+    from deep_research_server.postgres.postgres_database import PostgresLimits  # noqa: PLC0415
 
     async with asyncio.timeout(10):
         while not await PostgresLimits(url).closed(name):  # noqa: ASYNC110 - another process could do it
@@ -96,7 +96,7 @@ async def test_a_model_that_one_found_down_is_not_asked_by_the_others(url: str) 
 
 
 async def test_turns_at_a_host_are_taken_by_all(url: str) -> None:
-    from deep_research.stores.postgres_database import PostgresLimits  # noqa: PLC0415
+    from deep_research_server.postgres.postgres_database import PostgresLimits  # noqa: PLC0415
 
     paces = [HostPace(Rate(10), shared=PostgresLimits(url)) for _ in range(2)]
     begun: list[float] = []

@@ -36,7 +36,7 @@ def new_database(server: str) -> Iterator[str]:
     try:
         yield server.replace("/postgres?", f"/{name}?")
     finally:
-        from deep_research.stores.postgres_database import close_databases  # noqa: PLC0415
+        from deep_research_server.postgres.postgres_database import close_databases  # noqa: PLC0415
 
         close_databases()
         with psycopg.connect(server, autocommit=True) as connection:

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from deep_research.i18n.language import detect
-from deep_research.text.sentences import sentences
-from deep_research.text.tokens import content_terms
+from claimcheck.language import detect
+from claimcheck.text.sentences import sentences
+from claimcheck.text.tokens import content_terms
 from tests.support.scripted_replies import Call, Reply, Request, instance_of
 
 _SOURCE = re.compile(r'<source id="(s\d+)"(?: title="([^"]*)")?[^>]*>\n(.*?)\n</source>', re.DOTALL)

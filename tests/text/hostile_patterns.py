@@ -13,8 +13,10 @@ from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
+import claimcheck
 import deep_research
-from deep_research.i18n.lexicon import languages
+import deep_research_server
+from claimcheck.lexicon import languages
 from deep_research.worker_child import ask_parent
 
 CHARACTERS = 20_000
@@ -24,8 +26,8 @@ BOUNDED = {
     "assembly.page_access._LEFT_OVER": 200,  # _MOST_LEFT
     "claimcheck.claim_verdicts._BEGINS": 200,  # _MOST_SIGNS
     "claimcheck.negation._STEM_BEHIND": 12,  # where it is searched for, as the next three
-    "text.names._FIRST_NAME": 30,
-    "text.names._BEFORE_NAME": 16,
+    "claimcheck.text.names._FIRST_NAME": 30,
+    "claimcheck.text.names._BEFORE_NAME": 16,
     "verification.foreign._is_no_citation: '[^\\\\W\\\\d_]+$'": 12,
     "finding.front_door._ERRAND": 8_000,  # front_door._LONGEST of the question, and of each of a few answers
     "finding.question._soft(en)": 2_000,  # question._LONGEST
@@ -62,7 +64,8 @@ _CATEGORIES = {
 def patterns() -> dict[str, tuple[re.Pattern[Any], frozenset[str]]]:
     """Return by their places the patterns of the package and whether they are matched or searched for: those of modules
     and classes, of functions without arguments or of a language, and those that are written where they are used."""
-    modules = (module.name for module in pkgutil.walk_packages(deep_research.__path__, "deep_research."))
+    packages = (claimcheck, deep_research, deep_research_server)
+    modules = (m.name for each in packages for m in pkgutil.walk_packages(each.__path__, f"{each.__name__}."))
     loaded = [importlib.import_module(name) for name in modules if not name.endswith("__main__")]
     sources = {module: Path(module.__file__ or "").read_text("utf-8") for module in loaded}
     everywhere = "\n".join(sources.values())

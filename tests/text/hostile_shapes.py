@@ -7,6 +7,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from claimcheck.language import columns, detect
+from claimcheck.text import cleaning
+from claimcheck.text.sentences import blocks, sentences
+from claimcheck.text.tokens import content_terms, join_index_terms, tokenize
 from deep_research import registry
 from deep_research.assembly.page_access import QuestionPages
 from deep_research.conversation.plan_edits import read_plan_answer
@@ -14,7 +18,6 @@ from deep_research.data import Brief, Document, Found, Heading, Section
 from deep_research.errors import Unreadable
 from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.page_fetcher import parse_robots
-from deep_research.i18n.language import columns, detect
 from deep_research.ports import ApiResponse
 from deep_research.providers.answer_parsing import split_reasoning
 from deep_research.providers.http_wire import WireFailure
@@ -27,15 +30,13 @@ from deep_research.sources import _record_documents
 from deep_research.sources._api_answers import parse_xml
 from deep_research.sources.feeds import FeedsSource
 from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research.text import cleaning, page_noise, prompt_fencing
+from deep_research.text import page_noise, prompt_fencing
 from deep_research.text.contents_lists import is_contents_line, is_contents_list
 from deep_research.text.inert_markdown import literal_marks, make_inert
 from deep_research.text.listed_headings import with_marked_headings
 from deep_research.text.near_duplicates import sketch
 from deep_research.text.passages import cut_passages
-from deep_research.text.sentences import blocks, sentences
 from deep_research.text.token_count import estimate_tokens
-from deep_research.text.tokens import content_terms, join_index_terms, tokenize
 from deep_research.verification.foreign import read_report
 
 CHARACTERS = 100_000

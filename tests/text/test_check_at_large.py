@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from deep_research.claimcheck.claim_verdicts import Evidence, verify
+from claimcheck.claim_verdicts import Evidence, verify
 
 HOSTILE = ["1,", "1 2 ", "a_", "not ", "phase 1 ", "Ab ", "三大", "トマス・", "가나 ", "The rate rose by 5 % in 2020. "]
 

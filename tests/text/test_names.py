@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.text.names import Name, is_ordinary, names, names_occur
+from claimcheck.text.names import Name, is_ordinary, names, names_occur
 
 
 @pytest.mark.parametrize(

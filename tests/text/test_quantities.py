@@ -5,7 +5,7 @@ Each row is a text and what is read of it, as `bound value unit «words»`.
 
 import pytest
 
-from deep_research.text.quantities import quantities
+from claimcheck.text.quantities import quantities
 
 DATES = [
     ("May 5, 2024", ["20240505 date «May 5, 2024»"]),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.text.quotations import find_verbatim, quotations, quotations_occur
+from claimcheck.text.quotations import find_verbatim, quotations, quotations_occur
 
 
 def test_quotation_marks_of_many_languages() -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deep_research.text.sentences import blocks, sentences, split
+from claimcheck.text.sentences import blocks, sentences, split
 
 
 @pytest.mark.parametrize(

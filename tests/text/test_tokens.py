@@ -1,6 +1,6 @@
 import pytest
 
-from deep_research.text.tokens import STOP_WORDS, content_terms, index_terms, tokenize
+from claimcheck.text.tokens import STOP_WORDS, content_terms, index_terms, tokenize
 
 
 @pytest.mark.parametrize(

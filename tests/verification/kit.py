@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from deep_research.claimcheck.claim_verdicts import Evidence
+from claimcheck.claim_verdicts import Evidence
 from deep_research.verification.statement_flags import Flag, flags_of
 
 

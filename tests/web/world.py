@@ -7,11 +7,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from claimcheck.text.tokens import content_terms
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.fetch.web import Web, WebOptions
 from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
-from deep_research.text.tokens import content_terms
 from tests.runs.running import Ran
 from tests.support.clock import FakeClock
 from tests.support.fake_web import FakeWeb

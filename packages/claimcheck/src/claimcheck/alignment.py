@@ -1,0 +1,203 @@
+"""Lay a claim over the stretch of the evidence that is most like it, word by word.
+
+Words of spaced scripts, numbers and runs of katakana are one token each, Han and hiragana characters one token each,
+Korean words a stem and its particle. The alignment is that of the Levenshtein distance; what it leaves unequal are
+regions: replaced, added or left away.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import Literal, NamedTuple
+
+import Stemmer
+from rapidfuzz.distance import Levenshtein
+
+from claimcheck.language import HAN, HANGUL
+from claimcheck.lexicon import words
+from claimcheck.text.tokens import STOP_WORDS, fold_diacritics, normalise
+
+Kind = Literal["word", "number", "han", "kana", "katakana", "hangul", "particle", "sign"]
+
+
+class Token(NamedTuple):
+    """A piece of `text[start:end]`; equal pieces have equal keys. `is_content` says that it tells of the subject."""
+
+    key: str
+    kind: Kind
+    start: int
+    end: int
+    is_content: bool
+
+
+class Region(NamedTuple):
+    """Where claim and evidence differ: `claim[c_start:c_end]` stands for `evidence[e_start:e_end]`, in tokens."""
+
+    e_start: int
+    e_end: int
+    c_start: int
+    c_end: int
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether both sides have something there."""
+        return self.e_start < self.e_end and self.c_start < self.c_end
+
+
+KATAKANA = "\u30a1-\u30fa\u30fc\uff66-\uff9f"
+"""What names of foreign things are written in, in Japanese."""
+_LATIN = "A-Za-zÀ-ɏͰ-ϿЀ-ӿ"
+_TOKEN = re.compile(
+    r"(?P<number>\d+(?:[.,]\d+)*)"
+    rf"|(?P<word>[{_LATIN}](?:[{_LATIN}0-9_+#]|[-.'’&/](?=[{_LATIN}0-9]))*)"
+    rf"|(?P<katakana>[{KATAKANA}]+(?:[\u30fb\uff1d=][{KATAKANA}]+)*)"
+    rf"|(?P<hangul>[{HANGUL}]+)|(?P<han>[{HAN}\u3005\u3007])|(?P<kana>[\u3041-\u309f])|(?P<sign>[%\uff05\u2103$€£¥])"
+)
+_LETTER = re.compile(r"[a-z] [A-Z](?![\w.])")
+"""A capital behind a word is a name ("Company A"), not an article."""
+_LONGEST = 1500
+"""Tokens of a claim or stretch that are looked at; a longer one is no sentence."""
+_CANDIDATES = 3
+_MOST_OF_ONE = 0.7
+"""Where more than this share of what is repeated stands in one of two lines, the other is no part of the statement."""
+_stem = Stemmer.Stemmer("english").stemWord
+
+
+@lru_cache(maxsize=1)
+def function_signs() -> frozenset[str]:
+    """Return the single Han characters and Hangul syllables that are no part of a name by themselves."""
+    return frozenset("".join(words("alignment.function")))
+
+
+@lru_cache(maxsize=20_000)
+def _korean_stem(word: str) -> str:
+    """Return a Korean word without the particle that says its role; one of a single syllable keeps what may be its own."""
+    for particle in sorted(words("alignment.roles", "ko"), key=len, reverse=True):
+        stem = word.removesuffix(particle)
+        if stem != word and len(stem) >= (2 if particle in words("morphology.fragile_particles") else 1):
+            return stem
+    return word
+
+
+@lru_cache(maxsize=1)
+def _allomorphs() -> dict[str, str]:
+    """Return Korean particles by the form that stands for both: which one is written hangs on the sound before it."""
+    pairs = [pair.split("/") for pair in words("alignment.allomorphs", "ko")]
+    return {other: first for first, other in pairs}
+
+
+@lru_cache(maxsize=20_000)
+def _word(written: str) -> tuple[str, bool]:
+    """Return the key of a word in an alphabet, and whether it tells of the subject."""
+    plain = fold_diacritics(normalise(written)).removesuffix("'s").removesuffix("’s")
+    return _stem(plain), plain not in STOP_WORDS
+
+
+@lru_cache(maxsize=4096)
+def tokens_of(text: str) -> tuple[Token, ...]:
+    """Return the tokens of `text` in order; punctuation is none."""
+    found: list[Token] = []
+    for match in islice(_TOKEN.finditer(text), _LONGEST):
+        kind, start, end = match.lastgroup, match.start(), match.end()
+        written = match.group()
+        if kind == "number":
+            found.append(Token(written.replace(",", ""), "number", start, end, True))
+        elif kind == "word" and "A" <= written[0] <= "Z" and _LETTER.match(text, start - 2, end + 1):
+            found.append(Token(written, "word", start, end, True))
+        elif kind == "word":
+            key, is_content = _word(written)
+            found.append(Token(key, "word", start, end, is_content))
+        elif kind == "hangul":
+            stem = _korean_stem(written)
+            found.append(Token(stem, "hangul", start, start + len(stem), True))
+            if len(stem) < len(written):
+                particle = _allomorphs().get(written[len(stem) :], written[len(stem) :])
+                found.append(Token(particle, "particle", start + len(stem), end, False))
+        elif kind == "han":
+            found.append(Token(written, "han", start, end, written not in function_signs()))
+        elif kind == "katakana":
+            found.append(Token(normalise(written), "katakana", start, end, True))
+        elif kind == "kana":
+            found.append(Token(written, "kana", start, end, False))
+        else:
+            found.append(Token(normalise(written), "sign", start, end, False))
+    return tuple(found)
+
+
+class Alignment:
+    """A claim laid over one stretch of evidence."""
+
+    def __init__(self, claim: str, line: str, place: int) -> None:
+        self.claim, self.line, self.place = claim, line, place
+        self.c, self.e = tokens_of(claim), tokens_of(line)
+        self._opcodes = Levenshtein.opcodes([t.key for t in self.e], [t.key for t in self.c])
+
+    @cached_property
+    def regions(self) -> tuple[Region, ...]:
+        """Where the two differ, in order; neighbouring differences are one."""
+        found: list[Region] = []
+        for step in self._opcodes:
+            if step.tag == "equal":
+                continue
+            if found and found[-1].e_end == step.src_start and found[-1].c_end == step.dest_start:
+                found[-1] = found[-1]._replace(e_end=step.src_end, c_end=step.dest_end)
+            else:
+                found.append(Region(step.src_start, step.src_end, step.dest_start, step.dest_end))
+        return tuple(found)
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """The tokens of the evidence and of the claim that are equal, by index."""
+        equal = (step for step in self._opcodes if step.tag == "equal")
+        return tuple((s.src_start + i, s.dest_start + i) for s in equal for i in range(s.src_end - s.src_start))
+
+    @cached_property
+    def share(self) -> float:
+        """The share of the claim's content tokens that stand in the stretch in the same order."""
+        total = sum(t.is_content for t in self.c)
+        return sum(self.c[i].is_content for _, i in self.pairs) / total if total else 0.0
+
+    def share_before(self, border: int) -> float:
+        """Return the share of the repeated content on the side of an offset of the line that has more of it."""
+        content = [self.e[i].start < border for i, _ in self.pairs if self.e[i].is_content]
+        return max(sum(content), len(content) - sum(content)) / max(1, len(content))
+
+    def claim_text(self, region: Region) -> str:
+        """Return what the claim has in a region."""
+        return _text(self.claim, self.c, region.c_start, region.c_end)
+
+    def line_text(self, region: Region) -> str:
+        """Return what the evidence has in a region."""
+        return _text(self.line, self.e, region.e_start, region.e_end)
+
+
+def _text(text: str, tokens: Sequence[Token], start: int, end: int) -> str:
+    return text[tokens[start].start : tokens[end - 1].end] if end > start else ""
+
+
+@lru_cache(maxsize=4096)
+def _contents(text: str) -> Counter[str]:
+    """Count the content tokens of a text, which nothing changes."""
+    return Counter(t.key for t in tokens_of(text) if t.is_content)
+
+
+def align(claim: str, lines: Sequence[str]) -> list[Alignment]:
+    """Return the alignments of `claim` with the lines (and pairs of neighbouring lines) most like it, best first."""
+    wanted = _contents(claim)
+    held = [sum(min(wanted[key], there[key]) for key in wanted.keys() & there) for there in map(_contents, lines)]
+    order = sorted(range(len(lines)), key=lambda i: (-held[i], i))[:_CANDIDATES]
+    found = [Alignment(claim, lines[i], i) for i in order if held[i]]
+    if not found:
+        return []
+    found.sort(key=lambda a: (-a.share, sum(r.c_end - r.c_start for r in a.regions), a.place))
+    best = found[0].place
+    pairs = [Alignment(claim, f"{lines[i]} {lines[i + 1]}", i) for i in (best - 1, best) if 0 <= i < len(lines) - 1]
+    # Two lines are taken together only where a good part of the claim stands in each.
+    better = [
+        pair
+        for pair in pairs
+        if pair.share > found[0].share + 0.2 and pair.share_before(len(lines[pair.place])) <= _MOST_OF_ONE
+    ]
+    return [*sorted(better, key=lambda a: -a.share), *found]

@@ -1,0 +1,494 @@
+"""What was changed in a claim that otherwise repeats its evidence: names, numbers, units, roles, direction, scope.
+
+The claim is laid over the stretch most like it. What stands in the place of something else is compared with it: a name
+with a name, a number with a number, a word with its opposite; two that changed places are found by that as well. What
+was merely reworded differs in more places, and in words that are no names; it is left to the support score.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from claimcheck.alignment import KATAKANA, Alignment, Region, Token, align, function_signs, tokens_of
+from claimcheck.language import HAN, HANGUL, detect, is_cjk
+from claimcheck.lexicon import any_of, entry, table, words
+from claimcheck.near_misses import ENDINGS, RESPECTIVELY
+from claimcheck.negation import negated
+from claimcheck.numbers import same
+from claimcheck.text.measures import SCALES, Quantity, unit_at
+from claimcheck.text.names import Name, NameIndex, begins_sentence, is_ordinary
+from claimcheck.text.quantities import quantities
+from claimcheck.text.tokens import normalise
+
+What = Literal["number", "name", "opposite", "exchanged", "scope", "added"]
+
+
+class Alteration(NamedTuple):
+    """What a claim says otherwise than its evidence: `said` in the place of `there` ("" where it was added).
+
+    `is_conflict` says that both cannot be true.
+    """
+
+    what: What
+    said: str
+    there: str
+    line: str
+    is_conflict: bool
+
+
+_LEAST_SHARE = 0.5
+"""Share of a claim's content that must stand in its stretch, in order or exchanged, before differences are told apart."""
+_SAME_SHARE = 0.7
+"""From this share on the stretch makes the same statement, and a difference is a conflict."""
+_COPY_SHARE = 0.85
+"""From this share on a claim is a copy, to which nothing may be added."""
+_AS_MUCH_ALIKE = 0.1
+"""Up to this difference of their shares two stretches are as much like a claim."""
+_LIMIT, _NEAR = 4, 6
+"""Words of a region that is no more than a limit, and how near behind it must stand what the claim repeats."""
+_PHRASE = 3
+"""Words from which on what differs is more than one name or number."""
+_WORD_LENGTHS = range(2, 8)
+"""Characters of an ordinary word of Chinese or Japanese."""
+_KATAKANA_RUN, _HANGUL_RUN = re.compile(f"[{KATAKANA}]+"), re.compile(f"[{HANGUL}]+")
+_HAN_OR_KANA = re.compile(f"[{HAN}\u3041-\u309f\u3005]")
+_NEUTRAL = frozenset(words("alignment.neutral"))
+_LEAD = re.compile(r"\*\*[^*\n]{1,80}\*\*:?\s+(?=\S)")
+"""A bold heading in front of a sentence."""
+_NUMERALS = frozenset(
+    [
+        *table("numerals.digits"),
+        *table("numerals.native"),
+        *(sign for sign in SCALES if len(sign) == 1 and not sign.isascii()),
+    ]
+)
+
+
+def find_alteration(claim: str, lines: Sequence[str], about: str = "") -> Alteration | None:
+    """Return what was changed in `claim` against the line most like it, or None.
+
+    A line that is as much like it and differs in nothing acquits it. `about` (titles, headings) may name things.
+    """
+    language = detect(claim)
+    if lead := _LEAD.match(claim):
+        claim = claim[lead.end() :]
+    found = align(claim, lines)
+    first: Alteration | None = None
+    for alignment in found:
+        comparison = _Comparison(alignment, lines, about, language)
+        alteration = next(comparison.exchanges(), None)
+        if alignment.share >= found[0].share - _AS_MUCH_ALIKE:
+            alteration = alteration or next(comparison.replacements(), None)
+            if alteration is None and alignment.share >= _LEAST_SHARE:
+                return None
+        first = first or alteration
+    return first
+
+
+class _Comparison:
+    """One alignment, and what else the evidence says."""
+
+    def __init__(self, alignment: Alignment, lines: Sequence[str], about: str, language: str) -> None:
+        self.a, self.language = alignment, language
+        self.is_cjk = is_cjk(language)
+        self.before = "\n".join([about, *lines[: alignment.place + 1]])
+        self.whole = "\n".join([about, *lines])
+        self.matched = sum(alignment.c[i].is_content for _, i in alignment.pairs)
+        self.cover_c = covered(alignment.claim)
+        self.cover_e = covered(alignment.line)
+        self._listed: set[Region] = set()
+
+    def replacements(self) -> Iterator[Alteration]:
+        """Yield what stands in the place of something else, then what was left away or added."""
+        if self.a.share < _LEAST_SHARE:
+            return
+        for region in (r for r in self.a.regions if r not in self._listed and not self._is_moved(r)):
+            yield from self._opposites(region)
+            yield from self._numbers(region)
+            yield from self._units(region)
+            yield from self._names(region)
+        for region in self.a.regions:
+            yield from self._scope(region)
+            yield from self._added(region)
+
+    def _made(self, what: What, region: Region, there: str = "", *, is_conflict: bool = True) -> Alteration:
+        """Return a change in a region; a conflict only where the rest of the claim says the same."""
+        rest = len(_content(self.a.c)) - len(_content(self.a.c[region.c_start : region.c_end]))
+        is_same = what == "exchanged" or self.matched >= max(_SAME_SHARE * rest, 1)
+        there = there or self.a.line_text(region)
+        return Alteration(what, self.a.claim_text(region), there.strip(), self.a.line, is_conflict and is_same)
+
+    # --- Sides of a region -----------------------------------------------------------------------------------
+
+    def _sides(self, region: Region) -> tuple[list[Token], list[Token]]:
+        """Return the tokens of claim and evidence in a region, without neutral ones at its ends."""
+        return (
+            _bare(self.a.c[region.c_start : region.c_end]),
+            _bare(self.a.e[region.e_start : region.e_end]),
+        )
+
+    def _is_pure(self, said: Sequence[Token], there: Sequence[Token]) -> bool:
+        """Tell whether nothing that turns roles round stands on one side alone."""
+        turning = set(words("alignment.roles", self.language) + words("alignment.coordinators", self.language))
+        return [t.key for t in said if t.key in turning] == [t.key for t in there if t.key in turning]
+
+    # --- Kinds of change --------------------------------------------------------------------------------------
+
+    def exchanges(self) -> Iterator[Alteration]:
+        """Yield two things that changed places."""
+        sides = [(r, *self._sides(r)) for r in self.a.regions]
+        for number, (one, said, there) in enumerate(sides):
+            if not self._is_pure(said, there):
+                continue
+            for other, said_2, there_2 in sides[number + 1 :]:
+                crossed = _keys(said) == _keys(there_2) and _keys(there) == _keys(said_2)
+                if not (crossed and _tells(said) and _tells(there) and self._are_most([*said, *said_2])):
+                    continue
+                if self._are_listed(one, other):
+                    self._listed |= {one, other}  # "A and B" is "B and A"
+                else:
+                    yield self._made("exchanged", one)
+        yield from self._turned_roles()
+
+    def _turned_roles(self) -> Iterator[Alteration]:
+        """Yield two things whose particles say that each does what the other did, in whatever order they stand."""
+        mine, theirs = _roles(self.a.c, self.language), _roles(self.a.e, self.language)
+        turned = [key for key, (_, role) in mine.items() if key in theirs and theirs[key][1] != role]
+        if {mine[key][1] for key in turned} != {"subjects", "objects"}:
+            return
+        at = mine[turned[0]][0]
+        other = next(theirs[key][0] for key in turned if theirs[key][1] == mine[turned[0]][1])
+        if self._are_most([self.a.c[mine[key][0]] for key in turned]):
+            yield self._made("exchanged", Region(other, other + 1, at, at + 1))
+
+    def _is_moved(self, region: Region) -> bool:
+        """Tell whether the line has the words of the claim's region together in another place."""
+        long = not self.is_cjk and region.c_end - region.c_start >= _PHRASE
+        return long and self.a.claim_text(region) in self.a.line
+
+    def _are_most(self, exchanged: Sequence[Token]) -> bool:
+        """Tell whether enough of the claim stands in the stretch, what was exchanged included."""
+        there = self.matched + len(_content(exchanged))
+        return there >= _LEAST_SHARE * len(_content(self.a.c))
+
+    def _are_listed(self, one: Region, other: Region) -> bool:
+        """Tell whether nothing but coordinators, and names that they join, stands between two regions of the evidence."""
+        between = self.a.line[self.a.e[one.e_end - 1].end : self.a.e[other.e_start].start]
+        listing = any_of(words("alignment.coordinators", self.language))
+        named = [t for t in self.a.e[one.e_end : other.e_start] if not re.fullmatch(listing, t.key)]
+        return _are_names(named, self.a.line) or not re.search(r"\w", re.sub(listing, "", between))
+
+    def _opposites(self, region: Region) -> Iterator[Alteration]:
+        """Yield a word in the place of one that excludes it."""
+        if not region.is_replaced:
+            return
+        if len(negated(normalise(self.a.claim))) != len(negated(normalise(self.a.line))):
+            return
+        said, there = self._forms(region)
+        for sides in contrasts(self.language):
+            mine = [(i, w) for i, side in enumerate(sides) if (w := said & side)]
+            others = [(i, w) for i, side in enumerate(sides) if (w := there & side)]
+            if len(mine) == len(others) == 1 and mine[0][0] != others[0][0]:
+                # Where roles are turned round as well, the opposite may say the same: "beat" and "lost to".
+                yield self._made("opposite", region, is_conflict=not self._named(self._sides(region)[0]))
+                return
+        if _is_negated_pair(said, there, words("alignment.prefixes", self.language)):
+            yield self._made("opposite", region)
+
+    def _named(self, tokens: Sequence[Token]) -> list[Token]:
+        """Return those tokens of the claim that are, or may be, names."""
+        if self.is_cjk:
+            return _uncovered(tokens, self.a.claim, self.cover_c)
+        return [t for t in tokens if _are_names([t], self.a.claim)]
+
+    def _forms(self, region: Region) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the words of both sides of a region as the table of contrasts writes them."""
+        if not self.is_cjk:
+            return (
+                frozenset(_written(self.a.claim, t) for t in self.a.c[region.c_start : region.c_end]),
+                frozenset(_written(self.a.line, t) for t in self.a.e[region.e_start : region.e_end]),
+            )
+        known = _contrast_words(self.language)
+        return (
+            _words_over(self.a.claim, self.a.c, (region.c_start, region.c_end), known),
+            _words_over(self.a.line, self.a.e, (region.e_start, region.e_end), known),
+        )
+
+    def _numbers(self, region: Region) -> Iterator[Alteration]:
+        """Yield a number, or a numeral, in the place of another."""
+        said, there = self._sides(region)
+        if not said or not there:
+            return
+        mine = _over(quantities(self.a.claim), said)
+        others = _over(quantities(self.a.line), there)
+        rest = [t for t in (*said, *there) if t.kind == "word" and t.is_content]
+        if mine and others and len(rest) < 2 and self._is_pure(said, there):
+            if not any(same(q, o, self.a.line) for q in mine for o in others):
+                yield self._made("number", region)
+        elif all(t.key in _NUMERALS for t in (*said, *there)):
+            yield self._made("number", region)
+
+    def _names(self, region: Region) -> Iterator[Alteration]:
+        """Yield a name in the place of another."""
+        said, there = self._sides(region)
+        if not self._is_pure(said, there):
+            return
+        mine, others = self.a.claim_text(region), self.a.line_text(region)
+        if self.is_cjk:
+            c_names = set(_uncovered(self.a.c, self.a.claim, self.cover_c)) & set(said)
+            e_names = set(_uncovered(self.a.e, self.a.line, self.cover_e)) & set(there)
+            if _is_most(c_names, said) and _is_most(e_names, there) and not _is_part(said, there):
+                yield self._made("name", region)
+            return
+        if _are_names(said, self.a.claim):
+            name = Name(mine, 0, len(mine), strict=mine.isupper())
+            if _are_names(there, self.a.line):
+                if not NameIndex(mine).has(Name(others, 0, len(others), False)):
+                    yield self._made("name", region)
+            elif _content(there) and not NameIndex(self.before).has(name):
+                yield self._made("name", region, is_conflict=False)
+
+    def _units(self, region: Region) -> Iterator[Alteration]:
+        """Yield another unit or counter behind the same number, or numeral."""
+        if not region.is_replaced:
+            return
+        before, unit, other = self.a.c[region.c_start - 1], self.a.c[region.c_start], self.a.e[region.e_start]
+        counted = before.kind == "number" or (before.key in _NUMERALS and unit.kind == "han")
+        close = 0 <= unit.start - before.end <= 1
+        if not (counted and close and {unit.kind, other.kind} <= {"han", "katakana", "hangul"}):
+            return
+        mine, others = (text[t.start : t.start + 4] for text, t in ((self.a.claim, unit), (self.a.line, other)))
+        if _unit_of(mine) != _unit_of(others) and not any(
+            mine.startswith(tuple(row)) and others.startswith(tuple(row)) for row in _same_counters()
+        ):
+            yield self._made("number", region)
+
+    def _scope(self, region: Region) -> Iterator[Alteration]:
+        """Yield a limit left away, or a stronger word put in."""
+        weak, strong = _marks("hedges", self.language), _marks("strong", self.language)
+        there, said = self.a.line_text(region), self.a.claim_text(region)
+        # What limits a number that the claim does not repeat says nothing of the rest.
+        lost = next((mark for mark in weak.finditer(there) if not re.match(r"\s?\d", there[mark.end() :])), None)
+        claim, line = self.a.claim.lower(), self.a.line.lower()
+        # At the end of a Japanese or Korean line a limit may be that of another clause.
+        at_end = self.language in ("ja", "ko") and region.e_end + 2 >= len(self.a.e)
+        has_other = bool(weak.search(said)) or any(at_end or mark[0] not in line for mark in weak.finditer(claim))
+        if lost and lost[0].lower() not in claim and not has_other and self._is_inside(region, at_end=at_end):
+            yield self._made("scope", region, lost[0], is_conflict=False)
+        gained = strong.search(said)
+        if gained and not strong.search(self.whole):
+            yield self._made("scope", region, is_conflict=False)
+
+    def _is_inside(self, region: Region, *, at_end: bool) -> bool:
+        """Tell whether a short region of the evidence has on both sides, behind it closely, what the claim repeats (or an end)."""
+        repeated = [i for i, _ in self.a.pairs if self.a.e[i].is_content]
+        is_short = region.e_end - region.e_start <= _LIMIT * (3 if self.is_cjk else 1)
+        goes_on = any(0 <= i - region.e_end < _NEAR for i in repeated)
+        return is_short and (at_end or goes_on)
+
+    def _added(self, region: Region) -> Iterator[Alteration]:
+        """Yield something that the evidence does not have, put in where nothing was taken out."""
+        said, there = self._sides(region)
+        if there or not _content(said) or RESPECTIVELY.search(self.a.claim):
+            return
+        new = [t for t in said if t.is_content and self._is_new(t)]
+        if 2 * len(new) < len(_content(said)):
+            return
+        rest = len(_content(self.a.c)) - len(_content(said))
+        agents = set(words("alignment.agents", self.language))
+        by_agent = any(t.key in agents for t in self.a.c[region.c_start : region.c_end])
+        # One sign alone is seldom a name: an agent's, and part of no ordinary word.
+        enough = len(new) > 1 or new[0].kind != "han" or (by_agent and new[0].start not in self.cover_c)
+        if enough and self.matched >= (_SAME_SHARE if self._named(new) else _COPY_SHARE) * rest:
+            yield self._made("added", region, is_conflict=False)
+
+    def _is_new(self, token: Token) -> bool:
+        """Tell whether the evidence has a token nowhere; of a Han character, not beside a neighbour of it either."""
+        if token.kind == "han":
+            pairs = {self.a.claim[i : i + 2] for i in (token.start - 1, token.start)}
+            return not any(pair in self.whole for pair in pairs if len(pair) == 2)
+        if token.kind == "word":
+            return token.key not in {t.key for t in tokens_of(self.whole)}
+        return token.key[:2] not in self.whole
+
+
+def _written(text: str, token: Token) -> str:
+    return re.sub(r"['’]s?$", "", normalise(text[token.start : token.end]))
+
+
+def _bare(tokens: Sequence[Token]) -> list[Token]:
+    kept = list(tokens)
+    while kept and kept[0].key in _NEUTRAL:
+        kept = kept[1:]
+    while kept and kept[-1].key in _NEUTRAL:
+        kept = kept[:-1]
+    return kept
+
+
+def _content(tokens: Sequence[Token]) -> list[Token]:
+    return [t for t in tokens if t.is_content]
+
+
+def _tells(tokens: Sequence[Token]) -> bool:
+    """Tell whether tokens are more than grammar."""
+    return any(t.is_content or (t.kind == "han" and t.key not in _grammar()) for t in tokens)
+
+
+def _roles(tokens: Sequence[Token], language: str) -> dict[str, tuple[int, str]]:
+    """Return the place and role ("subjects" or "objects") of what stands before a particle that gives it one, by its key;
+    without what has both."""
+    particles = {sign: role for role in ("subjects", "objects") for sign in words(f"alignment.{role}", language)}
+    found: dict[str, set[tuple[int, str]]] = {}
+    for number, (token, particle) in enumerate(pairwise(tokens)):
+        if token.is_content and particle.start == token.end and particle.key in particles:
+            found.setdefault(token.key, set()).add((number, particles[particle.key]))
+    return {key: min(places) for key, places in found.items() if len({role for _, role in places}) == 1}
+
+
+def _keys(tokens: Sequence[Token]) -> list[str]:
+    return [t.key for t in tokens]
+
+
+def _over(found: Sequence[Quantity], tokens: Sequence[Token]) -> list[Quantity]:
+    """Return the quantities whose number (not their unit alone) lies over some of the tokens."""
+    return [q for q in found if any(q.start <= t.start < q.end and _is_numeral(t) for t in tokens)]
+
+
+def _is_numeral(token: Token) -> bool:
+    return token.kind == "number" or token.key in _NUMERALS or token.kind in ("word", "hangul")
+
+
+# --- Words of the lexica ---------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=16)
+def contrasts(language: str) -> tuple[tuple[frozenset[str], ...], ...]:
+    """Return the rows of words that exclude each other."""
+    table = entry("contrasts", language) or {}
+    return tuple(
+        tuple(frozenset(word.replace("_", " ") for word in side.split()) for side in row) for row in table.values()
+    )
+
+
+@lru_cache(maxsize=16)
+def _contrast_words(language: str) -> re.Pattern[str]:
+    return re.compile(f"(?=({any_of({w for row in contrasts(language) for side in row for w in side})}))")
+
+
+def _words_over(text: str, tokens: Sequence[Token], place: tuple[int, int], known: re.Pattern[str]) -> frozenset[str]:
+    """Return the listed words that lie over the tokens of a region; a single character must be all of it, or a word."""
+    start, end = tokens[place[0]].start, tokens[place[1] - 1].end
+    found: set[str] = set()
+    for match in known.finditer(text):
+        word, at = match[1], match.start()
+        over = at < end and at + len(word) > start
+        if over and (len(word) > 1 or end - start <= 2 or re.match(f"[{HANGUL}]", word)):
+            found.add(word)
+    return frozenset(found)
+
+
+def _is_negated_pair(said: frozenset[str], there: frozenset[str], prefixes: Sequence[str]) -> bool:
+    """Tell whether a word of one side is one of the other with a prefix that denies it."""
+    return any(prefix + one in there for one in said for prefix in prefixes) or any(
+        prefix + other in said for other in there for prefix in prefixes
+    )
+
+
+@lru_cache(maxsize=32)
+def _marks(name: str, language: str) -> re.Pattern[str]:
+    listed = [word.replace("_", " ") for word in words(f"alignment.{name}", language)]
+    body = any_of(listed)
+    return re.compile(body if is_cjk(language) else rf"\b{body}\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def _common() -> frozenset[str]:
+    return frozenset(words("alignment.common"))
+
+
+@lru_cache(maxsize=2048)
+def covered(text: str) -> frozenset[int]:
+    """Return the offsets of `text` that ordinary words of Chinese, Japanese and Korean lie over; what is left may be a name."""
+    known = _common()
+    # A run of katakana is one name or one word; of a Korean word its stem is enough.
+    spans = [run.span() for run in _KATAKANA_RUN.finditer(text) if run[0] in known]
+    runs = _HANGUL_RUN.finditer(text)
+    spans += [run.span() for run in runs if any(run[0][:n] in known for n in range(len(run[0]) + 1))]
+    places = (sign.start() for sign in _HAN_OR_KANA.finditer(text))
+    spans += [(i, i + n) for i in places for n in _WORD_LENGTHS if text[i : i + n] in known]
+    return frozenset(i for span in spans for i in range(*span))
+
+
+def _uncovered(tokens: Sequence[Token], text: str, cover: frozenset[int]) -> list[Token]:
+    """Return the tokens that may be of a name: no ordinary word lies over them.
+
+    Han characters that are words of their own count beside another character, not alone.
+    """
+    signs = {t.start for t in tokens if t.kind == "han" and t.key not in _grammar()} - cover
+    joined = {place for place in signs if signs & {place - 1, place + 1}}
+    return [t for t in tokens if t.start in joined or _may_name(t, text, cover)]
+
+
+def name_tokens(text: str) -> list[Token]:
+    """Return the tokens of a Chinese, Japanese or Korean text that may be of names, and its numbers, in order."""
+    tokens = tokens_of(text)
+    numbers = [t for t in tokens if t.kind == "number"]
+    return sorted([*_uncovered(tokens, text, covered(text)), *numbers], key=lambda t: t.start)
+
+
+def is_limited(text: str, language: str) -> bool:
+    """Return whether a text limits what it says: may, about, some."""
+    return _marks("hedges", language).search(text) is not None
+
+
+def _may_name(token: Token, text: str, cover: frozenset[int]) -> bool:
+    """Tell whether a token by itself may be of a name."""
+    if not token.is_content or token.kind == "number" or token.start in cover:
+        return False
+    if token.kind == "hangul":
+        return len(token.key) > 1 and not set(token.key) <= function_signs()
+    return not text[token.start].islower()
+
+
+@lru_cache(maxsize=1)
+def _grammar() -> frozenset[str]:
+    """Return the characters that are words of grammar and nothing else."""
+    return frozenset("".join(words("alignment.grammar")))
+
+
+def _unit_of(text: str) -> str:
+    """Return the unit that begins `text`, canonical; without one, its first character."""
+    return unit_at(text, 0)[0] or text[:1]
+
+
+@lru_cache(maxsize=1)
+def _same_counters() -> tuple[frozenset[str], ...]:
+    """Return the rows of counters that count the same."""
+    return tuple(frozenset(row.split()) for row in words("alignment.same_counters"))
+
+
+def _is_most(names: Collection[Token], tokens: Sequence[Token]) -> bool:
+    """Tell whether at least half of what tells something in a region may be of a name."""
+    return bool(names) and 2 * len(names) >= len([t for t in tokens if _tells([t])])
+
+
+def _is_part(one: Sequence[Token], other: Sequence[Token]) -> bool:
+    """Tell whether one name is a shorter form of the other."""
+    short, long = sorted(("".join(_keys(one)), "".join(_keys(other))), key=len)
+    return short in long
+
+
+def _are_names(tokens: Sequence[Token], text: str) -> bool:
+    """Tell whether Latin tokens are all written as names; at the beginning of a sentence only what is no ordinary word."""
+    return bool(tokens) and all(t.kind == "word" and t.is_content and _is_name(text, t) for t in tokens)
+
+
+def _is_name(text: str, token: Token) -> bool:
+    written = text[token.start : token.end]
+    if is_ordinary(written):
+        return False
+    if any(c.isdigit() or c.isupper() for c in written[1:]):
+        return True
+    return written[0].isupper() and not (begins_sentence(text, token.start) and ENDINGS.search(written))

@@ -1,0 +1,255 @@
+"""One claim against one text of evidence, without a model: quotations, numbers, names, then support.
+
+A claim that is a whole sentence of the evidence is supported at once. Otherwise every quotation, number,
+date and name must be there, nothing may state the opposite, and the support score must reach its threshold.
+"Contradicted" is said only where a sentence of the evidence makes the same statement with another value,
+unit, name or sign; whatever else fails is unverified.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from claimcheck.alterations import find_alteration
+from claimcheck.language import CJK, detect, is_cjk
+from claimcheck.near_misses import (
+    has_other_name,
+    has_other_value,
+    misattributed,
+    same_statement,
+    unknown_subject,
+    without,
+)
+from claimcheck.negation import conflict, negated
+from claimcheck.numbers import as_written_in, numbers_agree
+from claimcheck.restatements import is_restated
+from claimcheck.support import Match, support
+from claimcheck.text.cleaning import shorten
+from claimcheck.text.error_text import is_error_text
+from claimcheck.text.names import amounts, name_index, names, names_occur
+from claimcheck.text.quantities import quantities
+from claimcheck.text.quotations import find_verbatim, quotations_occur
+from claimcheck.text.sentences import blocks, sentences
+from claimcheck.text.tokens import content_terms, normalise
+from claimcheck.verdict import Verdict
+
+
+class Evidence(NamedTuple):
+    """A text that may support claims. `about` (title and headings) helps with names, never with statements."""
+
+    text: str
+    about: str = ""
+
+
+VERBATIM = Verdict.of("supported", "verbatim")
+"""The verdict on a whole sentence of the evidence."""
+_LONGEST_CLAIM = 4000
+"""Characters of a claim; what is longer is no statement, and would take long to compare."""
+TOO_LONG = Verdict.of("unverified", "claim_too_long")
+"""The verdict on a claim that is no single statement."""
+_SHORT = 12
+"""Up to so many sentences are a passage, in which one sentence carries a claim; more are a document, which may spread it."""
+_TOLD = {True: (0.65, 0.5), False: (0.5, 0.25)}
+"""Shares of the claim's terms, numbers apart, that all sentences and headings together and the best sentence
+alone must have, whatever the score; for a passage and for a document."""
+_LEAST_TERMS = 3
+"""Terms of a claim that must be left when what its title gives is left out."""
+_ANCHORS, _CHARS_PER_ANCHOR = 3, 22
+"""Across languages a claim stands on its names and numbers alone: at least so many, and as many characters for each."""
+
+_SHOWN = 160
+"""Characters of a sentence of the evidence that a verdict repeats."""
+
+
+def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
+    """Judge `claim` against texts that it cites together."""
+    texts = [e for e in evidence if e.text.strip()]
+    if not texts:
+        return Verdict.of("unverified", "no_evidence")
+    if any(is_sentence_of(claim, e.text) for e in texts):
+        return VERBATIM
+    found = disproof(claim, texts) or _measured(claim, texts)
+    rewritten = as_written_in("\n".join(e.text for e in texts), claim)
+    if found.kind == "supported" or rewritten == claim:
+        return found
+    again = disproof(rewritten, texts) or _measured(rewritten, texts)
+    return again if again.kind == "supported" else found
+
+
+def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
+    """Return the verdict where code alone settles that the evidence does not support `claim`, else None.
+
+    That is: an error text, a quotation, number, unit, date or name that is not there, or is said of something else.
+    """
+    whole, about, lines = _laid_out(evidence)
+    if refused := _refused_as_a_whole(claim, whole, about):
+        return refused
+    return _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
+
+
+def _laid_out(evidence: Sequence[Evidence]) -> tuple[str, str, list[str]]:
+    """All texts as one, what they are about, and their sentences."""
+    whole = "\n".join(e.text for e in evidence)
+    about = "\n".join(dict.fromkeys(e.about for e in evidence if e.about))
+    return whole, about, [line for e in evidence for line in evidence_sentences(e.text)]
+
+
+def evidence_sentences(text: str) -> list[str]:
+    """Return the sentences of a passage, and the rows and lines that are no sentences, white space folded."""
+    return list(_evidence_sentences(text))
+
+
+@lru_cache(maxsize=1024)
+def _evidence_sentences(text: str) -> tuple[str, ...]:
+    """Cut a passage, which is asked for once for each claim that cites it."""
+    spans = [(s.start, s.end) for s in sentences(text)]
+    for block in blocks(text):
+        if block.kind in ("table", "code", "heading"):
+            start = block.start
+            for line in text[block.start : block.end].split("\n"):
+                spans.append((start, start + len(line)))
+                start += len(line) + 1
+    lines = [" ".join(text[start:end].split()) for start, end in sorted(spans)]
+    return tuple(line for line in lines if re.search(r"\w", line))
+
+
+_BEGINS = re.compile(r"(?:^|[.!?。！？；|\n•]|^\s*[-*+]|\n\s*(?:[-*+]|\d+[.)]))[\s\"'“”‘’「」『』()（）\[\]*_`#>-]*$")
+_MOST_SIGNS = 200
+"""Signs between the end of a sentence and the words of the next one that are looked at."""
+
+
+def is_sentence_of(claim: str, text: str) -> bool:
+    """Return whether `claim` is one or more whole sentences (or lines) of `text`: half a sentence can say the opposite."""
+    found = find_verbatim(claim, text)
+    if found is None:
+        return False
+    before, after = text[: found[0]], text[found[1] :]
+    begins = _BEGINS.search(before, max(0, len(before) - _MOST_SIGNS))
+    ends = re.search(r"[.!?。！？；…][\"'”’」』）)\]]*$", text[: found[1]]) or re.match(
+        r"[\"'”’」』）)\]*_`]*(?:[.!?。！？；|…]|[ \t]*(?:\n|$))", after
+    )
+    return bool(begins and ends and len(content_terms(claim)) > 1)
+
+
+def _refused_as_a_whole(claim: str, whole: str, about: str) -> Verdict | None:
+    """Return the verdict on what is no single statement, tells of an error, or quotes what is not there; else None."""
+    if len(claim) > _LONGEST_CLAIM:
+        return TOO_LONG
+    if is_error_text(claim, [whole]):
+        return Verdict.of("unverified", "error_text")
+    quoted = quotations_occur(claim, f"{whole}\n{about}")
+    if quoted.ok:
+        return None
+    code = "quotation_changed" if quoted.near else "quotation_missing"
+    return Verdict.of("unverified", code, quotation=_short(quoted.missing[0].text))
+
+
+def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
+    numbers = numbers_agree(claim, f"{whole}\n{about}", amounts(claim))
+    if numbers.ok:
+        return _said_of_other(claim, lines)
+    number = ", ".join(claim[q.start : q.end].strip() for q in numbers.missing[:3])
+    rival = same_statement(claim, [(q.start, q.end) for q in numbers.missing], lines)
+    bare = {(q.value, q.bound) for q in quantities(rival or "") if not q.unit}  # "whose default, in seconds, is 60"
+    if has_other_value(rival, claim, numbers.missing) and not any(
+        q.unit and (q.value, q.bound) in bare for q in numbers.missing
+    ):
+        return Verdict.of("contradicted", "number_rival", number=number, sentence=_short(rival))
+    if numbers.there:
+        return Verdict.of("unverified", "number_unit", number=number, there=numbers.there)
+    return Verdict.of("unverified", "number_missing", number=number)
+
+
+def _said_of_other(claim: str, lines: Sequence[str]) -> Verdict | None:
+    other = misattributed(claim, lines)
+    if other is None:
+        return None
+    if not other.name:
+        return Verdict.of("unverified", "number_elsewhere", number=other.number, sentence=_short(other.line))
+    line = _short(other.line)
+    return Verdict.of("unverified", "number_of_other", number=other.number, name=other.name, sentence=line)
+
+
+def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
+    named = names_occur(claim, f"{about}\n{whole}")
+    if named.ok:
+        subject = unknown_subject(claim, lines, about)
+        return Verdict.of("unverified", "name_missing", name=subject) if subject else None
+    name = ", ".join(n.text for n in named.missing[:4])
+    rival = same_statement(claim, [(n.start, n.end) for n in named.missing], lines)
+    if has_other_name(rival, claim, named.missing):
+        return Verdict.of("contradicted", "name_rival", name=name, sentence=_short(rival))
+    return Verdict.of("unverified", "name_missing", name=name)
+
+
+def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
+    """Return the verdict by negation and support score, once nothing mechanical speaks against the claim."""
+    whole, about, lines = _laid_out(evidence)
+    if _foreign(claim, whole):
+        return _across_languages(claim, lines)
+    measured = support(_without_known(claim, whole, about), lines, title=about)
+    if measured.conflict:
+        line = lines[measured.opposing]
+        kind = "contradicted" if same_statement(claim, [], [line]) else "unverified"
+        return Verdict.of(kind, "opposite", sentence=_short(line))
+    altered = _altered(claim, lines, about)
+    supported = measured.supported and _is_told(claim, lines, about)
+    if altered and (supported or altered.kind == "contradicted"):
+        return altered
+    if altered is None and not supported and is_restated(claim, lines, about):
+        return Verdict.of("supported", "restated")
+    if supported:
+        return Verdict.of("supported", "words_together", share=f"{measured.covered:.0%}")
+    return Verdict.of("unverified", "low_support", share=f"{measured.covered:.0%}")
+
+
+def _without_known(claim: str, whole: str, about: str) -> str:
+    """Return `claim` without names that title or headings give: the text itself may say "this proposal"."""
+    if not about:
+        return claim
+    titled, said = name_index(about), name_index(whole)
+    rest = without(claim, [(n.start, n.end) for n in names(claim) if titled.has(n) and not said.has(n)])
+    return rest if len(content_terms(rest)) >= _LEAST_TERMS else claim
+
+
+def _altered(claim: str, lines: Sequence[str], about: str) -> Verdict | None:
+    """Return the verdict where the claim repeats a line of the evidence with something changed, else None."""
+    change = find_alteration(claim, lines, about)
+    if change is None:
+        return None
+    code = {"scope": "scope_changed", "added": "added"}.get(change.what, "altered")
+    kind = "contradicted" if change.is_conflict else "unverified"
+    said, there = _short(change.said), _short(change.there)
+    return Verdict.of(kind, code, said=said, there=there, sentence=_short(change.line))
+
+
+def _is_told(claim: str, lines: Sequence[str], about: str) -> bool:
+    """Whether enough of the claim, its numbers left out, stands in the evidence and close together."""
+    rest = without(claim, [(q.start, q.end) for q in quantities(claim)])
+    in_all, in_one = _TOLD[len(lines) <= _SHORT]
+    match = Match(rest, [*lines, about])
+    alone = max(match.coverage((i,)) for i in range(len(lines)))
+    return alone >= in_one and match.coverage(range(len(lines) + 1)) >= in_all
+
+
+def _foreign(claim: str, whole: str) -> bool:
+    """Whether claim and evidence are in different scripts, so that shared words cannot be expected."""
+    return is_cjk(detect(claim)) != is_cjk(detect(whole)) or (is_cjk(detect(claim)) and detect(claim) != detect(whole))
+
+
+def _across_languages(claim: str, lines: Sequence[str]) -> Verdict:
+    """Names and numbers are all that can be compared; they suffice where one sentence has all and they are most of the claim."""
+    values = {(q.value, q.unit) for q in quantities(claim)}
+    anchors = len({normalise(n.text) for n in names(claim)}) + len(values)
+    dense = len(re.findall(rf"[{CJK}]|[^\W{CJK}]+", claim)) <= anchors * _CHARS_PER_ANCHOR
+    there = next((x for x in lines if numbers_agree(claim, x).ok and names_occur(claim, x).ok), "")
+    if not (values and anchors >= _ANCHORS and dense and there):
+        return Verdict.of("unverified", "foreign_few")
+    if conflict(claim, there) or bool(negated(normalise(claim))) != bool(negated(normalise(there))):
+        return Verdict.of("unverified", "foreign_sign")
+    return Verdict.of("supported", "foreign_agrees", count=str(anchors))
+
+
+def _short(text: str) -> str:
+    return shorten(text, _SHOWN)

@@ -1,0 +1,133 @@
+"""Near misses: sentences that say what a claim says about something else, or with another value."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from claimcheck.lexicon import any_word
+from claimcheck.numbers import same
+from claimcheck.support import Match
+from claimcheck.text.measures import Quantity, unit_base
+from claimcheck.text.names import Name, NameIndex, amounts, is_ordinary, name_index, names
+from claimcheck.text.quantities import quantities
+from claimcheck.text.tokens import content_terms, normalise
+
+SAME_STATEMENT = 0.75
+"""Share of a claim's terms, its differing value left out, that makes a sentence the same statement."""
+_HALF = 0.5
+_SUBJECT = re.compile(r"[\s*_“\"]*(?:The |A |An )?([A-Z][a-zA-Z-]{2,})\b")
+_PART = re.compile(any_word("statement.part_patterns"), re.IGNORECASE)
+RESPECTIVELY = re.compile(any_word("statement.respectively_patterns"), re.IGNORECASE)
+ENDINGS = re.compile(r"(?:ly|ing|ed|(?<![sui])s)$", re.IGNORECASE)
+"""Endings of words that are seldom names."""
+
+
+def without(claim: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return `claim` without the given stretches."""
+    for start, end in sorted(spans, reverse=True):
+        claim = f"{claim[:start]} {claim[end:]}"
+    return claim
+
+
+def same_statement(claim: str, differing: Sequence[tuple[int, int]], lines: Sequence[str]) -> str:
+    """Return the line that says what `claim` says apart from the differing stretches, or ""."""
+    rest = without(claim, differing)
+    if len(content_terms(rest)) < 2 or not lines:
+        return ""
+    match = Match(rest, lines)
+    best = max(range(len(lines)), key=lambda i: match.coverage((i,)))
+    return lines[best] if match.coverage((best,)) >= SAME_STATEMENT else ""
+
+
+def has_other_value(rival: str, claim: str, missing: Sequence[Quantity]) -> bool:
+    """Return whether `rival` has another value of the same dimension as a missing one, or the value with another unit."""
+    own = quantities(claim)
+    others = [q for q in quantities(rival) if not any(same(mine, q, rival) for mine in own)]
+    return any(unit_base(o.unit) == unit_base(q.unit) or o.value == q.value for o in others for q in missing)
+
+
+def has_other_name(rival: str, claim: str, missing: Sequence[Name]) -> bool:
+    """Return whether `rival` names something that `claim` does not, of the same make as a missing name."""
+    own = normalise(claim)
+    others = [n for n in names(rival) if normalise(n.text) not in own]
+    return any(other.strict == name.strict for other in others for name in missing)
+
+
+class Misattributed(NamedTuple):
+    """A value that the evidence has of something else (than `name`, where one is known); `line` says what it has of it."""
+
+    number: str
+    line: str
+    name: str = ""
+
+
+def misattributed(claim: str, lines: Sequence[str]) -> Misattributed | None:
+    """Return which value of `claim` belongs to something else in the evidence, or None.
+
+    The value stands in the evidence, but never beside the claim's name; beside that name, in a sentence
+    that shares half of the claim's terms, stands another value of the same unit.
+    """
+    wanted = amounts(claim)
+    if not wanted:
+        return None
+    found = [(line, name_index(line), amounts(line)) for line in lines]
+    match = Match(without(claim, [(q.start, q.end) for q in wanted]), lines)
+    for quantity in wanted:
+        written = claim[quantity.start : quantity.end].strip()
+        holds = [any(same(quantity, q, line) for q in there) for line, _index, there in found]
+        with_value = [index for (_line, index, _there), holding in zip(found, holds, strict=True) if holding]
+        if not with_value:
+            continue
+        if rival := _says_otherwise(quantity, found, holds, match):
+            return Misattributed(written, rival)
+        for name in _beside(quantity, wanted, claim):
+            if any(index.has(name) for index in with_value):
+                continue
+            for number, (line, index, there) in enumerate(found):
+                rival = any(unit_base(q.unit) == unit_base(quantity.unit) for q in there)
+                if rival and index.has(name) and match.coverage((number,)) >= _HALF:
+                    return Misattributed(written, line, name.text)
+    return None
+
+
+def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> list[Name]:
+    """Return the names that a value of `claim` is said of: those of its own part, where each part has a value of its own."""
+    if RESPECTIVELY.search(claim):
+        return []  # which of them it is cannot be told by place
+    found = names(claim)
+    borders = [m.start() for m in _PART.finditer(claim)]
+    start = max((b for b in borders if any(q.end <= b for q in wanted) and b <= quantity.start), default=0)
+    end = min((b for b in borders if any(q.start >= b for q in wanted) and b > quantity.start), default=len(claim))
+    return [n for n in found if start <= n.start < end] or found
+
+
+def _says_otherwise(
+    quantity: Quantity, found: Sequence[tuple[str, NameIndex, Sequence[Quantity]]], holds: Sequence[bool], match: Match
+) -> str:
+    """Return the sentence that makes the claim's statement with another value, where the value stands in unlike sentences only."""
+    if any(holding and match.coverage((number,)) >= _HALF for number, holding in enumerate(holds)):
+        return ""
+    for number, (line, _index, there) in enumerate(found):
+        rival = any(unit_base(q.unit) == unit_base(quantity.unit) for q in there)
+        if rival and not holds[number] and match.coverage((number,)) >= SAME_STATEMENT:
+            return line
+    return ""
+
+
+def unknown_subject(claim: str, lines: Sequence[str], about: str) -> str:
+    """Return the first word of `claim` where it seems to be a name that replaced another, or "".
+
+    A capital at the beginning of a sentence tells nothing; but where the evidence says the rest and does
+    not know the word, it may be a name.
+    """
+    subject = _SUBJECT.match(claim)
+    if subject is None or is_ordinary(subject[1]) or ENDINGS.search(subject[1]):
+        return ""
+    if any(name.strict and name.start == subject.start(1) for name in names(claim)):
+        return ""  # a code is a name wherever it stands, and was compared as one
+    word = Name(subject[1], subject.start(1), subject.end(1), strict=False)
+    if name_index("\n".join([about, *lines])).has(word) or set(content_terms(subject[1])) <= {
+        t for x in lines for t in content_terms(x)
+    }:
+        return ""
+    return subject[1] if same_statement(claim, [(word.start, word.end)], lines) else ""

@@ -1,0 +1,194 @@
+"""Sentences that say the opposite with the same words: negation and words of direction."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from claimcheck.alignment import tokens_of
+from claimcheck.language import CJK, HAN, HANGUL, detect, is_cjk
+from claimcheck.lexicon import any_of, any_word, compile_on_use, groups
+from claimcheck.text.tokens import content_terms, normalise
+
+_NEGATION = re.compile(any_word("negation.patterns"))
+_DENIAL = re.compile(any_word("negation.denial_patterns"))
+_BEHIND = re.compile(f"(?P<short>{any_word('negation.short_patterns')})|{any_word('negation.following_patterns')}")
+"""Negations of Korean and Japanese: a short one stands before its word, the others behind it."""
+_STEM_BEHIND = compile_on_use(
+    rf"(?P<hangul>[{HANGUL}]+)\s*$|(?P<sign>[{HAN}\u3005]+|[\u30a1-\u30fc]+)[\u3041-\u309f]{{0,6}}$"
+)
+"""The end of a text that a negation follows: a Korean word, or the stem of a Japanese one with its endings."""
+_MOST = 20
+"""Negations looked at in one sentence; more is no sentence."""
+_SHARED = 0.5
+"""Share of a clause's terms that makes a clause of the evidence its counterpart."""
+_NAME_WEIGHT = 3
+_ELLIPTIC = re.compile(any_word("negation.elliptic_patterns"))
+_CLAUSE = re.compile(rf"[,;:，；：、]\s*|{any_word('negation.clause_patterns')}")
+
+
+def _any_of_side(listed: Sequence[str]) -> re.Pattern[str]:
+    """Return a pattern of the words of one side; Latin ones must stand alone."""
+    words = [word for text in listed for word in text.split()]
+    latin, other = [w for w in words if w.isascii()], [w for w in words if not w.isascii()]
+    return compile_on_use(rf"\b(?<!non-){any_of(latin)}\b|{any_of(other)}")
+
+
+_DIRECTIONS = [tuple(_any_of_side(side) for side in zip(*pairs, strict=True)) for pairs in groups("opposites").values()]
+_ANY_DIRECTION = _any_of_side([side for pairs in groups("opposites").values() for pair in pairs for side in pair])
+
+
+def conflict(claim: str, sentence: str) -> str:
+    """Return why `sentence` says the opposite of `claim` where both speak of the same thing, or "".
+
+    Callers make sure that they do speak of the same thing; this only compares the signs: a term that
+    is negated in one and plain in the other, or a word of direction against its opposite.
+    """
+    a, b = _signs_of(claim), _signs_of(sentence)
+    agree = _agree_by_clause(a.text, b.text)
+    for one, other, which in ((a, b, "claim"), (b, a, "passage")):
+        for terms in one.negated[:_MOST]:
+            if not agree and terms and _has(other, terms[0]) and not other.hidden & set(terms):
+                return f"only the {which} negates “{terms[0]}”"
+        if other.denial and not one.negated:
+            return f"“{other.denial}” is said only in the {'passage' if which == 'claim' else 'claim'}"
+    if agree is False:
+        return "a clause of the claim has another sign than the clause most like it"
+    # A passage may negate something else beside; a claim that negates what the passage does not is its own.
+    if len(a.negated) > len(b.negated):
+        return "only the claim negates"
+    return _opposite_directions(a.text, b.text)
+
+
+def _agree_by_clause(claim: str, sentence: str) -> bool | None:
+    """Tell whether each clause of a claim is negated as is the clause most like it of a sentence that has both kinds
+    ("does not ease pain, but eases fever"); None where that cannot be told."""
+    there: list[tuple[frozenset[str], bool, bool]] = []
+    verb = frozenset[str]()
+    for part in _clauses(sentence):
+        own, goes_on = _told_by(part), _ELLIPTIC.match(part) is not None
+        there.append((own | verb if goes_on else own, bool(negated(part)), not goes_on))
+        verb = own
+    if len({sign for _, sign, _ in there}) < 2:
+        return None
+    weigh = _weight_foreign if is_cjk(detect(claim)) else len
+    for part in _clauses(claim):
+        terms = _told_by(part)
+        # What a clause takes over from the one before it is said first by that one.
+        most = max((weigh(terms & own), is_whole) for own, _, is_whole in there)
+        signs = {sign for own, sign, is_whole in there if (weigh(terms & own), is_whole) == most}
+        if most[0] < 2 or len(signs) > 1:
+            return None
+        if signs != {bool(negated(part))}:
+            return False
+    return True
+
+
+def _weight_foreign(terms: frozenset[str]) -> int:
+    """Count terms, Latin ones in a Chinese, Japanese or Korean text as a whole name: the topic of a sentence is not
+    repeated in its second clause ("X is supported on ext4, on NTFS not")."""
+    return sum(_NAME_WEIGHT if term.isascii() else 1 for term in terms)
+
+
+def _told_by(text: str) -> frozenset[str]:
+    return frozenset(token.key for token in tokens_of(text) if token.is_content)
+
+
+class _Signs(NamedTuple):
+    """A text in normal form with what it negates; `hidden` are all terms that it negates."""
+
+    text: str
+    negated: list[list[str]]
+    hidden: frozenset[str]
+    terms: frozenset[str]
+    denial: str
+
+
+def _has(signs: _Signs, term: str) -> bool:
+    """Tell whether a text has a term; a single character is a term of its own only where it stands alone."""
+    return term in signs.terms or (len(term) == 1 and term in signs.text)
+
+
+@lru_cache(maxsize=4096)
+def _signs_of(text: str) -> _Signs:
+    """Return the signs of a text: a sentence of a passage is asked for once for each claim that cites it."""
+    plain = normalise(text)
+    found, denial = negated(plain), _DENIAL.search(plain)
+    hidden = frozenset(term for scope in found for term in scope)
+    return _Signs(plain, found, hidden, frozenset(content_terms(plain)), denial[0] if denial else "")
+
+
+def denied_elsewhere(claim: str, sentences: Sequence[str]) -> bool:
+    """Return whether `claim` joins clauses whose signs are each those of another sentence.
+
+    "A did X but not Y" agrees with "A did X." and "A did not do Y.", though neither sentence has the
+    signs of the whole. Each clause is laid beside the clause of the evidence that shares most terms.
+    """
+    there = [(part, set(content_terms(part)), n) for n, s in enumerate(sentences) for part in _clauses(normalise(s))]
+    used: set[int] = set()
+    parts = _clauses(normalise(claim))
+    for part in parts if there else []:
+        terms, signs = set(content_terms(part)), len(negated(part))
+        most, alike, nearest, sentence = max(
+            (len(terms & own), len(negated(other)) == signs, other, n) for other, own, n in there
+        )
+        if most < 2 or most < len(terms) * _SHARED or not alike:
+            return False
+        if _DENIAL.search(nearest) or _opposite_directions(part, nearest):
+            return False
+        used.add(sentence)
+    return len(used) > 1
+
+
+def _clauses(text: str) -> list[str]:
+    """Return the clauses of a sentence; what has fewer than two terms belongs to the one before."""
+    found: list[str] = []
+    for part in _CLAUSE.split(text):
+        if found and len(content_terms(part)) < 2:
+            found[-1] = f"{found[-1]} {part}"
+        else:
+            found.append(part)
+    return [part for part in found if len(content_terms(part)) > 1]
+
+
+def _opposite_directions(claim: str, sentence: str) -> str:
+    """Compare each clause of the claim with the clause of the sentence that shares most terms with it.
+
+    Two flips cancel: "did not decrease" against "increased" is left to the support score.
+    """
+    if not _ANY_DIRECTION.search(sentence):
+        return ""
+    clauses = [(part, set(content_terms(part))) for part in _CLAUSE.split(sentence)]
+    for part in _CLAUSE.split(claim):
+        terms = set(content_terms(part))
+        if not _ANY_DIRECTION.search(part) or negated(part):
+            continue
+        nearest, shared = max(clauses, key=lambda c: len(c[1] & terms))
+        if len(shared & terms) < 2 or negated(nearest):
+            continue
+        for up, down in _DIRECTIONS:
+            for side, opposite in ((up, down), (down, up)):
+                said, against = side.search(part), opposite.search(nearest)
+                if not said or not against or side.search(nearest) or opposite.search(part):
+                    continue
+                before = set(content_terms(part[: said.start()]))
+                # "A is slower than B" says what "B is faster than A" says.
+                if not before or not before <= set(content_terms(nearest[against.end() :])):
+                    return f"“{said[0]}” against “{against[0]}”"
+    return ""
+
+
+def negated(text: str) -> list[list[str]]:
+    """Return for each negation of `text` the content terms it stands before (in Korean and Japanese: after), nearest first."""
+    found = []
+    for match in _NEGATION.finditer(text):
+        scope = re.split(r"[.,;:!?，。；：！？、]", text[match.end() : match.end() + 60], maxsplit=1)[0]
+        cjk = re.match(rf"\s*[{CJK}]", scope)
+        found.append(content_terms(scope[:3] if cjk else scope)[: 2 if not cjk else 1])
+    for match in _BEHIND.finditer(text):
+        if match["short"]:
+            found.append(content_terms(text[match.end() : match.end() + 3])[:1])
+        else:
+            word = _STEM_BEHIND.search(text, match.start() - 12, match.start())
+            found.append(content_terms(word["hangul"][:2] if word["hangul"] else word["sign"][-2:]) if word else [])
+    return found

@@ -1,0 +1,155 @@
+"""Whether the quantities of a claim stand in a text: each with its unit, exactly, or within a tolerance where the claim
+says "about"."""
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import lru_cache
+from typing import NamedTuple
+
+from claimcheck.lexicon import any_of, groups
+from claimcheck.text.measures import CALENDAR, KINDS, Quantity, in_base, is_same_size, same_date
+from claimcheck.text.quantities import find_others, quantities
+
+
+class Agreement(NamedTuple):
+    """Whether the quantities of a claim stand in the evidence; `missing` are those that do not.
+
+    `there` is how the first missing one is written in the evidence, where only its unit differs.
+    """
+
+    ok: bool
+    missing: tuple[Quantity, ...] = ()
+    there: str = ""
+
+
+TOLERANCE = Decimal("0.05")
+"""How far a number may be off, relatively, where the claim says "about"."""
+REACH = Decimal("1.5")
+"""Up to which multiple "more than 1,000" is a fair account of the number in the evidence."""
+
+_OFTEN = {
+    unit: re.compile(rf"\s{any_of(listed, literal=False)}", re.IGNORECASE) for unit, listed in groups("often").items()
+}
+
+
+def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None = None) -> Agreement:
+    """Return whether every quantity of `claim` (or those `wanted` of it) stands in `evidence` with the same unit.
+
+    A claim without quantities agrees.
+    """
+    wanted = quantities(claim) if wanted is None else wanted
+    there = quantities(evidence) if wanted else []
+    missing = tuple(
+        q
+        for q in wanted
+        if not any(same(q, other, evidence) for other in there)
+        and not (_is_bare(claim, q) and any(q.value == other.value and other.unit not in KINDS for other in there))
+        and not _is_version(claim, q, evidence)
+    )
+    other = next((q for q in there if missing and q.value == missing[0].value), None)
+    return Agreement(not missing, missing, evidence[other.start : other.end].strip() if other else "")
+
+
+def _is_bare(claim: str, quantity: Quantity) -> bool:
+    """Tell whether a claim leaves out of what a number is one: "The budget is 36,000." """
+    return not quantity.unit and not _NOUN_BEHIND.match(claim, quantity.end)
+
+
+_NOUN_BEHIND = re.compile(r"[ -]?[^\W\d_]")
+
+
+def _is_version(claim: str, quantity: Quantity, evidence: str) -> bool:
+    """Tell whether a number stands in the evidence as that of a version, or of a series of them ("version 3.9", "3.11" of
+    "3.11.2"; behind a name also "GPL 1" of "GPL (versions 1, 2)"), or a long one in an address or identifier
+    ("bugs/581186")."""
+    number = claim[quantity.start : quantity.end].strip()
+    if re.fullmatch(r"\d{1,3}", number) and _BEHIND_NAME.search(claim[: quantity.start]):
+        return re.search(rf"\bversions? {number}(?![\d.]*\d)", evidence) is not None
+    if re.fullmatch(r"\d+\.\d+|\d{4,}", number) is None:
+        return False
+    return any(
+        number in found[0] and re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", found[0])
+        for found in find_others(evidence)
+    )
+
+
+_BEHIND_NAME = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z+#-]* ?v?$")
+
+
+def same(claim: Quantity, there: Quantity, evidence: str) -> bool:
+    """Return whether `there`, a quantity of the text `evidence`, says what the quantity `claim` says."""
+    if claim.unit in CALENDAR and there.unit in (*CALENDAR, ""):
+        return same_date(claim, there)
+    claim_value, claim_unit = in_base(claim)
+    there_value, there_unit = in_base(there)
+    if is_same_size(claim, there):
+        return True
+    if claim_unit != there_unit:
+        if not _is_compatible(claim, there, evidence):
+            return False
+        claim_value, there_value = claim.value, there.value
+    return _close(claim_value, there_value, claim.bound, there.bound)
+
+
+def _is_compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
+    pair = {claim.unit, there.unit}
+    of, _, per = claim.unit.rpartition("/")
+    if of == there.unit and per in _OFTEN and _OFTEN[per].match(evidence, there.end):
+        return True
+    if of and there.unit.startswith(f"{claim.unit}/"):
+        return True  # "5 mg/kg" of 5 mg/kg/day: the time of a dose by weight may be left out
+    if pair == {"pp", ""}:
+        return _is_in_points(there, evidence) or _is_header_unit(claim.unit, evidence)
+    # A count may carry its unit in the noun: grade 9 (9th grade).
+    if pair <= {"", "year"} or pair == {"", "ordinal"} or ("¥" in pair and pair <= {"¥", "cny", "jpy"}):
+        return True
+    return there.unit == "" and _is_header_unit(claim.unit, evidence)
+
+
+@lru_cache(maxsize=512)
+def _is_header_unit(unit: str, text: str) -> bool:
+    """Tell whether a unit stands in the header of a table: | accuracy (%) |."""
+    return re.search(rf"\({re.escape(unit)}(?![a-z0-9])", text, re.IGNORECASE) is not None
+
+
+def _is_in_points(quantity: Quantity, text: str) -> bool:
+    """Tell whether "points" follow a number: "by 2.30 percentage points, and by 1.86 points"."""
+    return re.match(r"\s?points?\b", text[quantity.end : quantity.end + 8]) is not None and "percentage" in text
+
+
+def _close(claim: Decimal, there: Decimal, bound: str, there_bound: str) -> bool:
+    """Tell whether the values agree. Where both are rounded, or both limits, they are the same number or none."""
+    if claim == there or (claim > 0 and claim == -there):
+        return {bound, there_bound} != {"<", ">"}
+    if bound == there_bound:
+        return False
+    if bound == "~":
+        return abs(claim - there) <= abs(there) * TOLERANCE
+    if bound == ">":
+        return claim <= there <= claim * REACH
+    if bound == "<":
+        return claim / REACH <= there <= claim
+    return False
+
+
+def as_written_in(evidence: str, claim: str) -> str:
+    """Return a claim with its amounts and dates as the evidence writes them: 256 megabytes for 256 MB, 2026-11-12 for 12
+    November 2026. What is compared by words then differs in nothing but words."""
+    found = (q for q in quantities(evidence) if q.unit and (q.unit not in KINDS or q.unit == "date"))
+    there = [q for q in found if not evidence[q.start : q.end].isdigit()]
+    for quantity in reversed(quantities(claim)):
+        written = claim[quantity.start : quantity.end]
+        if not quantity.unit or written in evidence:
+            continue
+        twin = next((q for q in there if _is_twin(quantity, q)), None)
+        if twin is not None:
+            claim = claim[: quantity.start] + evidence[twin.start : twin.end] + claim[quantity.end :]
+    return claim
+
+
+def _is_twin(quantity: Quantity, other: Quantity) -> bool:
+    """Tell whether two quantities are one amount or day, written in two ways."""
+    if "date" in (quantity.unit, other.unit):
+        return quantity.unit == other.unit and quantity.value == other.value
+    return is_same_size(quantity, other) or in_base(quantity) == in_base(other)

@@ -1,0 +1,66 @@
+"""Text as it may be stored: NFC, no control, bidirectional-override, zero-width or tag characters, no hard wraps."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from claimcheck.language import HAN, KANA
+from claimcheck.lexicon import any_word, compile_on_use
+
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
+# Soft hyphen, zero-width and bidirectional controls, byte-order marks, variation selectors of the second
+# block and tag characters: invisible, so they can carry text that a reader of the page never sees.
+_INVISIBLE = re.compile(
+    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef]"
+)
+# The joiners shape letters of Arabic and Indic scripts; anywhere else they are as invisible as the rest.
+_JOINER = compile_on_use("(?<![\u0600-\u0fff])[\u200c\u200d]|[\u200c\u200d](?![\u0600-\u0fff])")
+_LINE_SEPARATOR = re.compile("\r\n?|[\u0085\u2028\u2029]")
+_WIDE = f"{HAN}{KANA}\u3001-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff1f"
+_WRAP_IN_WIDE_TEXT = compile_on_use(f"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
+
+
+_PLAIN = re.compile("[\n\t -~]*+")
+"""Text that is clean as it stands, which is most of it."""
+_SHORTEST_SECRET = 6
+_NUMBERING = compile_on_use(any_word("headings.numbering_patterns"), re.IGNORECASE)
+
+
+def clean(text: str) -> str:
+    """Return `text` NFC-normalised, line ends as `\\n`, without characters that control or hide."""
+    if _PLAIN.fullmatch(text):
+        return text
+    text = _LINE_SEPARATOR.sub("\n", text)
+    text = _INVISIBLE.sub("", _CONTROL.sub("", text))
+    text = _JOINER.sub("", text)
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def mask_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Return `text` with every secret in it replaced by an ellipsis; strings of under 6 characters are no secrets."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _SHORTEST_SECRET:
+            text = text.replace(secret, "…")
+    return text
+
+
+def shorten(text: str, most: int) -> str:
+    """Return clean `text` on one line, cut at a word so that it has about `most` characters."""
+    line = fold(text)
+    return line if len(line) <= most else f"{line[:most].rsplit(' ', 1)[0]} …"
+
+
+def fold(text: str) -> str:
+    """Return clean `text` on one line: every run of white space is one space.
+
+    A line break between two Chinese or Japanese characters is no word border and disappears.
+    """
+    text = clean(text)
+    if text.isascii() and not ("\n" in text or "  " in text or "\t" in text):
+        return text.strip()
+    return " ".join((text if text.isascii() else _WRAP_IN_WIDE_TEXT.sub("", text)).split())
+
+
+def plain_heading(title: str) -> str:
+    """Return a heading without its number and marks."""
+    return _NUMBERING.sub("", " ".join(title.split())).strip(" .:：¶#")

@@ -1,0 +1,33 @@
+"""Whether a text tells of a failure of the research itself: an error is never content."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from claimcheck.language import detect
+from claimcheck.lexicon import any_word
+from claimcheck.text.tokens import content_terms
+
+_ERROR = re.compile(any_word("failure.patterns"), re.IGNORECASE)
+_FAILING = re.compile(any_word("failure.subject_patterns"), re.IGNORECASE)
+"""How a text speaks of something that fails."""
+
+
+def is_error_text(text: str, evidence: Sequence[str] = ()) -> bool:
+    """Return whether `text` tells of a failure of the research itself (ours or a model's), not of its subject: `evidence`
+    that has the words of the failure, and half of all its words, speaks of a connection refused or an error raised."""
+    failures = _failures(text)
+    if not failures:
+        return False
+    if evidence and detect(text) != detect("\n".join(evidence)):
+        # There are no words to compare: the evidence must speak of failing itself.
+        return not any(_FAILING.search(part) for part in evidence)
+    there, own = {term for part in evidence for term in content_terms(part)}, content_terms(text)
+    is_subject = there.issuperset(content_terms(failures)) and 2 * sum(term in there for term in own) >= len(own)
+    return not (there and is_subject)
+
+
+@lru_cache(maxsize=1024)
+def _failures(text: str) -> str:
+    """Return the words of a statement that tell of a failure; it is asked about in several steps of its check."""
+    return " ".join(match[0] for match in _ERROR.finditer(text))

@@ -1,0 +1,372 @@
+"""Numbers with their units, scales and dates, in English, Chinese, Japanese and Korean writing.
+
+Extraction first recognises what looks like a number and is none (identifiers, versions, addresses), then dates, then
+amounts. Patterns are tried only beside digits: to try them at every character would cost most of the time of a check.
+"""
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from decimal import Decimal
+
+from claimcheck.lexicon import any_of, any_word, compile_on_use, words
+from claimcheck.text import measures
+from claimcheck.text.kept_readings import keep_readings
+from claimcheck.text.measures import (
+    CLOCKS,
+    DATE_EXTRACTORS,
+    DATES,
+    DECADES,
+    KINDS,
+    MONEY,
+    MONTHS,
+    PERIODS,
+    SCALES,
+    SUFFIXES,
+    Make,
+    Quantity,
+    unit_at,
+    unit_base,
+)
+from claimcheck.text.numerals import ENGLISH_NUMBERS, NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
+from claimcheck.text.tokens import FULL_WIDTH, STOP_WORDS
+
+_DIGIT_RUN = re.compile(r"\d+", re.ASCII)
+_WORD_START = re.compile(r"\b\w|(?<!\d)\d", re.ASCII)
+_WORD = re.compile("[a-z]+")
+_OTHER_SCRIPT = compile_on_use("[\u1100-\u1fff\u2100-\U0010ffff]")
+_SIGNS_BEFORE = " -$€£¥₩"
+_LONGEST_SIGN = 8
+"""Characters before a digit in which its sign, currency and spaces stand."""
+
+
+def is_western(text: str) -> bool:
+    """Return whether `text` holds no sign of a script in which numerals are no Arabic digits."""
+    return not _OTHER_SCRIPT.search(text)
+
+
+def has_word_of(text: str, words: Set[str]) -> bool:
+    """Return whether one of these words, in small letters, stands in `text`."""
+    return not words.isdisjoint(_WORD.findall(text.lower()))
+
+
+def find_amounts(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern that is a sign, spaces and digits with no letter, digit, "_" or "." before them."""
+    end = 0
+    for digits in _DIGIT_RUN.finditer(text):
+        first = digits.start()
+        reach = _LONGEST_SIGN if text[first - 1 : first] in _SIGNS_BEFORE else 0
+        for start in range(max(end, first - reach), first + 1):
+            if match := pattern.match(text, start):
+                yield match
+                end = match.end()
+                break
+
+
+def find_from_words(pattern: re.Pattern[str], text: str, *, reach: int) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern that begins with digits, or with a word at most `reach` characters before some.
+
+    `reach` -1 stands for the two words, parted by one space, before the digits: their own and the one before it.
+    """
+    end = 0
+    for digits in _DIGIT_RUN.finditer(text):
+        first = digits.start()
+        begin = max(end, first - reach) if reach >= 0 else _two_words_back(text, end, first)
+        for word in _WORD_START.finditer(text, begin, digits.end()):
+            if word.start() >= end and (match := pattern.match(text, word.start())):
+                yield match
+                end = match.end()
+        end = max(end, first)
+
+
+def _two_words_back(text: str, begin: int, digit: int) -> int:
+    space = max(begin, text.rfind(" ", begin, digit))
+    return max(begin, text.rfind(" ", begin, space) + 1)
+
+
+# One character becomes one character, so that offsets stay those of the text.
+_PLAIN = (
+    FULL_WIDTH
+    | dict.fromkeys(map(ord, "\u00a0\u2009\u202f\u2007\u3000"), " ")
+    | str.maketrans(
+        {
+            "\u2212": "-",
+            "—": "–",
+            "\ufe63": "-",
+            "\u301c": "~",
+            "\u223c": "~",
+            "\u2010": "-",
+            "\u2011": "-",
+            "\uffe1": "£",
+            "\uffe5": "¥",
+            "\uffe6": "₩",
+        }
+    )
+)
+
+_NOT_NUMBERS = re.compile(
+    r"https?://[!-~]+|www\.[!-~]+|\bdoi:[!-~]+|\b10\.\d{4,}/[!-~]+|\barXiv:\s?[!-~]+|[!-~]{1,64}@[!-~]{1,64}\.[!-~]{1,64}"
+    r"|\b(?!\d{1,2}\.\d{1,2}\.[12]\d{3}\b|[12]\d{3}\.\d{1,2}\.\d{1,2}\b|\d{1,3}(?:\.\d{3}){2}\b)\d+(?:\.\d+){2,}\b"  # 1.2.3
+    rf"|\b(?!(?i:{'|'.join(sorted(MONTHS, key=len, reverse=True))})-\d{{4}}\b)"
+    r"(?![Uu][Ss]\b)[A-Za-z][A-Za-z0-9]{0,40}(?:[-_./][A-Za-z0-9]{1,40}){0,5}[-_./]?\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*"  # GPT-4, H100
+    r"|\b(?P<of>[A-Z]\w*)"  # Python 3.11
+    r" \d{1,2}\.\d{1,2}(?!\.\d)(?=[\s,;:)]*(?:$|[.,;:)]|[^\x00-\x7f]|\s(?:and|or|is|was|has|to|on|in|with|adds|added|does|introduced|supports)\b))"
+    r"|\bversions? \d+(?:\.\d+)*",
+    re.ASCII,
+)
+_NAMED_ORDINAL = compile_on_use(any_word("numerals.ordinal_name_patterns"))
+_DIGITS = r"(?:\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)|\d{1,3}(?:\.\d{3}){2,}(?![\d.])|\d+,\d{1,2}(?= ?%)|\d{1,3}(?:,\d{3})+(?!\d)|(?<![\d.])\d{1,3}(?: \d{3})+(?![\d,])|\d+)(?:\.\d+)?"
+_SCALE = "|".join(sorted((s for s in SCALES if not s.isascii()), key=len, reverse=True))
+
+
+def _scales(*powers: int) -> str:
+    return any_of(name for name, value in SCALES.items() if value.adjusted() in powers and not name.isascii())
+
+
+_COMPOSITE = rf"{_scales(8, 12)}(?: ?\d[\d,.]* ?{_scales(8)})?(?: ?\d[\d,.]* ?{_scales(4, 7)})"
+_THOUSANDS = rf"{_scales(4)} ?(?:\d ?{_scales(3)}|\d,?\d{{3}}(?! ?\d| ?{any_of(words('dates.year_marks'))}))"
+_WORD_SCALE = "hundred|thousand|million|billion|trillion|quadrillion|mln|mn|bn|tn"
+_SIGN = r"US\$|NT\$|HK\$|A\$|C\$|[$€£¥₩]|\b(?:USD|EUR|GBP|RMB|CNY|JPY|KRW) ?"
+_AMOUNT = re.compile(
+    rf"(?P<sign>{_SIGN})? ?(?P<minus>(?<![A-Za-z0-9_)\]]) ?-|(?<=\s)-)?(?<![A-Za-z0-9_.])(?P<digits>{_DIGITS})"
+    rf"(?:(?P<suffix>(?-i:[kKMBbT])(?![A-Za-z0-9/])|(?:bn|mn|tn)\b|(?(sign)m(?![A-Za-z0-9])|(?!)))|[ -]?(?P<scale>(?:{_WORD_SCALE})s?)\b(?! to one)"
+    rf"|(?P<han> ?(?:{_COMPOSITE}|{_THOUSANDS}|{_SCALE})))?",
+    re.IGNORECASE | re.ASCII,
+)
+_FRACTION = re.compile(r"(?<![\d/.])(?P<n>\d{1,3})/(?P<d>\d{1,4})(?![\d/])")
+_AFTER_ABOUT = re.compile(rf"\s?{any_word('numbers.about_behind_patterns')}")
+_BEFORE = re.compile(
+    rf"(?:(?P<about>{any_word('numbers.about_patterns')})|(?P<more>{any_word('numbers.more_patterns')})"
+    rf"|(?P<less>{any_word('numbers.less_patterns')}))[ ]?(?:the |a )?[$€£¥₩]?$",
+    re.IGNORECASE | re.ASCII,
+)
+_AROUND = re.compile(
+    rf"(?:{any_word('numbers.about_patterns')}|{any_word('numbers.more_patterns')}|{any_word('numbers.less_patterns')})[ ]"
+)
+_RANGE = re.compile(rf"\s?{any_word('numbers.range_patterns')}\s?")
+_JOIN = re.compile(rf"\s?(?:{any_word('numbers.range_patterns')}|{any_word('numbers.series_patterns')})\s?")
+_NO_UNIT = re.compile(any_word("numbers.no_unit_patterns"))
+"""What looks like a unit behind a number and is a verb."""
+_YEAR_MARKS = words("dates.year_marks")
+_LETTER = re.compile("[A-Za-z]")
+_CELSIUS_BEFORE = re.compile(rf"{any_word('numerals.celsius_prefix')} ?$")
+_AGE_BEFORE = re.compile(r"\baged? (?:of )?$")
+_DEGREES = words("numerals.degrees")
+_PERCENT_BEFORE = re.compile(rf"{any_word('numerals.percent_prefix_patterns')}$")
+
+
+def quantities(text: str) -> list[Quantity]:
+    """Return the quantities of `text` in order; identifiers, versions and addresses are none."""
+    return list(_quantities(text))
+
+
+@keep_readings(2048)
+def _quantities(text: str) -> tuple[Quantity, ...]:
+    """Read the quantities of a text, which is asked for once per claim that cites it."""
+    plain = text if text.isascii() else text.translate(_PLAIN)
+    if "\n" in plain:  # a line may be broken between a number and its unit
+        plain = _BROKEN.sub(" ", plain)
+    plain = _NAMED_ORDINAL.sub(lambda name: " " * len(name[0]), plain) if not plain.isascii() else plain
+    plain = _NO_UNIT.sub(lambda verb: " " * len(verb[0]), plain)
+    found: list[Quantity] = []
+    left = _blank(plain, [match.span() for match in find_others(plain)])
+    for pattern, make in _EXTRACTORS if _DIGIT.search(left) else (ORDINAL_EXTRACTOR, *NUMERAL_EXTRACTORS):
+        made = [quantity for match in _find(pattern, left) if (quantity := make(match, left))]
+        if made:
+            found.extend(quantity._replace(bound=_bound(left, quantity)) for quantity in made)
+            left = _blank(left, [(quantity.start, quantity.end) for quantity in made])
+    return tuple(_share_units(sorted(found, key=lambda q: q.start), plain))
+
+
+def find_others(text: str) -> Iterator[re.Match[str]]:
+    """Yield what looks like a number and is none: addresses, versions, identifiers."""
+    addressed = any(sign in text for sign in _ADDRESS_SIGNS)
+    found = _NOT_NUMBERS.finditer(text) if addressed else find_from_words(_NOT_NUMBERS, text, reach=-1)
+    return (match for match in found if not match["of"] or _may_have_versions(match["of"].lower()))
+
+
+def _may_have_versions(word: str) -> bool:
+    """Tell whether a capitalised word may be that of a thing with versions: "The 3.5" and "EUR 3.5" are none."""
+    return not (word in STOP_WORDS or word in measures.ALIASES or _AROUND.fullmatch(f"{word} "))
+
+
+def _find(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of an extractor's pattern, which is tried only where it can match."""
+    if pattern is _AMOUNT:
+        return find_amounts(pattern, text)
+    if pattern is DATES:
+        return find_from_words(pattern, text, reach=_LONGEST_MONTH)
+    if not _may_hold(pattern, text):
+        return iter(())
+    return pattern.finditer(text)
+
+
+def _may_hold(pattern: re.Pattern[str], text: str) -> bool:
+    """Tell whether a text has the signs without which a pattern matches nothing."""
+    if pattern in _SIGN_OF:
+        return _SIGN_OF[pattern] in text
+    if not is_western(text):
+        return True
+    if pattern is ORDINAL_EXTRACTOR[0]:
+        return bool(_ORDINAL_ENDING.search(text)) or has_word_of(text, measures.ORDINALS.keys())
+    if pattern is DECADES:
+        return bool(_DECADE_ENDING.search(text))
+    return pattern is ENGLISH_NUMBERS and has_word_of(text, measures.WORDS.keys())
+
+
+def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Replace what was recognised by a neutral character, so that no later pattern reads it again."""
+    if not spans:
+        return text
+    characters = list(text)
+    for start, end in spans:
+        characters[start:end] = "\x00" * (end - start)
+    return "".join(characters)
+
+
+def _amount(match: re.Match[str], text: str) -> Quantity | None:
+    digits = _plain_digits(match["digits"])
+    value = Decimal(digits)
+    sign = (match["sign"] or "").strip()
+    unit, end = unit_at(text, match.end())
+    longer, behind = unit_at(text, match.start("han")) if match["han"] else ("", 0)
+    if behind > match.end():  # 256 兆字节 are megabytes, and no 兆 of bytes
+        unit, end = longer, behind
+    else:
+        value *= _scale(match)
+        value += sum(_composite(match["han"] or ""))
+    if match["minus"]:
+        value = -value
+    if sign:
+        unit = measures.SIGNS.get(sign) or measures.CODES.get(sign.upper(), "")
+    elif not unit and _LETTER.match(text, end):
+        return None  # 3D, 5HT: an identifier
+    if _is_year(match, text) and (not unit or text[end - 1] in _YEAR_MARKS):
+        unit = "year"
+    if unit in MONEY and not match["scale"] and re.fullmatch(r"\d{1,3}\.\d{3}", digits):
+        value *= 1000  # 36.000 €: no price has three decimals
+    if not unit and _AGE_BEFORE.search(text, match.start("digits") - 12, match.start("digits")):
+        unit = "years"
+    start = match.start("sign") if sign else match.start("minus") if match["minus"] else match.start("digits")
+    if not unit and _CELSIUS_BEFORE.search(text, start - 4, start) and text[end : end + 1] in _DEGREES:
+        unit, end = "°C", end + 1
+    if not unit and (prefix := _PERCENT_BEFORE.search(text, start - 12, start)):
+        unit, start = "%", prefix.start()
+    return Quantity(value, unit, start, end)
+
+
+def _plain_digits(written: str) -> str:
+    """Return digits as Decimal reads them: 61.250,00 and 61,250.00 are one number."""
+    digits = written.replace(" ", "")
+    if re.fullmatch(r"[\d.]+,\d{1,2}", digits):
+        return digits.replace(".", "").replace(",", ".")
+    return digits.replace(".", "") if digits.count(".") > 1 else digits.replace(",", "")
+
+
+def _scale(match: re.Match[str]) -> Decimal:
+    if match["suffix"]:
+        suffix = match["suffix"]
+        return SCALES.get(suffix.lower()) or Decimal(10) ** SUFFIXES[suffix]
+    if match["scale"]:
+        return SCALES[match["scale"].lower().removesuffix("s")]
+    if match["han"] and (first := re.match(rf" ?({_SCALE})", match["han"])):
+        return SCALES[first[1]]
+    return Decimal(1)
+
+
+def _composite(tail: str) -> Iterator[Decimal]:
+    """Yield the later parts of 3亿5000万, 3억 5천만, or 3万5千."""
+    for digits, scale in re.findall(rf"(\d[\d,.]*) ?({_SCALE})?", tail):
+        yield Decimal(digits.replace(",", "").strip(".")) * (SCALES[scale] if scale else 1)
+
+
+def _is_year(match: re.Match[str], text: str) -> bool:
+    digits = match["digits"]
+    plain = (
+        len(digits) == 4
+        and digits.isdigit()
+        and not (match["scale"] or match["suffix"] or match["han"] or match["sign"])
+    )
+    return plain and 1000 <= int(digits) <= 2199
+
+
+def _fraction(match: re.Match[str], text: str) -> Quantity | None:
+    if int(match["d"]) == 0:
+        return None
+    return Quantity(
+        (Decimal(match["n"]) / Decimal(match["d"])).quantize(Decimal("0.000001")),
+        "fraction",
+        match.start(),
+        match.end(),
+    )
+
+
+_BROKEN = re.compile(r"(?<=\d)\n(?=[^\W\d_])")
+_DIGIT = re.compile(r"\d")
+_ADDRESS_SIGNS = ("://", "www.", "@", "doi:", "arXiv:")
+_SIGN_OF = {CLOCKS: ":", _FRACTION: "/"}
+_ORDINAL_ENDING = re.compile(r"\d(?:st|nd|rd|th)", re.IGNORECASE)
+_DECADE_ENDING = re.compile("0['’]?s")
+_LONGEST_MONTH = 24
+"""Characters before the digits of a date in which its month stands."""
+
+_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = (
+    *DATE_EXTRACTORS,
+    (_FRACTION, _fraction),
+    ORDINAL_EXTRACTOR,
+    (_AMOUNT, _amount),
+    *NUMERAL_EXTRACTORS,
+)
+
+
+def _bound(text: str, quantity: Quantity) -> str:
+    if _AFTER_ABOUT.match(text, quantity.end):
+        return "~"
+    match = _BEFORE.search(text, quantity.start - 24, quantity.start)
+    if match is None or (match["more"] == "over" and unit_base(quantity.unit) in PERIODS):
+        return ""  # "over 26 weeks" is how long it took
+    return "~" if match["about"] else ">" if match["more"] else "<"
+
+
+def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
+    """In "10–20 mg" and "5, 10 and 15 %" the unit stands once and holds for all; so does the scale of a range."""
+    for index in range(len(found) - 2, -1, -1):
+        this, following = found[index], found[index + 1]
+        between = text[this.end : following.start]
+        if _RANGE.fullmatch(between):
+            if this.unit == "year" and not following.unit and this.value % 100 < following.value < 100:
+                found[index + 1] = following._replace(unit="year", value=this.value // 100 * 100 + following.value)
+            this = this._replace(value=this.value * _shared_scale(this, following, text))
+            if this.unit in MONEY and following.unit == "":
+                found[index + 1] = following._replace(unit=this.unit)
+        if this.unit == "" and following.unit not in KINDS and _JOIN.fullmatch(between):
+            this = this._replace(unit=following.unit)
+        found[index] = this
+    return found
+
+
+def _shared_scale(this: Quantity, following: Quantity, text: str) -> Decimal:
+    """Return the scale of the second number of a range, where the first was written without one: 1–2 million."""
+    written = re.match(r"\D*(\d+(?:\.\d+)?)", text[following.start : following.end])
+    if written is None or not 0 < this.value <= Decimal(written[1]) or following.value <= Decimal(written[1]):
+        return Decimal(1)
+    return following.value / Decimal(written[1])
+
+
+_AND = any_of([",", "~", "–", "-", *words("numbers.step_joined_patterns")], literal=False)
+_STEP_BEFORE = re.compile(
+    rf"(?:{any_word('numbers.step_before_patterns')})(?:\s?\d{{1,2}}\s?{_AND})*\s?$", re.IGNORECASE
+)
+_STEP_BEHIND = re.compile(rf"(?:\s?{_AND}\s?\d{{1,2}})*\s?(?:{any_word('numbers.step_behind_patterns')})")
+"""Of several numbers the word stands before the first or behind the last: "steps 1 to 3", "1～3단계"."""
+_MOST_STEPS = 30
+
+
+def is_step(text: str, number: Quantity) -> bool:
+    """Return whether a number names a step or point of the text itself ("step 3", "points 1 to 3", "3단계")."""
+    if number.unit not in ("", "ordinal") or number.value > _MOST_STEPS:
+        return False
+    before, behind = (
+        text[max(0, number.start - 40) : number.start].rstrip(),
+        text[number.end : number.end + 20].lstrip(),
+    )
+    return bool(_STEP_BEFORE.search(before) or _STEP_BEHIND.match(behind))

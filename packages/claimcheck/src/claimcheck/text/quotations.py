@@ -1,0 +1,188 @@
+"""Quotations: which a text makes, and whether a stretch of text occurs in another word for word."""
+
+import re
+from typing import NamedTuple
+
+from rapidfuzz import fuzz
+
+from claimcheck.language import CJK
+from claimcheck.text.kept_readings import keep_readings
+from claimcheck.text.tokens import FULL_WIDTH
+
+
+class Quotation(NamedTuple):
+    """What stands between quotation marks at `text[start:end]` (the marks not included)."""
+
+    text: str
+    start: int
+    end: int
+
+
+class QuotationAgreement(NamedTuple):
+    """Whether every quotation of a claim occurs in the passage; `missing` are those that do not.
+
+    `near`: the first of them stands there nearly so.
+    """
+
+    ok: bool
+    missing: tuple[Quotation, ...] = ()
+    near: bool = False
+
+
+_QUOTED = re.compile(
+    r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|「([^「」]+)」|『([^『』]+)』|‹([^‹›]+)›"
+    rf"|(?:(?<![\w\"])|(?<=[{CJK}]))\"(?=\S)([^\"\n]+?)(?<=\S)\"(?=[{CJK}]|(?!\w))"
+)
+_ELLIPSIS = re.compile(r"(?:(?<!\s)\s++)?(?:\[\s*(?:…|\.{3})\s*\]|\(\s*(?:…|\.{3})\s*\)|…+|\.{3,}|⋯+)\s*")
+_FOLDS = {
+    ord(c): plain
+    for plain, written in {
+        "'": "‘’‚‛′`´",
+        '"': "“”„‟″«»「」『』‹›",
+        "-": "‐‑‒–—−－",
+        "": "\u200b\u200c\u200d\ufeff\u00ad*_",
+    }.items()
+    for c in written
+} | FULL_WIDTH
+_PLAIN = re.compile(r"[^\x80-\U0010ffff*_]*")
+_DECIMAL = re.compile(r"\d[.,]\d")
+_EDGES = " \t\n.,;:!?。，；：！？、"
+_COMMENT = re.compile(r"^[ \t]*(?:#+|//+)[ \t]+", re.MULTILINE)
+"""What a line of a comment in code begins with: its sentences go on over several lines."""
+_NEAR = 80
+"""From this similarity (0–100) on a quotation counts as nearly right."""
+
+
+def quotations(text: str) -> list[Quotation]:
+    """Return what `text` quotes, in order: “…”, "…", 「」, 『』, «» and „“; an inch mark quotes nothing."""
+    found = []
+    for match in _QUOTED.finditer(text):
+        group = next(number for number, value in enumerate(match.groups(), 1) if value)
+        found.append(Quotation(match[group], match.start(group), match.end(group)))
+    return found
+
+
+def quotations_occur(claim: str, evidence: str) -> QuotationAgreement:
+    """Return whether everything `claim` quotes stands in `evidence` word for word.
+
+    Ignored are white space, case, the form of quotes and dashes, the closing punctuation inside the
+    marks, letters in brackets, and the signs before the lines of a comment in code; the parts around an
+    ellipsis must follow each other.
+    """
+    texts = dict.fromkeys((evidence, _COMMENT.sub("", evidence)))
+    claim = claim.replace("\\|", "|")  # in a cell of a table a bar is written so
+    missing = tuple(q for q in quotations(claim) if not any(stands_in(q.text, text) for text in texts))
+    if not missing:
+        return QuotationAgreement(True)
+    return QuotationAgreement(False, missing, stands_nearly_in(missing[0].text, evidence))
+
+
+def stands_nearly_in(quoted: str, evidence: str) -> bool:
+    """Return whether a quotation stands in `evidence` with few changes."""
+    return bool(evidence.strip()) and fuzz.partial_ratio(_squeeze(quoted), _squeeze(evidence)) >= _NEAR
+
+
+def stands_in(quoted: str, evidence: str) -> bool:
+    """Return whether a quotation stands in `evidence` word for word, as `quotations_occur` compares."""
+    position = 0
+    squeezed, _ = _squeezed(evidence)
+    for part in _ELLIPSIS.split(re.sub(r"\[(\w{1,3})\]", r"\1", quoted)):
+        wanted = _squeeze(part.strip(_EDGES))
+        found = _find(squeezed, wanted, position)
+        if found < 0:
+            return False
+        position = found + len(wanted)
+    return True
+
+
+def _find(text: str, wanted: str, position: int = 0) -> int:
+    """Return where `wanted` stands in `text` as whole words, or -1."""
+    while (found := text.find(wanted, position)) >= 0:
+        end = found + len(wanted)
+        if not (_cuts_word(text, found) or _cuts_word(text, end)):
+            return found
+        position = found + 1
+    return -1
+
+
+def _cuts_word(text: str, border: int) -> bool:
+    """Tell whether a border lies inside a Latin word or a number: 2.5 is not 5."""
+    if not 0 < border < len(text):
+        return False
+    if _DECIMAL.match(text, border - 1) or _DECIMAL.match(text, border - 2):
+        return True
+    return all(c.isalnum() and not re.match(f"[{CJK}]", c) for c in (text[border - 1], text[border]))
+
+
+def find_verbatim(sentence: str, text: str) -> tuple[int, int] | None:
+    """Return the offsets of `sentence` in `text`, folding white space, quotes, dashes and case; None when it is not there."""
+    wanted = _squeeze(sentence.strip())
+    if not wanted:
+        return None
+    if _is_plain(text) and wanted not in _squeeze_plain(text):
+        return None  # most texts are asked for most sentences in vain: where each character stood is not needed
+    squeezed, offsets = _squeezed(text)
+    found = _find(squeezed, wanted)
+    if found < 0:
+        return None
+    return offsets[found], offsets[found + len(wanted) - 1] + 1
+
+
+def _squeeze(text: str) -> str:
+    return _squeezed(text)[0]
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether no character of a text goes or becomes another length: most of what is ever compared."""
+    return _PLAIN.fullmatch(text) is not None
+
+
+@keep_readings(1024)
+def _squeeze_plain(text: str) -> str:
+    return " ".join(text.lower().replace("`", "'").split())
+
+
+@keep_readings(256)
+def _squeezed(text: str) -> tuple[str, list[int]]:
+    """Fold `text` to single spaces; return it with the offset that each of its characters came from."""
+    if _is_plain(text):
+        return _squeezed_ascii(text)
+    kept: list[str] = []
+    offsets: list[int] = []
+    for offset, char in enumerate(text):
+        if char.isspace():
+            # A line break inside CJK text is no space.
+            if kept and kept[-1] != " ":
+                kept.append(" ")
+                offsets.append(offset)
+            continue
+        # Characters that become several (ß) keep their own form, so that offsets stay true.
+        folded = char.translate(_FOLDS)
+        folded = folded.lower() if len(folded.lower()) <= 1 else folded
+        if folded:
+            kept.append(folded)
+            offsets.append(offset)
+    return _without_cjk_spaces(kept, offsets)
+
+
+def _squeezed_ascii(text: str) -> tuple[str, list[int]]:
+    """Do the same for a plain text."""
+    folded = text.lower().replace("`", "'")
+    offsets: list[int] = []
+    words: list[str] = []
+    for word in re.finditer(r"\S+", folded):
+        if words:
+            offsets.append(word.start())
+        words.append(word.group())
+        offsets.extend(range(word.start(), word.end()))
+    return " ".join(words), offsets
+
+
+def _without_cjk_spaces(kept: list[str], offsets: list[int]) -> tuple[str, list[int]]:
+    text = "".join(kept)
+    drop = {m.start() for m in re.finditer(rf"(?<=[{_UNSPACED}]) | (?=[{_UNSPACED}])", text)}
+    left = [i for i in range(len(text)) if i not in drop]
+    return "".join(text[i] for i in left), [offsets[i] for i in left]
+
+
+_UNSPACED = "\u2e80-\u2fdf\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff，。；：！？、"

@@ -1,0 +1,174 @@
+"""Sentences of light-Markdown text (the form readers produce), with exact offsets.
+
+Blocks come first: headings, list items, table rows and code are told apart from prose, so that a
+sentence never runs across them; then prose is cut at sentence ends of any script. Every span is a
+slice of the input: `text[start:end]`.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from claimcheck.language import CJK
+
+BlockKind = Literal["prose", "heading", "item", "table", "code"]
+
+
+class Block(NamedTuple):
+    """A stretch of one kind: a paragraph, a heading line, a list item, a table or fenced code."""
+
+    kind: BlockKind
+    start: int
+    end: int
+
+
+class Sentence(NamedTuple):
+    """One sentence: `text[start:end]`, without surrounding white space or list marker."""
+
+    start: int
+    end: int
+    kind: BlockKind
+
+
+_WIDE = re.compile(f"[{CJK}]")
+_HEADING = re.compile(r"#{1,6} ")
+ITEM_MARKER = re.compile(r"\s{0,12}(?:[-*+•]|(?P<number>\d{1,3})[.)])\s+")
+"""What a list item begins with, at the beginning of its line."""
+_TABLE = re.compile(r"\s{0,3}\|")
+_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+
+# Ends of sentences: CJK full stops always; Latin ones when space and a new beginning follow.
+_END = re.compile(rf"[。！？｡]+[”’」』）)\]]*|(?<![.!?…])[.!?…]+(?:\*\*|__|[\"'”’)\]])*(?=\s|$|[{CJK}])|[；;](?=\s*\n)")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|ch|chap|art|para|Dr|Mr|Mrs|Ms|Prof|St|Fig|Figs|Eq|Eqs|Sec|Ref|Refs|No|Nos|Vol|pp|approx|resp"
+    r"|Inc|Ltd|Co|Corp|Jr|Sr|dept|est|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|U\.S|U\.K|a\.m|p\.m)"
+    r"|\b[A-Z]|\b[A-Z]\.[A-Z])\.$"
+)
+_NEVER_LAST = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|Dr|Mr|Mrs|Ms|Prof|Fig|Figs|Eq|Eqs|Ref|Refs|Nos|Vol|pp|approx))\.$")
+# A small letter begins a sentence only in a name that has a capital further on ("vLLM", "mRNA").
+_BEGINNING = re.compile(rf"\s+[\"'“‘(\[*_]*(?:[A-Z0-9{CJK}“\"'`]|[a-z]{{1,3}}[A-Z])")
+
+
+_NUMBERING = re.compile(rf"\d\.[{CJK}]")
+"""How a list within a sentence is numbered where no spaces part words: 1.价格，2.质量."""
+_CODE = re.compile(r"`(?! )[^`\n]{1,80}(?<! )`")
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """Yield the blocks of `text` in order; blank lines belong to none."""
+    kind: BlockKind | None = None
+    start = end = 0
+    in_code = False
+    for line_start, line_end in _lines(text):
+        line = text[line_start:line_end]
+        if in_code:
+            end = line_end
+            if _FENCE.match(line):
+                yield Block("code", start, end)
+                kind, in_code = None, False
+            continue
+        found = _kind_of(line, kind)
+        if kind is not None and (found is None or found != kind or found in ("heading", "item")):
+            yield Block(kind, start, end)
+            kind = None
+        if found is None:
+            continue
+        if kind is None:
+            kind, start = found, line_start
+        end = line_end
+        in_code = found == "code"
+    if kind is not None:
+        yield Block(kind, start, end)
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    position = 0
+    while position < len(text):
+        stop = text.find("\n", position)
+        stop = len(text) if stop < 0 else stop
+        yield position, stop
+        position = stop + 1
+
+
+def _kind_of(line: str, previous: BlockKind | None) -> BlockKind | None:
+    if line[:1].isalpha():  # most lines: no mark begins with a letter
+        return "item" if previous == "item" else "prose"
+    if not line.strip():
+        return None
+    if _FENCE.match(line):
+        return "code"
+    if _HEADING.match(line):
+        return "heading"
+    if _TABLE.match(line):
+        return "table"
+    if (marker := ITEM_MARKER.match(line)) is not None:
+        # A number at the beginning of a wrapped line of prose is not a list, unless it begins one (as in CommonMark).
+        return "prose" if previous == "prose" and marker["number"] not in (None, "1") else "item"
+    return "item" if previous == "item" else "prose"
+
+
+def sentences(text: str) -> list[Sentence]:
+    """Return the sentences of prose and list items in order; headings, tables and code are not prose."""
+    found: list[Sentence] = []
+    for block in blocks(text):
+        if block.kind in ("prose", "item"):
+            found.extend(_split(text, block))
+    return found
+
+
+def split(text: str) -> list[str]:
+    """Return the sentences of a plain paragraph as strings, white space folded."""
+    return [" ".join(text[s.start : s.end].split()) for s in sentences(text)]
+
+
+_NUMBER_OF_STEP = re.compile(r"\s*(?:\*\*|__)\d{1,2}\.")
+"""The number of a step in bold type, which opens its paragraph."""
+_LONGEST_STEP = 60
+
+
+def _split(text: str, block: Block) -> Iterator[Sentence]:
+    start = block.start
+    if block.kind == "item" and (marker := ITEM_MARKER.match(text, block.start, block.end)):
+        start = marker.end()
+    code = [found.span() for found in _CODE.finditer(text, start, block.end)] if "`" in text else ()
+    begins = [begin for begin, _ in code]
+    for match in _END.finditer(text, start, block.end):
+        within = bisect_left(begins, match.start()) - 1
+        if within >= 0 and match.start() < code[within][1]:
+            continue  # "`name.<확장자>`" is one word
+        if match.end() - start <= _LONGEST_STEP and _NUMBER_OF_STEP.fullmatch(text, start, match.end()):
+            continue  # "**1. Lock it out.** Then …"
+        if _ends_sentence(text, match, block.end):
+            end = match.end()
+            if text.startswith("**", end) and text.count("**", start, end) % 2:
+                end += 2  # the bold type ends with its sentence
+            yield from _trimmed(text, start, end, block.kind)
+            start = end
+    yield from _trimmed(text, start, block.end, block.kind)
+
+
+def _ends_sentence(text: str, match: re.Match[str], block_end: int) -> bool:
+    mark = match.group()[0]
+    if mark not in ".…":
+        return True
+    before = text[max(0, match.start() - 12) : match.start() + 1]
+    if _NEVER_LAST.search(before):
+        return False
+    if match.end() >= block_end:
+        return True
+    if mark == "." and _NUMBERING.match(text, match.start() - 1):
+        return False
+    if text[match.end()] not in " \t\n\r" or _WIDE.match(text, match.start() - 1):
+        return True
+    follows = _BEGINNING.match(text, match.end(), min(block_end, match.end() + 12))
+    return bool(follows) and not _ABBREVIATION.search(before)
+
+
+def _trimmed(text: str, start: int, end: int, kind: BlockKind) -> Iterator[Sentence]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if end > start:
+        yield Sentence(start, end, kind)

@@ -1,0 +1,40 @@
+"""What became of a claim, and why; the reasons are data: `reasons/LANGUAGE.toml`, English where a language has none."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NamedTuple, Self
+
+Kind = Literal["supported", "contradicted", "unverified"]
+"""*supported*: the evidence says it. *contradicted*: it says the opposite. *unverified*: words alone do not settle it."""
+
+
+class Verdict(NamedTuple):
+    """The verdict on a claim; `code` names its reason, `values` fill it."""
+
+    kind: Kind
+    code: str
+    values: Mapping[str, str]
+
+    @classmethod
+    def of(cls, kind: Kind, code: str, /, **values: str) -> Self:
+        """Return a verdict whose reason is `code`, filled with `values`."""
+        return cls(kind, code, values)
+
+    @property
+    def reason(self) -> str:
+        """Return the reason in English."""
+        return self.explain("en")
+
+    def explain(self, language: str) -> str:
+        """Return the reason in a language (`en`, `zh`, `ko`, `ja`), English for any other."""
+        return reasons(language)[self.code].format(**self.values)
+
+
+@cache
+def reasons(language: str) -> Mapping[str, str]:
+    """Return the reasons of verdicts by code in a language; English for what it does not say."""
+    file = files("claimcheck").joinpath("reasons", f"{language}.toml")
+    own = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return own if language == "en" else {**reasons("en"), **own}

@@ -1,0 +1,176 @@
+"""`deep-research serve`, `token`, `mcp`, `enqueue` and `worker`: programs that go on: the HTTP API with the page, the MCP server
+for agents, and workers that carry out the runs of a queue.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deep_research.cli.lazy_modules import api, asyncio
+from deep_research.cli.wrapped_text import echo_wrapped
+
+if TYPE_CHECKING:
+    from deep_research_server.access_tokens import AccessTokens
+
+
+@click.command("serve")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at; others need tokens.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port to listen at.")
+@click.option("--max-runs", type=click.IntRange(1, 64), default=4, show_default=True, help="Runs at the same time.")
+@click.option(
+    "--max-upload", type=click.IntRange(1, 1000), default=64, show_default=True, help="Megabytes of a document."
+)
+@click.option("--require-tokens", is_flag=True, help="Require a token at this machine's own address too.")
+@click.option("--in-process", is_flag=True, help="Carry runs out in this process, also where there is a database.")
+def serve_command(host: str, port: int, max_runs: int, max_upload: int, require_tokens: bool, in_process: bool) -> None:
+    """Serve the page and the HTTP API until Ctrl-C.
+
+    At this machine's own address (127.0.0.1) no token is needed. At any other one each request needs a token, and each
+    owner sees their own runs alone. With a database (DEEP_RESEARCH_DATABASE_URL) the runs are carried out by
+    `deep-research worker`, on this machine or others.
+
+    \b
+    deep-research serve
+    deep-research token create anna
+    deep-research serve --host 0.0.0.0 --port 8000
+    """
+    from deep_research.settings import database_url, home  # noqa: PLC0415
+    from deep_research_server.http_app import ServerOptions, serve  # noqa: PLC0415 - help stays fast
+    from deep_research_server.uploads import UploadLimit  # noqa: PLC0415
+
+    queued = bool(database_url()) and not in_process
+    options = ServerOptions(home(), host, port, require_tokens, max_runs, queued, UploadLimit(max_upload))
+
+    def show(address: str) -> None:
+        echo_wrapped(f"The page: {address}/   The API: {address}/openapi.json   Stop: Ctrl-C", err=True)
+
+    serve(options, show)
+
+
+@click.group("token")
+def token_command() -> None:
+    """Make, list and revoke access tokens for `deep-research serve`."""
+
+
+@token_command.command("create")
+@click.argument("owner")
+def create_token(owner: str) -> None:
+    """Make a token for OWNER and print it; only its hash is kept."""
+    click.echo(_tokens().create(owner))
+
+
+@token_command.command("list")
+def list_tokens() -> None:
+    """List the tokens by their ids."""
+    for record in _tokens().records():
+        echo_wrapped(f"{record.id}  {record.owner}  {record.created[:16].replace('T', ' ')}")
+
+
+@token_command.command("revoke")
+@click.argument("token_id", metavar="ID")
+def revoke_token(token_id: str) -> None:
+    """Revoke the token ID."""
+    echo_wrapped(f"Revoked a token of {_tokens().revoke(token_id).owner}.")
+
+
+def _tokens() -> "AccessTokens":
+    from deep_research.settings import home  # noqa: PLC0415
+    from deep_research_server.access_tokens import AccessTokens  # noqa: PLC0415 - help stays fast
+
+    return AccessTokens(home())
+
+
+@click.command("mcp")
+@click.option("--http", "over_http", is_flag=True, help="Serve over streamable HTTP at /mcp instead of standard input.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address for --http; others than this need tokens."
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port for --http.")
+@click.option("--require-tokens", is_flag=True, help="Require a token at this machine's own address too.")
+@click.option("--max-runs", type=click.IntRange(1, 64), default=4, show_default=True, help="Runs at the same time.")
+@click.option("--in-process", is_flag=True, help="Carry runs out in this process, also where there is a database.")
+def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max_runs: int, in_process: bool) -> None:
+    """Serve MCP tools to an agent: research, ask, get_report, check_claim, search_library, read_passage.
+
+    \b
+    deep-research mcp                      over standard input and output: the agent starts it
+    deep-research mcp --http               at http://127.0.0.1:8765/mcp
+
+    With a database (DEEP_RESEARCH_DATABASE_URL) the runs are carried out by `deep-research worker`.
+    """
+    from deep_research.errors import ConfigError  # noqa: PLC0415 - help stays fast
+    from deep_research.settings import database_url, home  # noqa: PLC0415
+
+    try:
+        from deep_research_server.mcp_server import McpOptions, serve_http, serve_stdio  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "mcp":
+            raise
+        message = "The MCP server needs the official SDK: pip install 'deep-research-server[mcp]'."
+        raise ConfigError(message, setting="mcp", value="") from error
+    queued = bool(database_url()) and not in_process
+    if not over_http:
+        serve_stdio(McpOptions(home(), max_runs=max_runs, queued=queued))
+        return
+    from deep_research_server.access_tokens import AccessTokens  # noqa: PLC0415
+    from deep_research_server.request_guard import is_loopback  # noqa: PLC0415
+
+    tokens = AccessTokens(home()) if require_tokens or not is_loopback(host) else None
+    if tokens is not None and not tokens.records():
+        message = f"There is no token yet, and {host} asks for one. Make one: deep-research token create NAME"
+        raise ConfigError(message, setting="host", value=host)
+
+    def show(address: str) -> None:
+        echo_wrapped(f"MCP: {address}/mcp   Stop: Ctrl-C", err=True)
+
+    serve_http(McpOptions(home(), tokens, max_runs, queued), host=host, port=port, on_listening=show)
+
+
+@click.command("enqueue")
+@click.argument("question", metavar="QUESTION|RUN")
+@click.option("-d", "--docs", multiple=True, metavar="PATH", help="File or folder to search, as the workers see it.")
+@click.option("--priority", type=int, default=0, metavar="N", help="Higher comes first among your own runs.")
+@click.option("--owner", default="", metavar="NAME", help="Whose run it is; owners take turns.")
+@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting of the run.")
+def enqueue_command(question: str, docs: tuple[str, ...], priority: int, owner: str, pairs: tuple[str, ...]) -> int:
+    """Queue a QUESTION, or what is left of RUN, for the workers of DEEP_RESEARCH_DATABASE_URL; print the run's id.
+
+    \b
+    deep-research enqueue "How does speculative decoding work?"
+    deep-research worker
+    """
+    from deep_research import settings  # noqa: PLC0415 - help stays fast
+    from deep_research.errors import RunNotFound  # noqa: PLC0415
+    from deep_research.state_files import OWNERS  # noqa: PLC0415
+
+    home = settings.home() / OWNERS / owner if owner else settings.home()
+    try:
+        run = api.open_run(question, home=home)
+    except RunNotFound:
+        values: dict[str, Any] = {name: value for name, _, value in (pair.partition("=") for pair in pairs)}
+        named = settings.load_settings(**{"allow_clarification": False, **values})
+        run = api.start_run(question, named, docs=docs, home=home)
+    run.enqueue(priority=priority)
+    click.echo(run.id)
+    return 0
+
+
+@click.command("worker")
+@click.option("--runs", type=click.IntRange(1, 64), default=4, metavar="N", help="Runs at a time (default: 4).")
+@click.option("--until-empty", is_flag=True, help="End when the queue is empty.")
+@click.option("--metrics-port", type=int, metavar="PORT", help="Serve Prometheus metrics on this port of 127.0.0.1.")
+@click.option("--json-logs", is_flag=True, help="Log to standard error, a line of JSON each.")
+def worker_command(runs: int, until_empty: bool, metrics_port: int | None, json_logs: bool) -> int:
+    """Carry out the queued runs of DEEP_RESEARCH_DATABASE_URL, on this machine beside any others.
+
+    SIGTERM lets the runs go on for 20 seconds; what is left then is taken up by other workers. So is the work of a
+    worker that dies, within a minute.
+    """
+    from deep_research import settings  # noqa: PLC0415 - help stays fast
+    from deep_research_server.workers import run_queue  # noqa: PLC0415
+    from deep_research_server.workers.worker_metrics import log_as_json  # noqa: PLC0415
+
+    if json_logs:
+        log_as_json()
+    asyncio.run(run_queue.work(settings.home(), runs_at_once=runs, until_empty=until_empty, metrics_port=metrics_port))
+    return 0

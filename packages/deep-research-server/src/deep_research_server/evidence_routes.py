@@ -1,0 +1,193 @@
+"""Routes of what a run has found: its report, sources, passages in their snapshots, and exports."""
+
+import asyncio
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Query, Response
+
+from deep_research.api import Run, charts_of, verdict_counts
+from deep_research.concurrency import Threads
+from deep_research.data import Report
+from deep_research.errors import RunNotFound
+from deep_research.i18n.catalog import explain, name_subject
+from deep_research_server.api_models import HeadingView, PassageView, ReportView, SnapshotView, SourceView
+from deep_research_server.http_context import OwnRun, problems
+
+if TYPE_CHECKING:
+    from deep_research.api import SourceFacts
+
+router = APIRouter(prefix="/api/v1/runs/{run_id}", tags=["evidence"])
+_EXPORTS = Threads(2, "exports")
+"""A huge report takes many seconds."""
+_WEB = ("http://", "https://")
+_SourceId = Annotated[str, Path(pattern=r"^s[1-9][0-9]{0,6}$", description="Id of a source, such as s7.")]
+_PassageId = Annotated[str, Path(pattern=r"^s[1-9][0-9]{0,6}p[1-9][0-9]{0,6}$", description="Such as s7p3.")]
+
+
+@router.get("/report", responses=problems(404))
+async def show_report(
+    run: OwnRun,
+    language: Annotated[
+        str | None, Query(pattern="^[a-z]{2}$", description="Give the reasons of verdicts and gaps in this language.")
+    ] = None,
+) -> ReportView:
+    """Show the report as an object: Markdown, claims with verdicts, problems, references, passages, counts, charts."""
+    return await asyncio.to_thread(lambda: view_of_report(run.report, language))
+
+
+@router.get(
+    "/report.md",
+    response_class=Response,
+    responses={200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}, **problems(404)},
+)
+async def show_markdown(run: OwnRun) -> Response:
+    """Show the report as Markdown."""
+    report = await asyncio.to_thread(lambda: run.report)
+    return Response(report.report, media_type="text/markdown; charset=utf-8")
+
+
+@router.get(
+    "/export/{format}",
+    response_class=Response,
+    responses={
+        200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
+        **problems(404),
+    },
+)
+async def export_report(
+    run: OwnRun,
+    format: Annotated[str, Path(pattern=r"^[a-z0-9-]{1,40}$", description="A name of `exports` in the options.")],  # noqa: A002 - the name in the path
+    follow_up: Annotated[int | None, Query(ge=1, le=100_000, description="Number of a follow-up.")] = None,
+) -> Response:
+    """Return the report, or the answer to a follow-up, as a file."""
+    made = await _EXPORTS.do(run.export, format, followup=follow_up)
+    named = f"attachment; filename=\"{made.file_name.encode('ascii', 'replace').decode().replace('?', '_')}\"; filename*=UTF-8''{quote(made.file_name)}"
+    return Response(made.data, media_type=made.media_type, headers={"content-disposition": named})
+
+
+@router.get("/sources", responses=problems(404))
+async def list_sources(
+    run: OwnRun,
+    everything: Annotated[bool, Query(alias="all", description="Also those that were found and not read.")] = False,
+) -> list[SourceView]:
+    """List the sources that the run has read, with date and standing, and how many passages of each are cited."""
+
+    def look() -> list[SourceView]:
+        cited = _cited(run)
+        views = [_source_view(facts) for facts in run.list_sources(everything=everything)]
+        return [view.model_copy(update={"cited": cited[view.id]}) for view in views]
+
+    return await asyncio.to_thread(look)
+
+
+@router.get("/sources/{source}", responses=problems(404))
+async def show_source(run: OwnRun, source: _SourceId) -> SourceView:
+    """Show a source."""
+    facts, _ = await asyncio.to_thread(run.read_source, source)
+    return _source_view(facts)
+
+
+@router.get("/sources/{source}/snapshot", responses=problems(404))
+async def show_snapshot(
+    run: OwnRun,
+    source: _SourceId,
+    start: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
+    length: Annotated[int, Query(ge=1, le=200_000)] = 50_000,
+) -> SnapshotView:
+    """Show a stretch of the text of a source as it was read."""
+    facts, snapshot = await asyncio.to_thread(run.read_source, source)
+    if snapshot is None:
+        raise RunNotFound(f"No text of the source {source!r} was read.", run_id=run.id)
+    end = min(len(snapshot.text), start + length)
+    return SnapshotView(
+        source=_source_view(facts),
+        start=min(start, end),
+        end=end,
+        total=len(snapshot.text),
+        text=snapshot.text[start:end],
+        headings=[HeadingView(start=h.start, level=h.level, title=h.title) for h in snapshot.headings[:2000]],
+        pages=[{"start": page.start, "number": page.number} for page in snapshot.pages[:5000]],
+    )
+
+
+@router.get("/passages/{passage}", responses=problems(404))
+async def show_passage(
+    run: OwnRun,
+    passage: _PassageId,
+    around: Annotated[int, Query(ge=0, le=20_000, description="Characters of context on each side.")] = 600,
+) -> PassageView:
+    """Show a passage in its context."""
+    found = await asyncio.to_thread(lambda: run.read_passage(passage, around=around))
+    own = found.passage
+    return PassageView(
+        id=own.id,
+        text=own.text,
+        before=found.before,
+        after=found.after,
+        start=own.start,
+        end=own.end,
+        page=own.page,
+        heading=own.heading,
+        is_current=found.is_current,
+        source=_source_view(found.facts),
+    )
+
+
+def _cited(run: Run) -> Counter[str]:
+    if not run.has_report:
+        return Counter()
+    return Counter({one.source: len(one.passages) for one in run.report.references})
+
+
+def _source_view(facts: "SourceFacts") -> SourceView:
+    """Return a source as clients see it; the server's own paths are left out."""
+    source = facts.source
+    return SourceView(
+        id=source.id,
+        title=source.title or source.location or source.id,
+        url=_web(source.url),
+        origin=source.origin,
+        location=source.location,
+        published=source.published or "",
+        authors=list(source.authors),
+        date=facts.date,
+        status=facts.status,
+        by=facts.by,
+        read=facts.read,
+        retrieved_at=facts.retrieved_at,
+        media_type=facts.media_type,
+        sha256=facts.sha256,
+        characters=facts.characters,
+    )
+
+
+def _web(url: str) -> str:
+    return url if url.lower().startswith(_WEB) else ""
+
+
+def _explained(report: Report, language: str) -> Report:
+    """Return a report whose verdicts and gaps give their reasons in `language`, as far as the program said them."""
+    claims = tuple(
+        c.model_copy(update={"verdict": c.verdict.model_copy(update={"reason": explain(c.verdict, language)})})
+        for c in report.claims
+    )
+    gaps = tuple(
+        g.model_copy(update={"what": name_subject(g, language), "why": explain(g, language)}) for g in report.gaps
+    )
+    return report.model_copy(update={"claims": claims, "gaps": gaps})
+
+
+def view_of_report(report: Report, language: str | None = None) -> ReportView:
+    """Return a report as clients see it; with a `language` the program's own reasons are said in it."""
+    shown = _without_paths(_explained(report, language) if language else report)
+    fields = {name: getattr(shown, name) for name in Report.model_fields}
+    return ReportView(**fields, counts=verdict_counts(report), charts=charts_of(report))
+
+
+def _without_paths(report: Report) -> Report:
+    """Return a report without addresses of the server's own files."""
+    references = tuple(r.model_copy(update={"url": _web(r.url)}) for r in report.references)
+    sources = {key: source.model_copy(update={"url": _web(source.url)}) for key, source in report.sources.items()}
+    return report.model_copy(update={"references": references, "sources": sources})

@@ -1,0 +1,182 @@
+"""The HTTP application put together: guard, routes, and the page, whose files are read once, compressed, with a tag by
+which browsers keep them; and the server that runs it.
+"""
+
+import asyncio
+import gzip
+import hashlib
+import json
+import logging
+import tomllib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+import deep_research
+from deep_research import api
+from deep_research.errors import ConfigError, ResearchError
+from deep_research_server import evidence_routes, openai_routes, run_routes, server_routes, verification_routes
+from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.http_context import ServerContext, add_error_handlers
+from deep_research_server.listening import run_app
+from deep_research_server.request_guard import RequestGuard, is_loopback
+from deep_research_server.run_service import make_run_service
+from deep_research_server.uploads import UploadLimit, UploadsUnderWay
+
+_TYPES = {
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "json": "application/json",
+    "svg": "image/svg+xml",
+    "woff2": "font/woff2",
+}
+_PACKED = frozenset({"woff2"})
+_log = logging.getLogger(__name__)
+
+
+class PageFile(NamedTuple):
+    """A file of the page as it is sent; `packed` is empty where gzip saves nothing."""
+
+    media_type: str
+    plain: bytes
+    packed: bytes
+    tag: str
+
+
+@cache
+def page_files() -> dict[str, PageFile]:
+    """Return the files of the page by their path below `/page/`, texts as `texts/LANGUAGE.json` among them."""
+    folder = files("deep_research_server").joinpath("page")
+    found = {entry.name: entry.read_bytes() for entry in folder.iterdir() if "." in entry.name}
+    texts = page_texts()
+    found |= {f"texts/{language}.json": _json(said) for language, said in texts.items()}
+    found["texts/languages.json"] = _json({language: said["language_name"] for language, said in texts.items()})
+    return {name: _file(name, data) for name, data in found.items() if _ending(name) in _TYPES}
+
+
+def page_texts() -> dict[str, dict[str, str]]:
+    """Return the texts of the page by language and name, English first."""
+    folder = files("deep_research.i18n").joinpath("page")
+    found = [entry for entry in folder.iterdir() if entry.name.endswith(".toml")]
+    found.sort(key=lambda entry: (entry.name != "en.toml", entry.name))
+    return {entry.name.removesuffix(".toml"): tomllib.loads(entry.read_text("utf-8")) for entry in found}
+
+
+def _json(value: dict[str, str]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _ending(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _file(name: str, data: bytes) -> PageFile:
+    packed = b"" if _ending(name) in _PACKED else gzip.compress(data, 9, mtime=0)
+    return PageFile(_TYPES[_ending(name)], data, packed, f'"{hashlib.sha256(data).hexdigest()[:20]}"')
+
+
+async def _serve(request: Request) -> Response:
+    found = page_files().get(request.path_params.get("name", "index.html"))
+    if found is None:
+        return Response("There is no such file.", status_code=404, media_type="text/plain")
+    headers = {"etag": found.tag, "cache-control": "no-cache", "vary": "accept-encoding"}
+    if found.tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    if found.packed and "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(found.packed, media_type=found.media_type, headers={**headers, "content-encoding": "gzip"})
+    return Response(found.plain, media_type=found.media_type, headers=headers)
+
+
+async def _icon(request: Request) -> Response:
+    request.path_params["name"] = "icon.svg"
+    return await _serve(request)
+
+
+ROUTES = [
+    Route("/", _serve, methods=["GET", "HEAD"]),
+    Route("/favicon.ico", _icon, methods=["GET"]),
+    Route("/page/{name:path}", _serve, methods=["GET", "HEAD"]),
+]
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """How the server is run; `home` is the state folder. Any address but loopback requires tokens.
+
+    With `queued` runs are carried out by the workers of the database, else in this process, `max_runs` at a time.
+    """
+
+    home: Path
+    host: str = "127.0.0.1"
+    port: int = 8000
+    require_tokens: bool = False
+    max_runs: int = 4
+    queued: bool = False
+    uploads: UploadLimit = field(default_factory=UploadLimit)
+
+
+def warm_up() -> None:
+    """Load what the first visitor would wait for."""
+    page_files()
+    with suppress(ResearchError):
+        server_routes.offered_choices(UploadLimit(), "")
+
+
+def make_app(options: ServerOptions) -> FastAPI:
+    """Return the application."""
+    tokens = AccessTokens(options.home) if options.require_tokens or not is_loopback(options.host) else None
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        service = make_run_service(options.home, tokens, queued=options.queued, max_runs=options.max_runs)
+        app.state.context = ServerContext(service, tokens, options.uploads)
+        warming = asyncio.create_task(asyncio.to_thread(warm_up))
+        yield
+        warming.cancel()
+        await service.close()
+
+    app = FastAPI(
+        title="deep-research",
+        version=deep_research.__version__,
+        description="Research a question; get a report in which every claim can be checked.",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        routes=list(ROUTES),
+        responses={},
+    )
+    for router in (
+        run_routes.router,
+        verification_routes.router,
+        evidence_routes.router,
+        server_routes.router,
+        server_routes.health,
+        openai_routes.router,
+    ):
+        app.include_router(router)
+    add_error_handlers(app)
+    app.add_middleware(RequestGuard, tokens=tokens, uploads=UploadsUnderWay(options.home, options.uploads))
+    return app
+
+
+def serve(options: ServerOptions, on_listening: Callable[[str], None]) -> None:
+    """Serve until the process is asked to stop; see `run_app`. Raises ConfigError where anybody could come in."""
+    if not is_loopback(options.host) and not AccessTokens(options.home).records():
+        message = (
+            f"The address {options.host} can be reached by others, and there is no token yet. "
+            "Make one for each owner: deep-research token create NAME"
+        )
+        raise ConfigError(message, setting="host", value=options.host)
+    if options.queued and not api.queue_state(home=options.home).workers:
+        _log.warning("No worker is alive: runs wait until `deep-research worker` is started.")
+    run_app(make_app(options), host=options.host, port=options.port, on_listening=on_listening)

@@ -1,0 +1,442 @@
+"""OpenAI's `/v1/chat/completions` and `/v1/responses`, so that chat front ends and SDKs use research unchanged.
+
+A run that asks something answers with its question; the user's next message goes on from it, as in any conversation.
+What is not known of OpenAI's requests is passed over.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from datetime import datetime
+from typing import Annotated, Any, Literal, NamedTuple
+
+from fastapi import APIRouter, Path, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import StreamingResponse
+
+from deep_research import api
+from deep_research.api import Run
+from deep_research.data import Ledger, Message
+from deep_research.errors import ConfigError
+from deep_research.events import Event
+from deep_research.settings import load_settings
+from deep_research_server.http_context import Context, Owner
+from deep_research_server.run_service import RunService
+
+MODELS: dict[str, dict[str, Any]] = {
+    "deep-research": {},
+    "deep-research-brief": {"depth": "brief"},
+    "deep-research-deep": {"depth": "deep"},
+    "deep-research-quick": {"workflow": "quick"},
+}
+"""The names that clients choose from, with the settings that each stands for."""
+_MOST_CHARS = 20_000
+router = APIRouter(prefix="/v1", tags=["openai"])
+_ERROR = {"type": "object", "properties": {"error": {"type": "object"}}, "required": ["error"]}
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"description": "An error in OpenAI's form", "content": {"application/json": {"schema": _ERROR}}}
+    for status in (400, 401, 403, 404, 409, 413, 421, 422, 429, 503)
+}
+_PIECE, _HISTORY_CHARS = 400, 4_000
+_ResponseId = Annotated[str, Path(pattern=r"^resp_[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The answer, or server-sent events",
+        "content": {"text/event-stream": {}, "application/json": {}},
+    }
+}
+
+
+class _OpenAiInput(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class ContentPart(_OpenAiInput):
+    """A part of a message; only text is read."""
+
+    type: str = Field("text", max_length=40)
+    text: str = Field("", max_length=_MOST_CHARS)
+
+
+class ChatMessage(_OpenAiInput):
+    """A message of a conversation."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | Annotated[list[ContentPart], Field(max_length=100)] | None = None
+
+    @property
+    def text(self) -> str:
+        """The message's text."""
+        if isinstance(self.content, str):
+            return self.content.strip()[:_MOST_CHARS]
+        return "\n".join(part.text for part in self.content or ()).strip()[:_MOST_CHARS]
+
+
+class StreamOptions(_OpenAiInput):
+    """What a stream should hold besides its text."""
+
+    include_usage: bool = False
+
+
+class ChatRequest(_OpenAiInput):
+    """A request to `/v1/chat/completions`: the last message of the user is the question."""
+
+    model: str = Field("deep-research", max_length=120)
+    messages: list[ChatMessage] = Field(min_length=1, max_length=200)
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+
+
+class ResponseRequest(_OpenAiInput):
+    """A request to `/v1/responses`; with `background` it is answered at once and looked at later."""
+
+    model: str = Field("deep-research", max_length=120)
+    input: str | list[ChatMessage] = Field(min_length=1, max_length=_MOST_CHARS)
+    background: bool = False
+    stream: bool = False
+    previous_response_id: str | None = Field(None, max_length=90)
+
+
+def conversation(messages: list[ChatMessage]) -> tuple[str, list[Message]]:
+    """Return the question, which is the user's last message, and the conversation before it."""
+    said = [m for m in messages if m.role in ("user", "assistant") and m.text]
+    last = max((place for place, m in enumerate(said) if m.role == "user"), default=-1)
+    if last < 0:
+        return "", []
+    history = [Message(role="user" if m.role == "user" else "assistant", text=m.text) for m in said[:last]]
+    return said[last].text, history
+
+
+class _Outcome(NamedTuple):
+    """What a run has come to: the text for the user, whether it failed, links to sources, cost."""
+
+    text: str
+    failed: bool
+    annotations: list[dict[str, Any]]
+    ledger: Ledger
+
+
+class _Asking(NamedTuple):
+    """A run of a client's request with what it is found by."""
+
+    service: RunService
+    owner: str
+    run: Run
+    model: str
+
+    @property
+    def created(self) -> int:
+        """When it began, in seconds since 1970."""
+        return int(datetime.fromisoformat(self.run.record.created).timestamp())
+
+    def is_active(self) -> bool:
+        """Return whether the run goes on."""
+        return self.service.is_active(self.service.home_of(self.owner), self.run)
+
+    async def wait(self) -> None:
+        """Wait for the end; whoever stops waiting stops the run."""
+        home = self.service.home_of(self.owner)
+        try:
+            await self.service.wait(home, self.run)
+        except asyncio.CancelledError:
+            await self.service.cancel(home, self.run)
+            raise
+
+    async def progress(self) -> AsyncIterator[str | None]:
+        """Give what is said of its progress until the run has ended: lines, and the report as it is being written.
+
+        None is given when nothing happens for a while.
+        """
+        watched = self.service.watch(self.service.home_of(self.owner), self.run)
+        async with aclosing(watched) as events:
+            async for event in events:
+                yield _said(event) if event is not None else None
+
+    def outcome(self) -> _Outcome:
+        """Return what the run has come to."""
+        record = self.run.record
+        if self.run.has_report:
+            report = self.run.report
+            links = [
+                {"type": "url_citation", "url": r.url, "title": r.title, "start_index": 0, "end_index": 0}
+                for r in report.references
+                if r.url.startswith(("http://", "https://"))
+            ]
+            return _Outcome(report.report, False, links, report.ledger)
+        cost = self.run.cost_so_far()
+        if record.status == "waiting" and record.asked is not None:
+            return _Outcome(api.format_asked(record.asked), False, [], cost)
+        return _Outcome(record.error or "The research was stopped.", record.status != "declined", [], cost)
+
+
+async def _begin(context: Context, owner: str, model: str, question: str, history: list[Message]) -> _Asking:
+    if model not in MODELS:
+        raise ConfigError(f"There is no model {model!r}; there are: {', '.join(MODELS)}.", setting="model", value=model)
+    if not question:
+        raise ConfigError("The conversation holds no question of the user.", setting="messages")
+    # What was asked back once is not asked again: the answer stands in the conversation.
+    values = {**MODELS[model], **({"allow_clarification": False} if history else {})}
+    settings = await asyncio.to_thread(lambda: load_settings(**values))
+    run, _ = await context.service.start(owner, question, settings, history=history)
+    return _Asking(context.service, owner, run, model)
+
+
+@router.get("/models", responses=ERRORS)
+async def list_models() -> dict[str, Any]:
+    """List the names that can be asked."""
+    made = [{"id": name, "object": "model", "created": 0, "owned_by": "deep-research"} for name in MODELS]
+    return {"object": "list", "data": made}
+
+
+@router.post("/chat/completions", responses={**ERRORS, **_STREAM}, response_class=JSONResponse)
+async def complete_chat(asked: ChatRequest, context: Context, owner: Owner) -> Response:
+    """Research the last message of the user; with `stream` the progress comes as reasoning, then the report."""
+    question, history = conversation(asked.messages)
+    asking = await _begin(context, owner, asked.model, question, history)
+    if asked.stream:
+        usage = asked.stream_options is not None and asked.stream_options.include_usage
+        return StreamingResponse(_chat_chunks(asking, usage=usage), media_type="text/event-stream")
+    await asking.wait()
+    done = await asyncio.to_thread(asking.outcome)
+    if done.failed:
+        return _failure(done.text)
+    message = {"role": "assistant", "content": done.text, "refusal": None, "annotations": _chat_links(done)}
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    return JSONResponse(
+        {**_chat_head(asking, "chat.completion"), "choices": [choice], "usage": _chat_usage(done.ledger)}
+    )
+
+
+def _chat_head(asking: _Asking, kind: str) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{asking.run.id}", "object": kind, "created": asking.created, "model": asking.model}
+
+
+def _chat_links(done: _Outcome) -> list[dict[str, Any]]:
+    return [
+        {"type": "url_citation", "url_citation": {k: v for k, v in link.items() if k != "type"}}
+        for link in done.annotations
+    ]
+
+
+def _chat_usage(ledger: Ledger) -> dict[str, Any]:
+    return {
+        "prompt_tokens": ledger.prompt_tokens,
+        "completion_tokens": ledger.completion_tokens,
+        "total_tokens": ledger.prompt_tokens + ledger.completion_tokens,
+        "prompt_tokens_details": {"cached_tokens": ledger.cached_tokens},
+    }
+
+
+async def _chat_chunks(asking: _Asking, *, usage: bool) -> AsyncIterator[bytes]:
+    head = _chat_head(asking, "chat.completion.chunk")
+
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
+        return _data({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}]})
+
+    yield chunk({"role": "assistant", "content": ""})
+    async for line in asking.progress():
+        if line is None:
+            yield b": still here\n\n"
+        elif line:
+            yield chunk({"reasoning_content": line})
+    done = await asyncio.to_thread(asking.outcome)
+    for piece in _pieces(done.text):
+        yield chunk({"content": piece})
+    yield chunk({}, "stop")
+    if usage:
+        yield _data({**head, "choices": [], "usage": _chat_usage(done.ledger)})
+    yield b"data: [DONE]\n\n"
+
+
+@router.post("/responses", responses={**ERRORS, **_STREAM}, response_class=JSONResponse)
+async def create_response(asked: ResponseRequest, context: Context, owner: Owner) -> Response:
+    """Research the input; with `background` the answer is looked at later, with `stream` it comes in events."""
+    if isinstance(asked.input, str):
+        question, history = asked.input.strip(), list[Message]()
+    else:
+        question, history = conversation(asked.input)
+    if asked.previous_response_id:
+        history = [*await _before(context, owner, asked.previous_response_id), *history]
+    asking = await _begin(context, owner, asked.model, question, history)
+    if asked.stream:
+        return StreamingResponse(_response_events(asking), media_type="text/event-stream")
+    if not asked.background:
+        await asking.wait()
+    return JSONResponse(await asyncio.to_thread(_response, asking, background=asked.background))
+
+
+async def _before(context: Context, owner: str, response_id: str) -> list[Message]:
+    """Return the question and the answer of an earlier response as a conversation."""
+    run = await context.service.open(owner, response_id.removeprefix("resp_"))
+    said = [*run.record.history, Message(role="user", text=run.record.question)]
+    if run.has_report:
+        said.append(Message(role="assistant", text=run.report.report[:_HISTORY_CHARS]))
+    elif run.record.asked is not None:
+        said.append(Message(role="assistant", text=api.format_asked(run.record.asked)))
+    return said
+
+
+async def _opened(context: Context, owner: str, response_id: str) -> _Asking:
+    run = await context.service.open(owner, response_id.removeprefix("resp_"))
+    return _Asking(context.service, owner, run, _model_of(run))
+
+
+def _model_of(run: Run) -> str:
+    own = run.record.settings
+    named = (name for name, values in MODELS.items() if values and all(own.get(k) == v for k, v in values.items()))
+    return next(named, "deep-research")
+
+
+@router.get("/responses/{response_id}", responses=ERRORS)
+async def show_response(response_id: _ResponseId, context: Context, owner: Owner) -> dict[str, Any]:
+    """Show a response as it stands."""
+    asking = await _opened(context, owner, response_id)
+    return await asyncio.to_thread(_response, asking, background=True)
+
+
+@router.post("/responses/{response_id}/cancel", responses=ERRORS)
+async def cancel_response(response_id: _ResponseId, context: Context, owner: Owner) -> dict[str, Any]:
+    """Stop a response; its state is kept."""
+    asking = await _opened(context, owner, response_id)
+    await context.service.cancel(context.service.home_of(owner), asking.run)
+    return await asyncio.to_thread(_response, asking, background=True)
+
+
+@router.delete("/responses/{response_id}", responses=ERRORS)
+async def delete_response(response_id: _ResponseId, context: Context, owner: Owner) -> dict[str, Any]:
+    """Delete a response with its run."""
+    asking = await _opened(context, owner, response_id)
+    home = context.service.home_of(owner)
+    await context.service.cancel(home, asking.run)
+    await asyncio.to_thread(api.delete_runs, [asking.run.id], home=home)
+    return {"id": response_id, "object": "response", "deleted": True}
+
+
+def _response(asking: _Asking, *, background: bool) -> dict[str, Any]:
+    """Return a run as OpenAI's response object."""
+    if asking.is_active():
+        return _response_body(asking, "in_progress", background=background)
+    done = asking.outcome()
+    stopped = asking.run.record.status == "stopped"
+    status = "cancelled" if stopped else "failed" if done.failed else "completed"
+    error = {"code": "server_error", "message": done.text} if status == "failed" else None
+    output = [_message(asking, done)] if status == "completed" else []
+    return _response_body(asking, status, background=background, output=output, error=error, ledger=done.ledger)
+
+
+def _message(asking: _Asking, done: _Outcome) -> dict[str, Any]:
+    part = {"type": "output_text", "text": done.text, "annotations": done.annotations, "logprobs": []}
+    return {
+        "id": f"msg_{asking.run.id}",
+        "type": "message",
+        "status": "completed",
+        "role": "assistant",
+        "content": [part],
+    }
+
+
+def _response_body(
+    asking: _Asking,
+    status: str,
+    *,
+    background: bool = False,
+    output: list[dict[str, Any]] | None = None,
+    error: dict[str, Any] | None = None,
+    ledger: Ledger | None = None,
+) -> dict[str, Any]:
+    usage = None
+    if ledger is not None:
+        usage = {
+            "input_tokens": ledger.prompt_tokens,
+            "input_tokens_details": {"cached_tokens": ledger.cached_tokens},
+            "output_tokens": ledger.completion_tokens,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": ledger.prompt_tokens + ledger.completion_tokens,
+        }
+    return {
+        "id": f"resp_{asking.run.id}",
+        "object": "response",
+        "created_at": asking.created,
+        "status": status,
+        "background": background,
+        "error": error,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "model": asking.model,
+        "output": output or [],
+        "parallel_tool_calls": False,
+        "temperature": None,
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": None,
+        "usage": usage,
+    }
+
+
+async def _response_events(asking: _Asking) -> AsyncIterator[bytes]:
+    numbers = iter(range(10_000_000))
+
+    def event(kind: str, **fields: Any) -> bytes:
+        body = {"type": kind, "sequence_number": next(numbers), **fields}
+        return b"event: %s\n%s" % (kind.encode(), _data(body))
+
+    yield event("response.created", response=_response_body(asking, "in_progress"))
+    yield event("response.in_progress", response=_response_body(asking, "in_progress"))
+    async for line in asking.progress():
+        if line is None:
+            yield b": still here\n\n"
+    done = await asyncio.to_thread(asking.outcome)
+    final = await asyncio.to_thread(_response, asking, background=False)
+    if final["status"] != "completed":
+        yield event("response.failed", response=final)
+        return
+    message = final["output"][0]
+    place: dict[str, Any] = {"item_id": message["id"], "output_index": 0, "content_index": 0}
+    empty = {**message["content"][0], "text": "", "annotations": []}
+    opened = {**message, "status": "in_progress", "content": []}
+    yield event("response.output_item.added", output_index=0, item=opened)
+    yield event("response.content_part.added", **place, part=empty)
+    for piece in _pieces(done.text):
+        yield event("response.output_text.delta", **place, delta=piece, logprobs=[])
+    yield event("response.output_text.done", **place, text=done.text, logprobs=[])
+    yield event("response.content_part.done", **place, part=message["content"][0])
+    yield event("response.output_item.done", output_index=0, item=message)
+    yield event("response.completed", response=final)
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)]
+
+
+def _data(body: dict[str, Any]) -> bytes:
+    return b"data: %s\n\n" % json.dumps(body, ensure_ascii=False).encode()
+
+
+def _failure(message: str) -> JSONResponse:
+    body = {"message": message, "type": "server_error", "param": None, "code": "research_failed"}
+    return JSONResponse({"error": body}, status_code=503)
+
+
+def _said(event: Event) -> str:  # noqa: PLR0911 - one line per kind of event
+    """Return what is said of an event: a line, or a piece of the report; "" for what is not worth one."""
+    match event.kind:
+        case "understood":
+            return f"{event.verification}\n"
+        case "planned":
+            return f"Plan: {'; '.join(event.sections)}\n"
+        case "searched":
+            return f"Searched {event.source}: {event.query} ({event.found} found)\n"
+        case "section_written":
+            return f"Researched: {event.section} ({event.passages} passages of {event.sources} sources)\n"
+        case "report_piece":
+            return event.text
+        case "verified":
+            return f"\nVerified: {event.statements} statements, {event.problems} problems\n"
+        case "revised":
+            return f"Revised: {event.edits} edits\n"
+        case "gap_found":
+            return f"{event.what}: {event.why}\n"
+    return ""

@@ -1,0 +1,211 @@
+"""The library of a run in PostgreSQL: sources, snapshots and texts are rows; the index over them is made in memory.
+
+The index is made of the passages, never the other way round, and a run's library is small: so the database holds no
+postings, and ranks exactly as SQLite does. Texts are kept once, by their SHA-256, for all runs: in rows, or in an
+object store (S3, Google Cloud Storage, Azure, a folder) by obstore, with the credentials of the machine as the
+store's own tools read them (AWS_ACCESS_KEY_ID, …).
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from deep_research.data import Document, Found, Snapshot, Source
+from deep_research.errors import ConfigError, StoreError
+from deep_research.stores.run_store import StoredPassage, StoredSnapshot
+from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research_server.postgres.postgres_database import Database, to_bytes, to_text
+
+_SETTING = "DEEP_RESEARCH_SNAPSHOTS_URL"
+_passages = TypeAdapter(tuple[StoredPassage, ...])
+_INSERT_SNAPSHOT = """
+INSERT INTO deep_research.snapshots (run_id, number, source, sha256, facts, passages) VALUES (%s, %s, %s, %s, %s, %s)
+ON CONFLICT DO NOTHING"""
+
+
+class TextObjects:
+    """The texts at an address such as s3://bucket/folder or file:///srv/texts."""
+
+    def __init__(self, url: str) -> None:
+        """Raises ConfigError for an address that no store has, and without the extra."""
+        try:
+            import obstore  # noqa: PLC0415 - an extra
+            from obstore.store import from_url  # noqa: PLC0415
+        except ImportError as error:
+            message = "An object store needs the extra `objects`: pip install 'deep-research-server[objects]'."
+            raise ConfigError(message, setting=_SETTING) from error
+        self._obstore = obstore
+        try:
+            self._store = from_url(url, mkdir=True) if url.startswith("file:") else from_url(url)
+        except Exception as error:
+            message = f"{_SETTING} names no object store: {_first_line(error)}"
+            raise ConfigError(message, setting=_SETTING) from error
+
+    def put(self, sha256: str, data: bytes) -> None:
+        """Keep a text; one that is there is the same. Raises StoreError."""
+        try:
+            self._obstore.put(self._store, _path(sha256), data)
+        except Exception as error:
+            raise _refused(error) from error
+
+    def get(self, sha256: str) -> bytes:
+        """Return a text. Raises StoreError, also for one that is not what was kept."""
+        try:
+            data = bytes(self._obstore.get(self._store, _path(sha256)).bytes())
+        except Exception as error:
+            raise _refused(error) from error
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise StoreError(f"The text {sha256} of the object store was changed.", path=_SETTING)
+        return data
+
+    def delete(self, sha256: str) -> None:
+        """Delete a text, also one that is not there. Raises StoreError."""
+        try:
+            self._obstore.delete(self._store, _path(sha256))
+        except FileNotFoundError:
+            return
+        except Exception as error:
+            raise _refused(error) from error
+
+
+@cache
+def text_objects(url: str) -> TextObjects | None:
+    """Return the store at an address, opened once in a process; None for no address. Raises ConfigError."""
+    return TextObjects(url) if url else None
+
+
+def _path(sha256: str) -> str:
+    return f"{sha256[:2]}/{sha256}"
+
+
+def _refused(error: Exception) -> StoreError:
+    return StoreError(f"The object store of {_SETTING} failed: {_first_line(error)}", path=_SETTING)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
+
+
+class PostgresLibrary(SqliteLibrary):
+    """A library whose every source and snapshot is in the database before it is used; see `SqliteLibrary`.
+
+    `check` raises when another process has taken the run over.
+    """
+
+    def __init__(self, database: Database, run_id: str, check: Any, objects: TextObjects | None = None) -> None:
+        """Texts go to `objects` where there are such; those that the database has are read from there."""
+        super().__init__(":memory:")
+        self._made: list[StoredSnapshot] = []
+        """What was added to memory and is not in the database yet."""
+        self._objects = objects
+        self._database, self._run_id, self._check = database, run_id, check
+        self._snapshots = 0
+        sources = database.rows("SELECT facts FROM deep_research.sources WHERE run_id = %s ORDER BY number", (run_id,))
+        rows = database.rows(
+            "SELECT n.facts, n.passages, n.sha256, t.body FROM deep_research.snapshots n JOIN deep_research.texts t USING (sha256)"
+            " WHERE n.run_id = %s ORDER BY n.number",
+            (run_id,),
+        )
+        if sources:
+            snapshots = [self._read_row(*row) for row in rows]
+            super().restore([Source.model_validate_json(facts) for (facts,) in sources], snapshots)
+            self._snapshots = len(snapshots)
+        self._sources = {source.id for source in self.sources()}
+
+    def add_source(self, found: Found) -> Source:
+        with self._lock:
+            source = super().add_source(found)
+            if source.id not in self._sources:
+                self._keep_sources([source])
+            return source
+
+    def add_snapshot(self, source: str, document: Document, *, retrieved_at: str) -> Snapshot:
+        with self._lock:
+            owner = self.source(source)
+            self._made.clear()
+            snapshot = super().add_snapshot(source, document, retrieved_at=retrieved_at)
+            if self._made:
+                self._keep_snapshots(self._made)
+                if owner is not None and not owner.title and (titled := self.source(source)) is not None:
+                    self._keep_sources([titled])
+            return snapshot
+
+    def _insert_snapshot(self, one: StoredSnapshot) -> None:
+        super()._insert_snapshot(one)
+        self._made.append(one)
+
+    def restore(self, sources: Iterable[Source], snapshots: Iterable[StoredSnapshot]) -> None:
+        given, stored = list(sources), list(snapshots)
+        super().restore(given, stored)
+        self._keep_sources(given)
+        self._keep_snapshots(stored)
+
+    def _read_row(self, facts: bytes, passages: str, sha256: str, body: bytes | None) -> StoredSnapshot:
+        if body is None and self._objects is None:
+            message = f"The text {sha256} lies in an object store. Set DEEP_RESEARCH_SNAPSHOTS_URL to where it is."
+            raise StoreError(message, path="database")
+        data = self._objects.get(sha256) if body is None and self._objects is not None else body or b""
+        told = {**json.loads(facts), "text": to_text(data)}
+        return StoredSnapshot(Snapshot.model_validate(told), _passages.validate_json(passages))
+
+    def _keep_sources(self, sources: list[Source]) -> None:
+        def keep(connection: Any) -> None:
+            self._check(connection)
+            with connection.cursor() as cursor:
+                cursor.executemany(
+                    "INSERT INTO deep_research.sources (run_id, number, facts) VALUES (%s, %s, %s)"
+                    " ON CONFLICT (run_id, number) DO UPDATE SET facts = excluded.facts",
+                    [(self._run_id, int(s.id[1:]), to_bytes(s.model_dump_json())) for s in sources],
+                )
+
+        self._database.run(keep, at_once=True)
+        self._sources.update(source.id for source in sources)
+
+    def _keep_snapshots(self, stored: list[StoredSnapshot]) -> None:
+        first = self._snapshots
+
+        def keep(connection: Any) -> None:
+            self._check(connection)
+            for one in stored if self._objects is not None else ():
+                self._keep_object(connection, one.snapshot)
+            with connection.cursor() as cursor:
+                cursor.executemany(
+                    "INSERT INTO deep_research.texts (sha256, body) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+                    [(o.snapshot.sha256, None if self._objects else to_bytes(o.snapshot.text)) for o in stored],
+                )
+                rows = (
+                    (
+                        self._run_id, first + place, int(one.snapshot.source[1:]), one.snapshot.sha256,
+                        to_bytes(one.snapshot.model_dump_json(exclude={"text"})), json.dumps(one.passages),
+                    )
+                    for place, one in enumerate(stored, 1)
+                )  # fmt: skip
+                cursor.executemany(_INSERT_SNAPSHOT, list(rows))
+
+        self._database.run(keep, at_once=self._objects is None)
+        self._snapshots += len(stored)
+
+    def _keep_object(self, connection: Any, snapshot: Snapshot) -> None:
+        """Put a text into the object store, under a lock that keeps others from deleting it before it is used."""
+        lock = "SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))"
+        connection.execute(lock, (snapshot.sha256,)).fetchone()
+        if self._objects is not None:
+            self._objects.put(snapshot.sha256, to_bytes(snapshot.text))
+
+    def remove_source(self, source: str) -> None:
+        with self._lock:
+            super().remove_source(source)
+            number = int(source[1:])
+
+            def remove(connection: Any) -> None:
+                self._check(connection)
+                for table, column in (("snapshots", "source"), ("sources", "number")):
+                    query = f"DELETE FROM deep_research.{table} WHERE run_id = %s AND {column} = %s"  # noqa: S608 - our names
+                    connection.execute(query.encode(), (self._run_id, number))
+
+            self._database.run(remove, at_once=True)
+            self._sources.discard(source)

@@ -1,0 +1,171 @@
+"""What every request passes first: where it comes from, which owner it is, how large it is; and the security headers."""
+
+import ipaddress
+import json
+import re
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.request_bodies import SMALL, Body, BodyLimit, LargeBodies, Refusal, limit_of
+from deep_research_server.uploads import UploadsUnderWay
+
+COOKIE = "deep_research_token"
+_TOKEN_COOKIE = re.compile(rf"(?:^|;)\s?{COOKIE}=([\w.~-]{{1,300}})(?=;|\s|$)")
+PUBLIC = ("/", "/page/", "/healthz", "/readyz", "/openapi.json", "/api/v1/session", "/favicon.ico")
+"""What is served without a token: the page itself, which holds no data, and what tells that the server is alive."""
+_CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS: tuple[tuple[bytes, bytes], ...] = (
+    (b"content-security-policy", _CSP.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+)
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_LOCAL_NAMES = frozenset({"localhost"})
+_OF_PROXIES = frozenset(
+    {"forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip", "cf-connecting-ip"}
+)
+"""Headers that a proxy adds, beside all X-Forwarded-…: who sent the request is not the user of this machine."""
+_PROXIED = (
+    "It came through a proxy, and without tokens everybody behind it would be the user of this machine. Make a token "
+    "for each owner (deep-research token create NAME) and start the server with --require-tokens."
+)
+
+
+class RequestGuard:
+    """ASGI middleware around the whole application.
+
+    Without `tokens` requests are those of the user of this machine: the Host must be a loopback address, so that a web
+    page cannot reach the server by a name of its own (DNS rebinding), and nothing may come through a proxy. `uploads` has
+    the room of documents that are on their way (None: none are taken).
+    """
+
+    def __init__(self, app: ASGIApp, *, tokens: AccessTokens | None, uploads: UploadsUnderWay | None = None) -> None:
+        self._app, self._tokens, self._uploads, self._large = app, tokens, uploads, LargeBodies()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer what is not let in, and pass on the rest."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = False
+        body: Body | None = None
+        room = AsyncExitStack()  # of an upload, until it is answered: then it is among the documents
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal started
+            if body is not None and body.refused and not started:
+                return  # whatever the application makes of a body that was cut
+            if message["type"] == "http.response.start":
+                started = True
+                await room.aclose()
+                given = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(h for h in HEADERS if h[0] not in given)]
+                if b"cache-control" not in given:
+                    message["headers"].append((b"cache-control", b"no-store"))
+            await send(message)
+
+        try:
+            headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+            owner = scope.setdefault("state", {})["owner"] = self._admit(scope, headers)
+            # Nothing else reads cookies, and reading them costs the square of their length (CVE-2024-7592).
+            scope["headers"] = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
+            announced = headers.get("content-length", "")
+            if self._uploads is not None and (scope["method"], scope["path"]) == ("POST", "/api/v1/documents"):
+                body = Body(receive, BodyLimit(self._uploads.largest), announced)
+                async with room:
+                    await room.enter_async_context(self._uploads.room_for(owner, body.size))
+                    await self._app(scope, body.receive, send_guarded)
+            else:
+                is_small = scope["method"] in _SAFE or _is_public(scope["path"])
+                body = Body(receive, SMALL if is_small else limit_of(scope["path"]), announced)
+                with self._large.place_for(owner, body.size):
+                    await body.read()
+                await self._app(scope, body.receive, send_guarded)
+            if body.refused and not started:
+                raise body.refused
+        except Refusal as refusal:
+            if started:
+                raise
+            body = None
+            await _refuse(send_guarded, refusal, openai=scope["path"].startswith("/v1/"))
+
+    def _admit(self, scope: Scope, headers: dict[str, str]) -> str:
+        """Return the owner of a request, "" for the user of this machine. Raises Refusal."""
+        host, origin = headers.get("host", ""), headers.get("origin", "")
+        if self._tokens is None and any(name in _OF_PROXIES or name.startswith("x-forwarded-") for name in headers):
+            raise Refusal(403, "Forbidden", _PROXIED)
+        if self._tokens is None and not is_loopback(_name_of(host)):
+            raise Refusal(421, "Misdirected request", "This server answers to loopback addresses only.")
+        if scope["method"] not in _SAFE:
+            elsewhere = headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
+            if elsewhere or (origin and origin.partition("://")[2] != host):
+                raise Refusal(403, "Forbidden", "Requests of other sites are refused.")
+        if self._tokens is None:
+            return ""
+        owner = self._tokens.owner_of(_token_of(headers))
+        if owner is None and not _is_public(scope["path"]):
+            raise Refusal(
+                401, "Unauthorized", "A token is needed: Authorization: Bearer … (deep-research token create)."
+            )
+        return owner or ""
+
+
+def _is_public(path: str) -> bool:
+    return path in PUBLIC or path.startswith("/page/")
+
+
+def _token_of(headers: dict[str, str]) -> str:
+    """Return the token of a request: from its header, else from the cookie that the page was given."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return token.strip()
+    cookie = _TOKEN_COOKIE.search(headers.get("cookie", ""))
+    return cookie[1] if cookie else ""
+
+
+def _name_of(host: str) -> str:
+    """Return a Host header without its port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.rpartition(":")[0] if ":" in host else host
+
+
+def is_loopback(name: str) -> bool:
+    """Return whether a host name or address means this machine alone."""
+    if name.lower().rstrip(".") in _LOCAL_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+async def _refuse(send: Send, refusal: Refusal, *, openai: bool) -> None:
+    body = problem(refusal.status, refusal.title, refusal.detail, openai=openai)
+    headers: Iterable[tuple[bytes, bytes]] = [
+        (b"content-type", b"application/json" if openai else b"application/problem+json"),
+        (b"content-length", str(len(body)).encode()),
+        *([(b"www-authenticate", b"Bearer")] if refusal.status == 401 else []),
+        *([(b"retry-after", b"30")] if refusal.status == 429 else []),
+    ]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": list(headers)})
+    await send({"type": "http.response.body", "body": body})
+
+
+def problem(status: int, title: str, detail: str, *, openai: bool = False) -> bytes:
+    """Return an error as clients get it: RFC 9457 problem details, or OpenAI's form."""
+    if openai:
+        kind = "invalid_request_error" if status < 500 else "server_error"
+        return json.dumps({"error": {"message": detail, "type": kind, "param": None, "code": str(status)}}).encode()
+    return json.dumps({"type": "about:blank", "title": title, "status": status, "detail": detail}).encode()

@@ -1,0 +1,391 @@
+"""Routes of runs: ask, list, answer, confirm or edit the plan, steer, cancel, resume, follow, ask further, delete."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from starlette.responses import StreamingResponse
+
+from deep_research import api
+from deep_research.api import EventTail, Run, RunRecord
+from deep_research.data import Asked, FollowUp, Gap, Message
+from deep_research.errors import ConfigError, RunBusy
+from deep_research.events import PASSING, GapFound
+from deep_research.i18n.catalog import explain, name_subject
+from deep_research_server.api_models import (
+    AnswerInput,
+    ChangesView,
+    FollowUpInput,
+    FollowUpView,
+    NewRun,
+    PlanInput,
+    RunDetails,
+    RunPage,
+    RunState,
+    RunSummary,
+    RunView,
+    SteerInput,
+    Taken,
+)
+from deep_research_server.evidence_routes import view_of_report
+from deep_research_server.http_context import Context, Owner, OwnRun, problems, settings_of_client
+from deep_research_server.run_service import RunService
+from deep_research_server.uploads import UploadedDocuments
+
+router = APIRouter(prefix="/api/v1", tags=["runs"])
+Key = Annotated[
+    str,
+    Header(
+        alias="Idempotency-Key",
+        max_length=200,
+        pattern=r"^[!-~]*$",
+        description="A second request with the same key returns the run of the first.",
+    ),
+]
+After = Annotated[int, Query(ge=0, le=10_000_000, description="Number of the last event that is known.")]
+LastEventId = Annotated[
+    str, Header(alias="Last-Event-ID", description="Number of the last event that the client has received.")
+]
+Language = Annotated[
+    str | None,
+    Query(pattern="^[a-z]{2}$", description="Say in this language what the program says about its own work."),
+]
+_LISTED_CHARS = 300
+_SSE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "Server-sent events", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+}
+
+
+def view_of(service: RunService, home: Path, run: Run) -> RunView:
+    """Return a run as clients see it; a run that nothing carries out any more is shown as stopped."""
+    record = run.record
+    return RunView(
+        id=record.run_id,
+        question=record.question,
+        title=record.title,
+        status=_state(service, home, record),
+        language=record.language,
+        created=record.created,
+        seconds=record.seconds,
+        documents=[Path(path).name for path in record.docs],
+        history=list(record.history),
+        settings={name: value for name, value in record.settings.items() if name in NewRun.model_fields},
+        error=record.error,
+        asked=record.asked if record.status == "waiting" else None,
+        has_report=run.has_report,
+        parent=record.parent,
+        origin=record.origin,
+    )
+
+
+def _summary(service: RunService, home: Path, record: RunRecord) -> RunSummary:
+    return RunSummary(
+        id=record.run_id,
+        question=record.question[:_LISTED_CHARS],
+        title=record.title,
+        status=_state(service, home, record),
+        created=record.created,
+        has_report=record.status == "finished",
+        is_answered=record.is_answered,
+        parent=record.parent,
+        origin=record.origin,
+    )
+
+
+def _state(service: RunService, home: Path, record: RunRecord) -> RunState:
+    if record.status in ("running", "queued"):
+        run = api.open_run(record.run_id, home=home, is_known=True)
+        if service.is_active(home, run):
+            return record.status
+        return "running" if run.is_running else "stopped"
+    if record.status in ("waiting", "failed", "stopped") and service.has_task(home, record.run_id):
+        return "queued"  # taken up again, and not begun yet
+    return record.status
+
+
+async def _view(context: Context, home: Path, run: Run) -> RunView:
+    return await asyncio.to_thread(view_of, context.service, home, run)
+
+
+@router.post(
+    "/runs",
+    status_code=201,
+    responses={200: {"model": RunView, "description": "The run of this Idempotency-Key"}, **problems(404, 429)},
+)
+async def create_run(
+    new: NewRun, request: Request, response: Response, context: Context, owner: Owner, key: Key = ""
+) -> RunView:
+    """Begin to research a question."""
+    home = context.service.home_of(owner)
+
+    def prepare() -> tuple[Any, list[Path]]:
+        documents = UploadedDocuments(home, context.uploads).paths_of(new.documents)
+        return settings_of_client(new.settings()), documents
+
+    settings, documents = await asyncio.to_thread(prepare)
+    run, is_new = await context.service.start(
+        owner,
+        new.question,
+        settings,
+        docs=documents,
+        history=[Message(role=turn.role, text=turn.text) for turn in new.history],
+        key=key,
+        fingerprint=json.dumps(new.model_dump(), sort_keys=True),
+    )
+    response.status_code = 201 if is_new else 200
+    response.headers["location"] = str(request.url_for("show_run", run_id=run.id).path)
+    return await _view(context, home, run)
+
+
+@router.get("/runs", responses=problems())
+async def list_runs(
+    context: Context,
+    owner: Owner,
+    q: Annotated[str, Query(max_length=200, description="Words of the question or title.")] = "",
+    status: Annotated[RunState | None, Query(description="Only runs in this state.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Annotated[str, Query(max_length=80, description="`next` of the page before.")] = "",
+) -> RunPage:
+    """List runs, newest first."""
+    home = context.service.home_of(owner)
+
+    def look() -> RunPage:
+        words = q.casefold().split()
+        found = [
+            (record, _state(context.service, home, record))
+            for record in api.list_runs(home=home)
+            if all(word in f"{record.question} {record.title}".casefold() for word in words)
+        ]
+        records = [record for record, state in found if status is None or state == status]
+        places = {record.run_id: place for place, record in enumerate(records)}
+        if cursor and cursor not in places:
+            raise ConfigError("The cursor is not one of this list.", setting="cursor", value=cursor)
+        start = places[cursor] + 1 if cursor else 0
+        shown = records[start : start + limit]
+        views = [_summary(context.service, home, record) for record in shown]
+        more = start + limit < len(records)
+        return RunPage(runs=views, next=shown[-1].run_id if more else "", total=len(records))
+
+    return await asyncio.to_thread(look)
+
+
+@router.get("/runs/{run_id}", responses=problems(404))
+async def show_run(context: Context, owner: Owner, run: OwnRun) -> RunDetails:
+    """Show a run with its sections and its cost so far."""
+    home = context.service.home_of(owner)
+
+    def look() -> RunDetails:
+        view = view_of(context.service, home, run)
+        ledger = run.report.ledger if run.has_report else run.cost_so_far()
+        return RunDetails(
+            **dict(view),
+            sections=run.sections(),
+            ledger=ledger,
+            follow_ups=len(run.follow_ups() if run.has_report else ()),
+        )
+
+    return await asyncio.to_thread(look)
+
+
+@router.delete("/runs/{run_id}", status_code=204, responses=problems(404, 409))
+async def delete_run(context: Context, owner: Owner, run: OwnRun) -> None:
+    """Delete a run with everything that only it needed."""
+    home = context.service.home_of(owner)
+    if await asyncio.to_thread(context.service.is_active, home, run):
+        await context.service.cancel(home, run)
+    done = await asyncio.to_thread(api.delete_runs, [run.id], home=home)
+    if done.busy:
+        raise RunBusy("Another program carries the run out; stop it there.", run_id=run.id)
+
+
+def _asked(run: Run) -> Asked:
+    record = run.record
+    if record.status != "waiting" or record.asked is None:
+        raise RunBusy("The run does not wait for an answer.", run_id=run.id)
+    return record.asked
+
+
+@router.post("/runs/{run_id}/answer", status_code=202, responses=problems(404, 409, 429))
+async def answer_run(given: AnswerInput, context: Context, owner: Owner, run: OwnRun) -> RunView:
+    """Answer what the run asks: an option (its text or number), yes or no to the plan, or any words."""
+    home = context.service.home_of(owner)
+    await asyncio.to_thread(_asked, run)
+    await context.service.carry_out(home, run, given.answer)
+    return await _view(context, home, run)
+
+
+@router.put("/runs/{run_id}/plan", status_code=202, responses=problems(404, 409, 429))
+async def edit_plan(plan: PlanInput, context: Context, owner: Owner, run: OwnRun) -> RunView:
+    """Put an edited plan in the place of the one that the run shows; it shows the new one, to be confirmed."""
+    home = context.service.home_of(owner)
+    asked = await asyncio.to_thread(_asked, run)
+    if asked.brief is None:
+        raise RunBusy("The run does not show a plan.", run_id=run.id)
+    await context.service.carry_out(home, run, api.format_plan(plan.brief(asked.brief)))
+    return await _view(context, home, run)
+
+
+@router.post("/runs/{run_id}/steer", status_code=202, responses=problems(404, 409))
+async def steer_run(given: SteerInput, run: OwnRun) -> Taken:
+    """Give an instruction to a run while it goes on."""
+    taken = await asyncio.to_thread(run.steer, given.kind, given.text)
+    return Taken(steer=taken, going_on=await asyncio.to_thread(lambda: run.is_running))
+
+
+@router.post("/runs/{run_id}/cancel", status_code=202, responses=problems(404, 409))
+async def cancel_run(context: Context, owner: Owner, run: OwnRun) -> RunView:
+    """Stop a run; its state is kept, and it can be resumed."""
+    home = context.service.home_of(owner)
+    await context.service.cancel(home, run)
+    return await _view(context, home, run)
+
+
+@router.post("/runs/{run_id}/resume", status_code=202, responses=problems(404, 409, 429))
+async def resume_run(context: Context, owner: Owner, run: OwnRun) -> RunView:
+    """Take a run up again that was stopped or has failed."""
+    home = context.service.home_of(owner)
+    view = await _view(context, home, run)
+    if view.status not in ("stopped", "failed"):
+        raise RunBusy(f"The run is {view.status}: there is nothing to take up again.", run_id=run.id)
+    await context.service.carry_out(home, run)
+    return await _view(context, home, run)
+
+
+@router.post("/runs/{run_id}/refresh", status_code=201, responses=problems(404, 409, 429))
+async def refresh_run(response: Response, context: Context, owner: Owner, run: OwnRun) -> RunView:
+    """Begin to research the plan of a finished run anew, from today's sources."""
+    if not run.has_report:
+        raise RunBusy("The run has no report yet.", run_id=run.id)
+    home, made = context.service.home_of(owner), await run.refresh()
+    await context.service.carry_out(home, made)
+    response.headers["location"] = f"/api/v1/runs/{made.id}"
+    return await _view(context, home, made)
+
+
+@router.get("/runs/{run_id}/changes", responses=problems(404))
+async def show_changes(run: OwnRun) -> ChangesView:
+    """Show what the report of a refreshed run says that the one before did not, as Markdown."""
+    return ChangesView(parent=run.record.parent, text=str(await asyncio.to_thread(run.changes_since_parent)))
+
+
+@router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse)
+async def follow_run(
+    context: Context,
+    owner: Owner,
+    run: OwnRun,
+    after: After = 0,
+    last_event_id: LastEventId = "",
+    language: Language = None,
+) -> StreamingResponse:
+    """Follow the events of a run, from the first one or from `Last-Event-ID` on.
+
+    Each has its number as id and its kind as event name; the pieces of a report that is being written (`report_piece`)
+    have no number and are not given again. A last event `end` says in which state the run is: no more
+    will come until it is answered or resumed.
+    """
+    start = _first_wanted(after, last_event_id)
+    return _stream(context, owner, run, run.tail_events(), start, language)
+
+
+@router.post("/runs/{run_id}/follow-ups", status_code=202, responses=problems(404, 409, 429))
+async def ask_follow_up(given: FollowUpInput, context: Context, owner: Owner, run: OwnRun) -> FollowUpView:
+    """Ask a question about a finished report; its answer is shown at the returned number."""
+    if not run.has_report:
+        raise RunBusy("The run has no report yet.", run_id=run.id)
+    settings = given.model_dump(exclude={"question"}, exclude_none=True)
+    before = {name: value for name, value in run.record.settings.items() if name == "model_provider"}
+    await asyncio.to_thread(settings_of_client, settings, {} if "model_provider" in settings else before)
+    made = await context.service.follow_up(context.service.home_of(owner), run, given.question, settings)
+    return follow_up_view(made)
+
+
+@router.get("/runs/{run_id}/follow-ups", responses=problems(404))
+async def list_follow_ups(run: OwnRun) -> list[FollowUpView]:
+    """List the questions about a report with their answers, in order."""
+    return [follow_up_view(made) for made in await asyncio.to_thread(run.follow_ups)]
+
+
+@router.get("/runs/{run_id}/follow-ups/{number}", responses=problems(404))
+async def show_follow_up(run: OwnRun, number: int) -> FollowUpView:
+    """Show a question about a report with its answer."""
+    return follow_up_view(await asyncio.to_thread(run.numbered_follow_up, number))
+
+
+@router.get(
+    "/runs/{run_id}/follow-ups/{number}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse
+)
+async def follow_follow_up(
+    context: Context, owner: Owner, run: OwnRun, number: int, after: After = 0, last_event_id: LastEventId = ""
+) -> StreamingResponse:
+    """Follow the events of a follow-up question."""
+    await asyncio.to_thread(run.numbered_follow_up, number)
+    return _stream(context, owner, run, run.tail_events(number), _first_wanted(after, last_event_id), None)
+
+
+def follow_up_view(made: FollowUp) -> FollowUpView:
+    """Return a follow-up as clients see it."""
+    return FollowUpView(
+        number=made.number,
+        question=made.question,
+        understood=made.understood,
+        status=made.status,
+        found_in=made.found_in,
+        created=made.created,
+        error=made.error,
+        seconds=made.seconds,
+        report=str(made),
+        result=view_of_report(made.report) if made.report is not None else None,
+    )
+
+
+def _first_wanted(after: int, last_event_id: str) -> int:
+    """Return the number after which events are wanted: what a browser names that connects again comes first."""
+    return min(int(last_event_id) if last_event_id.isdecimal() and last_event_id.isascii() else after, 10**9)
+
+
+def _stream(
+    context: Context, owner: str, run: Run, log: EventTail, after: int, language: str | None
+) -> StreamingResponse:
+    home = context.service.home_of(owner)
+
+    def is_going_on() -> bool:
+        return context.service.is_active(home, run) or run.is_running
+
+    def last_state() -> str:
+        return _state(context.service, home, run.record)
+
+    lines = context.service.feeds.follow(log, after, is_going_on)
+    events = _sse(lines, after, last_state, language)
+    return StreamingResponse(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+
+
+async def _sse(
+    lines: AsyncIterator[bytes | None], after: int, last_state: Callable[[], str], language: str | None
+) -> AsyncIterator[bytes]:
+    """Give events in the form of the HTML standard: id, event, data; those that only pass have no id."""
+    yield b"retry: 2000\n\n"
+    number = after
+    async for line in lines:
+        if line is None:
+            yield b": still here\n\n"
+            continue
+        kind = str(json.loads(line).get("kind", "message"))
+        if kind in PASSING:
+            yield b"event: %s\ndata: %s\n\n" % (kind.encode(), line)
+            continue
+        number += 1
+        said = _gap_in(line, language) if language and kind == "gap_found" else line
+        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind.encode(), said)
+    state = await asyncio.to_thread(last_state)
+    yield b"event: end\ndata: %s\n\n" % json.dumps({"status": state}).encode()
+
+
+def _gap_in(line: bytes, language: str) -> bytes:
+    """Return the event of a gap that says it in a language."""
+    event = GapFound.model_validate_json(line)
+    gap = Gap(**event.model_dump(include=set(Gap.model_fields)))
+    changes = {"what": name_subject(gap, language), "why": explain(gap, language)}
+    return event.model_copy(update=changes).model_dump_json().encode()

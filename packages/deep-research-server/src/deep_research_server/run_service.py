@@ -1,0 +1,397 @@
+"""The runs of a server: started, answered, cancelled and taken up again, a bounded number at a time; and their events as
+server-sent events.
+
+Runs are carried out in its own process, or, with a database, by the workers of its queue. Each client gets all events
+of a run in order, from the one it names on. The log of a run is read once for all its readers, when something happens
+and from time to time: so a run that another process carries out is followed too.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deep_research import api
+from deep_research.api import EventTail, Run
+from deep_research.data import Asked, FollowUp, Message
+from deep_research.errors import ConfigError, LimitReached, ResearchError, RunBusy, RunNotFound
+from deep_research.events import PASSING, Event, event_adapter
+from deep_research.settings import Settings
+from deep_research_server.access_tokens import AccessTokens, owner_home
+from deep_research_server.fair_turns import FairTurns
+
+LOOK_SECONDS, KEEPALIVE_SECONDS = 0.5, 15.0
+_log = logging.getLogger(__name__)
+_STOP_SECONDS = 20.0
+_NO_EVENT = 10**9
+"""A number that no event has: after it there is nothing to read but the end."""
+_Key = tuple[Path, str]
+
+
+@dataclass(eq=False)
+class _Tail:
+    """What was read of a log of events: its lines so far; how many readers there are; the task that reads on."""
+
+    log: EventTail
+    is_going_on: Callable[[], bool]
+    lines: list[bytes] = field(default_factory=list)
+    readers: int = 0
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    reading: "asyncio.Task[None] | None" = None
+
+    def look(self) -> tuple[bool, list[bytes]]:
+        """Return whether the run goes on, and what its log has grown by: in this order nothing can be missed."""
+        return self.is_going_on(), self.log.read()
+
+    def tell(self) -> None:
+        """Wake the readers."""
+        self.news.set()
+        self.news = asyncio.Event()
+
+
+class EventFeeds:
+    """The logs of events that are being read, and beside them what no log keeps: the pieces of what is being written."""
+
+    def __init__(self) -> None:
+        self._tails: dict[str, _Tail] = {}
+        self._passing: dict[str, list[Event]] = {}
+        self._changed = asyncio.Event()
+
+    def notify(self) -> None:
+        """Have the logs read at once: something has happened in this process."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def take(self, place: str, event: Event) -> None:
+        """Take an event of the log at `place` in; one that only passes is there until a report is begun anew."""
+        if event.kind not in PASSING:
+            if event.kind == "stage_started" and event.stage == "report":
+                self.forget(place)
+            return self.notify()
+        self._passing.setdefault(place, []).append(event)
+        if place in self._tails:
+            self._tails[place].tell()
+        return None
+
+    def forget(self, place: str) -> None:
+        """Let go of what has passed; who is reading it reads it to its end."""
+        self._passing.pop(place, None)
+
+    async def follow(self, log: EventTail, after: int, is_going_on: Callable[[], bool]) -> AsyncIterator[bytes | None]:
+        """Give the lines after number `after`, each as it is kept, until nothing goes on any more.
+
+        What only passes comes behind the line whose number it has; who comes late gets all of what is being written.
+        `is_going_on` may block. None is given when nothing has happened for a while, so that the connection is kept.
+        Raises StoreError when the log cannot be read.
+        """
+        tail = self._tail(log, is_going_on)
+        tail.readers += 1
+        sent = max(0, after)
+        passing: list[Event] = []
+        passed = 0
+        try:
+            while True:
+                news, reading = tail.news, tail.reading
+                while True:
+                    if passed == len(passing) and self._passing.get(log.place, passing) is not passing:
+                        passing, passed = self._passing[log.place], 0
+                    if passed < len(passing) and passing[passed].number <= sent:
+                        passed += 1
+                        yield passing[passed - 1].model_dump_json().encode()
+                    elif sent < len(tail.lines):
+                        sent += 1
+                        yield tail.lines[sent - 1]
+                    else:
+                        break
+                if reading is None or reading.done():
+                    if reading is not None:
+                        reading.result()
+                    return
+                if not await _comes(news, KEEPALIVE_SECONDS):
+                    yield None
+        finally:
+            tail.readers -= 1
+            if not tail.readers and tail.reading is not None:
+                tail.reading.cancel()
+                self._close(tail)
+
+    def _tail(self, log: EventTail, is_going_on: Callable[[], bool]) -> _Tail:
+        """Return the log as it is being read; one that nothing reads yet is begun with."""
+        tail = self._tails.get(log.place)
+        if tail is None:
+            tail = self._tails[log.place] = _Tail(log, is_going_on)
+            tail.reading = asyncio.create_task(self._read(tail))
+            tail.reading.add_done_callback(lambda _task: self._close(tail))
+        return tail
+
+    def _close(self, tail: _Tail) -> None:
+        if self._tails.get(tail.log.place) is tail:
+            del self._tails[tail.log.place]
+        tail.tell()
+
+    async def _read(self, tail: _Tail) -> None:
+        """Read a log until its run goes on no more."""
+        going_on = True
+        while going_on:
+            changed = self._changed  # before the log is read: nothing can be missed
+            going_on, lines = await asyncio.to_thread(tail.look)
+            if lines:
+                tail.lines += lines
+                tail.tell()
+            if going_on:
+                await _comes(changed, LOOK_SECONDS)
+
+
+async def _comes(news: asyncio.Event, seconds: float) -> bool:
+    """Wait for news for so long; return whether there is any."""
+    try:
+        await asyncio.wait_for(news.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True
+
+
+class RunService:
+    """Carries out the runs of all owners in this process.
+
+    At most `max_active` at a time, in turns of their owners; so many and `max_waiting` more of an owner are taken, beyond
+    that LimitReached is raised. `is_shared` tells whether there are several owners.
+    """
+
+    is_queued = False
+
+    def __init__(
+        self,
+        home: Path,
+        feeds: EventFeeds,
+        *,
+        max_active: int = 4,
+        max_waiting: int = 100,
+        is_shared: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.home, self.feeds = home, feeds
+        self._turns = FairTurns(max_active, is_shared)
+        self._most = max_active + max_waiting
+        self._tasks: dict[_Key, asyncio.Task[None]] = {}
+        self._beginning = asyncio.Lock()
+
+    def home_of(self, owner: str) -> Path:
+        """Return the state folder of an owner."""
+        return owner_home(self.home, owner)
+
+    async def open(self, owner: str, run_id: str) -> Run:
+        """Return a run of an owner by its whole id. Raises RunNotFound, also for another owner's."""
+        run = await asyncio.to_thread(api.open_run, run_id, home=self.home_of(owner))
+        if run.id != run_id:  # a program names the whole id
+            raise RunNotFound(f"There is no run {run_id!r}.", run_id=run_id)
+        return run
+
+    async def start(
+        self,
+        owner: str,
+        question: str,
+        settings: Settings,
+        *,
+        docs: Sequence[Path] = (),
+        history: Sequence[Message] = (),
+        key: str = "",
+        fingerprint: str = "",
+    ) -> tuple[Run, bool]:
+        """Make a run for a question and begin with it; see `begin`."""
+
+        def make(home: Path, wanted_id: str) -> Run:
+            return api.start_run(question, settings, docs=docs, history=history, home=home, wanted_id=wanted_id)
+
+        return await self.begin(owner, make, key=key, fingerprint=fingerprint)
+
+    async def begin(
+        self, owner: str, make: Callable[[Path, str], Run], *, key: str = "", fingerprint: str = ""
+    ) -> tuple[Run, bool]:
+        """Begin with the run that `make` makes in a state folder, with the id it is to have; say whether it is new.
+
+        `key` is the client's idempotency key: a second request with it returns the run of the first. Raises
+        ConfigError, also where `fingerprint` says that the key was used for another request; LimitReached.
+        """
+        home = self.home_of(owner)
+        async with self._beginning:
+            wanted = _id_of(owner, key, fingerprint) if key else ""
+            if wanted and (made := await asyncio.to_thread(_made_before, home, wanted)) is not None:
+                return made, False
+            await self._check_capacity(home)
+            run = await asyncio.to_thread(make, home, wanted)
+            await self.carry_out(home, run)
+        return run, True
+
+    def has_task(self, home: Path, run_id: str) -> bool:
+        """Return whether this process carries the run out, or will in its turn."""
+        return (home, run_id) in self._tasks
+
+    def is_active(self, home: Path, run: Run) -> bool:
+        """Return whether the run is carried out, or will be in its turn; may block."""
+        return self.has_task(home, run.id)
+
+    async def carry_out(self, home: Path, run: Run, answer: str | None = None) -> None:
+        """Do what is left of a run, beginning with the user's `answer` where it waits for one. Raises RunBusy."""
+        await self._check_capacity(home)
+        answers = [answer] if answer is not None else []
+
+        def reply(_asked: Asked) -> str | None:
+            return answers.pop() if answers else None
+
+        self._launch(home, run, lambda listener: run.carry_out(listener=listener, answer=reply))
+
+    async def follow_up(self, home: Path, run: Run, question: str, settings: dict[str, Any]) -> FollowUp:
+        """Begin with a question about a finished run, and return its record.
+
+        Raises RunBusy, RunNotFound when the run has no report yet, ConfigError, LimitReached.
+        """
+        await self._check_capacity(home)
+        if await asyncio.to_thread(self.is_active, home, run):
+            raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
+        made = await asyncio.to_thread(lambda: run.note_follow_up(question, **settings))
+        await self._answer(home, run, made)
+        return made
+
+    async def _answer(self, home: Path, run: Run, made: FollowUp) -> None:
+        """Have a question that was written down answered."""
+        self._launch(home, run, lambda listener: run.follow_up(made.question, listener=listener), made.number)
+
+    async def cancel(self, home: Path, run: Run) -> None:
+        """Stop a run, whichever process carries it out, or take it out of the queue; its state is kept."""
+        task = self._tasks.get((home, run.id))
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task], timeout=_STOP_SECONDS)
+        elif await asyncio.to_thread(run.stop):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.wait(home, run), _STOP_SECONDS)
+
+    async def wait(self, home: Path, run: Run) -> None:
+        """Wait until the run has ended, or waits for an answer."""
+        if (task := self._tasks.get((home, run.id))) is not None:
+            await asyncio.wait([task])
+
+    async def watch(self, home: Path, run: Run, follow_up: int = 0) -> AsyncGenerator[Event | None, None]:
+        """Give the events of a run, or of a question about it, to its end; None when nothing happens for a while.
+
+        A reader that goes away before the end stops the run; its state is kept.
+        """
+        ended = False
+        try:
+            async for line in self.feeds.follow(run.tail_events(follow_up), 0, lambda: self.is_active(home, run)):
+                yield event_adapter.validate_json(line) if line is not None else None
+            ended = True
+        finally:
+            if not ended:
+                with suppress(asyncio.CancelledError):
+                    await self.cancel(home, run)
+
+    async def close(self) -> None:
+        """Stop everything; each run can be taken up again."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_STOP_SECONDS)
+
+    async def _check_capacity(self, home: Path) -> None:
+        """Raise LimitReached where no more runs of an owner are taken."""
+        self._check_room(sum(1 for of, _ in self._tasks if of == home))
+
+    def _check_room(self, taken: int) -> None:
+        if taken >= self._most:
+            message = f"{taken} of your runs go on or wait already; try again when one has ended."
+            raise LimitReached(message, kind="runs", limit=self._most)
+
+    def _launch(
+        self,
+        home: Path,
+        run: Run,
+        work: Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]],
+        part: int = 0,
+    ) -> asyncio.Task[None]:
+        key = (home, run.id)
+        if key in self._tasks:
+            raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
+        place = run.tail_events(part).place
+        task = asyncio.create_task(self._work(home, place, run, work))
+        self._tasks[key] = task
+        task.add_done_callback(lambda _task: self._ended(key, place))
+        return task
+
+    def _ended(self, key: _Key, place: str) -> None:
+        self._tasks.pop(key, None)
+        self.feeds.forget(place)
+        self.feeds.notify()
+
+    async def _work(
+        self, home: Path, place: str, run: Run, work: Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
+    ) -> None:
+        async with self._turns.turn_of(str(home)):
+            try:
+                await work(lambda event: self.feeds.take(place, event))
+            except ResearchError as error:  # the record says it
+                _log.info("The run %s ended without a report: %s", run.id, error.message)
+            except Exception:  # noqa: BLE001 - one run that fails must not end the server
+                _log.exception("The run %s failed.", run.id)
+
+
+class QueuedRunService(RunService):
+    """Has the runs carried out, and the questions about them answered, by the workers of the database.
+
+    At most `max_active` + `max_waiting` runs of an owner are in the queue; beyond that LimitReached is raised.
+    """
+
+    is_queued = True
+
+    def is_active(self, home: Path, run: Run) -> bool:
+        """See `RunService.is_active`: asks the database."""
+        return super().is_active(home, run) or run.is_queued
+
+    async def carry_out(self, home: Path, run: Run, answer: str | None = None) -> None:
+        """See `RunService.carry_out`: puts the run into the queue."""
+        await self._check_capacity(home)
+        await asyncio.to_thread(run.enqueue, may_ask=True, answer=answer)
+        self.feeds.notify()
+
+    async def _answer(self, home: Path, run: Run, made: FollowUp) -> None:
+        """See `RunService._answer`: puts the question into the queue."""
+        await asyncio.to_thread(run.enqueue)
+        self.feeds.notify()
+
+    async def wait(self, home: Path, run: Run) -> None:
+        """See `RunService.wait`."""
+        async for _ in self.feeds.follow(run.tail_events(), _NO_EVENT, lambda: self.is_active(home, run)):
+            pass
+
+    async def _check_capacity(self, home: Path) -> None:
+        self._check_room((await asyncio.to_thread(api.queue_state, home=home)).runs)
+
+
+def make_run_service(home: Path, tokens: AccessTokens | None, *, queued: bool, max_runs: int) -> RunService:
+    """Return what carries runs out: with `queued` the workers of the database, else this process."""
+    made = QueuedRunService if queued else RunService
+    is_shared = tokens.has_several_owners if tokens is not None else lambda: False
+    return made(home, EventFeeds(), max_active=max_runs, is_shared=is_shared)
+
+
+def _id_of(owner: str, key: str, fingerprint: str) -> str:
+    """Return the id of a run that an idempotency key stands for: the same key always leads to the same run."""
+    named = hashlib.sha256(f"{owner}\n{key}".encode()).hexdigest()[:16]
+    return f"k{named}-{hashlib.sha256(fingerprint.encode()).hexdigest()[:8]}"
+
+
+def _made_before(home: Path, wanted: str) -> Run | None:
+    """Return the run of an idempotency key. Raises ConfigError when the key was used for another request."""
+    try:
+        made = api.open_run(wanted.partition("-")[0] + "-", home=home)
+    except RunNotFound:
+        return None
+    if made.id != wanted:
+        message = "This Idempotency-Key was used for another request."
+        raise ConfigError(message, setting="Idempotency-Key", reason="reused")
+    return made

@@ -1,0 +1,165 @@
+"""Documents that clients upload: kept in their owner's state folder, limited in type, size and number."""
+
+import asyncio
+import re
+import secrets
+import shutil
+import unicodedata
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from deep_research import api
+from deep_research.errors import ConfigError, LimitReached, RunNotFound, StoreError
+from deep_research.state_files import make_private, make_private_folder
+from deep_research_server.access_tokens import owner_home
+from deep_research_server.api_models import DocumentView
+from deep_research_server.request_bodies import Refusal
+
+FOLDER = "uploads"
+_ID = re.compile(r"d[0-9a-f]{16}")
+_UNFIT = re.compile(r"[^\w .()+,-]")
+_CHUNK = 1 << 20
+_FORM_BYTES = 1_000_000
+"""Bytes of a form beside its document."""
+_AT_ONCE = 2
+"""Uploads of an owner that may be on their way at a time."""
+
+
+class UploadLimit(NamedTuple):
+    """The largest document in megabytes, how many an owner may keep, and how many megabytes in all."""
+
+    megabytes: int = 64
+    documents: int = 500
+    total_megabytes: int = 2_000
+
+
+class Upload(Protocol):
+    """An uploaded file as the web framework hands it over."""
+
+    @property
+    def filename(self) -> str | None:
+        """Return the client's name of the file."""
+        ...
+
+    async def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        ...
+
+
+class UploadedDocuments:
+    """The uploaded documents of one owner, each in a folder of its own."""
+
+    def __init__(self, home: Path, limit: UploadLimit) -> None:
+        self._folder, self._limit = home / FOLDER, limit
+
+    def all(self) -> list[DocumentView]:
+        """Return the documents, newest first."""
+        folders = self._folder.iterdir() if self._folder.is_dir() else ()
+        found = [_view(file) for folder in folders if _ID.fullmatch(folder.name) and (file := _file_in(folder))]
+        return sorted(found, key=lambda view: (view.uploaded, view.id), reverse=True)
+
+    def check_room(self, number: int, size: int) -> None:
+        """Raise LimitReached where so many more documents of so many bytes are beyond what an owner may keep."""
+        kept = self.all()
+        if len(kept) + number > self._limit.documents:
+            message = f"{self._limit.documents} documents are kept already; delete some."
+            raise LimitReached(message, kind="documents", limit=self._limit.documents)
+        if sum(view.size for view in kept) + size > self._limit.total_megabytes * 1_000_000:
+            message = f"There is no room for it in {self._limit.total_megabytes:,} MB of documents; delete some."
+            raise LimitReached(message, kind="documents", limit=self._limit.total_megabytes)
+
+    async def add(self, upload: Upload) -> DocumentView:
+        """Keep a document. Raises ConfigError for a type that is not read or too large a file."""
+        name = _safe_name(upload.filename or "")
+        folder = self._folder / f"d{secrets.token_hex(8)}"
+        try:
+            make_private_folder(folder)
+            size = await self._write(folder / name, upload)
+            if not size:
+                raise ConfigError(f"The document {name!r} is empty.", setting="file", value=name)
+            api.check_readable(folder / name)
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise StoreError(f"Cannot write {name!r}: {error.strerror}.", path=str(folder)) from error
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return _view(folder / name)
+
+    async def _write(self, path: Path, upload: Upload) -> int:
+        size = 0
+        with path.open("xb") as file:
+            while chunk := await upload.read(_CHUNK):
+                size += len(chunk)
+                if size > self._limit.megabytes * 1_000_000:
+                    message = f"The document is larger than {self._limit.megabytes} MB."
+                    raise ConfigError(message, setting="file", value=path.name)
+                file.write(chunk)
+        make_private(path)
+        return size
+
+    def paths_of(self, ids: Iterable[str]) -> list[Path]:
+        """Return the files of documents. Raises RunNotFound for an unknown id."""
+        return [self._path(document) for document in dict.fromkeys(ids)]
+
+    def delete(self, document: str) -> None:
+        """Delete a document; runs that have read it keep their snapshots. Raises RunNotFound."""
+        shutil.rmtree(self._path(document).parent, ignore_errors=True)
+
+    def _path(self, document: str) -> Path:
+        file = _file_in(self._folder / document) if _ID.fullmatch(document) else None
+        if file is None:
+            raise RunNotFound(f"There is no document {document!r}.", run_id="")
+        return file
+
+
+class UploadsUnderWay:
+    """The uploads that are on their way: few of an owner at a time, with room kept for them before they come."""
+
+    def __init__(self, home: Path, limit: UploadLimit) -> None:
+        """`home` is the state folder of the server."""
+        self.largest = limit.megabytes * 1_000_000 + _FORM_BYTES
+        self._home, self._limit = home, limit
+        self._coming: dict[str, list[int]] = {}
+
+    @asynccontextmanager
+    async def room_for(self, owner: str, size: int) -> AsyncIterator[None]:
+        """Keep room for an upload of so many bytes while it comes. Raises Refusal where its owner has none."""
+        coming = self._coming.setdefault(owner, [])
+        if len(coming) >= _AT_ONCE:
+            raise Refusal(429, "Too many requests", f"{_AT_ONCE} uploads are on their way; wait until one is there.")
+        coming.append(size)
+        try:
+            documents = UploadedDocuments(owner_home(self._home, owner), self._limit)
+            await asyncio.to_thread(documents.check_room, len(coming), sum(coming))
+            yield
+        except LimitReached as error:
+            raise Refusal(429, "Too many requests", error.message) from error
+        finally:
+            coming.remove(size)
+            if not coming:
+                del self._coming[owner]
+
+
+def _file_in(folder: Path) -> Path | None:
+    return next((path for path in folder.iterdir() if path.is_file()), None) if folder.is_dir() else None
+
+
+def _view(path: Path) -> DocumentView:
+    stat = path.stat()
+    uploaded = datetime.fromtimestamp(stat.st_mtime, UTC).isoformat(timespec="milliseconds")
+    return DocumentView(id=path.parent.name, name=path.name, size=stat.st_size, uploaded=uploaded)
+
+
+def _safe_name(name: str) -> str:
+    """Return a client's file name without folders, control and direction signs, short enough for every disk."""
+    name = unicodedata.normalize("NFC", name.replace("\\", "/").rpartition("/")[2])
+    name = _UNFIT.sub("_", " ".join(name.split())).strip(" .")
+    stem, dot, ending = name.rpartition(".")
+    stem, ending = (stem, ending) if dot else (name, "txt")
+    while len(stem.encode()) > 150:
+        stem = stem[:-1]
+    return f"{stem or 'document'}.{ending[:12]}"

@@ -1,0 +1,323 @@
+"""A queue of runs in the database, and the workers that carry them out (procrastinate).
+
+A run that is queued is carried out once, by whichever worker has room. A worker that dies leaves a lease that runs out
+and a heartbeat that stops: another takes the run up within a minute, and goes on from its journal.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from deep_research.assembly.environment import RunEnvironment
+from deep_research.data import Asked, FollowUp, Report
+from deep_research.errors import (
+    ConfigError,
+    Declined,
+    NeedsAnswer,
+    ResearchError,
+    RunBusy,
+    RunNotFound,
+    RunTakenOver,
+    StoreError,
+)
+from deep_research.runs.follow_up_run import ask_follow_up, unfinished
+from deep_research.runs.research_run import resume_run
+from deep_research.safe_text import safe_noun
+from deep_research.settings import database_url
+from deep_research.state_files import OWNERS
+from deep_research.stores.open_stores import QueueState
+from deep_research.stores.run_store import RunRecord, RunStore
+from deep_research_server.postgres.postgres_database import Database, close_databases, database_at
+from deep_research_server.postgres.postgres_runs import PostgresRuns
+from deep_research_server.workers.worker_metrics import WorkerMetrics
+
+try:
+    import procrastinate
+    from procrastinate.exceptions import AlreadyEnqueued, ConnectorException, JobAborted
+    from procrastinate.job_context import AbortReason, JobContext
+    from procrastinate.jobs import Job, Status
+    from procrastinate.schema import SchemaManager
+except ImportError as error:
+    _message = "Workers need the extra `postgres`: pip install 'deep-research-server[postgres]'."
+    raise ConfigError(_message, setting="DEEP_RESEARCH_DATABASE_URL") from error
+
+_log = logging.getLogger(__name__)
+_TASK = "deep_research.carry_out"
+_HEARTBEAT_SECONDS, _STALLED_SECONDS = 5.0, 20.0
+_BUSY_SECONDS, _RETRY_SECONDS, _MOST_TRIES = 4, 5, 30
+_MOST_DEATHS = 10
+"""A run that so many workers died or were stopped at is one that ends them, each with the runs of others."""
+_DRAIN_SECONDS = 20.0
+"""How long a worker that is told to stop lets its runs go on; what is left then is taken up by others."""
+_MOST_OF_AN_OWNER = 10
+"""Runs of one owner that go on at a time, so that another one's begin soon."""
+_DONE = frozenset({"finished", "declined", "waiting"})
+_ready: set[str] = set()
+"""Addresses of the databases whose queue is known to be there."""
+_OPEN = "status IN ('todo', 'doing')"
+
+
+class _Drained(Exception):
+    """The worker was told to stop: the run goes on elsewhere."""
+
+
+class _Retry(procrastinate.BaseRetryStrategy):
+    """What follows when a run could not be carried out to its end."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision | None:
+        """Return when the run is taken up again; None for never."""
+        if isinstance(exception, _Drained):
+            return procrastinate.RetryDecision(retry_in={"seconds": 0})
+        if isinstance(exception, RunBusy):  # of a worker that died: its lease runs out
+            return procrastinate.RetryDecision(retry_in={"seconds": _BUSY_SECONDS})
+        if isinstance(exception, StoreError) and job.attempts < _MOST_TRIES:
+            return procrastinate.RetryDecision(retry_in={"seconds": _RETRY_SECONDS})
+        return None
+
+
+def _database() -> Database:
+    url = database_url()
+    if not url:
+        message = "A queue needs a database: set DEEP_RESEARCH_DATABASE_URL to that of a PostgreSQL."
+        raise ConfigError(message, setting="DEEP_RESEARCH_DATABASE_URL")
+    database = database_at(url)
+    if url not in _ready:
+        database.run(_make_queue)
+        _ready.add(url)
+    return database
+
+
+def _make_queue(connection: Any) -> None:
+    """Make the queue's tables, which are procrastinate's own."""
+    connection.execute("SELECT pg_advisory_xact_lock(7214003)")
+    if connection.execute("SELECT to_regclass('procrastinate_jobs')").fetchone()[0] is None:
+        connection.execute(SchemaManager.get_schema().encode())
+    # Each run that is queued asks how many its owner has there.
+    connection.execute(
+        f"CREATE INDEX IF NOT EXISTS deep_research_owner ON procrastinate_jobs ((args->>'owner')) WHERE {_OPEN}".encode()
+    )
+
+
+def queue_state(owner: str) -> QueueState:
+    """Return how many workers are alive and how many runs of an owner are in the queue. Raises ConfigError."""
+    alive = f"SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - interval '{_STALLED_SECONDS} s'"  # noqa: S608 - our own number
+    own = f"SELECT count(*) FROM procrastinate_jobs WHERE {_OPEN} AND args->>'owner' = %s"  # noqa: S608 - our own words
+    database = _database()
+    return QueueState(int(database.rows(alive)[0][0]), int(database.rows(own, (owner,))[0][0]))
+
+
+def is_queued(store: RunStore) -> bool:
+    """Return whether the run waits for a worker, or a worker carries it out."""
+    return bool(_jobs_of(store))
+
+
+def _jobs_of(store: RunStore) -> list[int]:
+    query = f"SELECT id FROM procrastinate_jobs WHERE queueing_lock = %s AND {_OPEN}"  # noqa: S608 - our own words
+    return [int(number) for (number,) in _database().rows(query, (store.run_id,))]
+
+
+def dequeue_run(store: RunStore) -> bool:
+    """Take a run out of the queue, and have the worker stop that carries it out; return whether it was there."""
+    jobs = _jobs_of(store)
+    with _client() as app:
+        for number in jobs:
+            app.job_manager.cancel_job_by_id(number, abort=True)
+    record = store.load()
+    if jobs and not store.is_held():
+        if record.status == "queued":
+            store.save(record.model_copy(update={"status": "stopped"}))
+        elif (left := unfinished(store)) is not None:
+            store.save_follow_up(left.model_copy(update={"status": "stopped"}))
+    return bool(jobs)
+
+
+@contextmanager
+def _client() -> "Iterator[procrastinate.App]":
+    """Give the queue as it is written to; the workers' side is `work`."""
+    app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector(conninfo=_database().url))
+    with app.open():
+        yield app
+
+
+def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
+    """Have a run carried out by a worker; `priority` is higher for what should come first among an owner's runs.
+
+    Of a finished run a question about its report may be left, which was written down and has no answer yet. With
+    `may_ask` the run waits where it asks something, else it goes on without; `answer` is the user's to what it asked.
+    Owners take turns: the more runs an owner has in the queue, the later its next one comes. At most
+    ten of an owner go on at a time. Raises ConfigError without a database, RunBusy for a run that is
+    queued already.
+    """
+    record = store.load()
+    if record.status == "finished" and unfinished(store) is not None:
+        _defer(record, priority=priority)
+        return
+    if record.status in ("finished", "declined"):
+        raise ConfigError(f"The run {record.run_id} is {record.status}.", setting="run", value=record.run_id)
+    if is_queued(store) and record.status in ("queued", "running"):
+        raise _busy(record.run_id)
+    store.save(record.model_copy(update={"status": "queued"}))
+    # An answer goes with what was asked, so that it is given to that alone.
+    asked = record.asked if answer is not None else None
+    told = {"answer": answer, "asked": _digest(asked)} if asked is not None else {}
+    _defer(record, priority=priority, may_ask=may_ask, **told)
+
+
+def _defer(record: RunRecord, *, priority: int = 0, **arguments: Any) -> None:
+    """Put a job at a run into the queue. Raises RunBusy where there is one already."""
+    waiting = queue_state(record.owner).runs
+    with _client() as app:
+        job = app.configure_task(
+            _TASK,
+            queue="runs",
+            lock=f"{record.owner}/{waiting % _MOST_OF_AN_OWNER}",
+            queueing_lock=record.run_id,
+            priority=priority * 10_000 - waiting,
+        )
+        try:
+            job.defer(run_id=record.run_id, owner=record.owner, **arguments)
+        except AlreadyEnqueued as error:
+            raise _busy(record.run_id) from error
+
+
+def _busy(run_id: str) -> RunBusy:
+    return RunBusy(f"The run {run_id} is in the queue already.", run_id=run_id)
+
+
+def _digest(asked: Asked) -> str:
+    return hashlib.sha256(safe_noun(asked).model_dump_json().encode()).hexdigest()
+
+
+def _reply(answer: str, digest: str) -> Callable[[Asked], str | None]:
+    """Return what answers the questions of a run: the one that was answered, as often as it is asked, and no other."""
+    return lambda asked: answer if digest and _digest(asked) == digest else None
+
+
+async def work(
+    home: Path, *, runs_at_once: int = 4, until_empty: bool = False, metrics_port: int | None = None
+) -> None:
+    """Carry out queued runs until the process is told to stop (SIGTERM, SIGINT), or until the queue is empty.
+
+    Then no more runs are begun; those that go on get some seconds, and are taken up by other workers after that.
+    """
+    database, metrics = await asyncio.to_thread(_database), WorkerMetrics(metrics_port)
+    app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=database.url))
+
+    @app.task(name=_TASK, queue="runs", retry=_Retry(), pass_context=True)
+    async def carry_out(  # the names are those of the job in the database
+        context: JobContext, run_id: str, owner: str, *, may_ask: bool = False, answer: str = "", asked: str = ""
+    ) -> None:
+        own = home / OWNERS / owner if owner else home
+        store = PostgresRuns(database.url, owner, own).store(run_id)
+        environment = RunEnvironment(own, answer=_reply(answer, asked) if may_ask else None)
+        done = _DONE - {"waiting"} if asked else _DONE
+        if (await asyncio.to_thread(store.load)).status not in done:
+            await _carry_out(store.run_id, resume_run(store, environment), metrics, context)
+        elif (left := await asyncio.to_thread(unfinished, store)) is not None:
+            await _carry_out(store.run_id, _answer(store, left, environment), metrics, context)
+
+    try:
+        while not await _serve(app, runs_at_once, until_empty=until_empty):
+            _log.warning("The database is away; the worker waits for it.")
+            await asyncio.sleep(2.0)
+    finally:
+        await asyncio.to_thread(close_databases)
+
+
+async def _serve(app: "procrastinate.App", runs_at_once: int, *, until_empty: bool) -> bool:
+    """Work until the end; return False when the database went away."""
+    try:
+        async with app.open_async():
+            rescuing = asyncio.create_task(_rescue(app))
+            working = asyncio.ensure_future(
+                app.run_worker_async(
+                    queues=["runs"],
+                    concurrency=runs_at_once,
+                    fetch_job_polling_interval=1.0,
+                    update_heartbeat_interval=_HEARTBEAT_SECONDS,
+                    stalled_worker_timeout=_STALLED_SECONDS,
+                    shutdown_graceful_timeout=_DRAIN_SECONDS,
+                    delete_jobs="successful",
+                )
+            )
+            emptying = asyncio.ensure_future(_wait_until_empty()) if until_empty else None
+            try:
+                await asyncio.wait({working, *filter(None, [emptying])}, return_when=asyncio.FIRST_COMPLETED)
+                if working.done():
+                    await working
+            finally:
+                ended = [task for task in (rescuing, working, emptying) if task is not None and task.cancel()]
+                await asyncio.wait(ended or [rescuing])
+    except ConnectorException:
+        return False
+    return True
+
+
+async def _wait_until_empty() -> None:
+    """Wait until no run is in the queue: one that waits for another of its owner is, and cannot be fetched yet."""
+    query = f"SELECT 1 FROM procrastinate_jobs WHERE {_OPEN} LIMIT 1"  # noqa: S608 - our own words
+    while await asyncio.to_thread(_database().rows, query):  # noqa: ASYNC110 - other processes work at it
+        await asyncio.sleep(1.0)
+
+
+async def _rescue(app: "procrastinate.App") -> None:
+    """Put the runs of dead workers back into the queue, again and again; those that end their workers are given up."""
+    while True:
+        with suppress(ConnectorException):
+            for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=_STALLED_SECONDS):
+                if job.attempts < _MOST_DEATHS:
+                    _log.warning("A worker died; its run is taken up again: %s", job.task_kwargs)
+                    await app.job_manager.retry_job(job)
+                else:
+                    _log.error("Worker after worker died; the run is given up: %s", job.task_kwargs)
+                    await asyncio.to_thread(_give_up, str(job.task_kwargs["run_id"]))
+                    await app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
+        await asyncio.sleep(_HEARTBEAT_SECONDS)
+
+
+def _give_up(run_id: str) -> None:
+    """Write down that a run, or the last question about it, has failed."""
+    store = PostgresRuns(_database().url).store(run_id)
+    why = f"The workers that carried it out died, {_MOST_DEATHS} and more: it may need more memory than they have."
+    with suppress(RunNotFound):
+        record = store.load()
+        if record.status not in _DONE:
+            store.save(record.model_copy(update={"status": "failed", "error": why}))
+        elif (left := unfinished(store)) is not None:
+            store.save_follow_up(left.model_copy(update={"status": "failed", "error": why}))
+
+
+async def _answer(store: RunStore, left: FollowUp, environment: RunEnvironment) -> Report | None:
+    return (await ask_follow_up(store, left.question, environment)).report
+
+
+async def _carry_out(
+    run_id: str, work: Coroutine[Any, Any, Report | None], metrics: WorkerMetrics, context: JobContext
+) -> None:
+    """Do the work at a run. Raises what `_Retry` decides about, and JobAborted where the user stopped it."""
+    status, report = "failed", None
+    _log.info("The run %s begins or goes on.", run_id)
+    metrics.begin()
+    try:
+        report = await work
+        status = "finished"
+    except (NeedsAnswer, Declined, RunTakenOver) as ended:
+        status = type(ended).__name__
+    except asyncio.CancelledError:
+        if context.abort_reason() is AbortReason.USER_REQUEST:
+            status = "stopped"
+            raise JobAborted from None
+        status = "drained"
+        raise _Drained from None
+    except (RunBusy, StoreError) as later:
+        status = type(later).__name__
+        raise
+    except ResearchError as error:  # the record says it
+        _log.info("The run %s ended without a report: %s", run_id, error.message)
+    finally:
+        metrics.end(status, report)
+        _log.info("The run %s: %s.", run_id, status)

@@ -1,0 +1,760 @@
+"""The front door, for programs and for the command line: research a question, ask about its report, look into a run."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from deep_research import runs
+from deep_research import settings as settings_module
+from deep_research.assembly.environment import Answer, RunEnvironment
+from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
+from deep_research.concurrency import run_now
+from deep_research.conversation.history import read_history
+from deep_research.data import Export, FollowUp, GivenReport, Message, Passage, Report, Source, Steer
+from deep_research.data.outside_tools import McpServer
+from deep_research.errors import ConfigError, RunNotFound
+from deep_research.events import Event
+from deep_research.report.charts import charts_of as charts_of
+from deep_research.report.counts import VerdictCounts as VerdictCounts
+from deep_research.report.counts import verdict_counts as verdict_counts
+from deep_research.runs.desk_answers import Begun as Begun
+from deep_research.runs.desk_answers import CheckedReport as CheckedReport
+from deep_research.runs.desk_answers import GivenVerdict as GivenVerdict
+from deep_research.runs.desk_answers import Looked as Looked
+from deep_research.runs.desk_answers import Noted as Noted
+from deep_research.runs.report_file import fetch_report as fetch_report
+from deep_research.runs.report_file import read_report as read_report
+from deep_research.runs.report_file import read_report_file as read_report_file
+from deep_research.runs.report_file import read_report_stream as read_report_stream
+from deep_research.setting_arguments import SettingArguments
+from deep_research.settings import Settings
+from deep_research.stores.event_log import EventTail as EventTail
+from deep_research.stores.open_stores import QueueState, database, open_runs, owner_of
+from deep_research.stores.run_folder import write_atomically, write_bytes_atomically
+from deep_research.stores.run_store import RunRecord as RunRecord
+from deep_research.stores.run_store import RunStore
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from langchain_core.messages import BaseMessage
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.graph.state import CompiledStateGraph
+    from langgraph.types import Checkpointer
+
+    from deep_research.assembly.mcp_listing import ServerRow
+    from deep_research.assembly.run_settings import Preview
+    from deep_research.data import Asked, Brief, Ledger, Snapshot, Verdict
+    from deep_research.graph.research_graph import ResearchGraph
+    from deep_research.ports import Exporter
+    from deep_research.runs.cost_estimate import Estimate
+    from deep_research.runs.deletion import Deletion
+    from deep_research.runs.report_changes import RunChanges
+    from deep_research.runs.research_desk import ResearchDesk as ResearchDesk
+    from deep_research.runs.run_evidence import PassageInContext
+    from deep_research.runs.run_evidence import SourceFacts as SourceFacts
+    from deep_research.runs.single_step import StepResult
+    from deep_research.sources import SourceRow
+    from deep_research.templates import TemplateFile
+
+Docs = Sequence["str | PathLike[str]"]
+OnQuestion = Callable[[str], "str | None | Awaitable[str | None]"]
+History = Sequence["str | tuple[str, str] | Message | BaseMessage | Mapping[str, Any]"]
+
+
+def _ignore(_event: Event) -> None:
+    """Show nothing."""
+
+
+class Run:
+    """A research in the state folder: carry it out, ask about its report, steer it, look into it.
+
+    Made by `start_run` and `open_run`. `mcp_servers` replace those of the settings in force (None: those); `own` are the
+    models and tools that the program hands over.
+    """
+
+    def __init__(
+        self,
+        store: RunStore,
+        home: Path,
+        *,
+        mcp_servers: Mapping[str, McpServer] | None = None,
+        own: OwnObjects = NOTHING,
+    ) -> None:
+        self._store, self._home, self._mcp_servers, self._own = store, home, mcp_servers, own
+        self.id = store.run_id
+        self.report_path = store.report_place
+
+    @property
+    def record(self) -> RunRecord:
+        """What is known about the run without opening its stores. Raises RunNotFound."""
+        return self._store.load()
+
+    def note_output(self, path: str) -> None:
+        """Remember the file that the report is to be written to as well, also after a break."""
+        self._store.save(self.record.model_copy(update={"out": path}))
+
+    @property
+    def has_report(self) -> bool:
+        """Whether the report is there."""
+        return self._store.has_report()
+
+    @property
+    def report(self) -> Report:
+        """The report. Raises RunNotFound while there is none."""
+        return self._store.load_result()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a process carries it out at this moment."""
+        return self._store.is_held()
+
+    async def carry_out(self, *, listener: Callable[[Event], None] = _ignore, answer: Answer | None = None) -> Report:
+        """Do the run, or what is left of it, and return its report; `answer` is called with what the user is asked.
+
+        Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and `answer` cannot,
+        Declined when nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was
+        stopped, another ResearchError when it failed; in each case it can be carried on later.
+        """
+        environment = RunEnvironment(
+            self._home, listener=listener, answer=answer, mcp_servers=self._mcp_servers, own=self._own
+        )
+        return await runs.research_run.resume_run(self._store, environment)
+
+    def enqueue(self, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
+        """Have the run, or what is left of it, carried out by a worker; it outlives this process.
+
+        `priority` is higher for what should come first. With `may_ask` the run waits where it asks something; `answer`
+        is the user's to what it asked. Raises ConfigError without a database and where nothing is left, RunBusy.
+        """
+        database().enqueue(self._store, priority=priority, may_ask=may_ask, answer=answer)
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether the run waits for a worker, or a worker carries it out. Raises ConfigError without a database."""
+        return database().is_queued(self._store)
+
+    async def follow_up(
+        self, question: str, *, listener: Callable[[Event], None] = _ignore, **settings: Any
+    ) -> FollowUp:
+        """Answer a question about the report; see `afollow_up`."""
+        named, own = take_objects(settings)
+        environment = RunEnvironment(self._home, listener=listener, own=own if own.models else self._own)
+        return await runs.follow_up_run.ask_follow_up(self._store, question, environment, named)
+
+    def note_follow_up(self, question: str, **settings: Any) -> FollowUp:
+        """Write a question about the report down, which `follow_up` then answers, or `enqueue` has answered."""
+        return runs.follow_up_run.note_follow_up(self._store, question, settings)
+
+    async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
+        """Do the finished run again from its journal, without network and keys, and return its report.
+
+        Raises ReplayDiffers at the first call that the run did not make, RunNotFound when the run has no report.
+        """
+        return await runs.replay.replay_run(self._store, self._home, listener=listener)
+
+    def follow_ups(self) -> list[FollowUp]:
+        """Return the questions about the report with their answers, in order."""
+        return self._store.read_follow_ups()
+
+    async def refresh(self) -> "Run":
+        """Make a run that researches the same plan anew, from today's sources; `carry_out` does it.
+
+        `changes_since_parent` of that run then says what is new, what changed and what is gone. Raises ConfigError.
+        """
+        return Run(await runs.refresh.refresh_run(self._store, self._home), self._home, mcp_servers=self._mcp_servers)
+
+    def changes_since_parent(self) -> "RunChanges":
+        """Return what this report says that the one of the run it refreshes did not; print() shows it as a report.
+
+        Raises RunNotFound without a report, and for a run that refreshes none.
+        """
+        parent = open_runs(self._home).store(self.record.parent)
+        dates = (parent.load().created[:10], self.record.created[:10])
+        return runs.report_changes.compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
+
+    def write_bundle(self, path: Path) -> None:
+        """Write the finished run into one file, which `read_bundle` takes in and `replay` does again elsewhere.
+
+        Raises RunNotFound without a report, StoreError when the disk refuses.
+        """
+        from deep_research.stores.run_bundle import write_bundle  # noqa: PLC0415 - only where it is asked for
+
+        write_bundle(self._store, path)
+
+    def numbered_follow_up(self, number: int) -> FollowUp:
+        """Return one follow-up. Raises RunNotFound when the run has none of that number."""
+        return runs.follow_up_run.numbered(self._store, number)
+
+    def unfinished_follow_up(self) -> FollowUp | None:
+        """Return the last follow-up when it was interrupted or failed."""
+        made = self.follow_ups() if self.has_report else []
+        return made[-1] if made and made[-1].status != "finished" else None
+
+    def stop(self) -> bool:
+        """Stop the run, whichever process carries it out; return whether it went on. See `runs.steering_inbox.stop`."""
+        return runs.steering_inbox.stop(self._store)
+
+    def steer(self, kind: str, text: str = "") -> Steer:
+        """Give an instruction to the run while it goes on; see `runs.steering_inbox.steer`."""
+        return runs.steering_inbox.steer(self._store, kind, text)
+
+    def sections(self) -> list[str]:
+        """Return the titles of the sections that the user has not dropped."""
+        return runs.steering_inbox.sections_of(self._store)
+
+    def passage(self, passage: str) -> tuple[Passage, Source]:
+        """Return a passage and its source by the passage's id (`s7p3`). Raises ConfigError for an unknown id."""
+        with closing(self._store.open_library()) as library:
+            found = library.passage(passage)
+            source = library.source(found.source) if found else None
+        if found is None or source is None:
+            raise ConfigError(f"The run has no passage {passage!r}.", setting="passage", value=passage)
+        return found, source
+
+    def tail_events(self, follow_up: int = 0) -> EventTail:
+        """Return a reader of the run's events, or of those of one of its follow-ups, while they go on."""
+        return self._store.tail_events(str(follow_up) if follow_up else "")
+
+    def read_events(self, after: int = 0) -> list[Event]:
+        """Return the events of the run so far, those after number `after`."""
+        return [event for event in self._store.read_events() if event.number > after]
+
+    def list_sources(self, *, everything: bool = False) -> "list[SourceFacts]":
+        """Return the sources that the run has read, with date and standing; with `everything` all it has found."""
+        return runs.run_evidence.list_sources(self._store, "all" if everything else "read")
+
+    def read_source(self, source: str) -> "tuple[SourceFacts, Snapshot | None]":
+        """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
+        return runs.run_evidence.read_source(self._store, source)
+
+    def read_passage(self, passage: str, *, around: int = 0) -> "PassageInContext":
+        """Return a passage with the text around it in its snapshot. Raises RunNotFound for an unknown id."""
+        return runs.run_evidence.read_passage(self._store, passage, around=around)
+
+    def search_library(self, query: str, *, limit: int = 8) -> list[str]:
+        """Return the ids of the best passages for a query among all that the run has read. Raises RunNotFound."""
+        return runs.run_evidence.search_library(self._store, query, limit=limit)
+
+    def cost_so_far(self) -> "Ledger":
+        """Return what the run has cost until now, also while it goes on."""
+        return runs.run_evidence.cost_so_far(self._store)
+
+    def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
+        """Return the report, or the answer to a follow-up by its number, in a format of `list_exporters`.
+
+        Raises RunNotFound while there is no report, ConfigError for an unknown format and for what is not installed.
+        """
+        report = self.report if followup is None else self.numbered_follow_up(followup).report
+        if report is None:
+            raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)
+        return runs.run_evidence.export_report(self._store, report, to, font_folder=font_folder)
+
+
+def start_run(
+    question: str,
+    settings: Settings,
+    *,
+    docs: Docs = (),
+    history: History = (),
+    home: Path | None = None,
+    wanted_id: str = "",
+    own: OwnObjects = NOTHING,
+) -> Run:
+    """Make a new run; `Run.carry_out` does it. See `research` for the arguments; `own` are the models and tools.
+
+    Raises ConfigError for unusable input (nothing is made then), StoreError for an unusable disk.
+    """
+    home = home or settings_module.home()
+    paths = [str(path) for path in docs]
+    made = runs.research_run.create_run(
+        question, settings, home=home, docs=paths, history=read_history(history), wanted_id=wanted_id
+    )
+    return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
+
+
+def start_verification(
+    given: GivenReport,
+    settings: Settings,
+    *,
+    docs: Docs = (),
+    home: Path | None = None,
+    wanted_id: str = "",
+    own: OwnObjects = NOTHING,
+) -> Run:
+    """Make a run that verifies a report somebody else wrote; `Run.carry_out` does it.
+
+    It is held against the pages it cites, or against `docs`. Raises ConfigError for unusable input, StoreError for an
+    unusable disk.
+    """
+    home = home or settings_module.home()
+    made = runs.verification_run.create_verification(
+        given, settings, home=home, docs=[str(path) for path in docs], wanted_id=wanted_id
+    )
+    return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
+
+
+def verify(
+    report: "str | PathLike[str]",
+    *,
+    docs: Docs = (),
+    other: "str | PathLike[str]" = "",
+    question: str = "",
+    fix: bool = False,
+    **settings: Unpack[SettingArguments],
+) -> Report:
+    """Verify a report that somebody else wrote, and return it with its statements and their verdicts.
+
+    `report` is its text, a path (`Path`) to a file (Markdown, HTML, DOCX, PDF, text) or a web address. The pages that it
+    cites are read, or it is held against `docs`. `fix` has the model put its text right; with an `other` report the two
+    are compared (`disagreements`). `settings` are those of `research`. Raises ConfigError for unusable input.
+    """
+    return run_now(lambda: averify(report, docs=docs, other=other, question=question, fix=fix, **settings))
+
+
+async def averify(
+    report: "str | PathLike[str]",
+    *,
+    docs: Docs = (),
+    other: "str | PathLike[str]" = "",
+    question: str = "",
+    fix: bool = False,
+    **settings: Unpack[SettingArguments],
+) -> Report:
+    """Verify a report in an event loop; see `verify`."""
+    values, own = take_objects({name: value for name, value in settings.items() if name != "home"})
+    known = settings_module.load_settings(**values)
+    text, second = [await read_report(one, known) if one else "" for one in (report, other)]
+    given = GivenReport(text=text, other=second, question=question, revises=fix)
+    run = await asyncio.to_thread(start_verification, given, known, docs=docs, home=_home(settings), own=own)
+    return await run.carry_out()
+
+
+async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Sequence[str] = ()) -> Begun:
+    """Make a session in which an agent researches by itself; see `runs.research_desk`. Raises ConfigError."""
+    from deep_research.runs.research_desk import begin_desk as begin  # noqa: PLC0415 - only where it is asked for
+
+    return await begin(question, settings, home=home, docs=docs)
+
+
+def open_desk(run_id: str, *, home: Path) -> "ResearchDesk":
+    """Return the session of an agent by its id. Raises RunNotFound, and ConfigError for another kind of run."""
+    from deep_research.runs.research_desk import ResearchDesk  # noqa: PLC0415 - only where it is asked for
+
+    return ResearchDesk(open_runs(home).open(run_id), home)
+
+
+def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False) -> Run:
+    """Return an earlier run by its id or an unambiguous part of it; one that `is_known` is not looked up.
+
+    Raises RunNotFound.
+    """
+    home, stores = home or settings_module.home(), open_runs(home or settings_module.home())
+    return Run(stores.store(run_id) if is_known else stores.open(run_id), home)
+
+
+def queue_state(*, home: Path | None = None) -> QueueState:
+    """Return how many workers are alive, and how many runs of the owner of a state folder are in the queue.
+
+    Raises ConfigError without a database, and where what offers it is not installed.
+    """
+    return database().queue_state(owner_of(home or settings_module.home()))
+
+
+def read_bundle(
+    path: Path, *, home: Path | None = None, on_left_out: Callable[[str], object] = lambda _told: None
+) -> Run:
+    """Take the run of a bundle into the state folder, and return it; an id that is taken is replaced.
+
+    Nothing in it decides where anything is written, read, sent, started or paid; `on_left_out` is told what was left
+    out for that. Raises ConfigError for a file that is no bundle, is damaged or was changed, StoreError.
+    """
+    from deep_research.assembly.reasoner_choice import key_variables, resolve_provider  # noqa: PLC0415 - as below
+    from deep_research.stores.run_bundle import read_bundle as read  # noqa: PLC0415 - only where it is asked for
+
+    home = home or settings_module.home()
+    settings = settings_module.load_settings()
+    own = settings.model_dump(exclude_defaults=True, exclude={"mcp_servers"})
+    with suppress(ConfigError):  # to look at a run needs no key
+        own["model_provider"] = resolve_provider(settings, settings_module.load_keys(key_variables()))
+    return Run(read(path, open_runs(home), own=own, on_left_out=on_left_out), home)
+
+
+def list_runs(*, home: Path | None = None) -> Sequence[RunRecord]:
+    """Return the records of all runs, newest first."""
+    return open_runs(home or settings_module.home()).list()
+
+
+def find_runs(
+    run_ids: Sequence[str] = (), *, older_than: str = "", everything: bool = False, home: Path | None = None
+) -> list[RunRecord]:
+    """Return the runs of these ids (each may be shortened as long as it is unique), those that are older, or all.
+
+    `older_than` is an age such as `30d`. Raises RunNotFound, and ConfigError for what is no age.
+    """
+    home = home or settings_module.home()
+    stores = open_runs(home)
+    records = {record.run_id: record for record in stores.list()}
+    wanted = [stores.open(run_id).run_id for run_id in run_ids]
+    if older_than:
+        wanted += [record.run_id for record in runs.deletion.runs_older_than(home, runs.deletion.parse_age(older_than))]
+    return [records[run_id] for run_id in dict.fromkeys([*wanted, *(records if everything else ())])]
+
+
+def delete_runs(run_ids: Sequence[str], *, home: Path | None = None) -> "Deletion":
+    """Delete runs with what only they needed: the indexes of their documents, and the pages that were kept.
+
+    A run that a process is carrying out is left. Raises StoreError.
+    """
+    return runs.deletion.delete_runs(home or settings_module.home(), run_ids)
+
+
+def research(question: str, *, docs: Docs = (), history: History = (), **settings: Unpack[SettingArguments]) -> Report:
+    """Research `question` and return the report; for code that is not asynchronous.
+
+    `docs` are files and folders to search (without any, the bundled library); `history` is the conversation before
+    the question, oldest first, as messages of LangChain, as mappings with `role` ("user" or "assistant") and `content`,
+    or as texts of the user; `settings` are the names of `Settings`, `home` for the state folder, `model` (or
+    `write_model`, …) for a chat model of your own, and `tools` for tools and functions of your own. Raises ConfigError
+    for unusable input, Declined when nothing can answer the question or its plan was rejected, and another
+    ResearchError when the run fails; print(report) shows its Markdown. Where an event loop runs, as in Jupyter, the
+    research has a thread of its own; `await aresearch(…)` lets the loop go on meanwhile.
+    """
+    return run_now(lambda: aresearch(question, docs=docs, history=history, **settings))
+
+
+async def aresearch(
+    question: str,
+    *,
+    docs: Docs = (),
+    history: History = (),
+    on_clarify_question: OnQuestion | None = None,
+    **settings: Unpack[SettingArguments],
+) -> Report:
+    """Research `question` in an event loop; see `research`.
+
+    `on_clarify_question` is called with what the user is asked, a plan included, as one text. Without it nothing is
+    asked; a plan that must be confirmed (`confirm_plan=True`) then raises NeedsAnswer, and the run can be resumed.
+    """
+    asks = on_clarify_question is not None
+    run = await asyncio.to_thread(_start, question, settings, asks=asks, docs=docs, history=history)
+    return await run.carry_out(answer=_answer_of(on_clarify_question))
+
+
+def follow_up(run_id: str, question: str, **settings: Unpack[SettingArguments]) -> FollowUp:
+    """Ask `question` about the report of an earlier run; for code that is not asynchronous. See `afollow_up`."""
+    return run_now(lambda: afollow_up(run_id, question, **settings))
+
+
+async def afollow_up(run_id: str, question: str, **settings: Unpack[SettingArguments]) -> FollowUp:
+    """Answer a question about the report of an earlier run, from what it has read or else by new searches.
+
+    `found_in` says which. Passages keep the ids they have in the report. `settings` are those that differ from the
+    run's (the model), and `home` for the state folder; print(answer) shows its Markdown. Raises RunNotFound for an
+    unknown run and for one without a report, ConfigError for unusable input.
+    """
+    changes: dict[str, Any] = {name: value for name, value in settings.items() if name != "home"}
+    return await open_run(run_id, home=_home(settings)).follow_up(question, **changes)
+
+
+def export(run_id: str, to: str, *, home: Path | None = None, font_folder: Path | None = None) -> bytes:
+    """Return the report of an earlier run as a file in another format: html, pdf, docx, pptx, json, bibtex, …
+
+    `deep-research export` lists the formats. `font_folder` holds fonts for PDF, beside those of the system. Raises
+    RunNotFound, and ConfigError for an unknown format and for what is not installed.
+    """
+    return open_run(run_id, home=home).export(to, font_folder=font_folder).data
+
+
+async def stream(
+    question: str,
+    *,
+    docs: Docs = (),
+    history: History = (),
+    on_clarify_question: OnQuestion | None = None,
+    **settings: Unpack[SettingArguments],
+) -> AsyncIterator[Event | Report]:
+    """Research `question` and yield each event as it happens, and last the Report.
+
+    Leaving the loop early stops the run; its state is kept.
+    """
+    queue: asyncio.Queue[Event | None] = asyncio.Queue()
+    run = _start(question, settings, asks=on_clarify_question is not None, docs=docs, history=history)
+    work = run.carry_out(listener=queue.put_nowait, answer=_answer_of(on_clarify_question))
+    task = asyncio.create_task(work)
+    task.add_done_callback(lambda _task: queue.put_nowait(None))
+    try:
+        while (event := await queue.get()) is not None:
+            yield event
+        yield await task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+
+
+def _start(question: str, given: Mapping[str, Any], *, asks: bool, **request: Any) -> Run:
+    """Make a run with settings by name; where the user cannot be asked, nothing is asked unless they say so."""
+    values, own = take_objects({name: value for name, value in given.items() if name != "home"})
+    if not asks:
+        values.setdefault("allow_clarification", False)
+    return start_run(question, settings_module.load_settings(**values), home=_home(given), own=own, **request)
+
+
+def _home(values: Mapping[str, Any]) -> Path:
+    return Path(values.get("home") or settings_module.home())
+
+
+def _answer_of(on_question: OnQuestion | None) -> Answer | None:
+    if on_question is None:
+        return None
+    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked
+
+    return lambda asked: on_question(format_question(asked))
+
+
+def build_deep_research_graph(
+    *,
+    hn_mcp_tools: Sequence[Any] | None = None,
+    checkpointer: "Checkpointer" = None,
+    **settings: Unpack[SettingArguments],
+) -> "ResearchGraph":
+    """Return the compiled LangGraph graph of the workflow, with these settings bound to it.
+
+    It runs by itself: `await graph.ainvoke({"messages": [("user", "…")]}, config)`, or `run_deep_research`. With a
+    `checkpointer` (LangGraph's) it can ask back by an interrupt, and a thread goes on: the next message is a question
+    about the report. `settings` are those of `research`; `max_iterations` limits the rounds of any workflow.
+    `hn_mcp_tools` are LangChain tools for Hacker News, such as langchain-mcp-adapters makes: researchers can call them,
+    and one that takes a query stands in for the source `hackernews`. Raises ConfigError for an unknown setting.
+    """
+    from deep_research.graph.research_graph import compile_research  # noqa: PLC0415 - langgraph is slow to load
+
+    given: dict[str, Any] = {"hn_mcp_tools": hn_mcp_tools, **settings}
+    bound = {name: value for name, value in given.items() if value is not None}
+    bound |= settings_module.limit_rounds(bound.get("max_iterations"), bound.get("workflow"))
+    named, _ = take_objects(bound)
+    known = settings_module.load_settings(
+        **{name: value for name, value in named.items() if name not in runs.graph_host.OWN_KEYS}
+    )
+    return compile_research(
+        known.workflow, runs.graph_host.GraphHost(bound, workflow=known.workflow), checkpointer=checkpointer
+    )
+
+
+@overload
+async def run_deep_research(
+    query: str,
+    graph: "ResearchGraph | None" = None,
+    config: "RunnableConfig | None" = None,
+    on_clarify_question: OnQuestion | None = None,
+    *,
+    max_iterations: int | None = None,
+) -> Report: ...
+@overload
+async def run_deep_research(
+    query: str,
+    graph: "CompiledStateGraph[Any, Any, Any, Any]",
+    config: "RunnableConfig | None" = None,
+    on_clarify_question: OnQuestion | None = None,
+    *,
+    max_iterations: int | None = None,
+) -> Report | str: ...
+async def run_deep_research(
+    query: str,
+    graph: "CompiledStateGraph[Any, Any, Any, Any] | None" = None,
+    config: "RunnableConfig | None" = None,
+    on_clarify_question: OnQuestion | None = None,
+    *,
+    max_iterations: int | None = None,
+) -> Report | str:
+    """Run `query` through `graph` and return the report (`print(report)` shows its Markdown).
+
+    `config["configurable"]` takes the names of `Settings`, and `docs`, `home` and `history`; it wins over what the
+    graph was built with. `thread_id` becomes the run's id where it is free; where it names a run, the query goes on
+    with its conversation. `on_clarify_question` is called with a question to the user and returns the answer (or an
+    awaitable of it). `max_iterations` limits the rounds of the workflow. A graph of your own gets the query as a message, and what it says is returned.
+    """
+    asked = graph if graph is not None else build_deep_research_graph()
+    return await runs.graph_host.run_graph(
+        asked, query, config or {}, _answer_of(on_clarify_question), max_iterations=max_iterations
+    )
+
+
+def save_text(path: Path, text: str) -> None:
+    """Write a text to a file in one step. Raises StoreError when the disk refuses."""
+    write_atomically(path, text, private=False)
+
+
+def save_bytes(path: Path, data: bytes) -> None:
+    """Write a file in one step. Raises StoreError when the disk refuses."""
+    write_bytes_atomically(path, data)
+
+
+def list_exporters() -> "list[type[Exporter]]":
+    """Return the formats of `Run.export`, by name."""
+    from deep_research import registry  # noqa: PLC0415
+
+    return [registry.component("exporters", name) for name in registry.names("exporters")]
+
+
+def format_charts(text: str) -> str:
+    """Return a report's Markdown with a table in place of each chart, for where nothing draws it."""
+    from deep_research.report.charts import with_tables  # noqa: PLC0415 - see above
+
+    return with_tables(text)
+
+
+def format_plan(brief: "Brief") -> str:
+    """Return a plan as the outline of Markdown that a run takes as the answer to the plan it has shown."""
+    from deep_research.conversation.plan_outline import format_outline  # noqa: PLC0415 - only where it is asked for
+
+    return format_outline(brief)
+
+
+def format_asked(asked: "Asked") -> str:
+    """Return what a run asks as one text: the plan or the options with the question."""
+    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked for
+
+    return format_question(asked)
+
+
+def list_models(settings: Settings) -> Mapping[str, str]:
+    """Return the providers of models whose key is set, each with its usual model."""
+    from deep_research.assembly.reasoner_choice import ready_models  # noqa: PLC0415 - only where it is asked for
+
+    return ready_models(settings)
+
+
+def loads_by_name(settings: Settings) -> bool:
+    """Return whether the model's name says which package is loaded: a stranger must not choose it."""
+    from deep_research.assembly import reasoner_choice  # noqa: PLC0415 - only where it is asked for
+
+    return reasoner_choice.loads_by_name(settings)
+
+
+def preview_run(settings: Settings, docs: Sequence[str] = ()) -> "Preview":
+    """Return the model and the sources that a run would use. Raises ConfigError for what cannot be used."""
+    from deep_research.assembly.run_settings import preview  # noqa: PLC0415 - only where it is asked for
+
+    return preview(settings, docs, home=settings_module.home())
+
+
+def estimate_cost(settings: Settings) -> "Estimate | None":
+    """Return what a run would cost, or None without a model. Raises ConfigError."""
+    return runs.cost_estimate.estimate(settings)
+
+
+def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool = False) -> "Estimate | None":
+    """Return what the verification of reports would cost, or None without a model. Raises ConfigError."""
+    return runs.cost_estimate.estimate_verification(settings, texts, revises=revises)
+
+
+def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:
+    """Return the last run of those that refresh a run one after the other; the run itself where there is none."""
+    run = open_run(run_id, home=home)
+    records = {record.parent: record for record in reversed(list_runs(home=home)) if record.origin == "refresh"}
+    newest = run.id
+    while newest in records:
+        newest = records[newest].run_id
+    return run if newest == run.id else open_run(newest, home=home)
+
+
+def read_length(text: str) -> "timedelta":
+    """Return the length of time `12h`, `1d`, `2w`, `1m` or `1y`. Raises ConfigError for anything else."""
+    return runs.deletion.parse_age(text)
+
+
+def list_sources(settings: Settings) -> "list[SourceRow]":
+    """Return one row for each web source: its purpose, its key, whether it is ready."""
+    from deep_research.sources import source_rows, variables  # noqa: PLC0415
+
+    return source_rows(settings_module.load_keys(variables()), settings.source_options)
+
+
+def list_strategies() -> Mapping[str, str]:
+    """Return the strategies with the purpose of each."""
+    from deep_research.sources import strategies  # noqa: PLC0415
+
+    return strategies()
+
+
+def list_mcp_servers(settings: Settings, *, connect: bool = False) -> "list[ServerRow]":
+    """Return one row for each MCP server; with `connect` each is started or called, and shows its tools."""
+    from deep_research.assembly import mcp_listing  # noqa: PLC0415
+
+    return run_now(lambda: mcp_listing.checked_rows(settings)) if connect else mcp_listing.server_rows(settings)
+
+
+def list_templates() -> "tuple[Sequence[TemplateFile], Sequence[Path]]":
+    """Return the focus templates, and the folders in which the user's own are looked for."""
+    from deep_research.templates import load_templates, template_folders  # noqa: PLC0415
+
+    folders = template_folders(settings_module.home())
+    return load_templates(folders), folders
+
+
+def check_claim(claim: str, evidence: str) -> "Verdict":
+    """Return the verdict on a claim held against a text, without a model. Raises ConfigError where that takes too long."""
+    from deep_research.data import Verdict  # noqa: PLC0415
+    from deep_research.errors import WorkTooLarge  # noqa: PLC0415
+    from deep_research.worker_child import Limits  # noqa: PLC0415 - only where it is asked for
+    from deep_research.worker_pool import call_in_worker  # noqa: PLC0415
+
+    size = len(claim) + len(evidence)
+    limits = Limits(memory=500_000_000 + 100 * size, cpu_seconds=3.0 + 8.0 * size / 1e6)
+    judging = "deep_research.verification.document_check:check_against_document"
+    try:
+        return call_in_worker(judging, claim.strip(), evidence, returns=Verdict, limits=limits)
+    except WorkTooLarge as error:
+        message = (
+            f"The claim was not judged: comparing it took more than {limits.cpu_seconds:.0f} s of computing, or too "
+            "much memory. Give a shorter claim, or only the part of the text that it is about."
+        )
+        raise ConfigError(message, setting="evidence", value=size) from error
+
+
+async def acheck_claim(claim: str, evidence: str) -> "Verdict":
+    """Do what `check_claim` does, without holding up the event loop; ended when it is cancelled."""
+    from deep_research.worker_pool import in_worker_thread  # noqa: PLC0415 - only where it is asked for
+
+    return await in_worker_thread(check_claim, claim, evidence)
+
+
+def read_text(data: bytes, name: str) -> str:
+    """Return the text of a file of any format that is read. Raises ConfigError for another, Unreadable."""
+    from deep_research.isolated_reading import read_bytes  # noqa: PLC0415 - only where it is asked for
+    from deep_research.registry import reader_for  # noqa: PLC0415
+
+    reader = reader_for(name, data[:4096])
+    if reader is None:
+        raise ConfigError(f"The format of {name!r} cannot be read.", setting="file", value=name)
+    return read_bytes(reader, data, name=name).text
+
+
+def check_readable(path: Path) -> None:
+    """Raise ConfigError when no reader takes the format of a file."""
+    from deep_research.registry import formats, reader_for  # noqa: PLC0415 - only where it is asked for
+
+    with path.open("rb") as file:
+        if reader_for(path, file.read(8192)) is None:
+            message = f"The format of {path.name!r} cannot be read. Formats: {formats()}"
+            raise ConfigError(message, setting="file", value=path.name)
+
+
+def readable_suffixes() -> tuple[str, ...]:
+    """Return the endings of the names of files that can be read."""
+    from deep_research.registry import suffixes  # noqa: PLC0415 - only where it is asked for
+
+    return suffixes()
+
+
+async def run_step(name: str, question: str, settings: Settings, *, run: "Run | None" = None) -> "StepResult":
+    """Do one node of the research for a question, or with the state of a run. Raises ConfigError.
+
+    It returns the node's prompts, its answer and its cost.
+    """
+    store = run._store if run is not None else None
+    return await runs.single_step.run_step(name, question, settings, home=settings_module.home(), store=store)

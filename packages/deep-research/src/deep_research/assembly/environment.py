@@ -1,0 +1,273 @@
+"""The composition root: what a program gives to a run, and the opening of all that the run's steps then use."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import date
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deep_research import registry
+from deep_research.assembly.own_objects import NOTHING, OwnObjects
+from deep_research.assembly.reasoner_choice import key_variables, open_reasoner, placeholder_keys
+from deep_research.assembly.recording import OfflineJournal, note_outside, recorded_outside
+from deep_research.data import Asked, Gap, Ledger
+from deep_research.data.outside_tools import McpServer
+from deep_research.errors import StoreError
+from deep_research.events import Event
+from deep_research.ports import Journal, Library, OutsideTool, SearchPlace
+from deep_research.run_context.context import Outside, RunContext
+from deep_research.run_context.steering import Steering
+from deep_research.settings import ADDRESSES, Settings, load_keys, load_settings
+from deep_research.sources.documents import DocumentsSource
+from deep_research.state_files import DOCUMENTS, is_damage, make_private, make_private_folder, set_aside
+from deep_research.stores.event_log import EventLog
+from deep_research.stores.run_store import RunRecord, RunStore
+from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research.templates import load_templates, template_folders
+
+if TYPE_CHECKING:
+    from deep_research.assembly.web_search import WebPlaces
+    from deep_research.fetch.addresses import KnownAddresses
+    from deep_research.fetch.web import Web, WebOptions
+
+Answer = Callable[[Asked], "str | Awaitable[str | None] | None"]
+"""Called with what the user is asked; None means that it cannot be answered now."""
+MakeWeb = Callable[["WebOptions"], "Web"]
+"""Builds the connection to the web from its options; a test builds one that leads to a web of its own."""
+
+
+_MOST_FILE_BYTES = 64 * 2**20
+"""A larger file is a data set, not a document; the longest books and manuals have less."""
+
+
+@dataclass(frozen=True)
+class RunEnvironment:
+    """What a program gives to its runs: the state folder, the listener and the answers, and what replaces the usual parts.
+
+    `places` are searched instead of the run's own sources. `make_web` builds the connection to the web in place of
+    `fetch.web.Web`. `mcp_servers` replace those of the settings in force (None: those). `own` are the models and tools
+    that the program hands over.
+    """
+
+    home: Path
+    listener: Callable[[Event], None] = lambda _event: None
+    answer: Answer | None = None
+    places: Sequence[SearchPlace] | None = None
+    make_web: MakeWeb | None = None
+    mcp_servers: Mapping[str, McpServer] | None = None
+    own: OwnObjects = NOTHING
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of work at a run: the research itself, or a follow-up question about its report.
+
+    `question` holds all the user's words, because the addresses in them may be opened. `before` is what the run had
+    cost before a follow-up: its sources are prepared when they are first searched, and its costs are counted
+    separately. `began` is when the work began, where that is not when the run did. `addresses` are others that the user has named.
+    The bundled library `stands_in` where nothing else is searched. With `is_offline` it is done again
+    from the journal, and nothing outside is reached.
+    """
+
+    store: RunStore
+    record: RunRecord
+    settings: Settings
+    question: str
+    log: EventLog
+    began: str = ""
+    steering: Steering = field(default_factory=Steering)
+    before: Ledger | None = None
+    addresses: tuple[str, ...] = ()
+    stands_in: bool = True
+    is_offline: bool = False
+
+    @property
+    def today(self) -> date:
+        """The day on which the work began; UTC."""
+        return date.fromisoformat((self.began or self.record.created)[:10])
+
+
+@dataclass(frozen=True)
+class OpenTools:
+    """The tools of MCP servers and of the program, while they are open.
+
+    `tools` are named as a model calls them; `places` are those that can be searched; `gaps` say what did not open;
+    `replaced` are the sources that a tool stands in for.
+    """
+
+    tools: Mapping[str, OutsideTool] = field(default_factory=dict)
+    places: tuple[SearchPlace, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    replaced: frozenset[str] = frozenset()
+    share: "Callable[[KnownAddresses], None]" = lambda _addresses: None
+
+
+@asynccontextmanager
+async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[RunContext]:
+    """Give the complete context of a job; everything is closed at the end of the block.
+
+    The sources are not prepared. Raises ConfigError and StoreError.
+    """
+    async with AsyncExitStack() as stack:
+        library, journal = await asyncio.to_thread(lambda: (job.store.open_library(), job.store.open_journal()))
+        stack.push_async_callback(asyncio.to_thread, _close_stores, library, journal)
+        keys = load_keys(key_variables())
+        if any(getattr(job.settings, name) for name in ADDRESSES):
+            load_settings()  # a run keeps no passwords of its addresses: those of the settings in force are used
+
+        def on_gap(gap: Gap) -> None:
+            ctx.report_gap(gap)
+
+        calls: Journal = journal
+        if job.is_offline:
+            calls, keys = OfflineJournal(journal, job.record.run_id), placeholder_keys(key_variables())
+            outside = recorded_outside(journal, job.record, job.question)
+        else:
+            outside = await _open_outside(stack, job, environment, (library, journal), on_gap)
+        reasoner = await asyncio.to_thread(
+            open_reasoner,
+            job.settings,
+            keys,
+            journal=calls,
+            home=environment.home,
+            outside=outside,
+            on_gap=on_gap,
+            today=job.today,
+            models=environment.own.models,
+            is_offline=job.is_offline,
+        )
+        stack.push_async_callback(reasoner.close)
+        if job.before is not None:
+            from deep_research.assembly.follow_up_parts import JournalSince, prepared_late  # noqa: PLC0415 - only there
+
+            calls = JournalSince(calls, {"model": job.before.model_calls, "search": job.before.searches})
+            # Most follow-ups search nowhere.
+            late = prepared_late(outside.places, job.log.emit, on_gap)
+            outside = replace(outside, places=late, sources_before=job.before.fetches)
+        ctx = RunContext(
+            run_id=job.record.run_id,
+            settings=job.settings,
+            reasoner=reasoner.reasoner,
+            library=library,
+            journal=calls,
+            log=job.log,
+            outside=outside,
+            steering=job.steering,
+            templates=load_templates(template_folders(environment.home)),
+        )
+        yield ctx
+
+
+async def _open_outside(
+    stack: AsyncExitStack,
+    job: Job,
+    environment: RunEnvironment,
+    stores: tuple[Library, Journal],
+    on_gap: Callable[[Gap], object],
+) -> Outside:
+    """Open what the run reaches outside itself, and note it; the bundled library stands in for nothing else to search."""
+    library, journal = stores
+    tools, own = OpenTools(), environment.own
+    if (environment.places is None and job.record.mcp_servers) or own.tools or own.hn_tools:
+        from deep_research.assembly.mcp_tools import open_tools  # noqa: PLC0415 - only with tools
+
+        tools = await stack.enter_async_context(open_tools(job, environment, journal=journal, library=library))
+    web: WebPlaces | None = None
+    if environment.places is None and (job.settings.sources or job.addresses or "http" in job.question.lower()):
+        # Away from the event loop: the modules of the web are many.
+        web = await asyncio.to_thread(_open_web, job, environment, tools.replaced, journal, on_gap)
+    if web is not None:
+        await asyncio.to_thread(web.remember, library)
+        stack.push_async_callback(web.close)
+        tools.share(web.known)
+    places = [*tools.places, *(environment.places or ()), *(web.places if web is not None else ())]
+    if environment.places is None and (job.record.docs or (job.stands_in and not places)):
+        documents, index = open_documents(job.record.docs, environment.home)
+        stack.push_async_callback(asyncio.to_thread, _close_stores, index)
+        places.insert(0, documents)
+    for place in places:
+        stack.push_async_callback(place.close)
+    outside = Outside(
+        places=tuple(places),
+        tools=tools.tools,
+        unopened=tools.gaps,
+        pages=web.pages if web is not None else None,
+        opens_addresses=web is not None and bool(job.settings.sources),
+        docs=job.record.docs,
+        asked=job.question,
+    )
+    note_outside(journal, outside)
+    return outside
+
+
+def _open_web(
+    job: Job,
+    environment: RunEnvironment,
+    replaced: Collection[str],
+    journal: Journal,
+    on_gap: Callable[[Gap], object],
+) -> "WebPlaces | None":
+    """Open the web for the sources that were chosen, and for addresses that the user wrote into the question."""
+    from deep_research.assembly.web_search import open_web_places  # noqa: PLC0415 - only for the web
+
+    names = [name for name in job.settings.sources if name not in replaced]
+    return open_web_places(names, job, environment, journal, on_gap=on_gap)
+
+
+def _close_stores(*stores: Library | Journal) -> None:
+    """Close them one by one; closing writes what is left to the disk, which may take its time."""
+    for store in stores:
+        store.close()
+
+
+def bundled_library() -> Path:
+    """Return the folder of the notes that come with the program."""
+    return Path(str(resources.files("deep_research"))) / "bundled_library"
+
+
+def is_bundled(record: RunRecord, places: Sequence[SearchPlace]) -> bool:
+    """Return whether the bundled library stands in because the user named nothing to search."""
+    return not record.docs and any(place.name == "documents" for place in places)
+
+
+def index_name(docs: Sequence[str]) -> str:
+    """Return how the files begin that hold the index of these paths, without any of the bundled library."""
+    paths = [Path(p).expanduser() for p in docs] or [bundled_library()]
+    names = "\0".join(sorted(str(p.resolve()) for p in paths))
+    return hashlib.sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def open_documents(docs: Sequence[str], home: Path) -> tuple[SearchPlace, Library]:
+    """Return the source of the user's documents, not yet prepared, and its index, which the caller closes.
+
+    Without `docs` it is that of the bundled library. Each set of paths has an index of its own in the state folder, kept
+    from run to run. One that another version of the readers has made would be emptied file by file, so it is replaced
+    as a whole.
+    """
+    paths = [Path(p).expanduser() for p in docs] or [bundled_library()]
+    name = index_name(docs)
+    folder = home / DOCUMENTS
+    make_private_folder(folder)
+    make_private(folder)
+    index = folder / f"{name}-{registry.readers_version()}.db"
+    for old in folder.glob(f"{name}-*"):
+        if not old.name.startswith(index.name):
+            with suppress(OSError):  # another process may hold it open
+                old.unlink()
+    library = _open_index(index)
+    return DocumentsSource(paths, library, max_file_bytes=_MOST_FILE_BYTES), library
+
+
+def _open_index(path: Path) -> SqliteLibrary:
+    """Open an index of documents; a damaged one is set aside and made anew, from the documents."""
+    try:
+        return SqliteLibrary(path)
+    except StoreError as error:
+        if not is_damage(error.__cause__):
+            raise
+        set_aside(path)
+        return SqliteLibrary(path)

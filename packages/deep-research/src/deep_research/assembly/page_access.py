@@ -1,0 +1,213 @@
+"""Single pages of a run, by address: those that the user, a source or a page already read has named."""
+
+import codecs
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from claimcheck.lexicon import any_word
+from deep_research.concurrency import in_background
+from deep_research.data import Document, Found, Gap, SearchResult, Source
+from deep_research.errors import NotFound, SourceError, Unreadable
+from deep_research.i18n.catalog import gap_of
+from deep_research.isolated_reading import RejectedDocuments, read_bytes
+from deep_research.ports import Progress
+from deep_research.registry import reader_for, reader_of
+from deep_research.run_context.context import RunContext
+from deep_research.steps.open_source import PLACE, read_addresses
+from deep_research.text.page_noise import unreadable_because
+from deep_research.worker_pool import in_worker_thread
+
+if TYPE_CHECKING:
+    from deep_research.fetch.addresses import KnownAddresses
+    from deep_research.fetch.fetched_page import Page
+    from deep_research.fetch.page_fetcher import Fetcher
+
+OnGap = Callable[[Gap], object]
+_LEFT_OVER = re.compile(rf"(?:\s*{any_word('document.list_joint_patterns')})+\s*(?=[.?!。？]?$)")
+"""What stood between two addresses of which the second could not be read."""
+_TITLE_CHARS = 120
+_MOST_LEFT = 200
+"""Characters at the end of a question among which that is looked for."""
+MOST_NAMED = 10
+"""Addresses of one question that are read."""
+_FULL_TEXT = re.compile(
+    r"https?://(?:www\.|export\.)?(?:arxiv\.org/(?:html|pdf)|ar5iv(?:\.labs\.arxiv)?\.org/(?:html|abs))/"
+)
+
+
+def addresses_in(question: str) -> tuple[str, ...]:
+    """Return the web addresses that a question names, each once, at most ten."""
+    if "http" not in question.lower():
+        return ()
+    from deep_research.fetch.addresses import urls_in  # noqa: PLC0415 - only with addresses
+
+    return tuple(dict.fromkeys(urls_in(question)))[:MOST_NAMED]
+
+
+def key_of_page(url: str) -> str:
+    """Return the key of the page at `url`; the text of a paper is another source than its record. Raises Blocked."""
+    from deep_research.fetch.addresses import parse_address  # noqa: PLC0415 - only with web pages
+    from deep_research.sources._web import page_key  # noqa: PLC0415
+
+    key = page_key(parse_address(url).url)
+    return f"text:{key}" if _FULL_TEXT.match(url) else key
+
+
+class RunPages:
+    """Implements `ports.Pages` over the fetcher of a run."""
+
+    def __init__(
+        self,
+        fetcher: "Fetcher",
+        on_gap: OnGap,
+        *,
+        only: "KnownAddresses | None" = None,
+        rejected: RejectedDocuments | None = None,
+    ) -> None:
+        """`only` are the addresses that may be opened whatever pages name: of a run that has no web sources.
+
+        `rejected` are the documents that ended their reader before.
+        """
+        self._fetcher, self._on_gap, self._only, self._rejected = fetcher, on_gap, only, rejected
+
+    def key(self, url: str) -> str:
+        """See `ports.Pages.key`."""
+        return key_of_page(url)
+
+    async def open(self, url: str) -> Found:
+        if self._only is not None:
+            from deep_research.fetch.addresses import parse_address  # noqa: PLC0415 - only with web pages
+
+            self._only.check(parse_address(url))
+        if _FULL_TEXT.match(url):
+            page = await self._fetcher.fetch(url)
+        else:
+            page = await page_or_copy(self._fetcher, url, title=url, origin=PLACE, on_gap=self._on_gap)
+        found = Found(key=self.key(page.archived_url or page.final_url), title="", url=url, origin=PLACE)
+        document = await in_worker_thread(document_of, page, found, self._rejected)
+        await in_background(self._fetcher.known.add_page_text, document.text)
+        told = {"title": document.title or url, "published": document.published, "authors": document.authors}
+        return found.model_copy(update={**told, "document": document})
+
+    def links(self, url: str) -> Mapping[str, str]:
+        """See `ports.Pages.links`."""
+        only, found = self._only, self._fetcher.links(url)
+        return {address: words for address, words in found.items() if only is None or address in only}
+
+    def full_text(self, source: Source) -> Sequence[str]:
+        """See `ports.Pages.full_text`: arXiv's HTML, that of ar5iv for older papers, the PDF."""
+        if self._only is not None:
+            return ()
+        addresses = addresses_of_text(source)
+        self._fetcher.known.add(*addresses)
+        return addresses
+
+
+def addresses_of_text(source: Source) -> Sequence[str]:
+    """Return where the whole text of a paper may be whose record `source` is: arXiv's HTML, ar5iv's, the PDF."""
+    from deep_research.sources._papers import arxiv_texts  # noqa: PLC0415 - only with web pages
+
+    return arxiv_texts(source.key, source.url)
+
+
+class QuestionPages:
+    """The pages that the question names, as a place to search (`ports.SearchPlace`): each search looks into all."""
+
+    name = PLACE
+    purpose = "The pages that the question names."
+
+    def __init__(self, urls: Sequence[str]) -> None:
+        self.urls = tuple(urls)
+        self._found: tuple[Found, ...] = ()
+
+    def offer(self, sources: Iterable[Source]) -> None:
+        """Take in the pages that could be read."""
+        self._found = tuple(Found(key=s.key, title=s.title, url=s.url, origin=s.origin) for s in sources)
+
+    def told(self, question: str) -> str:
+        """Return the question with the titles of the pages in place of their addresses.
+
+        For who goes by words; a title is a stranger's, so a model is shown the question as the user wrote it.
+        """
+        titles = {found.url: found.title for found in self._found}
+        said = question
+        for url in sorted(self.urls, key=len, reverse=True):
+            title = " ".join(titles.get(url, "").split())[:_TITLE_CHARS]
+            said = said.replace(url, "" if title == url else title)
+        said = " ".join(said.split())
+        return said[:-_MOST_LEFT] + _LEFT_OVER.sub("", said[-_MOST_LEFT:]) or question
+
+    async def prepare(self, progress: Progress) -> Sequence[Gap]:
+        return ()
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        """Return the pages; which of their passages answer is the library's to find."""
+        return SearchResult(found=self._found[:limit])
+
+    async def read(self, found: Found) -> Document:
+        """Raise NotFound: what is offered was read before."""
+        raise NotFound(f"{found.url} could not be read.", url=found.url)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+async def offer_pages(ctx: RunContext) -> None:
+    """Read the pages that the question names, and let them be searched; one that cannot be read is a gap."""
+    for place in ctx.outside.places:
+        if isinstance(place, QuestionPages):
+            place.offer(await read_addresses(ctx, place.urls))
+
+
+def readable_question(ctx: RunContext, question: str) -> str:
+    """Return the question for the reasoner: one that goes by words gets the titles of the pages that it names."""
+    pages = next((place for place in ctx.outside.places if isinstance(place, QuestionPages)), None)
+    by_words = not ctx.reasoner.reads_conversation
+    return pages.told(question) if pages is not None and by_words else question
+
+
+async def page_or_copy(fetcher: "Fetcher", url: str, *, title: str, origin: str, on_gap: OnGap) -> "Page":
+    """Return the page, or its archived copy when it is gone, which is reported as a gap. Raises SourceError."""
+    try:
+        return await fetcher.fetch(url)
+    except NotFound as dead:
+        try:
+            page = await fetcher.archived(url)
+        except SourceError:
+            raise dead from None
+    on_gap(gap_of(title, "archived_copy", source=origin, url=url, copy=page.final_url))
+    return page
+
+
+def document_of(page: "Page", found: Found, rejected: RejectedDocuments | None = None) -> Document:
+    """Return the text of a page. Raises Unreadable for formats we do not read and for pages that are no content.
+
+    `rejected` are the documents that ended their reader before; None remembers them for this process alone.
+    """
+    name = page.final_url.rstrip("/").rsplit("/", 1)[-1] or "page"
+    reader = reader_of(page.media_type) or reader_for(name, page.body[:4096])
+    if reader is None:
+        raise Unreadable(f"{page.url} is of no format that is read ({page.media_type}).", url=page.url)
+    try:
+        document = read_bytes(reader, _declared(page), name=name, rejected=rejected)
+    except Unreadable as error:
+        raise Unreadable(f"{page.url} cannot be read: {error.message}.", url=page.url) from error
+    if why := unreadable_because(document.text):
+        raise Unreadable(f"{page.url} shows {why} instead of its content.", url=page.url)
+    if not document.text.strip():
+        raise Unreadable(f"{page.url} has no text; perhaps scripts make it.", url=page.url)
+    return document.model_copy(
+        update={
+            "title": document.title or found.title,
+            "published": document.published or found.published,
+            "authors": document.authors or found.authors,
+        }
+    )
+
+
+def _declared(page: "Page") -> bytes:
+    """Return the body of a page as marked UTF-8: readers see the bytes only, not what the server declared."""
+    if not page.charset or not page.media_type.startswith("text/"):
+        return page.body
+    return codecs.BOM_UTF8 + page.body.decode(page.charset, "replace").removeprefix("\ufeff").encode("utf-8", "replace")

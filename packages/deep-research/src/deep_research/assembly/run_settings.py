@@ -1,0 +1,95 @@
+"""What a run uses: its settings checked, and what depends on today's keys settled."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from claimcheck.language import detect
+from deep_research.assembly.reasoner_choice import choose_model, key_variables, resolve_provider
+from deep_research.errors import ConfigError
+from deep_research.settings import Settings, load_keys
+from deep_research.stores.open_stores import open_runs
+from deep_research.stores.run_store import RunRecord, RunStore
+from deep_research.templates import NONE, load_templates, named_template, template_folders
+
+
+def check_usable(docs: Sequence[str], settings: Settings, *, home: Path) -> None:
+    """Raise ConfigError for paths, MCP servers and focus templates that a run could not use."""
+    for path in docs:
+        if not Path(path).expanduser().exists():
+            raise ConfigError(f"There is no file or folder {path!r}.", setting="docs", value=path)
+        if any("\ud800" <= c <= "\udfff" for c in path):
+            message = f"The name of {path!r} is not valid Unicode and cannot be stored. Rename it or link to it."
+            raise ConfigError(message, setting="docs", value=path)
+    if settings.mcp_servers:
+        from deep_research.assembly.mcp_tools import check_installed  # noqa: PLC0415 - only with servers
+
+        check_installed(settings)
+    templates = load_templates(template_folders(home))
+    if settings.template not in ("", NONE):
+        named_template(templates, settings.template)
+
+
+def settle(settings: Settings, docs: Sequence[str], question: str) -> Settings:
+    """Return the settings with provider, strategy and sources chosen, so that a run goes on as it began.
+
+    Raises ConfigError for unknown ones and for those that lack their key.
+    """
+    provider = resolve_provider(settings, load_keys(key_variables()))
+    strategy = _strategy(settings, docs, provider)
+    settled = settings.model_copy(update={"model_provider": provider, "strategy": strategy})
+    if not strategy and not settings.sources:
+        return settled
+    from deep_research.assembly.web_search import chosen_sources  # noqa: PLC0415 - only for the web
+    from deep_research.sources import variables  # noqa: PLC0415
+
+    keys = load_keys(variables(None if strategy else {*settings.sources, *settings.source_options}))
+    names = chosen_sources(settled, keys, question=question, language=detect(question))
+    return settled.model_copy(update={"sources": names})
+
+
+def _strategy(settings: Settings, docs: Sequence[str], provider: str) -> str:
+    """Return the strategy of a run; a user with a model and without documents wants the web searched."""
+    usual = "auto" if not settings.sources and not docs and provider != "finder" else ""
+    return settings.strategy or usual
+
+
+def begin_run(
+    settings: Settings, *, home: Path, docs: Sequence[str], question: str, wanted_id: str = "", **told: Any
+) -> RunStore:
+    """Make a run with what it will use settled; `told` is the rest of its record.
+
+    Raises ConfigError for what cannot be used (nothing is made then), StoreError for an unusable disk.
+    """
+    check_usable(docs, settings, home=home)
+    settings = settle(settings, docs, question)
+    runs = open_runs(home)
+    known = {
+        "run_id": runs.new_id(wanted_id),
+        "question": question,
+        "status": "running",
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "docs": tuple(str(Path(d).expanduser().absolute()) for d in docs),
+        "mcp_servers": tuple(settings.mcp_servers),
+        "settings": settings.model_dump(exclude_defaults=True, exclude={"mcp_servers"}),
+    }
+    return runs.create(RunRecord(**{**known, **told}))
+
+
+class Preview(NamedTuple):
+    """What a run would use: provider, model ("" without one), documents, and web sources or strategy."""
+
+    provider: str
+    model: str
+    docs: tuple[str, ...]
+    web: str
+
+
+def preview(settings: Settings, docs: Sequence[str], *, home: Path) -> Preview:
+    """Return what a run would use. Raises ConfigError for paths, providers and settings that cannot be used."""
+    check_usable(docs, settings, home=home)
+    keys = load_keys(key_variables())
+    provider, model = resolve_provider(settings, keys), choose_model(settings, keys)
+    web = ", ".join(settings.sources) or _strategy(settings, docs, provider)
+    return Preview(provider, model.model if model is not None else "", tuple(docs), web)

@@ -1,0 +1,215 @@
+"""Places on the web for a run: sources by name or strategy, and the pages behind their results."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from claimcheck.language import detect
+from deep_research.assembly.giving_up import GivingUp
+from deep_research.assembly.page_access import OnGap, QuestionPages, RunPages, addresses_in, document_of, page_or_copy
+from deep_research.concurrency import in_background
+from deep_research.data import Document, Found, SearchResult
+from deep_research.errors import ConfigError, NotFound, SourceError
+from deep_research.i18n.catalog import gap_of
+from deep_research.ports import Journal, Library, SearchPlace
+from deep_research.settings import Settings, load_keys
+from deep_research.state_files import PAGES, REJECTED, make_private_folder
+from deep_research.stores.open_stores import shared_limits
+from deep_research.worker_pool import in_worker_thread
+
+if TYPE_CHECKING:
+    from deep_research.assembly.environment import Job, RunEnvironment
+    from deep_research.fetch.addresses import KnownAddresses
+    from deep_research.fetch.page_fetcher import Fetcher
+    from deep_research.fetch.web import Web, WebOptions
+    from deep_research.isolated_reading import RejectedDocuments
+    from deep_research.sources._api import ApiSource
+
+
+def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str, language: str) -> tuple[str, ...]:
+    """Return the names of the sources of a run, in order of trust: those named, then those of the strategy.
+
+    Raises ConfigError for an unknown source or strategy, and for a named source that lacks its key.
+    """
+    from deep_research.sources import api_sources, source_rows, strategy_sources  # noqa: PLC0415 - only with web sources
+
+    named = None if settings.strategy else settings.sources
+    rows = {row.name: row for row in source_rows(keys, settings.source_options, names=named)}
+    for name in settings.sources:
+        if name not in rows:
+            near = difflib.get_close_matches(name, api_sources(), n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            message = f"There is no source {name!r}.{hint} `deep-research sources` lists all of them."
+            raise ConfigError(message, setting="sources", value=name)
+        if rows[name].missing:
+            message = f"The source {name!r} is not ready: {rows[name].missing}."
+            raise ConfigError(message, setting="sources", value=name)
+    wanted = list(settings.sources)
+    if settings.strategy:
+        ready = {row.name for row in rows.values() if row.ready}
+        has_model = settings.model_provider != "finder"
+        wanted += strategy_sources(settings.strategy, language, ready, question=question, whole=has_model)
+    return tuple(dict.fromkeys(wanted))
+
+
+class WebPlaces:
+    """The web sources of one run and its single pages, with the one way out they share."""
+
+    def __init__(self, web: "Web", fetcher: "Fetcher", places: Sequence[SearchPlace], pages: RunPages) -> None:
+        self._web = web
+        self._fetcher = fetcher
+        self.places = tuple(places)
+        self.pages = pages
+
+    @property
+    def known(self) -> "KnownAddresses":
+        """The addresses that may be opened."""
+        return self._fetcher.known
+
+    def remember(self, library: Library) -> None:
+        """Take in the addresses that pages have named which the run read before it stopped."""
+        for source in library.sources():
+            snapshot = library.snapshot(source.id) if source.url.startswith("http") else None
+            if snapshot is not None:
+                self.known.add(source.url)
+                self.known.add_page_text(snapshot.text)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._fetcher.close()
+        await self._web.close()
+
+
+def open_web_places(
+    names: Sequence[str], job: "Job", environment: "RunEnvironment", journal: Journal, *, on_gap: OnGap
+) -> WebPlaces | None:
+    """Return the sources `names`, reading pages through one fetcher; the pages that the question names come first.
+
+    Without `names` only addresses in the question, and others that the user has named, may be opened; None when there
+    are none either. `journal` keeps each answer of a source. `on_gap` receives what the reader should know of a page
+    (an archived copy stands in for it).
+    """
+    settings, question = job.settings, job.question
+    asked = addresses_in(question)
+    named = (*asked, *job.addresses)
+    if not names and not named:
+        return None
+    from deep_research.fetch.addresses import KnownAddresses  # noqa: PLC0415 - only with web sources
+    from deep_research.fetch.web import Web  # noqa: PLC0415
+    from deep_research.fetch.web_api import JournaledApi  # noqa: PLC0415
+    from deep_research.isolated_reading import RejectedDocuments  # noqa: PLC0415
+    from deep_research.sources import open_source, variables  # noqa: PLC0415
+
+    make_private_folder(environment.home)  # of runs in a database nothing else lies there
+    keys = load_keys(variables(names))
+    options = {name: dict(settings.source_options.get(name, {})) for name in names}
+    # A follow-up comes later than the run: its pages are asked for as those of any other run are.
+    began = datetime.fromisoformat(job.record.created).timestamp() if job.before is None else inf
+    web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home, began))
+    api = JournaledApi(web.api, journal)
+    opened = [open_source(name, api, keys, options[name]) for name in names]
+    for source in opened:
+        source.asked_in = detect(question)
+    fetcher = web.fetcher(KnownAddresses((*named, *_written(options, keys))))
+    rejected = RejectedDocuments(environment.home / REJECTED)
+    pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses(named), rejected=rejected)
+    own = [QuestionPages(asked)] if asked else []
+    return WebPlaces(web, fetcher, [*own, *(WebPlace(source, fetcher, on_gap, rejected) for source in opened)], pages)
+
+
+def _web_options(
+    settings: Settings, options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str], home: Path, began: float
+) -> "WebOptions":
+    from deep_research.fetch.fetch_policies import LONGEST_SILENCE, FetchLimits  # noqa: PLC0415
+    from deep_research.fetch.page_fetcher import FetchOptions  # noqa: PLC0415 - only with web sources
+    from deep_research.fetch.web import WebOptions  # noqa: PLC0415
+    from deep_research.sources import api_rates, api_sources  # noqa: PLC0415
+
+    seconds = min(settings.model_timeout_seconds, LONGEST_SILENCE)
+    return WebOptions(
+        contact=settings.contact,
+        allowed_internal_hosts=settings.allowed_internal_hosts,
+        base_addresses=_written(options, keys),
+        proxy=settings.proxy,
+        api_rates=api_rates(api_sources({name})[name].read_options(given) for name, given in options.items()),
+        cache=home / PAGES,
+        silence_seconds=seconds,
+        fetch=FetchOptions(limits=FetchLimits().within(seconds), run_began=began),
+        shared=shared_limits(),
+    )
+
+
+def _written(options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the addresses that the user wrote into the settings: of APIs, feeds and services that a variable names."""
+    from deep_research.sources import api_sources  # noqa: PLC0415 - only with web sources
+
+    found: list[str] = []
+    for name, given in options.items():
+        kind = api_sources({name})[name]
+        usual = kind.read_options(None).addresses()
+        found += [url for url in kind.read_options(given).addresses() if url not in usual]
+        found += [keys[variable] for variable in kind.variables() if variable.endswith("_URL") and keys.get(variable)]
+    return tuple(found)
+
+
+class WebPlace:
+    """A source whose results are read where the API has no text: the page itself, or its archived copy."""
+
+    def __init__(
+        self,
+        source: "ApiSource[Any]",
+        fetcher: "Fetcher",
+        on_gap: OnGap,
+        rejected: "RejectedDocuments | None" = None,
+    ) -> None:
+        self._source, self._fetcher, self._on_gap, self._rejected = source, fetcher, on_gap, rejected
+        self._giving_up = GivingUp()
+        self.name, self.purpose = source.name, source.purpose
+        self.prepare = source.prepare
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        """See `ports.SearchPlace.search`; the addresses of the results may be opened from now on."""
+        result = await self._giving_up.ask(lambda: self._source.search(query, limit=limit))
+        for found in result.found:
+            self._fetcher.known.add(found.url)
+            self._fetcher.known.add_page_text(found.document.text if found.document else "")
+        return result
+
+    async def read(self, found: Found) -> Document:
+        """Return the source's own text of a result, else the page's. Raises SourceError.
+
+        Addresses written in the text may be opened from now on.
+        """
+        document = await (self._whole(found) if found.excerpt else self._read(found))
+        if "://" in document.text:
+            await in_background(self._fetcher.known.add_page_text, document.text)
+        return document
+
+    async def _whole(self, found: Found) -> Document:
+        """Return the text behind an excerpt, or the excerpt and a gap if the text cannot be read."""
+        try:
+            return await self._read(found.model_copy(update={"document": None, "page_text": ""}))
+        except SourceError as error:
+            if found.document is None and not found.page_text:
+                raise
+            what = found.title or found.url
+            self._on_gap(gap_of(what, "only_excerpt", source=self.name, place=self.name, error=error.message))
+            return await self._source.read(found)
+
+    async def _read(self, found: Found) -> Document:
+        try:
+            return await self._source.read(found)
+        except NotFound:
+            if not found.url:
+                raise
+        page = await page_or_copy(
+            self._fetcher, found.url, title=found.title or found.url, origin=self.name, on_gap=self._on_gap
+        )
+        return await in_worker_thread(document_of, page, found, self._rejected)
+
+    async def close(self) -> None:
+        """See `ports.SearchPlace.close`; the connections are the run's."""
+        await self._source.close()

@@ -1,0 +1,200 @@
+"""`deep-research` without a question at a terminal: ask, watch, and go on asking about the report."""
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import click
+
+from claimcheck.language import detect
+from deep_research import __version__, api
+from deep_research import settings as settings_module
+from deep_research.api import Run
+from deep_research.cli.flags import settings_of
+from deep_research.cli.report_printer import came_from, print_answer, print_markdown, print_report, reference_line
+from deep_research.cli.run_commands import as_it_is, list_lines, passage_text
+from deep_research.cli.session import Interrupted, Session
+from deep_research.cli.terminal_input import Prompt
+from deep_research.cli.wrapped_text import echo_wrapped
+from deep_research.conversation.remarks import read_remark
+from deep_research.data import Report
+from deep_research.errors import ConfigError, ResearchError
+from deep_research.i18n.catalog import phrase
+from deep_research.settings import Settings
+from deep_research.state_files import HISTORY
+
+
+def greeting(settings: Settings, docs: Sequence[str]) -> str:
+    """Return the greeting. Raises ConfigError for a path, provider or setting that cannot be used."""
+    used = api.preview_run(settings, docs)
+    model = f"{used.provider} {used.model}" if used.model else "none (finder); sentences are quoted word for word"
+    places = [*used.docs, *([f"web: {used.web}"] if used.web else [])]
+    return "\n".join(
+        [
+            f"deep-research {__version__}",
+            f"Model:    {model}",
+            f"Searches: {' · '.join(places) or 'the bundled library (name your own documents with --docs PATH)'}",
+            "Type a question. /help lists the commands, Ctrl-D leaves.",
+        ]
+    )
+
+
+_SHOWN_RUNS = 10
+
+
+class _Command(NamedTuple):
+    """A slash command: what it takes, what it is for, and what it does with its words."""
+
+    takes: str
+    purpose: str
+    do: Callable[[str], None]
+
+
+class Conversation:
+    """Questions and answers until the user leaves; the flags of the command hold for all of them."""
+
+    def __init__(self, flags: dict[str, Any]) -> None:
+        self._flags = flags
+        # In a pager the next question would be typed into it.
+        self._session = Session({**flags, "no_pager": True})
+        self._run: Run | None = None
+        self._report: Report | None = None
+        self._left = False
+        self._commands = {
+            "/new": _Command("QUESTION", "research something new", self._new),
+            "/report": _Command("", "show the report again", self._show_report),
+            "/sources": _Command("", "list what the report cites, with the ids of the passages", self._sources),
+            "/show": _Command("ID", "show a passage (s7p3) and where it was read", self._passage),
+            "/answers": _Command("", "list the questions asked about the report", self._answers),
+            "/save": _Command("FILE", "write the report (Markdown) to a file", self._save),
+            "/runs": _Command("", "list the last runs", self._runs),
+            "/open": _Command("RUN", "ask about an earlier run, or go on with one that was stopped", self._open),
+            "/help": _Command("", "show this", self._help),
+            "/quit": _Command("", "leave (or Ctrl-D)", self._quit),
+        }
+
+    def hold(self) -> int:
+        """Talk until the user leaves; returns the exit code. Raises ConfigError for flags that cannot be used."""
+        echo_wrapped(greeting(settings_of(self._flags), self._flags.get("docs") or ()), err=True)
+        prompt = Prompt(history=settings_module.home() / HISTORY, words=tuple(self._commands))
+        try:
+            while not self._left:
+                try:
+                    if line := prompt.line("\n> "):
+                        self._take(line)
+                except (Interrupted, KeyboardInterrupt):
+                    click.echo("", err=True)  # the line is given up, or the run; Ctrl-D leaves
+                except EOFError:
+                    click.echo("", err=True)
+                    break
+        finally:
+            prompt.close()
+        return 0
+
+    def _take(self, line: str) -> None:
+        """Do what a line says; what goes wrong ends the line, not the conversation."""
+        try:
+            if line.startswith("/"):
+                self._command(line)
+            elif self._remark(line):
+                pass
+            elif self._report is not None and self._report.answered:
+                self._follow_up(line)
+            else:
+                self._new(line)
+        except ResearchError as error:
+            echo_wrapped(f"Error: {error.message}", err=True)
+        except OSError as error:
+            echo_wrapped(f"Error: {error.strerror or error}.", err=True)
+
+    def _remark(self, line: str) -> bool:
+        """Answer a line that asks nothing of the documents ("thanks"); return whether it is one."""
+        remark = read_remark(line)
+        if remark is None:
+            return False
+        if remark in ("leave", "help"):
+            self._command({"leave": "/quit", "help": "/help"}[remark])
+        else:
+            print_markdown(phrase(f"remark_{remark}", detect(line)))
+        return True
+
+    def _command(self, line: str) -> None:
+        name, _, words = line.partition(" ")
+        known = self._commands.get(name.lower()) or self._commands.get(
+            {"/exit": "/quit", "/?": "/help", "/list": "/runs"}.get(name, "")
+        )
+        if known is None:
+            near = difflib.get_close_matches(name, self._commands, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            echo_wrapped(f"There is no command {name[:40]!r}.{hint} /help lists all.", err=True)
+        elif known.takes and not words.strip():
+            echo_wrapped(f"Use: {name} {known.takes} — {known.purpose}.", err=True)
+        else:
+            known.do(words.strip())
+
+    def _new(self, question: str) -> None:
+        self._carry_out(self._session.begin(question))
+
+    def _carry_out(self, run: Run) -> None:
+        report = self._session.carry_out(run)
+        self._run, self._report = run, report
+        self._session.deliver(run, report)
+        if report.answered:
+            echo_wrapped("Ask about this report, or /new QUESTION for another research.", err=True)
+
+    def _follow_up(self, question: str) -> None:
+        run, _ = self._current()
+        print_answer(self._session.follow_up(run, question))
+
+    def _current(self) -> tuple[Run, Report]:
+        """Return the run of the conversation with its report. Raises ConfigError when there is none."""
+        if self._run is None or self._report is None:
+            raise ConfigError("There is no report yet; ask a question first, or /open a run.", setting="run", value="")
+        return self._run, self._report
+
+    def _show_report(self, _words: str) -> None:
+        print_report(self._current()[1], paged=True)
+
+    def _sources(self, _words: str) -> None:
+        report = self._current()[1]
+        echo_wrapped("\n".join(reference_line(reference) for reference in report.references) or "Nothing is cited.")
+
+    def _passage(self, words: str) -> None:
+        echo_wrapped(passage_text(self._current()[0], words.strip("[] ")))
+
+    def _answers(self, _words: str) -> None:
+        made = self._current()[0].follow_ups()
+        echo_wrapped("\n".join(f"{one.number}. {one.question} — {came_from(one)}" for one in made) or "None yet.")
+
+    def _save(self, words: str) -> None:
+        from pathlib import Path  # noqa: PLC0415
+
+        path = Path(words).expanduser().absolute()
+        if path.is_dir() or not path.parent.is_dir():
+            raise ConfigError(f"{words!r} is no place for a file.", setting="save", value=words)
+        api.save_text(path, self._current()[1].report)
+        echo_wrapped(f"Report: {path}", err=True)
+
+    def _runs(self, _words: str) -> None:
+        records = map(as_it_is, api.list_runs()[:_SHOWN_RUNS])
+        echo_wrapped("\n".join(line for record in records for line in list_lines(record)) or "No runs yet.")
+
+    def _open(self, words: str) -> None:
+        run = api.open_run(words)
+        if not run.has_report:
+            self._carry_out(run)
+            return
+        self._run, self._report = run, run.report
+        echo_wrapped(f"Now talking about: {self._report.title} (run {run.id}). /report shows it.", err=True)
+
+    def _help(self, _words: str) -> None:
+        rows = [(f"{name} {command.takes}".strip(), command.purpose) for name, command in self._commands.items()]
+        width = max(len(usage) for usage, _ in rows)
+        echo_wrapped(
+            "\n".join(f"  {usage:<{width}}  {purpose}" for usage, purpose in rows)
+            + "\nAnything else is a question: about the report where there is one, else to be researched."
+            + "\nCtrl-C stops a run (its state is kept) or clears the line."
+        )
+
+    def _quit(self, _words: str) -> None:
+        self._left = True

@@ -1,0 +1,241 @@
+"""What a user answers to a plan that was shown: yes, no, an edited outline, or changes in a few plain forms.
+
+The forms are `word numbers`, `word: text` and `word number: text` ("drop 2", "add: Costs", 改名 2：速度), one on a line or
+between semicolons; the words stand in the lexica (`plan`). Whatever else is said, the reasoner reads. Numbers are
+those of the plan as it was shown, also after an earlier change of the same answer.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Literal, NamedTuple
+
+from claimcheck.lexicon import any_of, words
+from deep_research.conversation.plan_outline import (
+    MAX_TEXT,
+    MAX_TITLE,
+    clip,
+    fold_blanks,
+    is_outline,
+    parse_outline,
+    section_of,
+)
+from deep_research.conversation.replies import confirms, rejects
+from deep_research.data import MAX_SECTIONS, Brief, PlanChange, PlanEdit, Section
+from deep_research.i18n.catalog import phrase
+
+_LINES = re.compile(r"[\n;；]+")
+_DETAIL = re.compile(r"(?<!\s)(?:\s+[-–—]{1,2}\s+|\s*(?:——|[:：])\s*)")
+_POINTS = re.compile(r"(?:(?<!\s)\s++)?[,，、|]\s*")
+_NUMBERS = r"(?P<numbers>\d{1,2}(?:[\s,，、]++\d{1,2})*)"
+_TEXT = r"(?P<text>.*)"
+_FORMS: dict[PlanChange, str] = {
+    "drop": rf"\s*+[:：]?\s*+{_NUMBERS}",
+    "move": rf"\s*+[:：]?\s*+{_NUMBERS}",
+    "rename": rf"\s*{_NUMBERS}\s*[:：]\s*{_TEXT}",
+    "focus": rf"\s*{_NUMBERS}\s*[:：]\s*{_TEXT}",
+    "describe": rf"\s*{_NUMBERS}\s*[:：]\s*{_TEXT}",
+    "add": rf"\s*[:：]\s*{_TEXT}",
+    "title": rf"\s*[:：]\s*{_TEXT}",
+    "objective": rf"\s*[:：]\s*{_TEXT}",
+}
+"""What follows the word of a change."""
+_ONE = frozenset({"rename", "focus", "describe"})
+"""Changes of one section."""
+
+
+@cache
+def _forms() -> dict[PlanChange, re.Pattern[str]]:
+    return {
+        change: re.compile(rf"/?{any_of(words(f'plan.{change}'))}{rest}[.。!！]?", re.IGNORECASE)
+        for change, rest in _FORMS.items()
+    }
+
+
+def read_edit(line: str) -> PlanEdit | None:
+    """Return the change that a line asks for in one of the forms; None where it has none of them."""
+    for change, form in _forms().items():
+        if not (match := form.fullmatch(line.strip())):
+            continue
+        said = match.groupdict()
+        numbers = [int(number) for number in re.findall(r"\d+", said.get("numbers") or "")]
+        text = (said.get("text") or "").strip()
+        if change == "move":
+            return (
+                PlanEdit(change=change, sections=(numbers[0],), to=numbers[1], said=line) if len(numbers) == 2 else None
+            )
+        if change in _ONE and len(numbers) != 1:
+            return None
+        if change == "add":
+            text, *detail = _DETAIL.split(text, maxsplit=1)
+            return PlanEdit(change=change, text=text, detail="".join(detail), said=line)
+        return PlanEdit(change=change, sections=tuple(numbers), text=text, said=line)
+    return None
+
+
+class PlanAnswer(NamedTuple):
+    """What the user says to a plan.
+
+    `brief` is the plan after it (the same unless `edited`); `problems` say in the user's language what could not be
+    done. `is_clear` is false where code could not read all of the answer.
+    """
+
+    kind: Literal["confirmed", "rejected", "edited", "unclear"]
+    brief: Brief
+    problems: tuple[str, ...] = ()
+    is_clear: bool = True
+
+
+def read_plan_answer(answer: str, brief: Brief) -> PlanAnswer:
+    """Return what `answer` means for the plan `brief`; changes that cannot be made are told, the others are made."""
+    answer = fold_blanks(answer)
+    if is_outline(answer):
+        return _from_outline(answer, brief)
+    lines = [line.strip() for line in _LINES.split(answer) if line.strip()]
+    read = {line: read_edit(line) for line in lines}
+    edits = [edit for edit in read.values() if edit is not None]
+    unread = tuple(
+        _problem(line, phrase("plan_not_understood", brief.language)) for line in lines if read[line] is None
+    )
+    if edits:
+        made = apply_edits(brief, edits)
+        return made._replace(problems=(*made.problems, *unread), is_clear=not unread)
+    if rejects(answer):
+        return PlanAnswer("rejected", brief)
+    if confirms(answer):
+        return PlanAnswer("confirmed", brief)
+    return PlanAnswer("unclear", brief, unread[:1], is_clear=False)
+
+
+def apply_edits(brief: Brief, edits: Sequence[PlanEdit]) -> PlanAnswer:
+    """Return the plan with the changes that can be made, and what could not be."""
+    draft = _Draft(brief)
+    problems: list[str] = []
+    for edit in edits:
+        try:
+            _CHANGES[edit.change](draft, edit)
+        except ValueError as problem:
+            problems.append(_problem(edit.said or edit.change, problem))
+    return PlanAnswer("edited", draft.finished(), tuple(problems))
+
+
+def _problem(said: str, problem: object) -> str:
+    return f"“{said[:80]}”: {problem}"
+
+
+def _from_outline(answer: str, brief: Brief) -> PlanAnswer:
+    edited = parse_outline(answer, brief)
+    titles = [section.title for section in edited.sections]
+    problem = ""
+    if not titles:
+        problem = phrase("plan_no_sections", brief.language)
+    elif repeated := next((title for title in titles if titles.count(title) > 1), ""):
+        problem = phrase("plan_same_title", brief.language, title=repeated)
+    elif len(titles) > MAX_SECTIONS:
+        problem = phrase("plan_too_many", brief.language, count=len(titles), limit=MAX_SECTIONS)
+    return PlanAnswer("edited", brief if problem else edited, (problem,) if problem else ())
+
+
+class _Draft:
+    """A plan while it is changed: sections with the numbers they were shown under."""
+
+    def __init__(self, brief: Brief) -> None:
+        self.brief = brief
+        self.rows: list[tuple[int, Section]] = list(enumerate(brief.sections, 1))
+
+    def say(self, name: str, **values: object) -> str:
+        """Return a phrase in the language of the plan."""
+        return phrase(name, self.brief.language, **values)
+
+    def place(self, number: int) -> int:
+        """Return where the section of a number stands. Raises ValueError (what to tell the user)."""
+        for place, (row, _) in enumerate(self.rows):
+            if row == number:
+                return place
+        shown = len(self.brief.sections)
+        gone = 1 <= number <= shown
+        raise ValueError(self.say("plan_section_gone" if gone else "plan_no_section", number=number, count=shown))
+
+    def put(self, place: int, section: Section) -> None:
+        """Replace the section at a place; no two may have one title."""
+        taken = {s.title.casefold() for at, (_, s) in enumerate(self.rows) if at != place}
+        if not section.title:
+            raise ValueError(self.say("plan_empty_title"))
+        if section.title.casefold() in taken:
+            raise ValueError(self.say("plan_same_title", title=section.title))
+        if place == len(self.rows):
+            if len(self.rows) >= MAX_SECTIONS:
+                raise ValueError(self.say("plan_too_many", count=len(self.rows) + 1, limit=MAX_SECTIONS))
+            self.rows.append((0, section))
+        else:
+            self.rows[place] = (self.rows[place][0], section)
+
+    def drop(self, numbers: Sequence[int]) -> None:
+        """Take sections out; one stays at least."""
+        places = {self.place(number) for number in numbers}
+        if len(places) >= len(self.rows):
+            raise ValueError(self.say("plan_last_section"))
+        self.rows = [row for place, row in enumerate(self.rows) if place not in places]
+
+    def finished(self) -> Brief:
+        """Return the plan as it is now."""
+        return self.brief.model_copy(update={"sections": tuple(section for _, section in self.rows)})
+
+
+def _drop(draft: _Draft, edit: PlanEdit) -> None:
+    draft.drop(edit.sections)
+
+
+def _add(draft: _Draft, edit: PlanEdit) -> None:
+    draft.put(len(draft.rows), section_of(edit.text, edit.detail, [f"{edit.text} {edit.detail}".strip()]))
+
+
+def _rename(draft: _Draft, edit: PlanEdit) -> None:
+    text, place = clip(edit.text, MAX_TITLE), _place(draft, edit)
+    before = draft.rows[place][1]
+    # The old name is no longer what the section is about; the new one is searched for.
+    queries = tuple(dict.fromkeys(text if query == before.title else query for query in (text, *before.queries)))
+    draft.put(place, before.model_copy(update={"title": text, "subject": "", "queries": queries}))
+
+
+def _focus(draft: _Draft, edit: PlanEdit) -> None:
+    place = _place(draft, edit)
+    points = [point for point in _POINTS.split(_text(draft, edit, MAX_TEXT)) if point]
+    before = draft.rows[place][1]
+    draft.put(place, section_of(before.title, "; ".join(points), points, before))
+
+
+def _describe(draft: _Draft, edit: PlanEdit) -> None:
+    place, text = _place(draft, edit), _text(draft, edit, MAX_TEXT)
+    draft.put(place, draft.rows[place][1].model_copy(update={"description": text}))
+
+
+def _move(draft: _Draft, edit: PlanEdit) -> None:
+    place, target = _place(draft, edit), edit.to
+    if not 1 <= target <= len(draft.rows):
+        raise ValueError(draft.say("plan_no_place", number=target, count=len(draft.rows)))
+    draft.rows.insert(target - 1, draft.rows.pop(place))
+
+
+def _title(draft: _Draft, edit: PlanEdit) -> None:
+    draft.brief = draft.brief.model_copy(update={"title": _text(draft, edit, MAX_TITLE)})
+
+
+def _objective(draft: _Draft, edit: PlanEdit) -> None:
+    draft.brief = draft.brief.model_copy(update={"objective": _text(draft, edit, MAX_TEXT)})
+
+
+def _place(draft: _Draft, edit: PlanEdit) -> int:
+    return draft.place(edit.sections[0] if edit.sections else 0)
+
+
+def _text(draft: _Draft, edit: PlanEdit, length: int) -> str:
+    if not (text := clip(edit.text, length)):
+        raise ValueError(draft.say("plan_empty_text"))
+    return text
+
+
+_CHANGES: dict[PlanChange, Callable[[_Draft, PlanEdit], None]] = {
+    "drop": _drop, "add": _add, "rename": _rename, "focus": _focus, "describe": _describe, "move": _move,
+    "title": _title, "objective": _objective,
+}  # fmt: skip

@@ -1,0 +1,79 @@
+"""Tell what a user's short answer to a question of ours means (the words stand in the lexica, `reply`)."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from claimcheck.lexicon import any_word
+
+_CLAUSES = re.compile(r"[,.;:!?。，、；：！？…~～\n]|\s[-–—]\s|\b(?:and|but|so)\b")
+
+
+@cache
+def _pattern(*names: str) -> re.Pattern[str]:
+    """Return a pattern of the ways of saying one of these meanings, in all languages."""
+    return re.compile("|".join(any_word(f"reply.{name}_patterns") for name in names))
+
+
+def _all_clauses(answer: str, *meanings: str) -> bool:
+    """Return whether every clause of an answer is of one of these meanings or a politeness, and at least one is of the meaning."""
+    clauses = [
+        _pattern("edge").sub("", part.strip(" \t\r\u3000\"'“”‘’()（）").casefold())
+        for part in _CLAUSES.split(answer.replace("’", "'"))
+    ]
+    clauses = [clause for clause in clauses if clause]
+    hits = [bool(_pattern(*meanings).fullmatch(clause)) for clause in clauses]
+    polite = [bool(_pattern("polite").fullmatch(clause)) for clause in clauses]
+    return any(hits) and all(hit or nice for hit, nice in zip(hits, polite, strict=True))
+
+
+def wants_to_skip(answer: str) -> bool:
+    """Return whether an answer to a clarification means "start now" or "I will not say" (also when it is empty).
+
+    The whole answer must mean it: "skip connections" and "just start with KRAS" are answers.
+    """
+    return not answer.strip() or _all_clauses(answer, "skip")
+
+
+def confirms(answer: str) -> bool:
+    """Return whether an answer to a shown plan means yes (also when it is empty, and when it says "start")."""
+    return wants_to_skip(answer) or _all_clauses(answer, "yes", "skip")
+
+
+def rejects(answer: str) -> bool:
+    """Return whether an answer to a shown plan means no: nothing is to be researched."""
+    return _all_clauses(answer, "no")
+
+
+def means(line: str, meaning: str) -> bool:
+    """Return whether all of a line says one thing, a politeness beside it: "thanks", "leave", "help", "summary", "verify"."""
+    return bool(line.strip()) and _all_clauses(line, meaning)
+
+
+_LETTERS = re.compile(r"(?:option\s+)?[(（]?([A-Ja-j])[.)）]?", re.IGNORECASE)
+
+
+@cache
+def _numbers() -> re.Pattern[str]:
+    prefix, suffix = any_word("reply.number_prefix_patterns"), any_word("reply.number_suffix_patterns")
+    return re.compile(rf"{prefix}?\s*(\d{{1,2}})\s*(?:[.)）、]|{suffix})?", re.IGNORECASE)
+
+
+@cache
+def _between() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:[,，、;；/+&]|{any_word('reply.joint_patterns')})\s*|\s+", re.IGNORECASE)
+
+
+def pick_options(answer: str, options: Sequence[str]) -> str:
+    """Return the options that an answer names by number or letter ("2", "B)", "1, 3", "第2个", "2번"), else the answer."""
+    said = answer.strip()
+    whole = _numbers().fullmatch(said) or _LETTERS.fullmatch(said)
+    parts = [said] if whole else [part for part in _between().split(said) if part]
+    picked: list[str] = []
+    for part in parts:
+        number, letter = _numbers().fullmatch(part), _LETTERS.fullmatch(part)
+        index = int(number[1]) - 1 if number else ord(letter[1].upper()) - ord("A") if letter else -1
+        if not 0 <= index < len(options):
+            return said
+        picked.append(options[index])
+    return "; ".join(dict.fromkeys(picked)) if picked else said

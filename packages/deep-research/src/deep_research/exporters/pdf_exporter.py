@@ -1,0 +1,216 @@
+"""The report as a PDF, set by Typst from a layout of ours; all texts reach it as data, none as markup.
+
+It is made as PDF/A-2b, which refuses a character that no font has: so nobody gets a page of empty boxes. Latin fonts
+lie in Typst itself; Chinese, Japanese and Korean ones come from the system or from a folder that is named.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from claimcheck.language import CJK
+from deep_research.data import ExportInput
+from deep_research.errors import ConfigError
+from deep_research.exporters.reference_formats import web_address
+from deep_research.i18n.catalog import phrase
+from deep_research.report.blocks import (
+    COLUMN_EDGES,
+    DOUBT_SIGN,
+    Block,
+    Break,
+    Chart,
+    Cite,
+    Code,
+    Document,
+    Doubt,
+    Heading,
+    Inline,
+    Items,
+    Paragraph,
+    Quote,
+    Table,
+    break_words,
+    column_widths,
+    plain_text,
+    text_width,
+)
+from deep_research.report.document import read_document
+
+_CJK_REGIONS = {"zh": ("SC", "cn"), "ja": ("JP", "jp"), "ko": ("KR", "kr")}
+_CJK_FAMILY = re.compile(
+    r"CJK|Source Han|Song|Hei\b|Ming|Mincho|Gothic|Gulim|Batang|Nanum|PingFang|YaHei|Hiragino|WenQuanYi"
+)
+_LATIN = {
+    "serif": ("Libertinus Serif",),
+    "sans": ("Inter", "Noto Sans", "Source Sans 3", "Helvetica Neue", "Segoe UI", "DejaVu Sans", "Libertinus Serif"),
+    "mono": ("DejaVu Sans Mono",),
+}
+"""What Latin letters are set in: the first that is there; the serif and the mono lie in Typst."""
+_LONG_ENOUGH_FOR_CONTENTS = 6
+_NO_FONT = re.compile(r'the text `"(?P<text>.{0,9000})"` could not be displayed')
+_MOST_REPLACED = 40
+_TABLE_LETTERS, _LINE_LETTERS = 92, 80
+"""So many letters stand side by side in a table, and in a line."""
+_LONGEST_UNBROKEN = 900
+"""A cell of so many letters may go over the end of a page."""
+
+
+class PdfExporter:
+    """Writes A4 pages with contents, links from citations to references, and page numbers."""
+
+    name = "pdf"
+    suffix = ".pdf"
+    media_type = "application/pdf"
+    purpose = "pages to print or send (PDF/A); needs the extra `pdf`, and a font for Chinese, Japanese or Korean"
+
+    def export(self, given: ExportInput) -> bytes:
+        """Return the PDF. Raises ConfigError without Typst, and where no font has the characters of the language."""
+        try:
+            import typst  # noqa: PLC0415 - heavy, and an extra
+        except ImportError as error:
+            message = "PDF needs Typst: pip install 'deep-research[pdf]' (or: pip install typst)."
+            raise ConfigError(message, setting="to", value="pdf") from error
+        folders = [given.font_folder] if given.font_folder else []
+        fonts = typst.Fonts(include_system_fonts=True, font_paths=folders)
+        layout = files("deep_research.exporters").joinpath("report.typ").read_bytes()
+        values = _values(given, fonts.families())
+        missing: dict[str, str] = {}
+        while True:
+            shown = json.dumps(_without(values, missing), ensure_ascii=False)
+            try:
+                made = typst.compile(
+                    layout, font_paths=fonts, format="pdf", pdf_standards=["a-2b"], sys_inputs={"report": shown}
+                )
+            except typst.TypstError as error:
+                found = _NO_FONT.search(str(error))
+                if found is None or len(missing) >= _MOST_REPLACED:
+                    raise
+                missing |= _replaced(found["text"])
+            else:
+                return bytes(made)
+
+
+def _replaced(text: str) -> dict[str, str]:
+    """Return what stands for the characters of a text that no font has. Raises ConfigError for Chinese and its like."""
+    if found := re.search(f"[{CJK}]", text):
+        message = (
+            f"No font has the character {found[0]!r}. Install one (Debian: apt install fonts-noto-cjk; Fedora: dnf install "
+            "google-noto-cjk-fonts), or name a folder with a font such as NotoSansCJK-Regular.otf: --fonts FOLDER."
+        )
+        raise ConfigError(message, setting="fonts", value=found[0])
+    return dict.fromkeys(text, "?")
+
+
+def _without(value: Any, missing: dict[str, str]) -> Any:
+    """Return JSON data with the characters replaced that no font has."""
+    if not missing:
+        return value
+    if isinstance(value, str):
+        return value.translate(str.maketrans(missing))
+    if isinstance(value, list):
+        return [_without(part, missing) for part in value]
+    return {name: _without(part, missing) for name, part in value.items()} if isinstance(value, dict) else value
+
+
+def _values(given: ExportInput, families: Sequence[str]) -> dict[str, Any]:
+    """Return what the layout shows."""
+    report, document = given.report, read_document(given)
+    language = report.language
+    counts = [{"kind": one.verdict, "number": str(one.number), "text": one.text} for one in document.counts]
+    headings = sum(isinstance(block, Heading) and block.level <= 2 for block in document.blocks)
+    is_cjk = language in _CJK_REGIONS
+    return {
+        "title": document.title or "-",
+        "run": report.run_id,
+        "made": document.made,
+        "lang": language if re.fullmatch("[a-z]{2,3}", language) else "en",
+        "region": _CJK_REGIONS[language][1] if is_cjk else None,
+        "justify": language != "ko",
+        "leading": 0.95 if is_cjk else 0.68,
+        "counts": [*counts, {"kind": "sources", "number": "", "text": document.cited}],
+        "contents": headings >= _LONG_ENOUGH_FOR_CONTENTS,
+        "contents-title": phrase("contents", language),
+        **{look: _families(look, language, families) for look in _LATIN},
+        "blocks": [_block(block) for block in document.blocks],
+        "references-title": document.references_title,
+        "references": _references(given, document),
+    }
+
+
+def _families(look: str, language: str, known: Sequence[str]) -> list[str]:
+    """Return the fonts of a look: ours for Latin, then those for Chinese and its like, the language's own first."""
+    suffix = _CJK_REGIONS.get(language, ("SC", ""))[0]
+    serif = ("Serif", "Song", "Ming", "Mincho", "Batang", "Myeongjo")
+    fit = [name for name in known if _CJK_FAMILY.search(name)]
+
+    def rank(name: str) -> tuple[bool, bool, str]:
+        return not name.endswith(f" {suffix}"), any(word in name for word in serif) != (look == "serif"), name
+
+    latin = next(name for name in (*_LATIN[look], "Libertinus Serif") if name in known or name == "Libertinus Serif")
+    return [latin, *sorted(fit, key=rank)]
+
+
+def _references(given: ExportInput, document: Document) -> list[dict[str, Any]]:
+    addresses = {reference.number: web_address(reference.url) for reference in given.report.references}
+    return [
+        {"number": number, "blocks": [_block(block) for block in blocks], "address": addresses.get(number, "")}
+        for number, blocks in document.references.items()
+    ]
+
+
+def _block(block: Block) -> dict[str, Any]:
+    if isinstance(block, Heading):
+        return {"type": "heading", "level": block.level, "content": _inlines(block.content)}
+    if isinstance(block, Paragraph):
+        return {"type": "paragraph", "own": block.is_own, "content": _inlines(block.content)}
+    if isinstance(block, Code):
+        return {"type": "code", "text": block.text}
+    if isinstance(block, Quote):
+        return {"type": "quote", "blocks": [_block(part) for part in block.blocks]}
+    if isinstance(block, Items):
+        items = [[_block(part) for part in item] or [_block(Paragraph(()))] for item in block.items]
+        return {"type": "items", "start": block.start, "items": items}
+    if isinstance(block, Chart):
+        bars = [{"label": b.label, "value": _inlines(b.value), "share": round(b.share * 100, 1)} for b in block.bars]
+        return {"type": "chart", "title": block.title, "bars": bars}
+    return _table(block)
+
+
+def _table(block: Table) -> dict[str, Any]:
+    """Return a table with the widths of its columns; a cell that is longer than a page may go over its end."""
+    count = len(block.head)
+    rows = [[*row, *[()] * count][:count] for row in block.rows]
+    widths = column_widths(block, _TABLE_LETTERS)
+    rooms = [width - COLUMN_EDGES // 2 for width in widths]
+    longest = [max(text_width(plain_text(row[n])) for row in (block.head, *rows)) for n in range(count)]
+    return {
+        "type": "table",
+        "breakable": max(longest, default=0) > _LONGEST_UNBROKEN,
+        "widths": widths,
+        "head": [_inlines(cell, room) for cell, room in zip(block.head, rooms, strict=True)],
+        "rows": [[_inlines(cell, room) for cell, room in zip(row, rooms, strict=True)] for row in rows],
+    }
+
+
+def _inlines(content: Sequence[Inline], room: int = _LINE_LETTERS) -> list[dict[str, Any]]:
+    return [_inline(part, room) for part in content] or [
+        {"type": "text", "text": "", "bold": False, "italic": False, "code": False}
+    ]
+
+
+def _inline(part: Inline, room: int) -> dict[str, Any]:
+    if isinstance(part, Break):
+        return {"type": "break"}
+    if isinstance(part, Cite):
+        return {"type": "cite", "number": part.number}
+    if isinstance(part, Doubt):
+        return {"type": "doubt", "sign": DOUBT_SIGN, "text": part.told}
+    return {
+        "type": "text",
+        "text": break_words(part.text, room),
+        "bold": part.bold,
+        "italic": part.italic,
+        "code": part.code,
+    }

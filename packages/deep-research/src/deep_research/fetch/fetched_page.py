@@ -1,0 +1,148 @@
+"""What a fetch brings, and the addresses that a page names: what may be opened after it was read."""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from claimcheck.text.cleaning import fold
+from deep_research.errors import Blocked
+from deep_research.fetch.addresses import join_address, named_in_page, parse_address
+from deep_research.text.page_noise import gives_orders, is_hidden
+
+MAX_LINKS = 5_000
+_HTML = ("text/html", "application/xhtml+xml")
+_XML = ("application/xml", "text/xml", "application/rss+xml", "application/atom+xml")
+_TEXT = ("text/", "application/json")
+_UNSEEN = frozenset("script style noscript template svg iframe object select textarea dialog".split())
+_TOLD = frozenset(("alternate", "canonical", "next", "prev", "self", "related", "shortlink", "enclosure", "via"))
+"""Relations of a `link` that lead to content; others load something (prefetch, stylesheet)."""
+_FURNITURE = frozenset(("nav", "header", "footer", "aside"))
+_PARAGRAPH, _LONGEST_WORDS = 2_000, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as it was fetched. `url` is the address asked for, `final_url` where redirects led.
+
+    `media_type` is what the body is (not only what the server said); `charset` an encoding that the
+    body is declared in and decodes in, None when that must be guessed. `retrieved_at` is ISO 8601 in
+    UTC: when the server gave or confirmed the body. `archived_url` is the dead address that an
+    archived copy stands for, "" for a live page.
+    """
+
+    url: str
+    final_url: str
+    status: int
+    media_type: str
+    charset: str | None
+    body: bytes
+    retrieved_at: str
+    archived_url: str = ""
+
+
+def links_of(page: Page) -> dict[str, str]:
+    """Return the web addresses a page names, in order, at most 5,000, each with the words of its text that link to it.
+
+    A link of a menu, or of the head or foot of a page, has no words. Of HTML and feeds these are the links, of other
+    text the addresses written in it; a PDF's text is for its reader to give (`KnownAddresses.add_page_text`). What no
+    visitor sees names nothing, nor does a link in an order to the reader.
+    """
+    if page.media_type in (*_HTML, *_XML):
+        found = _of_markup(page)
+    elif page.media_type.startswith(_TEXT):
+        found = ((url, "") for url in named_in_page(page.body.decode(page.charset or "utf-8", "replace")))
+    else:
+        return {}
+    links: dict[str, str] = {}
+    for link, words in found:
+        links[link] = links.get(link) or words
+        if len(links) >= MAX_LINKS:
+            break
+    return links
+
+
+def _of_markup(page: Page) -> Iterator[tuple[str, str]]:
+    root = _tree(page)
+    if root is None:
+        return
+    base = parse_address(page.final_url)
+    around: dict[Any, str | None] = {}
+    for element in _visible(root):
+        name = element.tag.rpartition("}")[2].lower()
+        reference = _reference(element, name, around)
+        with suppress(Blocked):
+            address = join_address(base, reference)
+            if name == "base":
+                base = address
+            else:
+                yield address.url, _words(element) if name == "a" else ""
+
+
+def _visible(root: Any) -> Iterator[Any]:
+    """The elements of a page without those that no visitor sees and what is in them."""
+    walk = import_module("lxml.etree").iterwalk(root, events=("start",))
+    for _, element in walk:
+        if not isinstance(element.tag, str):
+            continue
+        name = element.tag.rpartition("}")[2].lower()
+        if name in _UNSEEN or element.get("aria-hidden") == "true" or is_hidden(element.attrib):
+            walk.skip_subtree()
+        else:
+            yield element
+
+
+def _tree(page: Page) -> Any:
+    etree = import_module("lxml.etree")  # heavy, without types, and only pages need it
+    if page.media_type in _HTML:
+        parser = etree.HTMLParser(encoding=page.charset, no_network=True, recover=True)
+    else:
+        parser = etree.XMLParser(no_network=True, recover=True, resolve_entities=False, load_dtd=False)
+    try:
+        return etree.fromstring(page.body, parser)
+    except (etree.XMLSyntaxError, ValueError, LookupError):
+        return None
+
+
+def _reference(element: Any, name: str, around: dict[Any, str | None]) -> str:
+    """Return what an element of this name refers to; "" for nothing. `around` keeps the words of paragraphs."""
+    if name in ("a", "area", "base"):
+        href = "" if name == "a" and _is_order(element, around) else element.get("href")
+    elif name == "link":
+        href = element.get("href") if _TOLD.issuperset((element.get("rel") or "").lower().split()) else ""
+        href = href or element.text
+    elif name in ("guid", "id"):
+        href = element.text if (element.text or "").strip().startswith(("http://", "https://")) else ""
+    else:
+        return ""
+    # A browser drops line breaks and tabs inside an address, and so must who reads what it links to.
+    return re.sub(r"[\t\r\n]", "", href or "")
+
+
+def _is_order(link: Any, around: dict[Any, str | None]) -> bool:
+    """Whether a link stands in an order to the reader: its own words, or those around it."""
+    parent = link.getparent()
+    if parent not in around:  # read once, not once for each link in it
+        # Around a link that stands in no paragraph is the whole page.
+        around[parent] = None if parent is None else _short_text(parent)
+    words = around[parent]
+    return gives_orders((_short_text(link) or "") if words is None else words)
+
+
+def _words(link: Any) -> str:
+    """Return the words of a link in the text of a page."""
+    around = (one.tag for one in link.iterancestors())
+    return "" if not _FURNITURE.isdisjoint(around) else fold(_short_text(link) or "")[:_LONGEST_WORDS]
+
+
+def _short_text(element: Any) -> str | None:
+    """Return the text of an element, None for one longer than a paragraph."""
+    parts, size = [], 0
+    for part in element.itertext():
+        parts.append(part)
+        size += len(part)
+        if size > _PARAGRAPH:
+            return None
+    return "".join(parts)

@@ -1,0 +1,246 @@
+"""Find the places of a library where a question may be answered. Nothing is claimed: places are ranked and shown.
+
+The work is bounded: `MOST_TERMS` terms of a question, `CANDIDATES` passages for each of at most `MOST_PARTS` parts.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from claimcheck.language import detect, is_cjk
+from claimcheck.text.tokens import content_terms
+from deep_research.data import PassageHit
+from deep_research.finding.places import PartPlaces, Place, QuestionPlaces, Stretch
+from deep_research.finding.question import Part, read_question
+from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
+from deep_research.finding.same_texts import Shown
+from deep_research.finding.stretches import make_place, make_stretch
+from deep_research.finding.text_units import Texts
+from deep_research.finding.words import COMMON, Word, has_all, is_run, read_words, weigh
+from deep_research.ports import Library
+
+CANDIDATES, LOOKED_AT = 60, 40
+"""Passages that a search brings for a part, and how many of the best have their text cut into units."""
+PLACES = 10
+_OF_ONE = 4
+"""Places of one source among them."""
+_BOTH = 1.5
+"""What a place gains that has all the things compared."""
+_OTHER_LANGUAGE = 0.6
+"""What a place is worth in another language where the reader's own is there too."""
+_UNSTRUCTURED = 0.8
+"""What a place is worth in a format without headings, lists and tables where others are there too."""
+_PLAIN = frozenset(("application/pdf", "text/plain"))
+_SAMPLE = 6_000
+"""Characters of a document by which its language is told."""
+_SCANNED = 4_000_000
+"""Characters that are looked through for a passage that has all words."""
+
+
+class Thing(NamedTuple):
+    """One of the things that a part compares: its words, and the places in order of what they have of it."""
+
+    words: tuple[Word, ...]
+    places: tuple[Best, ...]
+
+
+class Ranked(NamedTuple):
+    """A part of a question with its places in order, its words, weighed, and the things that it compares.
+
+    `ordering` are sources of which something is not shown, see `PartPlaces`.
+    """
+
+    part: Part
+    places: tuple[Best, ...]
+    words: tuple[Word, ...]
+    things: tuple[Thing, ...] = ()
+    ordering: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the texts of the places, as a ranker compares them."""
+        return [best.section.text[best.unit.start : best.unit.end] for best in self.places]
+
+    def reordered(self, scores: Sequence[float]) -> "Ranked":
+        """Return it in the order of a ranker's `scores`; as it is where they are not one for each place."""
+        if len(scores) != len(self.places):
+            return self
+        order = sorted(range(len(scores)), key=lambda number: -scores[number])
+        return self._replace(places=tuple(self.places[number] for number in order))
+
+
+def find(question: str, language: str, library: Library, sources: Sequence[str] = ()) -> QuestionPlaces:
+    """Return the places where `question` may be answered, of all sources or of `sources` (ids)."""
+    asked = read_question(question, language)
+    spoken = detect(question, default=language)
+    ranked = [rank_places(part, spoken, library, sources) for part in asked.parts]
+    parts = tuple(show_places(one, library, sources) for one in ranked)
+    return QuestionPlaces(parts=parts, cut=asked.cut, language=foreign_language(parts, spoken, library))
+
+
+def rank_places(part: Part, language: str, library: Library, sources: Sequence[str] = ()) -> Ranked:
+    """Return the places for one part of a question, best first."""
+    hits = _search(part, library, sources)
+    words, context = _weighed(part, hits)
+    texts = Texts(library)
+    ranked = _in_reader_language(_rank(part.text, hits, words, context, texts), language)
+    named = [tuple(_weighed_like(read_words(thing, language), words)) for thing in part.things]
+    rest = [word for word in words if all(word.whole != other.whole for thing in named for other in thing)]
+    things = [Thing(own, tuple(_rank(part.text, hits, [*own, *rest], context, texts))) for own in named]
+    if things:
+        ranked = _both_first(ranked, named)
+    return Ranked(part, tuple(ranked), tuple(words), tuple(things), tuple(texts.ordering))
+
+
+def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -> PartPlaces:
+    """Return what is shown for one part: the best place whole, other places, and which words do not stand together."""
+    part, words = ranked.part, ranked.words
+    asked = [word for word in part.words if word.worth > COMMON] or list(part.words)
+    named = [word for word in asked if not is_run(word.text)]  # what is a word of other scripts, nobody knows
+    shown = Shown()
+    stretches = _stretches(ranked, shown, library)
+    together, missing, closest, complete = _together(named, ranked.places, library, sources)
+    return PartPlaces(
+        text=part.text,
+        words=tuple(word.text for word in named),
+        missing=missing,
+        together=together,
+        closest=closest,
+        is_complete=complete,
+        is_covered=any(has_all(asked, one.candidate.terms | one.candidate.above) for one in ranked.places),
+        things=part.things,
+        ordering=tuple(source.title for source in map(library.source, ranked.ordering) if source is not None),
+        stretches=tuple(stretches),
+        places=_places(ranked.places, words, shown, library),
+    )
+
+
+def _search(part: Part, library: Library, sources: Sequence[str]) -> list[PassageHit]:
+    """Return what the searches for a part bring: for all of it, and for each thing that it compares."""
+    context = " ".join(word.text for word in part.context)
+    query = f"{part.text} {context}".strip()
+    found = list(library.search(query, limit=CANDIDATES, sources=sources))
+    best = found[0].score if found else 1.0
+    known = {hit.passage.id for hit in found}
+    for thing in part.things:
+        of_thing = library.search(thing, limit=CANDIDATES // 3, sources=sources)
+        scale = best / of_thing[0].score if of_thing else 1.0
+        new = [hit for hit in of_thing if hit.passage.id not in known]
+        known.update(hit.passage.id for hit in new)
+        found += [hit.model_copy(update={"score": 0.6 * scale * hit.score}) for hit in new]
+    return found
+
+
+def _weighed(part: Part, hits: Sequence[PassageHit]) -> tuple[list[Word], list[Word]]:
+    said = [frozenset(content_terms(f"{hit.title}\n{hit.passage.heading}\n{hit.passage.text}")) for hit in hits]
+    return weigh(part.words, said), weigh(part.context, said)
+
+
+def _weighed_like(words: Sequence[Word], like: Sequence[Word]) -> list[Word]:
+    worth = {word.whole: word.worth for word in like}
+    return [word._replace(worth=worth.get(word.whole, word.worth)) for word in words]
+
+
+def _rank(
+    text: str, hits: Sequence[PassageHit], words: Sequence[Word], context: Sequence[Word], texts: Texts
+) -> list[Best]:
+    top = max((hit.score for hit in hits), default=1.0) or 1.0
+    judged = [judge_passage(hit.passage, hit.title, hit.score / top, words, context) for hit in hits]
+    best: list[Candidate] = sorted(judged, key=lambda candidate: -candidate.worth)[:LOOKED_AT]
+    wanted = kind_wanted(text, words)
+    found = [one for candidate in best if (one := best_unit(candidate, texts, words, context, wanted)) is not None]
+    plain = {one.section.source for one in found if texts.media_type(one.section.source) in _PLAIN}
+    if len(plain) < len({one.section.source for one in found}):
+        found = [
+            one._replace(worth=one.worth * (_UNSTRUCTURED if one.section.source in plain else 1.0)) for one in found
+        ]
+    return sorted(found, key=lambda one: -one.worth)
+
+
+def _in_reader_language(ranked: Sequence[Best], language: str) -> list[Best]:
+    """Return places in the reader's language before those of their translations, where there are some."""
+    spoken = {one.candidate.passage.id: detect(one.candidate.passage.text, default=language) for one in ranked}
+    if not any(code == language for code in spoken.values()):
+        return list(ranked)
+    scaled = [
+        one if spoken[one.candidate.passage.id] == language else one._replace(worth=one.worth * _OTHER_LANGUAGE)
+        for one in ranked
+    ]
+    return sorted(scaled, key=lambda one: -one.worth)
+
+
+def _both_first(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> list[Best]:
+    """Return places that have all the things compared first, else those with more of them."""
+    count = {
+        id(one): sum(has_all(words, one.candidate.terms | one.candidate.above) for words in things) for one in ranked
+    }
+    most = len(things)
+    return sorted(ranked, key=lambda one: -one.worth - (_BOTH if count[id(one)] == most else 0.0))
+
+
+def _stretches(ranked: Ranked, shown: Shown, library: Library) -> list[Stretch]:
+    """Return the best place whole, and the best place of each thing compared."""
+    stretches: list[Stretch] = []
+    for best in ranked.places[:1]:
+        shown.add(best)
+        stretches.append(make_stretch(best, ranked.words, _location(library, best)))
+    for thing in ranked.things:
+        best = next((one for one in thing.places if has_all(thing.words, one.terms)), None)
+        if best is not None and shown.add(best):
+            stretches.append(make_stretch(best, thing.words, _location(library, best)))
+    return stretches
+
+
+def _places(ranked: Iterable[Best], words: Sequence[Word], shown: Shown, library: Library) -> tuple[Place, ...]:
+    of_source: Counter[str] = Counter()
+    found: list[Place] = []
+    for best in ranked:
+        source = best.candidate.passage.source
+        if of_source[source] < _OF_ONE and shown.add(best):
+            of_source[source] += 1
+            found.append(make_place(best, words, _location(library, best)))
+        if len(found) == PLACES:
+            break
+    return tuple(found)
+
+
+def _location(library: Library, best: Best) -> str:
+    source = library.source(best.candidate.passage.source)
+    return source.location or source.url if source is not None else ""
+
+
+def _together(
+    named: Sequence[Word], ranked: Sequence[Best], library: Library, sources: Sequence[str]
+) -> tuple[bool, tuple[str, ...], tuple[str, ...], bool]:
+    """Return whether one passage has all words, those that none has, those of the best place, and whether all were read."""
+    said = [one.candidate.terms | one.candidate.above for one in ranked]
+    if any(has_all(named, terms) for terms in said):
+        return True, (), (), True
+    left, complete = _SCANNED, True
+    held: set[str] = set()
+    for source in library.sources() if not sources else filter(None, map(library.source, sources)):
+        snapshot = library.snapshot(source.id)
+        left -= len(snapshot.text) if snapshot is not None else 0
+        if left < 0:
+            complete = False
+            break
+        for passage in library.passages(source.id) if snapshot is not None else ():
+            terms = frozenset(content_terms(f"{source.title}\n{passage.heading}\n{passage.text}"))
+            has = [word for word in named if word.share(terms) >= 1.0]
+            held.update(word.text for word in has)
+            if len(has) == len(named):
+                return True, (), (), True
+    missing = tuple(word.text for word in named if word.text not in held) if complete else ()
+    first = tuple(word.text for word in named if said and word.share(said[0]) >= 1.0)
+    return False, missing, first, complete
+
+
+def foreign_language(parts: Sequence[PartPlaces], language: str, library: Library) -> str:
+    """Return the language of the documents shown where none is in that of the question, else ""."""
+    shown = {stretch.source for part in parts for stretch in part.stretches}
+    shown |= {place.source for part in parts for place in part.places}
+    default = "en" if is_cjk(language) else language  # a text without a sign of its script is not in it
+    read = (snapshot for key in shown if (snapshot := library.snapshot(key)) is not None)
+    spoken = Counter(detect(snapshot.text[:_SAMPLE], default=default) for snapshot in read)
+    most = spoken.most_common(1)
+    return most[0][0] if most and not spoken[language] else ""

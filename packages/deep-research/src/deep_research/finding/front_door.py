@@ -1,0 +1,145 @@
+"""Whether a question can be searched as it stands. It is; only what has no word to search for is asked back.
+
+What can be seen without a model: a message without a word of its own, a word that points at what nobody named, a bare
+topic of words that are said everywhere ("cancer"), an errand ("write me a poem"), a code that is looked up first.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from claimcheck.language import detect, zipf
+from claimcheck.lexicon import any_word
+from deep_research.conversation.replies import confirms, rejects, wants_to_skip
+from deep_research.data import Clarification, Decision, Message, Question, Template, Term
+from deep_research.finding.question import is_plain_topic
+from deep_research.finding.words import COMMON, NAME, Word, read_words
+from deep_research.i18n.catalog import phrase
+from deep_research.text.question_terms import codes
+
+_KINDS = ("kind_technology", "kind_medicine", "kind_product", "kind_event")
+_ASPECTS = ("opt_progress", "opt_how", "opt_compare", "opt_overview")
+_ALONE, _TOGETHER, _HALVES = 3.6, 4.0, 3.8
+"""Zipf frequency (base-10 logarithm per billion words) from which a word alone, each of two, or each half of one says too little."""
+_LONGEST = 2_000
+"""Characters of a message that are read."""
+_SHORT = 12
+"""Words of a question up to which its codes are looked up."""
+_ERRAND = re.compile(
+    f"(?:{any_word('finding.errand_opening_patterns')})*{any_word('finding.errand_patterns')}", re.IGNORECASE
+)
+_QUESTION_MARK = re.compile(r"[?？]")
+_POINTER = re.compile(any_word("finding.pointer_patterns"), re.IGNORECASE)
+_REQUEST = re.compile(any_word("conversation.request_patterns"), re.IGNORECASE)
+
+
+class Understood(NamedTuple):
+    """A question with the answers to clarifications, and the topic of the conversation where it points at that."""
+
+    text: str
+    answers: tuple[str, ...] = ()
+    topic: str = ""
+
+
+def decide(question: Question, *, rounds: int, terms: Sequence[Term], template: Template | None) -> Decision:
+    """Return whether to start, or the one thing to ask; see `ports.Reasoner.decide`."""
+    said, language = understand(question, rounds), question.language
+    named = [word for word in read_words(_REQUEST.sub(" ", said.text), language) if word.worth > COMMON]
+    if not said.answers and _ERRAND.match(said.text.strip()) and not _QUESTION_MARK.search(said.text):
+        reason = phrase("cannot_errand", language)
+        return Decision(next_action="CANNOT_DO", confidence=0.9, refined_question=said.text, reasoning=reason)
+    if said.topic:
+        return _start(question, said, terms, named)
+    if pointer := _POINTER.search(said.text):
+        rest = read_words(_REQUEST.sub(" ", _POINTER.sub(" ", said.text)), language)
+        if not any(word.worth > COMMON for word in rest):
+            return _ask(question, "ask_which", (phrase("opt_newest", language),), "referent", pointer[0].strip())
+    if not named:
+        return _ask(question, "ask_topic", tuple(phrase(kind, language) for kind in _KINDS), "topic")
+    if not said.answers and is_plain_topic(said.text, language) and is_broad(named, language):
+        own = next((c.options for c in template.clarifications if c.missing_info == "aspect"), ()) if template else ()
+        options = own or tuple(phrase(name, language) for name in _ASPECTS)
+        return _ask(question, "ask_aspect", options, "aspect", _REQUEST.sub(" ", said.text).strip(" .,!。！，、~"))
+    return _start(question, said, terms, named)
+
+
+def understand(question: Question, rounds: int = 0) -> Understood:
+    """Return the question with what was answered to the last `rounds` clarifications, and what it points at."""
+    history, own = list(question.history), question.text[:_LONGEST]
+    before = history[: len(history) - 2 * rounds] if rounds else history
+    answers = [m.text for m in history[len(before) :] if m.role == "user" and not wants_to_skip(m.text)]
+    unsaid = {phrase(name, question.language) for name in ("opt_mistyped", *_KINDS)}  # options that name nothing yet
+    answers = [answer for answer in answers if answer not in unsaid]
+    topic = _topic_before(own, question.language, before)
+    text = " ".join([own, *(answer[:_LONGEST] for answer in answers)])
+    if topic:
+        return Understood(f"{text} ({topic})", tuple(answers), topic)
+    if answers and not _names_something(own, question.language):
+        return Understood(" ".join(answers), tuple(answers))
+    if answers and _POINTER.search(own):
+        text = " ".join([_POINTER.sub(" ", own, count=1).strip(), *answers])
+    return Understood(text, tuple(answers))
+
+
+def _topic_before(text: str, language: str, history: Sequence[Message]) -> str:
+    """Return what the last question of the conversation was about, where this one points at it or names nothing."""
+    if _names_something(text, language) and not _POINTER.search(text):
+        return ""
+    for message in reversed(history):
+        if message.role == "user" and not (confirms(message.text) or rejects(message.text)):
+            said = _POINTER.sub(" ", _REQUEST.sub(" ", message.text))
+            words = read_words(said, detect(message.text, default=language))
+            names = [word for word in words if word.worth >= NAME] or [word for word in words if word.worth > COMMON]
+            if names:
+                return " ".join(word.text for word in names)
+    return ""
+
+
+def _names_something(text: str, language: str) -> bool:
+    """Return whether a text has a word of its own, beside what asks for work."""
+    return any(word.worth > COMMON for word in read_words(_REQUEST.sub(" ", text), language))
+
+
+def is_broad(named: Sequence[Word], language: str) -> bool:
+    """Return whether one or two words are all, and are said everywhere: no name, no code, no rarer word."""
+    if not 0 < len(named) <= 2 or any(word.worth >= NAME for word in named):
+        return False
+    if len(named) == 2:
+        return all(zipf(word.text, language) >= _TOGETHER for word in named)
+    word = named[0].text
+    if language not in ("zh", "ja", "ko"):
+        return zipf(word, language) >= _ALONE
+    halves = [min(zipf(word[:at], language), zipf(word[at:], language)) for at in range(1, len(word))]
+    return zipf(word, language) >= _ALONE or max(halves, default=0.0) >= _HALVES
+
+
+def _start(question: Question, said: Understood, terms: Sequence[Term], named: Sequence[Word]) -> Decision:
+    language = question.language
+    unknown = codes(said.text) if len(named) <= _SHORT else ()
+    missing = [term.term for term in terms if term.searched and not term.found]
+    others = [word for word in named if word.text not in missing]
+    bare = not others or (is_plain_topic(said.text, language) and is_broad(others, language))
+    stuck = tuple(missing) if missing and bare else ()  # a code that is all there is leaves nothing to go by
+    assumed = (phrase("assumed_topic", language, topic=said.topic),) if said.topic else ()
+    return Decision(
+        next_action="VERIFY_TOPIC" if (unknown and not terms) or stuck else "START_RESEARCH",
+        confidence=0.6 if stuck else 0.9,
+        goal=said.text,
+        research_focus=tuple(word.text for word in named[:8]),
+        unknown_terms=stuck if terms else unknown,
+        refined_question=said.text,
+        reasoning="The message has words to search for.",
+        verification=phrase("will_research", language, question=said.text),
+        assumptions=assumed,
+    )
+
+
+def _ask(question: Question, name: str, options: tuple[str, ...], missing: str, term: str = "") -> Decision:
+    asked = phrase(name, question.language, term=term)
+    return Decision(
+        next_action="NEED_CLARIFICATION",
+        confidence=0.3,
+        refined_question=question.text,
+        reasoning=f"Nothing in the message says the {missing}.",
+        clarification=Clarification(question=asked, options=options, missing_info=missing),
+    )

@@ -1,0 +1,139 @@
+"""Write what the finder has found as Markdown: notes of a part with passage ids, and the report by parts and by document."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from claimcheck.language import language_name
+from claimcheck.text.sentences import blocks
+from deep_research.data import Passage
+from deep_research.finding.places import PartPlaces, Piece, Place, Stretch
+from deep_research.i18n.catalog import phrase
+from deep_research.ports import Library
+
+_MOST_NAMED = 12
+"""Words that are named where they do not stand together."""
+
+
+def write_notes(part: PartPlaces, language: str, library: Library) -> str:
+    """Return the places of one part: what stands nowhere together, the best stretch, then other places."""
+    shown = list(_stretches(part, language, library))
+    if part.places:
+        shown += [f"**{phrase('finder_other_places', language)}**", _listed(part.places, language)]
+    return "\n\n".join(shown)
+
+
+def write_report(
+    title: str,
+    parts: Sequence[PartPlaces],
+    language: str,
+    library: Library,
+    *,
+    cut: int = 0,
+    foreign: str = "",
+    ranker: str = "",
+) -> str:
+    """Return the report: what it is, the best stretch for each part, other places by part, and all by document."""
+    ordered = "finder_note_ranked" if ranker else "finder_note"
+    notes = [phrase(ordered, language, ranker=ranker), phrase("finder_note_rows", language)]
+    if cut:
+        notes.append(phrase("finder_cut", language, count=cut))
+    if foreign:
+        notes.append(phrase("finder_language", language, language=language_name(foreign)))
+    blocks_of = [f"# {title}", "\n".join(f"> {note}" for note in notes)]
+    several = len(parts) > 1
+    for part in parts:
+        blocks_of += [f"## {part.text}"] if several else []
+        blocks_of += _stretches(part, language, library)
+    if any(part.places for part in parts):
+        blocks_of.append(f"## {phrase('finder_other_places', language)}")
+        for part in parts:
+            blocks_of += [f"### {part.text}"] if several and part.places else []
+            blocks_of += [_listed(part.places, language)] if part.places else []
+    if listed := list(_by_document(parts, library)):
+        blocks_of += [f"## {phrase('finder_by_document', language)}", "\n".join(listed)]
+    return "\n\n".join(blocks_of)
+
+
+def _stretches(part: PartPlaces, language: str, library: Library) -> Iterator[str]:
+    """Yield the blocks of the best stretches; before them which words stand nowhere, or nowhere together."""
+    if said := _not_together(part, language):
+        yield said
+    for stretch in part.stretches:
+        yield f"**{_named(stretch, language)}**"
+        for number, piece in enumerate(stretch.pieces):
+            if number:
+                yield "…"
+            yield from _cited(piece, library)
+    if not part.stretches:
+        yield phrase("finder_nothing", language)
+    if part.ordering:
+        yield phrase("finder_ordering", language, titles=", ".join(part.ordering[:_MOST_NAMED]))
+
+
+def _not_together(part: PartPlaces, language: str) -> str:
+    """Return in words that no passage has all words; it is said only of what was looked through whole."""
+    if part.together or not part.is_complete or (len(part.words) < 2 and not part.missing):
+        return ""
+
+    def named(words: Sequence[str]) -> str:
+        return phrase("finder_comma", language).join(f"“{word}”" for word in words[:_MOST_NAMED])
+
+    said = [phrase("finder_missing", language, words=named(part.missing))] if part.missing else []
+    if len(part.words) > 1:
+        said.append(phrase("finder_not_together", language, words=named(part.words)))
+    if part.closest and len(part.words) > len(part.closest) > 1:
+        said.append(phrase("finder_closest", language, words=named(part.closest)))
+    return phrase("sentence_space", language).join(said)
+
+
+def _named(place: Stretch | Place, language: str) -> str:
+    """Return where a place is: document › headings, and its page where it has one."""
+    headings = [heading for heading in place.where.split(" > ") if heading]
+    title = place.title or place.location
+    path = " › ".join([title, *(heading for heading in headings if heading != title)])
+    return f"{path} ({phrase('page', language, page=place.page)})" if place.page else path
+
+
+def _cited(piece: Piece, library: Library) -> Iterator[str]:
+    """Yield the blocks of a slice, each with the ids of the passages it lies in; items of one list stay together."""
+    passages = [passage for key in piece.passages if (passage := library.passage(key)) is not None]
+    items: list[str] = []
+    for block in blocks(piece.text):
+        text = piece.text[block.start : block.end]
+        ids = _ids(passages, piece.start + block.start, piece.start + block.end)
+        if block.kind == "item":
+            items.append(f"{text} {ids}")
+            continue
+        if items:
+            yield "\n".join(items)
+            items = []
+        yield f"{text}\n\n{ids}" if block.kind in ("table", "code") else f"{text} {ids}"
+    if items:
+        yield "\n".join(items)
+
+
+def _ids(passages: Sequence[Passage], start: int, end: int) -> str:
+    return "".join(f"[{p.id}]" for p in passages if p.start < end and start < p.end)
+
+
+def _listed(places: Iterable[Place], language: str) -> str:
+    return "\n".join(
+        f"{number}. {_named(place, language)}: {place.line} [{place.passage}]" for number, place in enumerate(places, 1)
+    )
+
+
+def _by_document(parts: Sequence[PartPlaces], library: Library) -> Iterator[str]:
+    """Yield a line for each document with the passages shown of it, in the order in which it was first shown."""
+    found: dict[str, dict[str, None]] = {}
+    for part in parts:
+        for stretch in part.stretches:
+            found.setdefault(stretch.source, {}).update(
+                dict.fromkeys(key for piece in stretch.pieces for key in piece.passages)
+            )
+    for place in (place for part in parts for place in part.places):
+        found.setdefault(place.source, {})[place.passage] = None
+    for key, passages in found.items():
+        source = library.source(key)
+        if source is not None:
+            where = source.location or source.url
+            name = f"{source.title} ({where})" if source.title and where else source.title or where
+            yield f"- {name}: {' '.join(f'[{passage}]' for passage in passages)}"

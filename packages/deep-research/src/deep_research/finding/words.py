@@ -1,0 +1,119 @@
+"""The words of a question that a text is looked through for, and how much of them a text has."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from math import log
+from typing import NamedTuple
+
+from claimcheck.language import CJK, HANGUL
+from claimcheck.lexicon import any_of, any_word, words
+from claimcheck.text.tokens import STOP_WORDS, content_terms, without_particle
+
+NAME, PLAIN, COMMON = 2.0, 1.0, 0.3
+"""What a word is worth that is written like a name, any other, and one that is said in every conversation."""
+_ENOUGH = 0.5
+"""Share of the pairs of signs of a word without spaces from which a text has it."""
+_BASE, _RARE = 0.5, 0.3
+"""What a word weighs that all texts have, and the share of its rarity that counts of a common word."""
+RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&/][^\W{CJK}]+)*[+#]*")
+_CJK_SIGN = re.compile(f"[{CJK}]")
+_HANGUL_SIGN = re.compile(f"[{HANGUL}]")
+_JOINT = re.compile(r"[.'’\-_+#&/]")
+
+
+class Word(NamedTuple):
+    """A word as it was written, its terms in the index (of a compound: whole, or all its parts), and its worth."""
+
+    text: str
+    whole: frozenset[str]
+    parts: frozenset[str]
+    worth: float
+
+    def share(self, terms: frozenset[str]) -> float:
+        """Return how much of the word (0–1) a text with these terms has; less than half of it is nothing."""
+        if self.whole & terms if len(self.whole) == 1 else self.whole <= terms:
+            return 1.0
+        if not self.parts:
+            return 0.0
+        share = len(self.parts & terms) / len(self.parts)
+        return share if share >= _ENOUGH else 0.0
+
+
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(content_terms(" ".join((*words("finding.common"), *words("question.furniture")))))
+
+
+@cache
+def _furniture(language: str) -> re.Pattern[str]:
+    listed = [word for word in words("finding.common", language) if len(word) > 1] if language == "zh" else []
+    return re.compile(f"{any_word('question.furniture_patterns', language)}|{any_of(listed)}")
+
+
+def read_words(text: str, language: str) -> list[Word]:
+    """Return the words of a question in their order, each once, without those that say nothing of what it is about."""
+    found: dict[frozenset[str], Word] = {}
+    for place, run in enumerate(_runs(text, language)):
+        terms = content_terms(run)
+        if not terms:
+            continue
+        if _CJK_SIGN.match(run):
+            made = Word(run, frozenset(terms), frozenset(terms), COMMON if frozenset(terms) <= _common() else PLAIN)
+        else:
+            parts = frozenset(term for part in _JOINT.split(run) for term in content_terms(part))
+            whole = frozenset(terms) - parts or frozenset(terms)
+            made = Word(run, whole, parts if whole != parts else frozenset(), _worth(run, terms, first=place == 0))
+        found.setdefault(frozenset(terms), made)
+    return list(found.values())
+
+
+def _runs(text: str, language: str) -> Iterator[str]:
+    """Yield the words of a text; those of scripts without spaces are what stands between words of every question."""
+    has_cjk = _CJK_SIGN.search(text) is not None
+    plain = _furniture(language if has_cjk else "en").sub(" ", text) if has_cjk else text
+    for run in RUN.findall(plain):
+        word = without_particle(run) if _HANGUL_SIGN.match(run) else run
+        if word.casefold() not in STOP_WORDS and (len(word) > 1 or not _CJK_SIGN.match(word)):
+            yield word
+
+
+def _worth(run: str, terms: Sequence[str], *, first: bool) -> float:
+    # The first word of a sentence has its capital from there.
+    if any(sign.isdigit() or sign.isupper() or sign in "_./" for sign in (run[1:] if first else run)):
+        return NAME
+    return COMMON if frozenset(terms) <= _common() else PLAIN
+
+
+def weigh(asked: Sequence[Word], said: Sequence[frozenset[str]]) -> list[Word]:
+    """Return the words weighed by how few of the texts with the terms `said` have them: the product's name stands on
+    every page of its manual. A common word stays light however rare it is."""
+    total = len(said) + 1
+    counts = [sum(1 for terms in said if word.share(terms)) for word in asked]
+    return [
+        word._replace(worth=word.worth * (_BASE + (1.0 if word.worth > COMMON else _RARE) * log(total / (count + 1))))
+        if count
+        else word
+        for word, count in zip(asked, counts, strict=True)
+    ]
+
+
+def coverage(
+    asked: Sequence[Word], terms: frozenset[str], beside: frozenset[str] = frozenset(), less: float = 0
+) -> float:
+    """Return the share (0–1) of the worth of the words that `terms` have; those only `beside` has count `less`."""
+    total = sum(word.worth for word in asked)
+    if not total:
+        return 0.0
+    held = (word.worth * max(word.share(terms), less * word.share(beside) if less else 0.0) for word in asked)
+    return sum(held) / total
+
+
+def is_run(text: str) -> bool:
+    """Return whether a text is of a script whose words nothing parts, or parts and endings grow on."""
+    return _CJK_SIGN.match(text) is not None
+
+
+def has_all(asked: Iterable[Word], terms: frozenset[str]) -> bool:
+    """Return whether a text with these terms has every word whole; the parts of "work_mem" stand in other names too."""
+    return all(word.whole <= terms if "_" in word.text else word.share(terms) >= 1.0 for word in asked)

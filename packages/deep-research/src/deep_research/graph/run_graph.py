@@ -1,0 +1,122 @@
+"""Run a compiled graph from its start or last checkpoint to its end, with the user's answers in between.
+
+A node asks with `ask_user`, which interrupts the graph (LangGraph's `interrupt`); the value of the interrupt is
+`{"kind": "clarify" | "plan", "question", "options", "missing_info", "plan", "required"}`, where `plan` (the brief as
+data) is there for plans only. The caller resumes the graph with the answer as one string.
+"""
+
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from copy import copy
+from pathlib import Path
+from typing import Any, TypeVar
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.config import get_config
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, interrupt
+
+from deep_research import data
+from deep_research.data import Asked
+from deep_research.data.noun import Noun
+from deep_research.graph.sqlite_checkpoints import open_sqlite_checkpoints
+from deep_research.run_context.context import RunContext, node_config
+from deep_research.state_files import make_private_file
+from deep_research.stores.open_stores import database_at
+from deep_research.stores.run_store import Guard
+
+_G = TypeVar("_G", bound=CompiledStateGraph[Any, Any, Any, Any])
+Ask = Callable[[Asked], Awaitable[str]]
+
+
+def ask_user(asked: Asked) -> str:
+    """Return the user's answer; interrupts the graph until it is there."""
+    value = asked.model_dump(mode="json", exclude={"brief"})
+    if asked.brief is not None:
+        value["plan"] = asked.brief.model_dump(mode="json")
+    return str(interrupt(value))
+
+
+def asked_of(value: dict[str, Any]) -> Asked:
+    """Return what an interrupt asks, from its value."""
+    return Asked.model_validate({("brief" if name == "plan" else name): part for name, part in value.items()})
+
+
+async def drive(
+    graph: CompiledStateGraph[Any, RunContext, Any, Any],
+    ctx: RunContext,
+    start: dict[str, Any],
+    *,
+    ask: Ask,
+    thread: str = "",
+) -> dict[str, Any]:
+    """Return the last state of `graph`, begun with `start` or resumed from the last checkpoint of `thread` (default: the run).
+
+    It holds `report`, or only `final_report` with the reason for which there is none. `ask` is given what the graph
+    asks of the user; what it raises leaves the graph waiting.
+    """
+    config: RunnableConfig = {
+        "configurable": {"thread_id": thread or ctx.run_id},
+        "recursion_limit": 200,
+    }
+    node_config.set(get_config)
+    state = await graph.aget_state(config)
+    # Without input the graph goes on from its checkpoint; writes that were stored after it are applied, not made again.
+    given: Any = None if state.created_at is not None else start
+    if has_ended(state.values):
+        return state.values
+    waiting = state.interrupts
+    while True:
+        if waiting:
+            given = Command(resume=await ask(asked_of(waiting[0].value)))
+        values = await graph.ainvoke(given, config, context=ctx, durability="sync")
+        waiting = values.get("__interrupt__", ())
+        if not waiting:
+            return values
+
+
+def has_ended(state: Mapping[str, Any]) -> bool:
+    """Return whether a run has come to its report, or to the reason for which there is none.
+
+    That nothing is left to be begun (`StateSnapshot.next`) does not say so: it is also empty when a process died after
+    the writes of a node were stored and before the next checkpoint was.
+    """
+    return bool(state.get("final_report"))
+
+
+@asynccontextmanager
+async def open_checkpoints(location: Path | str, guard: Guard | None = None) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+    """Open or make the checkpoints in a file or a database; our nouns are the only classes they may hold."""
+    if str(location).startswith("postgres"):
+        async with database_at(str(location)).checkpoints(_noun_serializer(), guard) as saver:
+            yield saver
+        return
+    make_private_file(location)
+    async with open_sqlite_checkpoints(location, _noun_serializer()) as saver:
+        yield saver
+
+
+def knowing_nouns(checkpointer: Any) -> Any:
+    """Return a caller's checkpointer so that it reads our nouns without a warning for each; what it keeps is shared.
+
+    One with a serializer of its own is left as it is.
+    """
+    if isinstance(checkpointer, BaseCheckpointSaver) and type(checkpointer.serde) is JsonPlusSerializer:
+        clone = copy(checkpointer)
+        clone.serde = _noun_serializer()
+        return clone
+    return checkpointer
+
+
+def _noun_serializer() -> JsonPlusSerializer:
+    nouns = [noun for _, noun in inspect.getmembers(data, inspect.isclass) if issubclass(noun, Noun)]
+    return JsonPlusSerializer(allowed_msgpack_modules=[(noun.__module__, noun.__name__) for noun in nouns])
+
+
+def recompiled(kind: type[_G], compiled: CompiledStateGraph[Any, Any, Any, Any], **more: Any) -> _G:
+    """Return a compiled graph as one of a subclass, made as LangGraph's own `copy` makes one; `more` are its own parts."""
+    parts = {name: part for name, part in compiled.__dict__.items() if name != "__orig_class__"}
+    return kind(**parts, **more)

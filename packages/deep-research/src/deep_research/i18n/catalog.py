@@ -1,0 +1,145 @@
+"""Say the program's own sentences in the language of a report or a screen: `messages/LANGUAGE.toml`.
+
+Everything a report says that was not read in a source comes from there. A new language is a new file; what it does
+not say yet is said in English. What is told of the program's own work, verdicts and gaps, is made once as names of
+phrases, and said in any language.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from claimcheck.language import detect
+from claimcheck.verdict import reasons
+from deep_research.data import Gap, Verdict
+from deep_research.data.evidence import VerdictKind
+from deep_research.errors import LimitReached, MalformedOutput, ProviderDown, ResearchError
+
+_FOLDER = "messages"
+_FILES = re.compile(r"\d+ files")
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """Return the codes of the languages that have messages, English first."""
+    names = (file.name for file in files("deep_research.i18n").joinpath(_FOLDER).iterdir())
+    codes = (name.removesuffix(".toml") for name in names if name.endswith(".toml"))
+    return tuple(sorted(codes, key=lambda code: (code != "en", code)))
+
+
+@cache
+def messages(language: str) -> Mapping[str, str]:
+    """Return the messages of a language by name; English for a language without any."""
+    code = language if language in languages() else "en"
+    text = files("deep_research.i18n").joinpath(_FOLDER, f"{code}.toml").read_text("utf-8")
+    own = {name: said for group in tomllib.loads(text).values() for name, said in group.items()}
+    return {**reasons(code), **own}
+
+
+def names() -> frozenset[str]:
+    """Return the names of all messages."""
+    return frozenset(messages("en"))
+
+
+def phrase(name: str, language: str, /, **values: object) -> str:
+    """Return the message `name` in `language` (English where we have none), filled with `values`.
+
+    Raises KeyError for an unknown name or a missing value.
+    """
+    found = messages(language)
+    return (found if name in found else messages("en"))[name].format(**values)
+
+
+def join_sentences(sentences: Iterable[str], language: str) -> str:
+    """Return sentences as running text: Chinese and Japanese set a space between them only behind a citation."""
+    text, space = "", phrase("sentence_space", language)
+    for sentence in sentences:
+        text += (" " if text.endswith("]") else space if text else "") + sentence
+    return text
+
+
+def join_list(parts: Iterable[str], language: str) -> str:
+    """Return parts that may be sentences or not as one line."""
+    return phrase("list_separator", language).join(part.strip().rstrip(".。；;") for part in parts)
+
+
+def bracket(text: str, language: str) -> str:
+    """Return a remark in brackets, with the space before it that the language sets."""
+    return phrase("brackets", language, text=text)
+
+
+def colon_of(language: str) -> str:
+    """Return a colon with the space after it that the language sets."""
+    return phrase("colon", language)
+
+
+_STEPS: Final = (
+    "intake", "discovery", "plan", "review", "coverage", "supervision", "report", "judge", "verifier", "comparison", "revision", "model", "ranking",
+)  # fmt: skip
+
+
+def verdict_of(kind: VerdictKind, /, *codes: str, **values: str) -> Verdict:
+    """Return a verdict whose reason are the phrases `codes`, filled with `values`."""
+    return Verdict(kind=kind, reason=_said(codes, "en", values), codes=codes, values=values)
+
+
+def gap_of(what: str, /, *codes: str, source: str = "", **values: str) -> Gap:
+    """Return a gap whose reason are the phrases `codes`, one sentence each, filled with `values`."""
+    return Gap(what=what, why=_said(codes, "en", values), source=source, codes=codes, values=values)
+
+
+def gap_from(what: str, error: ResearchError, *codes: str, source: str = "") -> Gap:
+    """Return the gap that an error leaves, with the phrases `codes` after its message."""
+    if isinstance(error, LimitReached) and error.kind in ("usd", "tokens"):
+        return gap_of(what, f"budget_{error.kind}", *codes, source=source, **error.amounts)
+    if isinstance(error, MalformedOutput) and error.reason == "schema":
+        return gap_of(what, "misfit", *codes, source=source)
+    if isinstance(error, ProviderDown) and error.reason == "outage":
+        return outage_gap(error.model, error.provider, error.message)
+    return gap_of(what, "error", *codes, source=source, error=error.message)
+
+
+def outage_gap(model: str, provider: str, error: str) -> Gap:
+    """Return the gap of a model that does not answer: the same for every step that asks it."""
+    return gap_of("model", "model_silent", model=model, provider=provider, error=error)
+
+
+def explain(said: Verdict | Gap, language: str) -> str:
+    """Return why, in `language` as far as the program said it itself; others' words after a word that says so."""
+    text = said.reason if isinstance(said, Verdict) else said.why
+    if said.codes:
+        return _said(said.codes, language, said.values)
+    own = isinstance(said, Verdict) or detect(text) == language
+    return text if own else _unread(text, language) or phrase("error", language, error=text)
+
+
+def name_subject(gap: Gap, language: str) -> str:
+    """Return what a gap is about; the names of the program's own steps in `language`."""
+    step, colon, rest = gap.what.partition(": ")
+    together = phrase("files_together", language, count=step.removesuffix(" files"), names=rest)
+    named = together if _FILES.fullmatch(step) else gap.what
+    return f"{phrase(f'step_{step}', language)}{colon}{rest}" if step in _STEPS else named
+
+
+@cache
+def _reasons() -> Mapping[str, re.Pattern[str]]:
+    """Return by name how a reader says in English why a file was not read; files say it before a language is known."""
+
+    def value(match: re.Match[str]) -> str:
+        return f"(?P<{match[1]}>{'.{1,60}?' if match[1] in ('what', 'install') else r'[0-9.,]{1,12}'})"
+
+    told = ((name, re.escape(text)) for name, text in messages("en").items() if name.startswith("unread_"))
+    return {name: re.compile(re.sub(r"\\{(\w+)\\}", value, text)) for name, text in told}
+
+
+def _unread(text: str, language: str) -> str:
+    """Return in `language` why a file was not read; "" for what the program did not say itself."""
+    found = ((name, pattern.fullmatch(text)) for name, pattern in _reasons().items())
+    return next((phrase(name, language, **match.groupdict()) for name, match in found if match), "")
+
+
+def _said(codes: Sequence[str], language: str, values: Mapping[str, str]) -> str:
+    return join_sentences((phrase(code, language, **values) for code in codes), language)

@@ -1,0 +1,97 @@
+"""Bytes to text: byte-order mark, then the declared encoding, then UTF-8, then a guess."""
+
+import re
+
+from claimcheck.language import KANA
+from claimcheck.lexicon import words
+from deep_research.errors import Unreadable
+from deep_research.protocol.media_type import BOMS, codec_of
+
+_SAMPLE = 65_536
+_CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b")
+_WESTERN = frozenset("àâäáãåæçèéêëíîïñóôöõøœùúûüÿßÀÂÄÁÅÆÇÈÉÊËÍÎÏÑÓÔÖÕØŒÙÚÛÜŸ€£§°©®™«»“”„‘’‚–—…·¡¿ºª×±½\xa0")
+# The commonest characters of each language; a wrong decoding of its bytes yields rare ones instead.
+_COMMON_HAN = frozenset("".join(words("script.common_signs")))
+_CANDIDATES = ("gb18030", "cp932", "euc_jp", "cp949", "big5hkscs")
+_KANA_RE = re.compile(f"[{KANA}]")
+_HALF_KANA = re.compile("[\uff66-\uff9f]")
+
+
+def decode(data: bytes, *, declared: str = "") -> str:
+    """Return the text of `data`. `declared` is the encoding that the file or its sender names, if any.
+
+    Raises Unreadable when the bytes are no text at all.
+    """
+    for bom, encoding in BOMS:
+        if data.startswith(bom):
+            return data.decode(encoding, "replace").removeprefix("\ufeff")
+    if encoding := _utf16_without_bom(data):
+        return data.decode(encoding, "replace")
+    if len(data[:_SAMPLE].translate(None, _CONTROLS)) < 0.92 * len(data[:_SAMPLE]):
+        raise Unreadable("binary data, not text")
+    for encoding in filter(None, ("utf-8", codec_of(declared))):
+        if (text := _strictly(data, encoding)) is not None:
+            return text
+    # A few broken bytes in UTF-8 are likelier than that much valid multi-byte text in any other encoding.
+    text = data.decode("utf-8", "replace")
+    broken, wide = text.count("\ufffd"), len(data) - len(text)
+    if broken * 20 < wide:
+        return text
+    return data.decode(codec_of(declared) or _guess(data[:_SAMPLE]), "replace")
+
+
+def _strictly(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except (UnicodeDecodeError, LookupError):
+        return None
+
+
+def _utf16_without_bom(data: bytes) -> str:
+    """UTF-16 of mostly Latin text has a NUL in every second byte."""
+    sample = data[:2000]
+    if len(sample) < 4 or len(data) % 2:
+        return ""
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    half = len(sample) // 2
+    if odd > half * 0.6 and even < half * 0.1:
+        return "utf-16-le"
+    return "utf-16-be" if even > half * 0.6 and odd < half * 0.1 else ""
+
+
+def _guess(sample: bytes) -> str:
+    """East Asian encodings by how ordinary the decoded characters are, others by charset-normalizer."""
+    best = max(_CANDIDATES, key=lambda encoding: _ordinary(sample, encoding))
+    if _ordinary(sample, best) > 0.35:
+        return best
+    if _is_western(sample):
+        return "cp1252"
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - heavy
+
+    match = from_bytes(sample).best()
+    return match.encoding if match else "cp1252"
+
+
+def _is_western(sample: bytes) -> bool:
+    """Whether the bytes make sense as Windows-1252: few accented letters among many plain ones."""
+    text = sample.decode("cp1252", "replace")
+    accented = [char for char in text if char > "\x7f"]
+    plain = sum(char.isascii() and char.isalpha() for char in text)
+    known = sum(char in _WESTERN for char in accented)
+    return known > 0.9 * len(accented) and sum(char.isalpha() for char in accented) < 0.5 * plain
+
+
+def _ordinary(sample: bytes, encoding: str) -> float:
+    """Share of the non-ASCII characters that are common ones of a language written in `encoding`."""
+    # The sample may end inside a character, so a handful of errors is no proof against the encoding.
+    text = sample.decode(encoding, "replace")
+    letters = [char for char in text if char > "\x7f"]
+    if not letters or text.count("\ufffd") > 1 + len(letters) // 200:
+        return 0.0
+    common = sum(char in _COMMON_HAN for char in letters)
+    if encoding in ("cp932", "euc_jp"):
+        common += len(_KANA_RE.findall(text)) - 2 * len(_HALF_KANA.findall(text))
+    if encoding == "cp949":
+        common = sum(0xAC00 <= ord(char) <= 0xD7A3 for char in letters)
+        common -= sum(0x3400 <= ord(char) <= 0x9FFF for char in letters)
+    return common / len(letters)

@@ -1,0 +1,325 @@
+"""HTML bytes to a pruned tree: parsed whatever its depth, without what is not the page's own text."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any
+
+from claimcheck.text.cleaning import fold, plain_heading
+from deep_research.errors import Unreadable
+from deep_research.readers._decode import decode
+from deep_research.text.page_noise import is_hidden
+
+Element = Any  # lxml.etree._Element
+
+_XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*+=\s*+["']?\s*+([\w.:-]+)""", re.IGNORECASE)
+_XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}encoding\s*=\s*["']([\w.:-]+)""")
+_XHTML = re.compile(r"^\s*(?:<\?xml|<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML)|<html[^>]{0,200}xmlns=", re.IGNORECASE)
+_BLOCK_TAG = re.compile(
+    r"</?(?:div|section|p|table|tr|td|ul|ol|li|article|center|blockquote|dl|dd|dt)\b[^>]*>", re.IGNORECASE
+)
+_HEADING_TAG = re.compile(r"<(?P<end>/?)h(?P<level>[1-6])\b", re.IGNORECASE)
+_ANY_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[!/a-z][^>]*>", re.IGNORECASE | re.DOTALL)
+
+_NEVER_TEXT = frozenset(
+    (
+        "script style noscript template svg canvas iframe object embed applet audio video map select option button"
+        " input textarea datalist nav dialog menu rp rt link meta base colgroup col frameset noframes"
+    ).split()
+)
+_PAGE_FURNITURE = frozenset(("header", "footer", "aside"))
+_FURNITURE_ROLES = frozenset(
+    (
+        "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar tablist tooltip"
+        " directory"
+    ).split()
+)
+# Whole class names and ids that say "not the text of this page": Sphinx, DocBook, Doxygen, MediaWiki and
+# what the wide web calls its navigation. A name that merely contains such a word is not enough.
+_FURNITURE_NAME = re.compile(
+    r"(?:(?:site|page|global|main|top|bottom|left|right|mobile|sphinx|local|wiki|article|post|blog|primary|secondary)"
+    r"[-_]?)?(?:nav|navbar|navigation|navheader|navfooter|navmenu|sidebar|side-bar|sidenav|footer|menu|breadcrumbs?"
+    r"|masthead|topbar|toc|contents-local|pagination|pager|social|share|sharing|sharebar|newsletter|subscribe"
+    r"|cookies?|consent|gdpr|advert|advertisements?|ads?|adsense|banner-ad|popup|modal|comments?-?(?:area|section)"
+    r"|disqus|ambox|vector-dropdown|interlanguage|related-?(?:posts|links|articles|content|stories)?|recommended|recommendations|sponsored|promo|skip-?links?"
+    r"|headerlink|id_link|viewcode-link|mw-editsection|mw-jump-link|catlinks|navbox|printfooter|noprint|reflist-nav"
+    r"|sr-only|visually-hidden|screen-reader-text|linenos|linenodiv|lineno|copybutton|backlink|fn-backref|edit-page"
+    r"|prev-next(?:-area)?|toctree-l[2-9]|anchorjs-link|hash-link|anchor)"
+    r"(?:[-_](?:wrapper|container|inner|list|links|content|box|section|area|menu|bar|widget|top|bottom))?$"
+)
+_NEVER_FURNITURE = frozenset("html body main article pre code h1 h2 h3 h4 h5 h6".split())
+_SECTIONS = frozenset("section sect1 sect2 sect3 sect4 sect5 refsect1 refsect2 chapter".split())
+_KEEP_ASIDE = frozenset(
+    "footnote footnote-list admonition note tip warning caution important sidebar-content topic".split()
+)
+_LISTS = frozenset(("ul", "ol", "dl", "div"))
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_FEWEST_ENTRIES, _MOSTLY, _LABEL, _NUMBER = 3, 0.8, 30, 8
+"""How many links to headings of the page make its contents, what share of a list they must be, and how many characters the
+label above them and the number before one may have."""
+_ROOTS = ("main", "article")
+_ROOT_NAMES = frozenset(
+    (
+        "main-content maincontent content bodycontent mw-content-text docs-content doccontent article-body"
+        " articlebody post-content entry-content article-content page-content body"
+    ).split()
+)
+
+
+def lxml_etree() -> Any:
+    """Return `lxml.etree`, imported when first needed; it carries no types."""
+    return import_module("lxml.etree")
+
+
+def parse(data: bytes) -> Element:
+    """Return the root element of an HTML or XHTML page. Raises Unreadable when there is none."""
+    text = decode(data, declared=_declared(data)).replace("\0", "")
+    root = _parse_xml(text) if _XHTML.search(text[:1000]) else None
+    root = _parse_html(text) if root is None else root
+    if root is None:  # deeper than the parser allows: nesting means nothing there, the text does
+        root = _parse_html(_BLOCK_TAG.sub("<br><br>", text))
+    if root is None:
+        root = _parse_html("<p>" + _ANY_TAG.sub("<br><br>", text).replace("<br><br>", "</p><p>"))
+    if root is None:
+        raise Unreadable("no HTML in it")
+    return root
+
+
+def _declared(data: bytes) -> str:
+    match = _XML_ENCODING.search(data[:200]) or _CHARSET.search(data[:4096])
+    return match.group(1).decode("ascii", "replace") if match else ""
+
+
+def _parse_xml(text: str) -> Element | None:
+    """XHTML by the rules of XML (`<a id="x"/>` is empty there); None when it is not well formed."""
+    try:
+        return parse_xml(_XML_DECLARATION.sub("", text.lstrip("\ufeff")).encode("utf-8", "replace"))
+    except ValueError:
+        return None
+
+
+def parse_xml(data: bytes) -> Element:
+    """Return the root of an XML file, tags without namespaces. Raises ValueError when it is not well formed.
+
+    Entities are not expanded and nothing is fetched.
+    """
+    etree = lxml_etree()
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise ValueError(str(error)) from error
+    for element in root.iter(etree.Element):
+        element.tag = etree.QName(element).localname.lower()
+    return root
+
+
+def _parse_html(text: str) -> Element | None:
+    etree = lxml_etree()
+
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    try:
+        root = etree.fromstring(_with_closed_headings(text).encode("utf-8", "replace"), parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+    too_deep = any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log)
+    return None if too_deep else root
+
+
+def _with_closed_headings(text: str) -> str:
+    """Return a page in which the end tag of any heading closes the one that is open, as the HTML Standard has it (13.2.6.4.7,
+    "An end tag whose tag name is one of: h1, …"): otherwise `<h2>…</h1>` would make a heading of all that follows."""
+    level = ""
+
+    def closing(tag: re.Match[str]) -> str:
+        nonlocal level
+        if not tag["end"]:
+            level = tag["level"]
+            return tag[0]
+        opened, level = level, ""
+        return f"</h{opened or tag['level']}"
+
+    return _HEADING_TAG.sub(closing, text)
+
+
+def text_of(element: Element) -> str:
+    """Return all text below `element`, unfolded."""
+    return _string()(element)
+
+
+@cache
+def _string() -> Any:
+    """The string value of an element, made in C: pages of highlighted code have a hundred thousand elements."""
+    return lxml_etree().XPath("string()", smart_strings=False)
+
+
+def text_length(element: Element) -> int:
+    """Return how many characters other than white space surplus stand below `element`."""
+    return len(" ".join(text_of(element).split()))
+
+
+def names_of(element: Element) -> list[str]:
+    """Return the classes and the id of an element, lower case."""
+    return f"{element.get('class') or ''} {element.get('id') or ''}".lower().split()
+
+
+def drop(element: Element) -> None:
+    """Take an element out of its tree; the text after it stays."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    if element.tail:
+        before = element.getprevious()
+        if before is not None:
+            before.tail = (before.tail or "") + element.tail
+        else:
+            parent.text = (parent.text or "") + element.tail
+        element.tail = None
+    parent.remove(element)
+
+
+def prune(root: Element, *, furniture: bool = True) -> None:
+    """Drop scripts, forms and hidden elements; with `furniture` also navigation, headers, footers and side bars."""
+    whole = text_length(root)
+    for element in list(_topmost(root, _invisible)):
+        drop(element)
+    if not furniture:
+        return
+    contents = _lists_of_headings(root)
+    found = list(_topmost(root, lambda element: _is_furniture(element) or element in contents))
+    kept = _wrapped_article(root, found)
+    for element in found:
+        # A page that wraps its whole text in something called "sidebar" still has that text.
+        if (text_length(element) * 2 < whole and element is not kept) or element.tag == "nav":
+            drop(element)
+
+
+def _lists_of_headings(root: Element) -> set[Element]:
+    """Return the lists that hold little but links to headings of the same page: its contents, whatever they are called."""
+    links = [a for a in root.iter("a") if (a.get("href") or "").startswith("#")]
+    if len(links) < _FEWEST_ENTRIES:
+        return set()
+    headings = {plain_heading(fold(text_of(heading))) for heading in root.iter(*_HEADINGS)}
+    linked: dict[Element, list[int]] = {}
+    for link in links:
+        if plain_heading(fold(text_of(link))) in headings and not _is_in_sentence(link):
+            for around in link.iterancestors(*_LISTS):
+                linked.setdefault(around, []).append(text_length(link))
+    return {
+        element
+        for element, lengths in linked.items()
+        if len(lengths) >= _FEWEST_ENTRIES
+        and (length := text_length(element)) <= max(sum(lengths) / _MOSTLY, sum(lengths) + _LABEL)
+        and not any(
+            len(linked.get(child, ())) == len(lengths) and text_length(child) + _LABEL < length for child in element
+        )
+    }
+
+
+def _is_in_sentence(link: Element) -> bool:
+    paragraph = next(link.iterancestors("p"), None)
+    return paragraph is not None and text_length(paragraph) > text_length(link) + _NUMBER
+
+
+def _wrapped_article(root: Element, furniture: Sequence[Element]) -> Element | None:
+    """Return what is called furniture ("sponsored") but has the page's heading and more text than is left without it."""
+    headed = [element for element in furniture if next(element.iter("h1"), None) is not None]
+    if not headed:
+        return None
+    longest = max(headed, key=text_length)
+    left = text_length(root) - sum(map(text_length, furniture))
+    return longest if text_length(longest) > left else None
+
+
+def _topmost(root: Element, wanted: Any) -> Iterator[Element]:
+    """Yield matching elements, none inside another that matches."""
+    etree = lxml_etree()
+
+    walk = etree.iterwalk(root, events=("start",))
+    for _, element in walk:
+        # A tag that was never closed can put the whole page inside a button.
+        if wanted(element) and next(element.iterdescendants("main", "article"), None) is None:
+            walk.skip_subtree()
+            yield element
+
+
+def _invisible(element: Element) -> bool:
+    if element.tag in ("html", "body"):
+        return False
+    if element.tag in _NEVER_TEXT and element.tag != "nav":
+        return True
+    return is_hidden(element.attrib)
+
+
+def _is_furniture(element: Element) -> bool:
+    tag = element.tag
+    if tag in _NEVER_FURNITURE:
+        return False
+    if tag == "nav" or (element.get("role") or "").lower() in _FURNITURE_ROLES:
+        return True
+    if tag in _PAGE_FURNITURE:
+        return _is_page_furniture(element)
+    if tag == "sup" and _is_note_mark(element):
+        return True
+    # What is around a dialog is hidden from screen readers too: `prune` keeps it, being most of the page.
+    if element.get("aria-hidden") == "true":
+        return True
+    return _has_furniture_name(element) and not _is_box_in_text(element)
+
+
+def _is_box_in_text(element: Element) -> bool:
+    """Return whether a "sidebar" stands within a section, as the boxes of books made with DocBook do."""
+    if (element.get("class") or "").lower() != "sidebar":
+        return False
+    return any(_SECTIONS.intersection(names_of(around)) for around in element.iterancestors("div", "section"))
+
+
+def _is_page_furniture(element: Element) -> bool:
+    if element.tag == "aside":
+        return not _KEEP_ASIDE.intersection(names_of(element))
+    # An article's own header holds its title; a page's header does not.
+    return not any(True for _ in element.iterancestors("article", "main", "section", "blockquote"))
+
+
+def _has_furniture_name(element: Element) -> bool:
+    classes, identifier = element.get("class"), element.get("id")
+    return bool(classes or identifier) and _names_furniture(element.tag, classes or "", identifier or "")
+
+
+@lru_cache(maxsize=10_000)
+def _names_furniture(tag: str, classes: str, identifier: str) -> bool:
+    names = classes.lower().split()
+    # The id of a section is made from its heading: "Comments" may be what the page is about.
+    if tag != "section" and not _SECTIONS.intersection([*names, *identifier.lower().split()]):
+        names += identifier.lower().split()
+    return any(_FURNITURE_NAME.match(name) for name in names)
+
+
+def _is_note_mark(element: Element) -> bool:
+    link = element.find(".//a")
+    return link is not None and "#" in (link.get("href") or "") and text_length(element) <= 6
+
+
+def main_element(root: Element) -> Element:
+    """Return the element that holds the page's main text, or the body when none stands out."""
+    body = root.find(".//body")
+    body = root if body is None else body
+    enough = max(200, text_length(body) * 0.4)
+    for tag in _ROOTS:
+        for candidate in sorted(body.iter(tag), key=text_length, reverse=True)[:1]:
+            if text_length(candidate) >= enough:
+                return _named_content(candidate, enough)
+    return _named_content(body, enough)
+
+
+def _named_content(element: Element, enough: float) -> Element:
+    """The first element inside whose name says that it is the content and that holds enough of the text."""
+    for candidate in element.iterdescendants("div", "section", "td"):
+        named = candidate.get("role") == "main" or _ROOT_NAMES.intersection(names_of(candidate))
+        if named and text_length(candidate) >= max(enough, 0.6 * text_length(element)):
+            return candidate
+    return element

@@ -1,0 +1,159 @@
+"""Markdown to blocks: headings, lists, tables and code kept, emphasis, links, comments and HTML tags removed."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from claimcheck.lexicon import compile_on_use
+from deep_research.text.document_builder import DocumentBuilder
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_FENCED = re.compile(r"(^\s{0,3}```.*?^\s{0,3}```\s*$)", re.DOTALL | re.MULTILINE)
+_FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)", re.DOTALL)
+_FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
+_SAID = re.compile(r"^([A-Za-z][\w -]{0,40}?)\s*[:=]\s*(?=\S)(?!\{\{|[\[/]|https?:)(.{1,300}?)\s*$", re.MULTILINE)
+"""A field of the front matter with its value in one line."""
+_TASK = re.compile(r"\A\[[ xX]\]\s+")
+_NOTE = re.compile(r"^( {0,3})\[\^[^\]\n]+\]:[ \t]*", re.MULTILINE)
+_DEFINITION = re.compile(r"^(?= {0,3}\[[^\]\n]+\]:[ \t]+\S)", re.MULTILINE)
+
+# What CommonMark leaves standing and a reader does not miss: marks of notes, links to places that a file does not
+# define or whose address has blanks, and emphasis whose marks touch the punctuation of a script without spaces.
+_NOTE_MARK = re.compile(r"\[\^[^\]]+\]")
+_LOOSE_LINK = re.compile(r"\[([^\[\]]+)\](?:\[[^\[\]]*\]|\((?:https?:|[./#])[^()]*\))")
+_LOOSE_STRONG = re.compile(r"(\*\*|__)(?=\S)([^*_\n]{1,400}?)(?<=\S)\1")
+_WITHOUT_SPACES = compile_on_use("[\u2e80-\uffef]")
+_TAG = re.compile(r"</?([A-Za-z][\w-]*)\s*/?>")
+_TAGS = frozenset(
+    "a abbr article aside b bdi bdo big blockquote br button caption center cite code col dd del details dfn div dl dt em"
+    " figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins kbd label li link main"
+    " mark meta nav ol option p path picture pre q rp rt ruby s samp script section select small source span strike strong"
+    " style sub summary sup svg table tbody td textarea tfoot th thead time title tr tt u ul var video wbr".split()
+)
+"""Elements of HTML; in Markdown they are marks, not words."""
+_LINE_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?td|/?th)\b", re.IGNORECASE)
+
+
+def write_markdown(text: str, builder: DocumentBuilder) -> dict[str, str]:
+    """Write the blocks of CommonMark (https://spec.commonmark.org) with tables; return the front matter's fields.
+
+    What the front matter says in words (status, version, superseded by) is the text's first block.
+    """
+    fields: dict[str, str] = {}
+    if match := _FRONT_MATTER.match(text):
+        fields = {name.lower(): value.strip("\"'[] ") for name, value in _FIELD.findall(match.group(1))}
+        text = text[match.end() :]
+        for name, value in _SAID.findall(match.group(1)):
+            if name.lower() not in fields:
+                builder.item(f"{name}: {value}")
+    _Blocks(builder).write(_parser().parse(_prepare(text)))
+    return fields
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - only with Markdown
+
+    # Blocks of HTML are read as the Markdown that is between their tags.
+    options = {"html": True, "maxNesting": 40}
+    return MarkdownIt("commonmark", options).enable(["table", "strikethrough"]).disable("html_block")
+
+
+def _prepare(text: str) -> str:
+    """Remove HTML comments and the marks before notes, except inside fenced code; definitions stand alone."""
+    pieces = _FENCED.split(text) if "```" in text else [text]
+    for index in range(0, len(pieces), 2):
+        piece = _COMMENT.sub("", pieces[index]) if "<!--" in pieces[index] else pieces[index]
+        pieces[index] = _NOTE.sub(r"\1", _DEFINITION.sub("\n", piece)) if "]:" in piece else piece
+    return "".join(pieces)
+
+
+class _Blocks:
+    """Goes through the tokens of a file; `_markers` are those of the open list items, "" once they are written."""
+
+    def __init__(self, builder: DocumentBuilder) -> None:
+        self._builder = builder
+        self._markers: list[str] = []
+        self._row: list[str] | None = None
+        self._rows: list[list[str]] = []
+        self._heading = 0
+
+    def write(self, tokens: Sequence[Any]) -> None:
+        for token in tokens:
+            if token.type == "inline":
+                self._inline(token)
+            elif token.type in ("fence", "code_block"):
+                self._builder.code(token.content)
+            elif token.type == "heading_open":
+                self._heading = int(token.tag[1:])
+            elif token.type == "list_item_open":
+                self._markers.append(f"{token.info}." if token.info else "-")
+            elif token.type == "list_item_close":
+                self._markers.pop()
+            elif token.type == "tr_open":
+                self._row = []
+            elif token.type == "tr_close":
+                self._rows.append(self._row or [])
+                self._row = None
+            elif token.type == "table_close":
+                self._builder.table(self._rows)
+                self._rows = []
+
+    def _inline(self, token: Any) -> None:
+        paragraphs = list(_lines(token.children or ()))
+        if self._row is not None:
+            self._row.append(" ".join(paragraphs))
+        elif self._heading:
+            self._builder.heading(self._heading, " ".join(paragraphs))
+            self._heading = 0
+        elif self._markers and self._markers[-1]:
+            text = _TASK.sub("", "\n".join(paragraphs))
+            self._builder.item(text, depth=len(self._markers) - 1, marker=self._markers[-1])
+            self._markers[-1] = ""
+        else:
+            for text in paragraphs:
+                self._builder.paragraph(text)
+
+
+def _lines(tokens: Sequence[Any]) -> Iterator[str]:
+    """Yield the words of a block without marks, apart where it breaks its lines hard; code spans as they stand."""
+    pieces: list[str] = []
+    prose: list[str] = []
+
+    def end_prose() -> None:
+        pieces.append(_tidy("".join(prose)))
+        prose.clear()
+
+    for token in tokens:
+        if token.type == "code_inline":
+            end_prose()
+            pieces.append(token.content.strip())
+        elif token.type == "hardbreak":
+            end_prose()
+            yield "".join(pieces)
+            pieces.clear()
+        elif token.type == "image":
+            prose.append("".join(_lines(token.children or ())))
+        elif token.type == "html_inline":
+            tag = _TAG.match(token.content)
+            # What is no tag of HTML is a placeholder: "Vcs-<type>".
+            kept = token.content if tag is not None and tag[1].lower() not in _TAGS else ""
+            prose.append(" " if _LINE_TAG.match(token.content) else kept)
+        else:
+            prose.append("\n" if token.type == "softbreak" else token.content)
+    end_prose()
+    yield "".join(pieces)
+
+
+def _tidy(text: str) -> str:
+    """Remove the marks that CommonMark takes for text."""
+    if "[" in text:
+        text = _LOOSE_LINK.sub(r"\1", _NOTE_MARK.sub("", text))
+    if "**" in text or "__" in text:
+        text = _LOOSE_STRONG.sub(r"\2", text) if _WITHOUT_SPACES.search(text) else text
+    return text

@@ -1,0 +1,269 @@
+"""HTML and XHTML: documentation pages and web pages, main text only; title, date and authors from the head. Electronic
+books (EPUB): their chapters in reading order.
+"""
+
+import json
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from claimcheck.lexicon import any_word
+from claimcheck.text.cleaning import fold
+from deep_research.data import Document
+from deep_research.errors import Unreadable
+from deep_research.readers import _html_tree as tree
+from deep_research.readers._html_tree import Element, text_of
+from deep_research.readers._html_walk import write_blocks
+from deep_research.readers.compressed import open_zip
+from deep_research.text.document_builder import DocumentBuilder
+
+_DATE_NAMES = (
+    "article:published_time", "datepublished", "citation_publication_date", "citation_date", "dc.date.issued",
+    "dcterms.date", "dcterms.created", "dc.date", "date", "pubdate", "publish-date", "publication_date",
+    "parsely-pub-date",
+)  # fmt: skip
+_AUTHOR_NAMES = ("citation_author", "author", "dc.creator", "dcterms.creator", "parsely-author")
+_TITLE_NAMES = ("citation_title", "og:title", "dc.title", "twitter:title")
+_ISO_DATE = re.compile(
+    rf"(?<!\d)((?:1[5-9]|20)\d\d)(?:(?:[-/.]|{any_word('dates.year_marks')})(\d{{1,2}})(?:(?:[-/.]|{any_word('dates.month_marks')})(\d{{1,2}}))?)?(?!\d)"
+)
+_MAX_JSON_LD = 500_000
+_PAGE = re.compile(rb"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
+"""What a piece of a page is without: of one whose only text stands in its slots and buttons these are the text."""
+_TOO_LITTLE = 120
+_LONGEST_NAME = 200
+_CONTAINER = "META-INF/container.xml"
+
+
+class Metadata(NamedTuple):
+    """What the head of a page says about it; `published` is YYYY, YYYY-MM or YYYY-MM-DD."""
+
+    title: str
+    published: str | None
+    authors: tuple[str, ...]
+    description: str
+
+
+def metadata(root: Element) -> Metadata:
+    """Return what `root` says about itself in meta elements, JSON-LD, `<time>` and `<title>`."""
+    found: dict[str, list[str]] = {}
+    for meta in root.iter("meta"):
+        name = (meta.get("property") or meta.get("name") or meta.get("itemprop") or "").lower()
+        if name and (content := fold(meta.get("content") or "")):
+            found.setdefault(name, []).append(content)
+    linked = list(_json_ld(root))
+    return Metadata(
+        title=_first(found, _TITLE_NAMES) or "",
+        published=_published(found, linked, root),
+        authors=_authors(found, linked),
+        description=_first(found, ("description", "og:description")) or "",
+    )
+
+
+def page_title(root: Element) -> str:
+    """Return the text of `<title>` in the head, folded."""
+    head = root.find(".//head")
+    title = (root if head is None else head).find(".//title")
+    return "" if title is None else fold(text_of(title))
+
+
+def iso_date(text: str) -> str | None:
+    """Return the first date in `text` as YYYY, YYYY-MM or YYYY-MM-DD, or None."""
+    match = _ISO_DATE.search(text)
+    if not match:
+        return None
+    year, month, day = match.groups()
+    if not month or not 1 <= int(month) <= 12:
+        return year
+    if not day or not 1 <= int(day) <= 31:
+        return f"{year}-{int(month):02}"
+    return f"{year}-{int(month):02}-{int(day):02}"
+
+
+def _first(found: dict[str, list[str]], names: tuple[str, ...]) -> str | None:
+    return next((found[name][0] for name in names if name in found), None)
+
+
+def _published(found: dict[str, list[str]], linked: list[dict[str, Any]], root: Element) -> str | None:
+    texts = [found[name][0] for name in _DATE_NAMES if name in found]
+    texts += [str(thing["datePublished"]) for thing in linked if "datePublished" in thing]
+    texts += [
+        time.get("datetime") or ""
+        for time in root.iter("time")
+        if time.get("pubdate") is not None or time.get("itemprop") == "datePublished"
+    ]
+    return next((date for text in texts if (date := iso_date(text))), None)
+
+
+def _authors(found: dict[str, list[str]], linked: list[dict[str, Any]]) -> tuple[str, ...]:
+    for name in _AUTHOR_NAMES:
+        if names := [author for author in found.get(name, []) if not author.startswith("http")]:
+            return tuple(names)
+    for thing in linked:
+        authors = thing.get("author")
+        listed = authors if isinstance(authors, list) else [authors]
+        names = [str(author.get("name") or "") if isinstance(author, dict) else str(author or "") for author in listed]
+        if names := [name for name in names if name and not name.startswith("http")]:
+            return tuple(names)
+    return ()
+
+
+def _json_ld(root: Element) -> Iterator[dict[str, Any]]:
+    """Yield the objects of the page's JSON-LD (https://schema.org), graphs and lists opened one level."""
+    for script in root.iter("script"):
+        if (script.get("type") or "").lower() != "application/ld+json":
+            continue
+        try:
+            value = json.loads(text_of(script)[:_MAX_JSON_LD])
+        except (ValueError, RecursionError):
+            continue
+        things = value if isinstance(value, list) else [value]
+        for thing in things:
+            if isinstance(thing, dict):
+                graph = thing.get("@graph")
+                yield from (node for node in (graph if isinstance(graph, list) else [thing]) if isinstance(node, dict))
+
+
+class HtmlReader:
+    """Reads HTML: the main text with headings, lists, tables and code; no navigation, nothing hidden."""
+
+    name = "html"
+    suffixes = (".html", ".htm", ".xhtml", ".shtml")
+    media_types = ("text/html", "application/xhtml+xml")
+
+    def read(self, data: bytes, *, name: str) -> Document:
+        """Return the main text of a page, or all its visible text where no main text stands out.
+
+        Raises Unreadable when `data` is no text. A page without any text gives an empty document.
+        """
+        root = tree.parse(data)
+        about, title = metadata(root), page_title(root)
+        heading = next((text for h1 in root.iter("h1") if (text := fold(tree.text_of(h1))) and text in title), "")
+        builder = _blocks(root, title)
+        if len(builder) < _TOO_LITTLE:
+            everything = _everything(tree.parse(data))
+            builder = everything if len(everything) > 2 * len(builder) else builder
+        if not len(builder) and not _PAGE.search(data):
+            root = tree.parse(data)
+            for element in root.iter("template", "button"):
+                element.tag = "div"
+            builder = _everything(root)
+        if not len(builder):
+            builder.paragraph(about.description)
+        document = builder.document(media_type="text/html", published=about.published, authors=about.authors)
+        return document.model_copy(update={"title": heading or _title(document, title, about) or name})
+
+
+def _blocks(root: tree.Element, title: str) -> DocumentBuilder:
+    tree.prune(root)
+    builder = DocumentBuilder()
+    main = tree.main_element(root)
+    _promote_title(main, title)
+    if line := _manual_name(root, main):
+        builder.paragraph(line)
+    write_blocks(main, builder)
+    return builder
+
+
+def _everything(root: tree.Element) -> DocumentBuilder:
+    tree.prune(root, furniture=False)
+    builder = DocumentBuilder()
+    write_blocks(root if (body := root.find(".//body")) is None else body, builder)
+    return builder
+
+
+def _manual_name(root: tree.Element, main: tree.Element) -> str:
+    """The line "name - what it is" below the heading NAME of a manual page that stands outside of its main text
+    (AsciiDoc's pages), or ""."""
+    heading = next((h for h in root.iter("h1", "h2") if fold(tree.text_of(h)).upper() == "NAME"), None)
+    if heading is None or any(heading is inside for inside in main.iter("h1", "h2")):
+        return ""
+    line = next((fold(tree.text_of(p)) for p in heading.itersiblings("div", "p")), "")
+    return line if " - " in line and len(line) <= _LONGEST_NAME else ""
+
+
+def _promote_title(main: tree.Element, title: str) -> None:
+    """A page without `h1` whose first heading is its title (DocBook) has that heading above all others."""
+    first = next(main.iter("h1", "h2", "h3", "h4"), None)
+    if first is None or first.tag == "h1" or next(main.iter("h1"), None) is not None:
+        return
+    heading = fold(tree.text_of(first))
+    if heading and heading in title:
+        first.tag = "h1"
+
+
+def _title(document: Document, title: str, about: Metadata) -> str:
+    """The top heading when the page's title repeats it (without the site's name), else what the head says."""
+    top = [heading.title for heading in document.headings if heading.level == 1]
+    if top and (not title or fold(top[0]).lower() in title.lower()):
+        return top[0]
+    return about.title or title or (top[0] if top else document.title)
+
+
+class EpubReader:
+    """Reads EPUB 2 and 3 (https://www.w3.org/TR/epub-33/) without copy protection."""
+
+    name = "epub"
+    suffixes = (".epub",)
+    media_types = ("application/epub+zip",)
+
+    def read(self, data: bytes, *, name: str) -> Document:
+        """Return all chapters. Raises Unreadable when the book is broken or protected."""
+        with open_zip(data, what="EPUB") as book:
+            if "META-INF/rights.xml" in book.namelist():
+                raise Unreadable("the book is copy-protected")
+            folder, package = _package(book)
+            builder = DocumentBuilder()
+            for path in _spine(folder, package):
+                _write_chapter(book, path, builder)
+        return builder.document(
+            title=_said(package, "title") or name.rsplit(".", 1)[0],
+            media_type="application/epub+zip",
+            published=iso_date(_said(package, "date")),
+            authors=[fold(tree.text_of(element)) for element in package.iter("creator")],
+        )
+
+
+def _package(book: zipfile.ZipFile) -> tuple[str, tree.Element]:
+    """The folder of the package document, and its root."""
+    root = _xml(book, _CONTAINER)
+    path = next((element.get("full-path") for element in root.iter("rootfile")), None)
+    if not path:
+        raise Unreadable("the EPUB file names no package document")
+    return posixpath.dirname(path), _xml(book, path)
+
+
+def _xml(book: zipfile.ZipFile, path: str) -> tree.Element:
+    try:
+        return tree.parse_xml(book.read(path))
+    except (KeyError, zipfile.BadZipFile, ValueError, OSError) as error:
+        raise Unreadable(f"the EPUB file has no usable {path}") from error
+
+
+def _spine(folder: str, package: tree.Element) -> Iterator[str]:
+    """Yield the paths of the chapters in reading order, each once."""
+    seen: set[str] = set()
+    hrefs = {item.get("id"): item.get("href") or "" for item in package.iter("item")}
+    for reference in package.iter("itemref"):
+        href = hrefs.get(reference.get("idref"))
+        if href and href not in seen and reference.get("linear") != "no":
+            seen.add(href)
+            yield posixpath.normpath(posixpath.join(folder, unquote(href)))
+
+
+def _write_chapter(book: zipfile.ZipFile, path: str, builder: DocumentBuilder) -> None:
+    try:
+        root = tree.parse(book.read(path))
+    except (KeyError, zipfile.BadZipFile, OSError, Unreadable):
+        builder.warn(f"chapter {posixpath.basename(path)} is missing or broken")
+        return
+    tree.prune(root)
+    body = root.find(".//body")
+    write_blocks(root if body is None else body, builder)
+
+
+def _said(package: tree.Element, name: str) -> str:
+    return next((text for element in package.iter(name) if (text := fold(tree.text_of(element)))), "")

@@ -1,0 +1,125 @@
+"""Mail: a message (EML), or an archive of them (MBOX, RFC 4155). Each message and each file attached to it is a document."""
+
+import re
+from collections.abc import Iterator
+from email import message_from_bytes, policy
+from email.message import Message
+from email.utils import parsedate_to_datetime
+from itertools import islice
+
+from claimcheck.text.cleaning import clean, fold
+from deep_research import registry
+from deep_research.data import Document
+from deep_research.errors import Unreadable
+from deep_research.readers._decode import decode
+from deep_research.readers.html import HtmlReader
+from deep_research.readers.plain import write_text
+from deep_research.text.document_builder import DocumentBuilder
+
+MOST_MESSAGES = 20_000
+_FROM = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\n")
+_QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
+_SHOWN = ("From", "To", "Cc", "Date")
+
+
+class MailReader:
+    """Reads messages: who, when, the text, then what is attached, by the reader of its format."""
+
+    name = "mail"
+    suffixes = (".eml", ".mbox", ".mbx")
+    media_types = ("message/rfc822", "application/mbox")
+
+    def read(self, data: bytes, *, name: str) -> Document:
+        """Return all messages; each begins a part. What is attached and cannot be read is warned of."""
+        builder = DocumentBuilder()
+        found = list(islice(_messages(data), MOST_MESSAGES + 1))
+        if len(found) > MOST_MESSAGES:
+            builder.warn(f"only the first {MOST_MESSAGES} messages were read")
+        for raw in found[:MOST_MESSAGES]:
+            _write_message(message_from_bytes(raw, policy=policy.default), builder)
+        if not len(builder):
+            raise Unreadable("no message in it")
+        return builder.document(title=name.rsplit(".", 1)[0], media_type=self.media_types[0])
+
+
+def _messages(data: bytes) -> Iterator[bytes]:
+    """Yield the messages of an archive; what has no separators is one."""
+    starts = [match.span() for match in _FROM.finditer(data)]
+    if not starts or starts[0][0]:
+        yield data
+        return
+    ends = [*(start for start, _ in starts[1:]), len(data)]
+    for (_, begun), end in zip(starts, ends, strict=True):
+        yield _QUOTED_FROM.sub(rb"\1", data[begun:end])
+
+
+def _write_message(message: Message, builder: DocumentBuilder) -> None:
+    subject = _field(message, "Subject") or "(no subject)"
+    sender = _field(message, "From")
+    author = re.sub(r"(?:(?<!\s)\s++)?<[^<>]*>", "", sender)
+    builder.part(subject, published=_date(message), media_type="message/rfc822", authors=(author,))
+    builder.heading(1, subject)
+    for name in _SHOWN:
+        if value := _field(message, name):
+            builder.item(f"{name}: {value}")
+    leaves = list(_leaves(message))
+    texts = [leaf for leaf in leaves if leaf.get_content_type() == "text/plain" and not leaf.get_filename()]
+    pages = [leaf for leaf in leaves if leaf.get_content_type() == "text/html" and not leaf.get_filename()]
+    for leaf in texts:
+        write_text(clean(_text(leaf)), builder)
+    for leaf in pages if not any(_text(leaf).strip() for leaf in texts) else ():
+        builder.append(HtmlReader().read(_text(leaf).encode("utf-8", "replace"), name="message.html"))
+    for leaf in leaves:
+        if leaf not in texts and leaf not in pages:
+            _write_attachment(leaf, subject, builder)
+
+
+def _leaves(message: Message) -> Iterator[Message]:
+    if message.is_multipart() and message.get_content_type() != "message/rfc822":
+        for part in message.get_payload():
+            yield from _leaves(part)  # type: ignore[arg-type]
+    else:
+        yield message
+
+
+def _write_attachment(leaf: Message, subject: str, builder: DocumentBuilder) -> None:
+    if leaf.get_content_type() == "message/rfc822" and leaf.is_multipart():
+        _write_message(leaf.get_payload(0), builder)  # type: ignore[arg-type]
+        return
+    name = fold(leaf.get_filename() or leaf.get_content_type())
+    data = leaf.get_payload(decode=True)
+    data = data if isinstance(data, bytes) else b""
+    reader = registry.reader_for(name, data[:8192])
+    why = "" if reader else "of a format that is not read"
+    if reader is not None and reader.name == "picture":
+        why = "a picture, which is not read inside a message"
+    try:
+        document = reader.read(data, name=name) if reader is not None and not why else None
+    except Unreadable as error:
+        document, why = None, error.message
+    except Exception:  # noqa: BLE001 - parsers of other people's formats fail in every way
+        document, why = None, "broken"
+    if document is None:
+        builder.warn(f"attachment {name}: {why}")
+        return
+    builder.part(f"{name} ({subject})", published=document.published, media_type=document.media_type)
+    builder.append(document)
+
+
+def _text(leaf: Message) -> str:
+    data = leaf.get_payload(decode=True)
+    return decode(data, declared=leaf.get_content_charset("")) if isinstance(data, bytes) and data else ""
+
+
+def _field(message: Message, name: str) -> str:
+    try:
+        return fold(str(message[name] or ""))
+    except Exception:  # noqa: BLE001 - the parser of headers fails on some
+        return ""
+
+
+def _date(message: Message) -> str | None:
+    try:
+        return parsedate_to_datetime(_field(message, "Date")).date().isoformat()
+    except (ValueError, TypeError):
+        return None

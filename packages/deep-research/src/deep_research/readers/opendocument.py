@@ -1,0 +1,144 @@
+"""OpenDocument files: text (ODT), sheets (ODS; a heading and a table for each) and slides (ODP; slides are pages)."""
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from itertools import chain
+
+from claimcheck.text.cleaning import fold
+from deep_research.data import Document
+from deep_research.errors import Unreadable
+from deep_research.readers._html_tree import Element, parse_xml, text_of
+from deep_research.readers.compressed import open_zip
+from deep_research.readers.data_files import write_rows
+from deep_research.text.document_builder import MAX_COLUMNS, DocumentBuilder
+
+_KINDS = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
+_MEDIA = "application/vnd.oasis.opendocument."
+_UNSEEN = frozenset(
+    "annotation tracked-changes sequence-decls forms table-of-content note-citation page-number".split()
+)
+"""Remarks at the margin, what was deleted, declarations, and lists of what stands further down."""
+_BREAKS = {"s": " ", "tab": "\t", "line-break": "\n"}
+_MOST_ROWS = 1_000
+"""How often a row with text is repeated that the file says is repeated."""
+
+
+class OpenDocumentReader:
+    """Reads ODT, ODS and ODP: headings, lists, tables and notes in place; sheets as they are shown."""
+
+    name = "opendocument"
+    suffixes = (".odt", ".ott", ".ods", ".ots", ".odp", ".otp")
+    media_types = tuple(f"{_MEDIA}{kind}" for kind in _KINDS)
+
+    def read(self, data: bytes, *, name: str) -> Document:
+        """Return the body of the file. Raises Unreadable when it is broken or encrypted."""
+        with open_zip(data, what="OpenDocument") as container:
+            if b"encryption-data" in _part(container, "META-INF/manifest.xml"):
+                raise Unreadable("encrypted; a password is needed")
+            try:
+                body = next(parse_xml(_part(container, "content.xml")).iter("body"), None)
+                about = parse_xml(_part(container, "meta.xml") or b"<meta/>")
+            except ValueError as error:
+                raise Unreadable("the OpenDocument file is broken") from error
+        if body is None or not len(body):
+            raise Unreadable("the OpenDocument file has no content")
+        builder = DocumentBuilder()
+        _write(body[0], builder)
+        said = {element.tag: fold(text_of(element)) for element in about.iter()}
+        return builder.document(
+            name=name,
+            title=said.get("title", ""),
+            media_type=f"{_MEDIA}{body[0].tag}",
+            published=(said.get("date") or said.get("creation-date") or "")[:10] or None,
+            authors=[said.get("creator") or said.get("initial-creator") or ""],
+        )
+
+
+def _part(container: zipfile.ZipFile, path: str) -> bytes:
+    try:
+        return container.read(path)
+    except KeyError:
+        return b""
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError) as error:
+        raise Unreadable("the OpenDocument file is broken") from error
+
+
+def _write(element: Element, builder: DocumentBuilder, depth: int = -1) -> None:
+    """Write the blocks below an element; `depth` is that of the list around it, -1 outside of lists."""
+    pages = 0
+    for child in element:
+        tag = child.tag
+        if tag in _UNSEEN or not isinstance(tag, str):
+            continue
+        if tag == "h":
+            level = child.get(next((name for name in child.attrib if name.endswith("}outline-level")), ""), "1")
+            builder.heading(int(level) if level.isdecimal() else 1, _line(child))
+        elif tag == "p":
+            builder.item(_line(child), depth=depth) if depth >= 0 else builder.paragraph(_line(child))
+            for inside in child.iter("note-body", "text-box"):
+                _write(inside, builder)
+        elif tag == "table":
+            _write_table(child, builder, is_sheet=element.tag == "spreadsheet")
+        elif tag == "page":
+            pages += 1
+            builder.page(pages)
+            _write_slide(child, pages, builder)
+        else:
+            _write(child, builder, depth + (tag == "list"))
+
+
+def _write_slide(page: Element, number: int, builder: DocumentBuilder) -> None:
+    """Write the shapes of a slide below its title; one without a title is called by its number."""
+    titles = [frame for frame in page.iter("frame") if _attribute(frame, "class") == "title"]
+    builder.heading(2, " ".join(fold(text_of(frame)) for frame in titles) or f"Slide {number}")
+    for frame in titles:
+        frame.getparent().remove(frame)
+    _write(page, builder)
+
+
+def _write_table(table: Element, builder: DocumentBuilder, *, is_sheet: bool) -> None:
+    rows = _rows(table)
+    first = next(rows, None)
+    if first is None:
+        return
+    if is_sheet:
+        builder.heading(2, name := _attribute(table, "name"))
+        write_rows(chain([first], rows), builder, what=f"sheet {name!r}")
+    else:
+        builder.table(chain([first], rows))
+
+
+def _rows(table: Element) -> Iterator[list[str]]:
+    for row in table.iter("table-row"):
+        cells: list[str] = []
+        for cell in row.iterchildren("table-cell", "covered-table-cell"):
+            text = "\n".join(map(_line, cell.iter("p", "h"))) or _attribute(cell, "value")
+            cells += [text] * min(_count(cell, "number-columns-repeated"), MAX_COLUMNS - len(cells))
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
+            for _ in range(min(_count(row, "number-rows-repeated"), _MOST_ROWS)):
+                yield cells
+
+
+def _attribute(element: Element, name: str) -> str:
+    """Return an attribute by its local name."""
+    return next((value for key, value in element.items() if key.rpartition("}")[2] == name), "")
+
+
+def _count(element: Element, name: str) -> int:
+    stated = _attribute(element, name)
+    return int(stated) if stated.isdecimal() and len(stated) < 9 else 1
+
+
+def _line(element: Element) -> str:
+    """Return the text of a paragraph with its blanks and breaks, without what stands beside it."""
+    pieces = [element.text or ""]
+    for child in element:
+        if child.tag in _BREAKS:
+            pieces.append(_BREAKS[child.tag])
+        elif child.tag not in (*_UNSEEN, "note-body", "frame") and isinstance(child.tag, str):
+            pieces.append(_line(child))
+        pieces.append(child.tail or "")
+    return "".join(pieces)

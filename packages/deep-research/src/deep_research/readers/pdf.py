@@ -1,0 +1,437 @@
+"""PDF: text by page, lines joined into paragraphs, running headers and footers dropped."""
+
+import re
+import threading
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
+from statistics import median
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+from claimcheck.lexicon import any_word
+from claimcheck.text.cleaning import clean, fold
+from deep_research.data import Document
+from deep_research.errors import Unreadable
+from deep_research.readers.html import iso_date
+from deep_research.reading_child import NO_TEXT
+from deep_research.text.document_builder import DocumentBuilder
+
+_HYPHEN_AT_END = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad\u0002\ufffe]$")
+_ITEM = re.compile(r"^\s*(?:[•◦▪●○■□–‣∙·*\uf0b7\u2022\uf0a7]|\(?\d{1,2}[.)])\s+(?=\S)")
+_BULLET_ONLY = re.compile(r"^\s*[•◦▪●○■□‣∙·\uf0b7\uf0a7]\s*$")
+_SENTENCE_END = re.compile(r"[.!?:。！？：][\"'”’)\]]*$")
+_LIGATURES = re.compile("[\ufb00-\ufb06\uff21-\uff5a\uff10-\uff19]")
+_NUMBERED_HEADING = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,3}|[IVX]{1,4}\.|[A-Z]\.)\s+[A-Z\u3040-\u9fff\uac00-\ud7af]")
+_LARGER = 1.12  # than the text: a heading
+_MAX_HEADING_CHARS = 160
+
+
+class Line(NamedTuple):
+    """One line; `left`, `right`, `top` and `bottom` in points from the lower left corner, `size` of its font."""
+
+    text: str
+    left: float
+    right: float
+    top: float
+    bottom: float
+    size: float
+
+
+class Block(NamedTuple):
+    """A paragraph, list item or heading made of lines."""
+
+    kind: Literal["prose", "item", "heading"]
+    text: str
+    level: int = 0
+
+
+class Entry(NamedTuple):
+    """An entry of an outline; `top` is how high on its page it leads."""
+
+    level: int
+    title: str
+    top: float | None
+
+
+def page_lines(pdf: Any, number: int) -> list[Line]:
+    """Return the lines of page `number` (from 0) in the order of the file, which is the reading order of columns."""
+    page = pdf[number]
+    try:
+        text_page = page.get_textpage()
+        try:
+            return list(_lines(text_page))
+        finally:
+            text_page.close()
+    finally:
+        page.close()
+
+
+def _lines(text_page: Any) -> Iterator[Line]:
+    text = text_page.get_text_range()
+    # PDFium's character indices run over its own text, in which a line ends with \r\n.
+    position = 0
+    for raw in text.split("\n"):
+        content = raw.rstrip("\r")
+        start = position + len(content) - len(content.lstrip())
+        position += len(raw) + 1
+        if not content.strip():
+            continue
+        box = _box(text_page, start, len(content.strip()))
+        if box:
+            yield Line(_readable(content), *box)
+
+
+def _box(text_page: Any, start: int, length: int) -> tuple[float, float, float, float, float] | None:
+    from pypdfium2 import raw  # noqa: PLC0415 - heavy
+
+    first, last = start, start + length - 1
+    try:
+        left, bottom, _, top = text_page.get_charbox(first, loose=True)
+        _, bottom_2, right, top_2 = text_page.get_charbox(last, loose=True)
+    except Exception:  # noqa: BLE001 - a glyph without a box must not cost the page
+        return (0.0, 0.0, 0.0, 0.0, 0.0)
+    size = raw.FPDFText_GetFontSize(text_page, first + length // 2)
+    height = max(top - bottom, top_2 - bottom_2)
+    # Some producers set everything in size 1 and scale it: then the height of the line tells.
+    return left, right, max(top, top_2), min(bottom, bottom_2), size if size > 1.5 else height
+
+
+def _readable(text: str) -> str:
+    """Ligatures and full-width Latin letters as the letters that they stand for."""
+    return clean(_LIGATURES.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)).rstrip()
+
+
+def blocks(lines: list[Line], body_size: float) -> Iterator[Block]:
+    """Join lines into paragraphs, items and headings. `body_size` is the font size of the running text; with 0 no line
+    is taken for a heading."""
+    lines = _with_bullets(lines)
+    right = _right_margin(lines)
+    open_lines: list[Line] = []
+    for line in lines:
+        if open_lines and not _goes_on(open_lines, line, right, body_size):
+            yield _block(open_lines, body_size)
+            open_lines = []
+        open_lines.append(line)
+    if open_lines:
+        yield _block(open_lines, body_size)
+
+
+def _with_bullets(lines: list[Line]) -> list[Line]:
+    """A bullet that stands on a line of its own belongs to the next line."""
+    joined: list[Line] = []
+    bullet = False
+    for line in lines:
+        if _BULLET_ONLY.match(line.text):
+            bullet = True
+            continue
+        joined.append(line._replace(text=f"• {line.text.lstrip()}") if bullet else line)
+        bullet = False
+    return joined
+
+
+def _right_margin(lines: list[Line]) -> float:
+    """How wide a full line is: most lines of running text reach it."""
+    widths = sorted(line.right - line.left for line in lines)
+    return widths[int(len(widths) * 0.8)] if widths else 0.0
+
+
+def _is_heading(line: Line, body_size: float) -> bool:
+    text = line.text.strip()
+    if len(text) > _MAX_HEADING_CHARS or not any(char.isalpha() for char in text):
+        return False
+    return body_size > 0 and line.size > body_size * _LARGER
+
+
+def _goes_on(open_lines: list[Line], line: Line, full_width: float, body_size: float) -> bool:
+    """Whether `line` continues the paragraph of `open_lines`."""
+    last = open_lines[-1]
+    if _is_heading(last, body_size) or _is_heading(line, body_size):
+        both = _is_heading(last, body_size) and _is_heading(line, body_size)
+        return both and abs(line.size - last.size) < 0.6 and 0 <= last.bottom - line.top < line.size
+    if _ITEM.match(line.text):
+        return False
+    if line.top > last.bottom + 2 * line.size:  # the next column
+        return not _SENTENCE_END.search(last.text)
+    leading = _leading(open_lines, line)
+    if last.top - line.top > leading * 1.45:
+        return False
+    short = (last.right - last.left) < 0.75 * full_width
+    return not (short and _SENTENCE_END.search(last.text)) and not _indented(open_lines, line)
+
+
+def _leading(open_lines: list[Line], line: Line) -> float:
+    """The distance between lines of this paragraph, or what is usual for the size."""
+    gaps = [a.top - b.top for a, b in pairwise(open_lines) if 0 < a.top - b.top < 4 * line.size]
+    return median(gaps) if gaps else max(line.size, line.top - line.bottom) * 1.25
+
+
+def _indented(open_lines: list[Line], line: Line) -> bool:
+    """A first line that is indented begins a paragraph, after a line that ends a sentence."""
+    last = open_lines[-1]
+    step = line.left - last.left
+    return bool(_SENTENCE_END.search(last.text)) and 0.8 * line.size < step < 5 * line.size
+
+
+def _block(lines: list[Line], body_size: float) -> Block:
+    text = _joined([line.text for line in lines])
+    if all(_is_heading(line, body_size) for line in lines):
+        ratio = lines[0].size / body_size
+        return Block("heading", text, 1 if ratio > 1.6 else 2 if ratio > 1.25 else 3)
+    if (
+        body_size
+        and len(lines) == 1
+        and _NUMBERED_HEADING.match(text)
+        and len(text) < 80
+        and not _SENTENCE_END.search(text)
+    ):
+        return Block("heading", text, 2 + text.split()[0].strip(".").count("."))
+    if match := _ITEM.match(text):
+        marker = match.group().strip()
+        rest = text[match.end() :]
+        return Block("item", rest if not marker.strip("().").isdecimal() else f"{marker} {rest}")
+    return Block("prose", text)
+
+
+def _joined(texts: list[str]) -> str:
+    """Join lines, undoing the hyphens that the line breaks made."""
+    joined = ""
+    for text in map(str.strip, texts):
+        if (match := _HYPHEN_AT_END.search(joined)) and text[:1].islower():
+            joined = joined[: match.start()] + text
+        else:
+            joined = f"{joined}\n{text}" if joined else text
+    return fold(joined)
+
+
+_MAX_PAGES = 5000
+_EDGE_LINES = 3  # lines at the top and bottom of a page among which running headers and footers are looked for
+_REPEATED = 0.3  # of the pages
+_DIGITS = re.compile(r"\d+")
+_ONLY_NUMBER = "#"
+_PAGE_NUMBER = re.compile(
+    rf"[-–—\s]*{any_word('document.page_words')}?\s*(?:\d{{1,4}}|[ivxlc]{{1,6}})\s*"
+    rf"(?:(?:of|/)\s*\d+|{any_word('document.page_counters')})?[-–—\s]*",
+    re.IGNORECASE,
+)
+_OUTER_NUMBER = re.compile(r"^\d{1,4}(?=\s)|(?<=\s)\d{1,4}$|^\d{1,4}$")
+_NUMBERED = 0.5  # of the pages carry their number
+_CONTENTS = 5  # lines of a table of contents on a page, whose chapters have no dots before their number
+_ENDS_IN_NUMBER = re.compile(r"\s\d{1,4}$")
+_CONTENTS_LINE = re.compile(r"(?:\.\s?){5,}\s*(?:\d+|[ivxlc]+)?\s*$")
+_NO_TITLE = re.compile(r"^(?:untitled|microsoft |powerpoint |slide 1$)|\.(?:dvi|docx?|tex|indd|pptx?|qxd|fm)$")
+_MAX_ENTRIES, _FEWEST_ENTRIES, _MOST_ON_PAGE = 20_000, 3, 200
+_MOST_LINES, _NUMBERING = 3, 12  # of a heading: lines, and letters before what its entry says
+_NO_LETTER = re.compile(r"[\W_]+")
+_PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD, https://pdfium.googlesource.com/pdfium/+/refs/heads/main/public/fpdfview.h
+
+
+_PDFIUM = threading.Lock()  # the library is not safe across threads
+
+
+_INSTALL = "pip install 'deep-research[ocr]' has them read"
+
+
+class PdfReader:
+    """Reads PDF with PDFium. Scanned pages have no text; they are read as pictures, see `picture`."""
+
+    name = "pdf"
+    suffixes = (".pdf",)
+    media_types = ("application/pdf",)
+
+    def read(self, data: bytes, *, name: str) -> Document:
+        """Return the text with the offsets of its pages.
+
+        Raises Unreadable when the file is broken, encrypted, or has no text (scanned pages).
+        """
+        return read_pdf(data, name)
+
+
+def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = None) -> Document:
+    """Return the text of a PDF; `see` returns the lines of a page (of PDFium) that has no text. See `PdfReader.read`."""
+    with _PDFIUM:
+        pdf = _open(data)
+        try:
+            builder = DocumentBuilder()
+            pages = [page_lines(pdf, number) for number in range(min(len(pdf), _MAX_PAGES))]
+            if len(pdf) > _MAX_PAGES:
+                builder.warn(f"only the first {_MAX_PAGES} of {len(pdf)} pages were read")
+            if see is not None:
+                pages = [lines or see(pdf[number]) for number, lines in enumerate(pages)]
+            if not any(pages):
+                count = f"{len(pdf)} pages" if len(pdf) > 1 else "one page"
+                raise Unreadable(f"{NO_TEXT} in its {count}: probably scanned images; {_INSTALL}")
+            if empty := sum(not lines for lines in pages):
+                builder.warn(f"{empty} of {len(pdf)} pages have {NO_TEXT} (images?)")
+            write_pages(pages, builder, _outline(pdf))
+            about = pdf.get_metadata_dict(skip_empty=True)
+        finally:
+            pdf.close()
+    return _document(builder, about, name)
+
+
+def _open(data: bytes) -> Any:
+    import pypdfium2 as pdfium  # noqa: PLC0415 - heavy
+
+    try:
+        pdf = pdfium.PdfDocument(data)
+        if not len(pdf):
+            raise Unreadable("a PDF without pages")
+    except pdfium.PdfiumError as error:
+        if getattr(error, "err_code", None) == _PASSWORD_ERROR:
+            raise Unreadable("encrypted; a password is needed") from error
+        raise Unreadable("the PDF is broken") from error
+    return pdf
+
+
+def _document(builder: DocumentBuilder, about: dict[str, str], name: str) -> Document:
+    title = fold(about.get("Title", ""))
+    if _NO_TITLE.search(title.lower()):
+        title = ""
+    date = re.match(r"D:(\d{4})(\d\d)?(\d\d)?", about.get("CreationDate", ""))
+    return builder.document(
+        name=name,
+        title=title,
+        media_type="application/pdf",
+        published=iso_date("-".join(part for part in date.groups() if part)) if date else None,
+        authors=re.split(r"[;,]\s*|(?<!\s)\s++and\s+", about.get("Author", "")),
+    )
+
+
+def _outline(pdf: Any) -> dict[int, list[Entry]]:
+    """Return the entries of a PDF's outline by the page that they lead to, from 1; none of one that is broken or tells
+    next to nothing."""
+    found: dict[int, list[Entry]] = defaultdict(list)
+    try:
+        for mark in islice(pdf.get_toc(max_depth=6), _MAX_ENTRIES):
+            target = mark.get_dest()
+            page = target.get_index() if target is not None else None
+            view = target.get_view()[1] if target is not None else []
+            if (
+                page is not None
+                and len(found[page + 1]) < _MOST_ON_PAGE
+                and (title := fold(_readable(mark.get_title())))
+            ):
+                found[page + 1].append(Entry(mark.level + 1, title, view[1] if len(view) > 1 else None))
+    except Exception:  # noqa: BLE001 - a broken outline must not cost the text
+        return {}
+    return found if sum(map(len, found.values())) >= _FEWEST_ENTRIES else {}
+
+
+def _sections(lines: list[Line], entries: Sequence[Entry]) -> Iterator[tuple[Entry | None, list[Line]]]:
+    """Yield the lines of a page by the entry of the outline above them, which is said as on the page."""
+    above, rest = None, lines
+    for entry in entries:
+        start, end = _place_of(entry, rest)
+        yield above, rest[:start]
+        said = _joined([line.text for line in rest[start:end]])  # with its number, which entries often lack
+        above, rest = entry._replace(title=said or entry.title), rest[end:]
+    yield above, rest
+
+
+def _place_of(entry: Entry, lines: list[Line]) -> tuple[int, int]:
+    """Return where an entry stands among lines, on one or several; else where its height is, or at their beginning."""
+    wanted = _letters(entry.title)
+    for start in range(len(lines)):
+        for end in range(start + 1, min(start + _MOST_LINES, len(lines)) + 1):
+            said = _letters("".join(line.text for line in lines[start:end]))
+            if said.endswith(wanted) and len(said) - len(wanted) <= _NUMBERING:
+                return start, end
+    top = entry.top
+    start = next((n for n, line in enumerate(lines) if top is not None and line.top <= top + line.size), 0)
+    return start, start
+
+
+def _letters(text: str) -> str:
+    return _NO_LETTER.sub("", text).casefold()
+
+
+def write_pages(
+    pages: list[list[Line]], builder: DocumentBuilder, outline: Mapping[int, Sequence[Entry]] = MappingProxyType({})
+) -> None:
+    """Write the lines of pages as paragraphs, items and headings, without what runs over the pages.
+
+    Headings are those of `outline`, by page; without one they are guessed from the sizes of fonts.
+    """
+    before = _pages_before_the_first(pages)
+    running, body = _running_lines(pages, before), 0.0 if outline else _body_size(pages)
+    for number, lines in enumerate(pages, start=1):
+        kept = list(_without_edges(lines, running, str(number - (before or 0)), is_numbered=before is not None))
+        builder.page(number)
+        for entry, own in _sections(kept, outline.get(number, ())):
+            if entry is not None:
+                builder.heading(entry.level, entry.title)
+            for block in blocks(own, body):
+                if block.kind == "heading":
+                    builder.heading(block.level, block.text)
+                elif block.kind == "item":
+                    builder.item(block.text)
+                else:
+                    builder.paragraph(block.text)
+
+
+def _pattern(text: str, own: str) -> str:
+    """A line without the number `own` of its page: "Chapter 3 · 57" and "Chapter 3 · 58" are the same running line.
+
+    No other number makes lines alike: "Pressure: 7 bar" stands on one page only.
+    """
+    line = fold(text).lower()
+    if _PAGE_NUMBER.fullmatch(line) and own in (_DIGITS.findall(line) or [own]):
+        return _ONLY_NUMBER
+    return _OUTER_NUMBER.sub(lambda found: _ONLY_NUMBER if found[0] == own else found[0], line)
+
+
+def _running_lines(pages: list[list[Line]], before: int | None) -> set[str]:
+    """The lines that stand at the edges of many pages."""
+    if len(pages) < 3:
+        return set()
+    counts: Counter[str] = Counter()
+    for number, lines in enumerate(pages, start=1):
+        own = str(number - (before or 0))
+        edges = [*lines[:_EDGE_LINES], *lines[-_EDGE_LINES:]]
+        counts.update({_pattern(line.text, own) for line in edges})
+        # The outermost line is nearly always a running one, often changing with the chapter.
+        counts.update({_pattern(line.text, own) for line in (lines[:1] + lines[-1:])})
+    least = max(6, min(10, _REPEATED * len(pages)))
+    return {pattern for pattern, count in counts.items() if count >= least}
+
+
+def _pages_before_the_first(pages: list[list[Line]]) -> int | None:
+    """Return how many pages stand before the one that is numbered 1, by the numbers that the outermost lines begin or end
+    with; None where most pages have none that goes with its place."""
+    counts = Counter(
+        number - int(printed)
+        for number, lines in enumerate(pages, start=1)
+        for printed in {each for line in (*lines[:1], *lines[-1:]) for each in _OUTER_NUMBER.findall(line.text.strip())}
+    )
+    before, count = counts.most_common(1)[0] if counts else (0, 0)
+    return before if count > _NUMBERED * len(pages) else None
+
+
+def _without_edges(lines: list[Line], running: set[str], own: str, *, is_numbered: bool) -> Iterator[Line]:
+    """Return the lines of a page without running ones: those of `running` near its edges, and an outermost one that is
+    `own`, the page's number, or in a file that is numbered begins or ends with it ("52 Chapter 6. Scripts")."""
+    last = len(lines) - _EDGE_LINES
+    contents = sum(_CONTENTS_LINE.search(line.text) is not None for line in lines) >= _CONTENTS
+    for index, line in enumerate(lines):
+        at_edge = index < _EDGE_LINES or index >= last
+        outermost = index in (0, len(lines) - 1)
+        pattern = _pattern(line.text, own)
+        if _CONTENTS_LINE.search(line.text) or (at_edge and pattern in running):
+            continue
+        begins_or_ends = is_numbered and own in _OUTER_NUMBER.findall(line.text.strip())
+        if outermost and (pattern == _ONLY_NUMBER or begins_or_ends):
+            continue
+        if contents and _ENDS_IN_NUMBER.search(line.text):
+            continue
+        yield line
+
+
+def _body_size(pages: list[list[Line]]) -> float:
+    """The font size in which most of the text is set."""
+    sizes: Counter[float] = Counter()
+    for lines in pages:
+        for line in lines:
+            sizes[round(line.size * 2) / 2] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else 0.0

@@ -1,0 +1,211 @@
+"""Text, Markdown and reStructuredText. The blocks of plain text are told apart here: wrapped lines are joined; lists,
+underlined headings and indented code are found.
+"""
+
+import itertools
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from claimcheck.language import CJK, columns
+from claimcheck.lexicon import any_word
+from claimcheck.text.cleaning import clean
+from deep_research.data import Document, Heading
+from deep_research.readers._decode import decode
+from deep_research.readers._markdown import write_markdown
+from deep_research.readers._rst import write_rst
+from deep_research.text.document_builder import DocumentBuilder
+from deep_research.text.listed_headings import listed_headings
+
+_MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx")
+_RST = (".rst", ".rest")
+_MARKDOWN_SIGN = re.compile(r"^#{1,6} \S|^```|^\[[^\]]+\]\(|\]\(https?://|^\|.*\|\s*$", re.MULTILINE)
+_RST_SIGN = re.compile(r"^\.\. [\w-]+::|:[a-z]+:`[^`]+`|^\.\. _", re.MULTILINE)
+_DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
+_DATE_LINE = re.compile(
+    rf"^\W{{0,4}}{any_word('document.date_labels')}\W{{0,4}}[:：]\W{{0,4}}(\d{{4}}(?:-\d{{2}}){{0,2}})\b",
+    re.I | re.M,
+)
+"""A line near the beginning that says when a text was published."""
+_UNDERLINE = re.compile(r"^\s*([=\-~*#^])\1{2,}\s*$")
+_ITEM = re.compile(r"^(\s*)([-*+•·○●▪]|\(?\d{1,3}[.)]|[①-⑳])\s++(.*)$")
+_TERM = re.compile(r"^(\S.{0,80}?)(:{2,4}|;;)$")
+"""A term of a definition list as AsciiDoc writes it; `;;` and `:::` stand one level deeper."""
+_CONTINUED = "+"
+_DIRECTIVE = re.compile(r"^(?:include|ifn?def|ifeval|endif)::\S*\[.*\]$", re.MULTILINE)
+_SET_OR_STYLED = re.compile(r"^(?::!?[a-z][\w-]*!?:(?:[ \t].*)?|\[[a-z]+\])$", re.MULTILINE)
+"""Lines of AsciiDoc for the program that prints it: what it includes, values it sets, the style of a block."""
+_CJK_CHAR = re.compile(f"[{CJK}]")
+_LINE_OF_ITS_OWN = 45  # a line shorter than this did not end because the page did
+_CODE_INDENT = 4
+
+
+class PlainReader:
+    """Reads text, Markdown and reStructuredText, by suffix or, without one that tells, by their signs."""
+
+    name = "plain"
+    suffixes = (".txt", ".text", *_MARKDOWN, *_RST)
+    media_types = ("text/plain", "text/markdown", "text/x-rst")
+
+    def read(self, data: bytes, *, name: str) -> Document:
+        """Return the text with wrapped lines joined. Raises Unreadable when `data` is no text."""
+        text = clean(decode(data))
+        builder = DocumentBuilder()
+        kind = _kind(name, text)
+        fields: dict[str, str] = {}
+        if kind == "text/markdown":
+            fields = write_markdown(text, builder)
+        elif kind == "text/x-rst":
+            write_rst(text, builder)
+        else:
+            write_text(text, builder)
+        date = _DATE.match(fields.get("date") or fields.get("published") or "")
+        line = _DATE_LINE.search(text[:1500])
+        published = date.group() if date else line.group(1) if line else None
+        authors = fields.get("authors") or fields.get("author") or ""
+        document = builder.document(
+            media_type=kind,
+            published=published,
+            authors=[author.strip(" \"'") for author in authors.split(",")],
+        )
+        named = fields.get("title") or _title(document.headings)
+        return document.model_copy(update={"title": named or PurePath(name).stem or name})
+
+
+def _title(headings: Sequence[Heading]) -> str:
+    """Return the heading that names a text: the one that opens it, or the only one of the highest level; "" for none."""
+    top = [heading for heading in headings if heading.level == 1]
+    if headings and headings[0].start == 0:
+        return headings[0].title
+    return top[0].title if len(top) == 1 else ""
+
+
+def _kind(name: str, text: str) -> str:
+    suffix = PurePath(name.lower()).suffix
+    if suffix in _MARKDOWN:
+        return "text/markdown"
+    if suffix in _RST or (name.lower().endswith(".rst.txt")):
+        return "text/x-rst"
+    if suffix == ".text":
+        return "text/plain"
+    sample = text[:20_000]
+    if len(_RST_SIGN.findall(sample)) > 1:
+        return "text/x-rst"
+    return "text/markdown" if len(_MARKDOWN_SIGN.findall(sample)) > 1 else "text/plain"
+
+
+def write_text(text: str, builder: DocumentBuilder) -> None:
+    """Write the blocks of unmarked text. Blank lines part blocks; what they are is guessed from their lines."""
+    if _DIRECTIVE.search(text):
+        text = _SET_OR_STYLED.sub("", _DIRECTIVE.sub("", text))
+    lines = text.expandtabs(8).split("\n")
+    margin = min((_indent(line) for line in lines if line.strip()), default=0)
+    block: list[str] = []
+    listed = listed_headings(lines)
+    for number, line in enumerate([*lines, ""]):
+        level = listed.levels.get(number)
+        if line.strip() and level is None and number not in listed.skipped:
+            block.append(line[margin:].rstrip())
+            continue
+        if block:
+            _write_block(block, builder)
+            block = []
+        if level is not None:
+            builder.heading(level, line.strip())
+
+
+def _write_block(block: list[str], builder: DocumentBuilder) -> None:
+    if len(block) >= 2 and _UNDERLINE.match(block[1]) and not _UNDERLINE.match(block[0]):
+        builder.heading(1 if block[1].strip()[0] in "=*#" else 2, block[0])
+        if block[2:]:
+            _write_block(block[2:], builder)
+        return
+    if len(block) >= 3 and _UNDERLINE.match(block[0]) and _UNDERLINE.match(block[2]):
+        builder.heading(1, block[1])
+        if block[3:]:
+            _write_block(block[3:], builder)
+        return
+    block = [line for line in block if not _UNDERLINE.match(line)]
+    if _is_definition(block):
+        _write_definition(block, builder)
+        return
+    if any(_ITEM.match(line) for line in block[:2]):
+        _write_items(block, builder)
+    elif len(block) > 1 and all(_indent(line) >= _CODE_INDENT for line in block) and not _is_prose(block):
+        builder.code("\n".join(block))
+    else:
+        for paragraph in _paragraphs(block):
+            builder.paragraph(paragraph)
+
+
+def _is_definition(block: list[str]) -> bool:
+    """Whether a block is terms and what they mean, indented below them."""
+    terms = sum(1 for _ in itertools.takewhile(_TERM.match, block))
+    return 0 < terms < len(block) and _indent(block[terms]) > 0
+
+
+def _write_definition(block: list[str], builder: DocumentBuilder) -> None:
+    """A list entry of the terms with the first paragraph below them; what a `+` continues, as paragraphs."""
+    found = list(filter(None, itertools.takewhile(bool, map(_TERM.match, block))))
+    terms, nested = [match[1] for match in found], found[0][2] != "::"
+    paragraphs: list[list[str]] = [[]]
+    for line in block[len(terms) :]:
+        if line.strip() == _CONTINUED:
+            paragraphs.append([])
+        else:
+            paragraphs[-1].append(line.strip())
+    first, *more = [" ".join(lines) for lines in paragraphs if lines]
+    builder.item(f"{', '.join(terms)}: {first}", depth=1 if nested else 0)
+    for text in more:
+        builder.paragraph(text)
+
+
+def _write_items(block: list[str], builder: DocumentBuilder) -> None:
+    """A list: each line with a marker begins an item, others go on with it."""
+    indents: list[int] = []
+    marker, text = "", ""
+
+    def flush() -> None:
+        if marker:
+            builder.item(text, depth=max(0, len(indents) - 1), marker=marker)
+        else:
+            builder.paragraph(text)
+
+    for line in block:
+        match = _ITEM.match(line)
+        if not match:
+            text = f"{text}\n{line}" if text else line
+            continue
+        if text:
+            flush()
+        indent = len(match.group(1))
+        while indents and indents[-1] >= indent:
+            indents.pop()
+        indents.append(indent)
+        number = match.group(2).strip("().")
+        marker, text = (f"{number}." if number.isdecimal() else "-"), match.group(3)
+    flush()
+
+
+def _paragraphs(block: list[str]) -> list[str]:
+    """Join wrapped lines; a block of short lines (an address, a verse) keeps its lines apart."""
+    if len(block) > 1 and all(columns(line) < _LINE_OF_ITS_OWN for line in block) and not _runs_on(block):
+        return block
+    return ["\n".join(block)]
+
+
+def _runs_on(block: list[str]) -> bool:
+    """Whether most lines go on in the next: it begins in lower case, or the script has no case."""
+    following = sum(line.lstrip()[:1].islower() or bool(_CJK_CHAR.match(line.lstrip()[:1])) for line in block[1:])
+    return following * 2 >= len(block) - 1
+
+
+def _is_prose(block: list[str]) -> bool:
+    """An indented paragraph (a changelog, a quotation) has words and sentence marks, code has other signs."""
+    text = " ".join(line.strip() for line in block)
+    letters = sum(char.isalpha() or char in " ,.'’" for char in text)
+    return letters > 0.93 * len(text) and all(columns(line.strip()) > _LINE_OF_ITS_OWN for line in block[:-1])
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

@@ -1,0 +1,159 @@
+"""What every thought of a language model shares: its prompts, its window, and who thinks when it cannot."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from claimcheck.language import language_name
+from deep_research.data import Brief, Gap, ModelMessage, ReasonerInfo, Role, Section, ToolSpec
+from deep_research.errors import ContextTooLong, LimitReached, ModelError
+from deep_research.i18n.catalog import gap_from
+from deep_research.ports import Reasoner
+from deep_research.prompts import render
+from deep_research.reasoners.model.asking import Asker, Complete
+from deep_research.reasoners.model.conversation import lookup_tools, research_tools
+from deep_research.text.prompt_fencing import clean
+
+_R = TypeVar("_R")
+_SHRINKS = 3
+
+
+@dataclass(frozen=True)
+class ModelLimits:
+    """How much a model is shown and asked for: tokens, calls and rounds; see the settings of the same names."""
+
+    context_tokens: int
+    passage_tokens: int
+    output_tokens: Mapping[Role, int]
+    tool_calls: int
+    sections: int
+    clarification_rounds: int
+    research_units: int
+    delegation_rounds: int
+    review_rounds: int
+    structured_retries: int
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What a model may use: sources by name and purpose, web addresses, tools of others and what is said of them."""
+
+    places: Sequence[tuple[str, str]] = ()
+    opens_addresses: bool = False
+    outside: Sequence[ToolSpec] = ()
+    mcp_prompt: str = ""
+
+
+class ModelReasonerBase:
+    """Prompts, limits and fallback that all thoughts share; they are mixed in by `ModelReasoner`."""
+
+    reads_conversation = True
+
+    def __init__(
+        self,
+        complete: Complete,
+        *,
+        info: ReasonerInfo,
+        fallback: Reasoner,
+        offered: Offered,
+        limits: ModelLimits,
+        date: str,
+        depth: str = "standard",
+        on_gap: Callable[[Gap], object] = lambda _gap: None,
+        prompt_folder: Path | None = None,
+    ) -> None:
+        """`date` is today's, ISO 8601; `fallback` thinks where the model gives no usable answer."""
+        self.info = info
+        self._ask = Asker(complete, retries=limits.structured_retries, most=self._most)
+        self._fallback = fallback
+        self._places = [f"{name}: {purpose}" for name, purpose in offered.places]
+        names = [name for name, _ in offered.places]
+        opens = offered.opens_addresses
+        self._lookups = (*lookup_tools(names, opens_addresses=opens), *offered.outside)
+        self._tools = (*research_tools(names, opens_addresses=opens), *offered.outside)
+        self._outside = tuple(spec.name for spec in offered.outside)
+        self._opens_addresses = opens
+        self._mcp_prompt = offered.mcp_prompt
+        self._limits = limits
+        self._window = limits.context_tokens
+        self._date = date
+        self._depth = depth
+        self._on_gap = on_gap
+        self._folder = prompt_folder
+
+    def _render(self, name: str, **values: Any) -> str:
+        return render(name, folder=self._folder, **values)
+
+    def _most(self, role: Role) -> int:
+        """Return how many tokens an answer may take."""
+        return max(256, min(self._limits.output_tokens.get(role, 4096), self._window // 4))
+
+    def _room(self, role: Role) -> int:
+        """Return how many tokens a prompt may take beside an answer."""
+        return self._window - self._most(role) - self._window // 10
+
+    async def _within_window(self, budget: int, make: Callable[[int], Awaitable[_R]]) -> _R:
+        """Return `make(budget)`, the tokens that its material may take; less each time it proves too long.
+
+        A window that the server names is remembered. Raises ContextTooLong when it is too long even then.
+        """
+        for _ in range(_SHRINKS):
+            try:
+                return await make(budget)
+            except ContextTooLong as error:
+                if error.window:
+                    self._window = min(self._window, error.window)
+                over = max(0, (error.used or 0) - (error.window or 0))
+                budget = max(0, min(budget // 2, budget - over, self._window // 2))
+        return await make(budget)
+
+    async def _or_else(self, step: str, think: Awaitable[_R], instead: Callable[[], Awaitable[_R]]) -> _R:
+        """Return the thought, or what is done instead where there is no usable answer, which is a gap."""
+        try:
+            return await think
+        except (LimitReached, ModelError) as error:
+            self._on_gap(gap_from(step, error, "without_model"))
+            return await instead()
+
+    def _task(self, section: Section, brief: Brief) -> list[ModelMessage]:
+        """Return the beginning of a researcher's conversation, the same for each of its turns and attempts."""
+        planned = next((s.queries for s in brief.sections if s.title == section.title), ())
+        standing = self._render(
+            "research",
+            date=self._date,
+            calls=section.calls(self._limits.tool_calls),
+            is_whole=section.is_whole,
+            sources=self._places,
+            opens_addresses=self._opens_addresses,
+        )
+        task = self._render(
+            "task",
+            question=clean(brief.question or brief.title),
+            brief=brief_text(brief),
+            sections=[s for s in brief.sections if s.title != section.title],
+            section=section.model_copy(update={"queries": planned}),
+            language=language_of(brief),
+            template=self._mcp_prompt,
+        )
+        return [system(standing), user(task)]
+
+
+def user(text: str) -> ModelMessage:
+    """Return a message of the user's side."""
+    return ModelMessage(role="user", text=text)
+
+
+def system(text: str) -> ModelMessage:
+    """Return the standing instruction of a conversation."""
+    return ModelMessage(role="system", text=text)
+
+
+def brief_text(brief: Brief) -> str:
+    """Return the brief as a prompt shows it: objective and scope."""
+    return "\n".join(part for part in (brief.objective, brief.scope) if part)
+
+
+def language_of(brief: Brief) -> str:
+    """Return the name of the language that is written in."""
+    return language_name(brief.language)

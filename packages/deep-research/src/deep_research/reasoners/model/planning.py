@@ -1,0 +1,288 @@
+"""Model calls before the research: decide, name entities, plan sections, read changes to a plan."""
+
+from collections.abc import Sequence
+
+from claimcheck.language import language_name
+from deep_research.conversation.plan_outline import format_numbered
+from deep_research.data import (
+    Action,
+    Brief,
+    Clarification,
+    Decision,
+    DiscoveredItem,
+    Discovery,
+    Message,
+    Passage,
+    PlanEdit,
+    QueryAnalysis,
+    Question,
+    Section,
+    Template,
+    Term,
+    Turn,
+)
+from deep_research.ports import Library
+from deep_research.reasoners.model.answers import (
+    AnalyzeAnswer,
+    DecideAnswer,
+    EntitiesAnswer,
+    PlanAnswer,
+    PlanEditsAnswer,
+    SectionPlan,
+)
+from deep_research.reasoners.model.base import ModelReasonerBase, system, user
+from deep_research.reasoners.model.conversation import actions_of, messages_of
+from deep_research.reasoners.model.passage_views import show_passages, within_tokens
+from deep_research.text.prompt_fencing import clean
+
+_TURNS, _TURN_CHARS = 12, 1_500
+"""How much of a conversation is shown: its last turns, the beginning of each."""
+_FIRST_LOOK_TOKENS = 2_500
+_UNSURE = 0.4
+_MOST_PARTS, _MOST_QUERIES = 12, 4
+
+
+class Planning(ModelReasonerBase):
+    """The thoughts before the research: is the question understood, what is there, which sections."""
+
+    async def decide(
+        self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None
+    ) -> Decision:
+        """See `ports.Reasoner.decide`. The same answer says what kind of question it is."""
+        prompt = self._render(
+            "decide",
+            date=self._date,
+            conversation=_shown_turns(question.history),
+            message=clean(question.text),
+            rounds=rounds,
+            max_rounds=self._limits.clarification_rounds,
+            language=language_name(question.language),
+            template=template,
+            terms=[_shown_term(term) for term in terms],
+            places="; ".join(self._places),
+        )
+
+        async def think() -> Decision:
+            answer = await self._ask.structured("research", [user(prompt)], DecideAnswer)
+            return decision_of(answer, question)
+
+        return await self._or_else(
+            "intake", think(), lambda: self._fallback.decide(question, rounds=rounds, terms=terms, template=template)
+        )
+
+    async def analyze(self, question: Question) -> QueryAnalysis:
+        """See `ports.Reasoner.analyze`: for a question of which `decide` has not said it."""
+        decided = await self.decide(question, rounds=self._limits.clarification_rounds)
+        return decided.analysis if decided.analysis is not None else await self._fallback.analyze(question)
+
+    async def discover_actions(
+        self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        """See `ports.Reasoner.discover_actions`. The first look needs no model: the question is the query."""
+        if not turns:
+            return await self._fallback.discover_actions(question, analysis, turns, library)
+        if analysis.query_type != "list":
+            return []
+        task = self._render("discover", target=analysis.discovery_target, places=self._places)
+        head = [system(task), user(clean(question.text))]
+
+        async def make(budget: int) -> Sequence[Action]:
+            seen = messages_of(turns, library, budget=budget)
+            answer = await self._ask.act("research", [*head, *seen], self._tools)
+            return actions_of(answer, f"d{len(turns)}", self._outside)
+
+        async def stop() -> Sequence[Action]:
+            return []
+
+        return await self._or_else("discovery", self._within_window(self._window // 2, make), stop)
+
+    async def entities(
+        self, question: Question, analysis: QueryAnalysis, passages: Sequence[Passage], library: Library
+    ) -> Discovery:
+        """See `ports.Reasoner.entities`."""
+
+        async def make(budget: int) -> EntitiesAnswer:
+            shown = show_passages(within_tokens(passages, budget), library) if passages else ""
+            text = self._render("entities", target=analysis.discovery_target, passages=shown)
+            return await self._ask.structured("read", [user(text)], EntitiesAnswer)
+
+        async def think() -> Discovery:
+            return discovery_of(await self._within_window(min(12_000, self._window // 2), make), library)
+
+        return await self._or_else(
+            "discovery", think(), lambda: self._fallback.entities(question, analysis, passages, library)
+        )
+
+    async def plan(
+        self,
+        question: Question,
+        analysis: QueryAnalysis,
+        decision: Decision,
+        discovery: Discovery | None,
+        passages: Sequence[Passage],
+        library: Library,
+    ) -> Brief:
+        """See `ports.Reasoner.plan`: from the query, a clarification, or a discovery."""
+
+        async def make(budget: int) -> PlanAnswer:
+            shown = show_passages(within_tokens(passages, budget), library) if passages and budget else ""
+            text = self._render(
+                "plan",
+                date=self._date,
+                question=clean(question.text),
+                conversation=_shown_turns(question.history),
+                query_type=analysis.query_type,
+                output_format=analysis.output_format,
+                focus=decision.research_focus,
+                assumptions=decision.assumptions,
+                entities=discovery.entities if discovery else (),
+                passages=shown,
+                max_sections=self._limits.sections,
+                depth=self._depth,
+                language=language_name(question.language),
+            )
+            return await self._ask.structured("research", [user(text)], PlanAnswer)
+
+        async def think() -> Brief:
+            answer = await self._within_window(min(_FIRST_LOOK_TOKENS, self._window // 4), make)
+            return brief_of(answer, question, analysis, decision, discovery, self._limits.sections)
+
+        return await self._or_else(
+            "plan",
+            think(),
+            lambda: self._fallback.plan(question, analysis, decision, discovery, passages, library),
+        )
+
+    async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
+        """See `ports.Reasoner.read_plan_edits`. The model reads; code makes the changes."""
+        prompt = self._render("edit_plan", plan=format_numbered(brief), message=clean(answer)[:_TURN_CHARS])
+
+        async def think() -> Sequence[PlanEdit]:
+            read = await self._ask.structured("research", [user(prompt)], PlanEditsAnswer)
+            return tuple(
+                PlanEdit(
+                    change=edit.change,
+                    sections=tuple(edit.sections),
+                    to=edit.to,
+                    text=edit.text.strip(),
+                    detail=edit.detail.strip(),
+                    said=answer,
+                )
+                for edit in read.edits
+            )
+
+        return await self._or_else("plan", think(), lambda: self._fallback.read_plan_edits(answer, brief))
+
+
+def decision_of(answer: DecideAnswer, question: Question) -> Decision:
+    """Return what intake decided.
+
+    Who asks and names no goal is sure of asking, not of the question: such an answer counts as unsure.
+    """
+    asks = bool(answer.question.strip())
+    lost = answer.next_action == "NEED_CLARIFICATION" and asks and not answer.goal.strip()
+    clarification = Clarification(
+        question=answer.question.strip(), options=_distinct(answer.options), missing_info=answer.missing_info
+    )
+    return Decision(
+        next_action=answer.next_action,
+        confidence=min(answer.confidence, _UNSURE) if lost else answer.confidence,
+        goal=answer.goal,
+        research_focus=_distinct(answer.research_focus),
+        unknown_terms=_distinct(answer.unknown_terms),
+        refined_question=answer.refined_question.strip() or question.text,
+        reasoning=answer.reasoning,
+        verification=answer.verification,
+        clarification=clarification if asks else None,
+        assumptions=_distinct(answer.assumptions),
+        analysis=analysis_of(answer).model_copy(update={"reasoning": answer.reasoning}),
+    )
+
+
+def analysis_of(answer: AnalyzeAnswer) -> QueryAnalysis:
+    """Return what kind of question it is, with its parts."""
+    return QueryAnalysis(
+        query_type=answer.query_type,
+        output_format=answer.output_format,
+        parts=_distinct(answer.parts)[:_MOST_PARTS],
+        needs_discovery=answer.needs_discovery,
+        discovery_target=answer.discovery_target,
+    )
+
+
+def discovery_of(answer: EntitiesAnswer, library: Library) -> Discovery:
+    """Return the entities that a passage names: another one was not found."""
+    items: list[DiscoveredItem] = []
+    for entity in answer.entities:
+        known = tuple(key for said in entity.passages if library.passage(key := said.strip("[] ")) is not None)
+        if known:
+            source = library.source(known[0].partition("p")[0])
+            items.append(
+                DiscoveredItem(
+                    name=entity.name,
+                    category=entity.category,
+                    brief=entity.brief,
+                    source=source.title if source else "",
+                    urls=(source.url,) if source and source.url else (),
+                    priority=entity.priority,
+                    passages=known,
+                )
+            )
+    return Discovery(
+        entities=tuple(items),
+        summary=answer.summary,
+        categories=tuple(answer.categories),
+        search_coverage=answer.search_coverage,
+    )
+
+
+def brief_of(
+    answer: PlanAnswer,
+    question: Question,
+    analysis: QueryAnalysis,
+    decision: Decision,
+    discovery: Discovery | None,
+    most: int,
+) -> Brief:
+    """Return the plan: each title once, at most `most` sections."""
+    names = {e.name.casefold(): e.name for e in discovery.entities} if discovery else {}
+    return Brief(
+        title=" ".join(answer.title.split()) or question.text,
+        objective=answer.brief.strip() or answer.objective,
+        scope=answer.scope,
+        assumptions=decision.assumptions,
+        language=question.language,
+        output_format=analysis.output_format,
+        sections=_sections(answer.sections, names, most),
+        parts=analysis.parts,
+    )
+
+
+def _sections(plans: Sequence[SectionPlan], names: dict[str, str], most: int) -> tuple[Section, ...]:
+    sections = [
+        Section(
+            title=" ".join(planned.title.split()),
+            description=planned.description,
+            queries=_distinct(planned.queries)[:_MOST_QUERIES],
+            subject=names.get(planned.title.strip().casefold(), ""),
+        )
+        for planned in plans
+    ]
+    distinct = {s.title.casefold(): s for s in reversed(sections) if s.title}
+    return tuple(list(distinct.values())[::-1][:most])
+
+
+def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return each text once, on one line, without the empty ones."""
+    return tuple(dict.fromkeys(line for text in texts if (line := " ".join(text.split()))))
+
+
+def _shown_turns(history: Sequence[Message]) -> list[Message]:
+    """Return the last turns of a conversation: what a report quoted in them cannot forge delimiters."""
+    return [m.model_copy(update={"text": clean(m.text)[:_TURN_CHARS]}) for m in history[-_TURNS:]]
+
+
+def _shown_term(term: Term) -> dict[str, object]:
+    """Return a looked-up term with the text that uses it between delimiters."""
+    text = f'<source title="{clean(term.title)}">\n{clean(term.meaning)}\n</source>' if term.found else ""
+    return {"name": clean(term.term), "passage": text, "searched": term.searched}

@@ -1,0 +1,189 @@
+"""Model calls of the research: a researcher's moves and notes, a supervisor's delegations, reviews of notes."""
+
+from collections.abc import Sequence
+
+from claimcheck.language import language_name
+from deep_research.data import (
+    Action,
+    Brief,
+    Move,
+    Review,
+    Section,
+    SectionReview,
+    Turn,
+    tool_calls_made,
+)
+from deep_research.errors import LimitReached, ModelError
+from deep_research.i18n.catalog import gap_from
+from deep_research.ports import Library
+from deep_research.reasoners.model import supervisor_turns as supervising
+from deep_research.reasoners.model.answers import ReviewAnswer, SectionReviewAnswer
+from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, system, user
+from deep_research.reasoners.model.conversation import actions_of, messages_of
+from deep_research.text.prompt_fencing import clean, clean_own
+from deep_research.text.token_count import estimate_tokens
+
+_MOST_QUERIES = 4
+_NOT_JUDGED = 0
+"""The score of notes that no model has reviewed."""
+_NO_NOTES_CHARS = 200
+"""An answer without calls that is shorter is no notes but a remark."""
+
+
+class Researching(ModelReasonerBase):
+    """The thoughts of researchers, of their supervisor and of their reviewer."""
+
+    async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
+        """See `ports.Reasoner.next_move`; a text without calls are the notes, unless a model of its own writes them."""
+        calls = section.calls(self._limits.tool_calls)
+        left = calls - tool_calls_made(turns)
+        separate = self.info.models.get("write") != self.info.models.get("research")
+
+        async def make(budget: int) -> Move:
+            messages = [
+                *self._task(section, brief),
+                *messages_of(turns, library, budget=budget, calls=calls),
+            ]
+            if left <= 0 and separate:
+                return Move()
+            if left <= 0:
+                messages.append(user(self._render("notes", is_whole=section.is_whole)))
+            answer = await self._ask.act("research", messages, self._tools)
+            actions = actions_of(answer, f"r{section.attempts}.{len(turns)}", self._outside)
+            if left <= 0:
+                actions = ()
+            is_notes = not (actions or separate) and len(answer.text) >= _NO_NOTES_CHARS
+            return Move(actions=actions, text=answer.text if is_notes else "")
+
+        try:
+            return await self._within_window(self._room("write"), make)
+        except (LimitReached, ModelError) as error:
+            self._on_gap(gap_from(section.title, error, "without_model"))
+            if any(seen.passages for turn in turns for seen in turn.observations):
+                return Move()  # its notes are asked for, which a budget may still allow
+            return await self._fallback.next_move(section, brief, turns, library)
+
+    async def take_notes(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> str:
+        """See `ports.Reasoner.take_notes`: the last turn of the researcher's own conversation."""
+
+        async def make(budget: int) -> str:
+            messages = [
+                *self._task(section, brief),
+                *messages_of(turns, library, budget=budget, calls=section.calls(self._limits.tool_calls)),
+                user(self._render("notes", is_whole=section.is_whole)),
+            ]
+            return (await self._ask.act("write", messages, ())).text
+
+        return await self._or_else(
+            section.title,
+            self._within_window(self._room("write"), make),
+            lambda: self._fallback.take_notes(section, brief, turns, library),
+        )
+
+    async def delegate(
+        self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        """See `ports.Reasoner.delegate`."""
+        standing = self._render("supervise", units=self._limits.research_units, rounds=self._limits.delegation_rounds)
+        outline = "\n".join(f"- {s.title}: {s.description}" for s in brief.sections)
+        asked = f"The question: {clean(brief.question or brief.title)}\n\n{brief_text(brief)}\n\nSections:\n{outline}"
+        remarks = [user("\n".join(brief.remarks))] if brief.remarks else []
+
+        async def make(budget: int) -> Sequence[Action]:
+            messages = [system(standing), user(asked), *remarks, *supervising.messages_of(turns, budget=budget)]
+            answer = await self._ask.act("research", messages, supervising.TOOLS)
+            return supervising.delegations_of(answer, f"d{len(turns)}", first=not turns)
+
+        return await self._or_else(
+            "supervision",
+            self._within_window(self._window // 2, make),
+            lambda: self._fallback.delegate(brief, sections, turns, library),
+        )
+
+    async def review_section(self, section: Section, brief: Brief, voices: str = "") -> SectionReview:
+        """See `ports.Reasoner.review_section`."""
+
+        async def make(budget: int) -> SectionReview:
+            prompt = self._render(
+                "review_section",
+                question=clean(brief.question or brief.title),
+                section=_trimmed(section, budget),
+                attempt=max(1, section.attempts),
+                attempts=self._limits.review_rounds + 1,
+                searched=section.searched,
+                sources=self._places,
+                failed=section.failed,
+                voices=voices,
+            )
+            asked = [user(f"{prompt}\n\nWrite in {language_name(brief.language)}.")]
+            return section_review_of(await self._ask.structured("review", asked, SectionReviewAnswer), section.title)
+
+        async def unreviewed() -> SectionReview:
+            return SectionReview(title=section.title, status="sufficient" if section.content else "missing")
+
+        return await self._or_else(f"review: {section.title}", self._within_window(self._window // 2, make), unreviewed)
+
+    async def review(self, brief: Brief, sections: Sequence[Section]) -> Review:
+        """See `ports.Reasoner.review`."""
+
+        async def make(budget: int) -> Review:
+            each = budget // max(1, len(sections))
+            prompt = self._render(
+                "review",
+                question=clean(brief.question or brief.title),
+                parts=brief.parts,
+                sections=[_trimmed(section, each) for section in sections],
+            )
+            asked = [user(f"{prompt}\n\nWrite in {language_name(brief.language)}.")]
+            return review_of(await self._ask.structured("review", asked, ReviewAnswer))
+
+        async def unreviewed() -> Review:
+            return Review(is_sufficient=True, overall_score=_NOT_JUDGED)
+
+        return await self._or_else("review", self._within_window(self._window * 2 // 3, make), unreviewed)
+
+
+def _trimmed(section: Section, budget: int) -> Section:
+    return section.model_copy(update={"content": trim_text(clean_own(section.content), budget)})
+
+
+def trim_text(text: str, budget: int) -> str:
+    """Return the beginning of `text`, whole lines, within `budget` tokens; it says where it was cut."""
+    if estimate_tokens(text) <= budget:
+        return text
+    kept: list[str] = []
+    used = 0
+    for line in text.split("\n"):
+        used += estimate_tokens(line)
+        if used > budget:
+            break
+        kept.append(line)
+    return "\n".join([*kept, "(cut here for length)"])
+
+
+def section_review_of(answer: SectionReviewAnswer, title: str) -> SectionReview:
+    """Return how a section is covered; it goes out again where new searches are named for what is missing."""
+    missing, queries = tuple(answer.missing[:_MOST_QUERIES]), tuple(answer.queries[:_MOST_QUERIES])
+    return SectionReview(
+        title=title,
+        status=answer.status,
+        notes=answer.notes or "; ".join(missing),
+        score=answer.score,
+        retry=answer.status != "sufficient" and bool(queries),
+        missing=missing,
+        queries=queries,
+    )
+
+
+def review_of(answer: ReviewAnswer) -> Review:
+    """Return the review of all sections; one that suffices sends nothing back."""
+    retry = () if answer.is_sufficient else tuple(answer.sections_to_retry)
+    rows = (section_review_of(row, row.title) for row in answer.section_coverage)
+    return Review(
+        is_sufficient=answer.is_sufficient,
+        overall_score=answer.overall_score,
+        section_coverage=tuple(row.model_copy(update={"retry": row.title in retry}) for row in rows),
+        gaps=tuple(answer.gaps),
+        sections_to_retry=retry,
+        reasoning=answer.reasoning,
+    )

@@ -1,0 +1,186 @@
+"""Model calls of the writer: one conversation from the notes over look-ups to the report and its revisions."""
+
+from collections.abc import Sequence
+
+from claimcheck.language import language_name
+from deep_research.data import Assignment, Edit, ModelMessage, Move, Problem, Revision, Section, ToolSpec, Turn
+from deep_research.i18n.catalog import phrase
+from deep_research.ports import Library
+from deep_research.reasoners.model.answers import ReviseAnswer
+from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, system, user
+from deep_research.reasoners.model.conversation import actions_of, messages_of
+from deep_research.reasoners.model.passage_views import in_reading_order, passages_of, show_passages, within_tokens
+from deep_research.reasoners.model.researching import trim_text
+from deep_research.text.prompt_fencing import clean, clean_own
+from deep_research.text.token_count import estimate_tokens
+
+LOOKUPS, REVISION_LOOKUPS = 12, 6
+"""Calls by which a writer may look up what the notes leave open, and what a verifier has found."""
+_WORDS = {"brief": "400 to 700", "standard": "1,800 to 3,000", "deep": "5,000 to 9,000"}
+_SIGNS = {"brief": "1,000 to 1,800", "standard": "4,000 to 6,000", "deep": "10,000 to 18,000"}
+_OPENING = {"words": "100 to 200 words", "signs": "200 to 400 characters"}
+_CHARACTER_LANGUAGES = ("zh", "ja", "ko")
+_NOTES_SHARE = 0.6
+"""Share of the material's room that the notes may take before they are cut; the passages get the rest."""
+_WHOLE_SHARE, _SHRUNK_SHARE = 0.55, 0.4
+"""Shares of the room up to which the writer's own research is shown as it was, and that it takes where it is longer."""
+_LOOKED_UP_SHARE, _REVISED_SHARE = 0.25, 0.15
+"""Shares for what is looked up before writing, and for revisions.
+
+They are kept free from the first prompt on: what is shown before stays as it was sent, and providers' caches hold it.
+"""
+_PROBLEM_TOKENS = 8_000
+"""How much of the passages that tell problems right a writer is shown again."""
+
+
+class Writing(ModelReasonerBase):
+    """The thoughts of the writer."""
+
+    async def write(self, assignment: Assignment, turns: Sequence[Turn], library: Library) -> Move:
+        """See `ports.Reasoner.write`; a text without calls is the report."""
+
+        async def make(budget: int) -> Move:
+            messages = self._writing(assignment, turns, library, budget)
+            answer = await self._ask.act("report", messages, self._writer_tools(assignment))
+            return Move(actions=actions_of(answer, f"w{len(turns)}", self._outside), text=answer.text)
+
+        return await self._within_window(self._room("report"), make)
+
+    async def revise(
+        self,
+        assignment: Assignment,
+        turns: Sequence[Turn],
+        text: str,
+        rounds: Sequence[Revision],
+        problems: Sequence[Problem],
+        looked: Sequence[Turn],
+        library: Library,
+    ) -> Move:
+        """See `ports.Reasoner.revise`: the writer's own conversation goes on behind its text, with the same tools."""
+
+        async def make(budget: int) -> Move:
+            said = [ModelMessage(role="assistant", text=assignment.draft)]
+            for done in rounds:
+                said += [self._problems(done.problems, "", library), _edits_as_text(done.edits)]
+            messages = self._writing(assignment, turns, library, budget)
+            asked = [*messages, *said, self._problems(problems, text if rounds else "", library)]
+            asked += messages_of(looked, library, budget=int(budget * _REVISED_SHARE), calls=REVISION_LOOKUPS)
+            answer, found = await self._ask.act_or_answer("report", asked, self._writer_tools(assignment), ReviseAnswer)
+            if found is None:
+                return Move(actions=actions_of(answer, f"e{len(rounds)}.{len(looked)}", self._outside))
+            return Move(edits=_edits_of(found, len(problems)))
+
+        return await self._within_window(self._room("report"), make)
+
+    def _problems(self, problems: Sequence[Problem], report: str, library: Library) -> ModelMessage:
+        ids = [key for problem in problems for key in problem.passages]
+        passages = within_tokens(passages_of(ids, library), min(_PROBLEM_TOKENS, self._window // 8)) if ids else []
+        failed = [e.old for p in problems for e in p.failed_edits]
+        rows = [{"number": n, **p.model_dump(include={"kind", "quote", "problem", "evidence", "passages"})}
+                for n, p in enumerate(problems, 1)]  # fmt: skip
+        return user(
+            self._render(
+                "revise",
+                problems=rows,
+                passages=show_passages(passages, library),
+                failed=failed,
+                report=report,
+                lookups=REVISION_LOOKUPS,
+            )
+        )
+
+    def _writer_tools(self, assignment: Assignment) -> Sequence[ToolSpec]:
+        """Return the tools of a writer: those of its own research where it goes on with it."""
+        return self._tools if assignment.research else self._lookups
+
+    def _writing(
+        self, assignment: Assignment, turns: Sequence[Turn], library: Library, budget: int
+    ) -> list[ModelMessage]:
+        """Return the writer's conversation so far within `budget` tokens; passages are cut before notes.
+
+        Who has researched the whole question itself goes on in that conversation; what of it no longer fits has shrunk
+        to names, and the passages of its notes are shown again.
+        """
+        research, is_whole = self._research_of(assignment, library, budget)
+        brief, language = assignment.brief, assignment.brief.language
+        by_signs = language in _CHARACTER_LANGUAGES
+        lengths = _SIGNS if by_signs else _WORDS
+        standing = self._render(
+            "write",
+            date=self._date,
+            language=language_name(language),
+            style=phrase("writing_style", language),
+            length=f"{lengths[self._depth]} {'characters' if by_signs else 'words'}",
+            opening=_OPENING["signs" if by_signs else "words"],
+            lookups=LOOKUPS,
+            output_format=assignment.analysis.output_format,
+            is_agreed=brief.is_agreed,
+            mcp_prompt=self._mcp_prompt,
+            is_own=bool(research),
+        )
+        looked_up = messages_of(turns, library, budget=int(budget * _LOOKED_UP_SHARE), calls=LOOKUPS)
+        room = int(budget * (1 - _LOOKED_UP_SHARE - _REVISED_SHARE)) - estimate_tokens(standing)
+        if research:
+            room -= sum(estimate_tokens(m.text) for m in research)
+            bare = assignment.model_copy(update={"sections": (), **({"passages": ()} if is_whole else {})})
+            return [*research, user(f"{standing}\n\n{self._given(bare, library, max(0, room))}"), *looked_up]
+        return [system(standing), user(self._given(assignment, library, max(0, room))), *looked_up]
+
+    def _research_of(self, assignment: Assignment, library: Library, budget: int) -> tuple[list[ModelMessage], bool]:
+        """Return the writer's own research (nothing where there is none), and whether all of it is shown."""
+        whole = assignment.whole
+        if whole is None or not assignment.research:
+            return [], False
+        task, calls = self._task(whole, assignment.brief), whole.calls(self._limits.tool_calls)
+        full = messages_of(assignment.research, library, budget=self._window, calls=calls)
+        if sum(estimate_tokens(m.text) for m in (*task, *full)) <= budget * _WHOLE_SHARE:
+            return [*task, *full], True
+        room = int(budget * _SHRUNK_SHARE)
+        return [*task, *messages_of(assignment.research, library, budget=room, calls=calls)], False
+
+    def _given(self, assignment: Assignment, library: Library, room: int) -> str:
+        """Return question, notes and passages within `room` tokens."""
+        notes = [s.model_copy(update={"content": clean_own(s.content)}) for s in assignment.sections if s.content]
+        size = sum(estimate_tokens(s.content) for s in notes)
+        most = max(int(room * _NOTES_SHARE), room - self._limits.passage_tokens)
+        if size > most:
+            notes = [_shortened(s, most / size) for s in notes]
+            size = most
+        left = min(self._limits.passage_tokens, room - size - estimate_tokens(assignment.brief.objective))
+        chosen = (
+            within_tokens(passages_of(assignment.passages, library), left) if assignment.passages and left > 0 else []
+        )
+        return self._render(
+            "assignment",
+            question=clean(assignment.question.text),
+            parts=assignment.analysis.parts,
+            brief=brief_text(assignment.brief),
+            assumptions=assignment.brief.assumptions,
+            sections=notes,
+            not_found=[clean(text) for text in assignment.not_found],
+            passages=show_passages(in_reading_order(chosen), library),
+            remarks=assignment.brief.remarks,
+        )
+
+
+def _shortened(section: Section, share: float) -> Section:
+    budget = int(estimate_tokens(section.content) * share)
+    return section.model_copy(update={"content": trim_text(section.content, budget)})
+
+
+def _edits_of(answer: ReviseAnswer, problems: int) -> tuple[Edit, ...]:
+    """Return the edits of an answer; a problem that the writer holds to be none is an edit without words."""
+    edits = [
+        Edit(old=e.old, new=e.new, problems=tuple(n - 1 for n in e.problems if 0 < n <= problems))
+        for e in answer.edits
+        if e.old.strip()
+    ]
+    rejected = {row.number - 1: row.why for row in answer.rejected if 0 < row.number <= problems}
+    return (*edits, *(Edit(old="", new="", problems=(n,), reply=why) for n, why in rejected.items()))
+
+
+def _edits_as_text(edits: Sequence[Edit]) -> ModelMessage:
+    answer = ReviseAnswer.model_validate(
+        {"edits": [{"problems": [n + 1 for n in e.problems], "old": e.old, "new": e.new} for e in edits if e.old]}
+    )
+    return ModelMessage(role="assistant", text=answer.model_dump_json())

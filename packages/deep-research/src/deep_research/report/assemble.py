@@ -1,0 +1,446 @@
+"""The finished report: ids become numbers, a list of references, what was not found, and how it was checked.
+
+The writer's words stay as they are. Code adds a quiet mark behind the citations of statements that are not confirmed,
+and what stands behind the text.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, cast
+
+from claimcheck.text.sentences import sentences
+from claimcheck.text.tokens import content_terms
+from deep_research.concurrency import in_background
+from deep_research.data import (
+    COVERAGE,
+    Brief,
+    Changes,
+    Claim,
+    Decision,
+    Disagreement,
+    Edit,
+    FoundIn,
+    Gap,
+    Ledger,
+    Part,
+    Passage,
+    QueryAnalysis,
+    Question,
+    ReasonerInfo,
+    Reference,
+    Report,
+    ReportPassage,
+    ReportReview,
+    ReportSection,
+    ReportSource,
+    Section,
+    Source,
+    Verification,
+    Workflow,
+)
+from deep_research.errors import WorkTooLarge
+from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, phrase
+from deep_research.ports import Library
+from deep_research.reasoners.bounded_reasoner import AskedLibrary, offered_of
+from deep_research.report.blocks import DOUBT_SIGN
+from deep_research.report.counts import VerdictCounts, verdict_counts
+from deep_research.report.ledger import ledger_of, reasoner_of
+from deep_research.run_context.context import RunContext
+from deep_research.safe_text import safe_noun
+from deep_research.search.source_standing import dated_source
+from deep_research.steps.open_source import PLACE
+from deep_research.text.inert_markdown import literal_marks, make_inert
+from deep_research.text.rewritten_text import RewrittenText
+from deep_research.verification.citations import citations, number_citations
+from deep_research.verification.statements import end_of_words, plain_text
+from deep_research.worker_child import Limits
+from deep_research.worker_pool import call_in_worker, in_worker_thread
+
+_TITLE = re.compile(r"\A\s*+# ++(.*[^ #\n])[ #]*\n")
+_QUOTED_CHARS = 240
+_MOST_GAPS = 24
+
+
+@dataclass(frozen=True)
+class Finished:
+    """All that a report is made of, written and verified. `text` cites passage ids; `original` is the question as asked.
+
+    `found_in` says where the answer of a follow-up was found.
+    """
+
+    question: Question
+    original: str
+    analysis: QueryAnalysis
+    decision: Decision
+    brief: Brief
+    sections: tuple[Section, ...]
+    text: str
+    verification: Verification
+    edits: tuple[Edit, ...] = ()
+    reviews: tuple[ReportReview, ...] = ()
+    found_in: FoundIn = ""
+    disagreements: tuple[Disagreement, ...] = ()
+
+
+_SHORT = 100_000
+"""Characters of a text that is put together in this process: what patterns do with it takes no longer than a moment."""
+_LIMITS = Limits(memory=1_000_000_000, cpu_seconds=30.0)
+
+
+class Circumstances(NamedTuple):
+    """What a report tells of its run: `is_model` how it was set up, `reasoner` and `ledger` what has reasoned and been paid."""
+
+    run_id: str
+    workflow: Workflow
+    is_model: bool
+    reasoner: ReasonerInfo
+    ledger: Ledger
+    changes: Changes
+    gaps: tuple[Gap, ...]
+
+
+async def assemble(ctx: RunContext, done: Finished) -> Report:
+    """Return the report; a long text is gone through with patterns in a worker, which asks for what the library holds.
+
+    Raises WorkTooLarge for a text that takes too long.
+    """
+    about = await in_background(_circumstances, ctx)
+    if len(done.text) <= _SHORT:
+        return await in_background(lambda: safe_noun(assemble_here(done, about, ctx.library)))
+    given, offered = (done, about), offered_of(ctx.library)
+    try:
+        return await in_worker_thread(
+            call_in_worker, assemble_in_worker, *given, returns=Report, limits=_LIMITS, offered=offered
+        )
+    except WorkTooLarge as error:
+        message = "Putting the report together took too much computing or memory, and was ended."
+        raise WorkTooLarge(message) from error
+
+
+def _circumstances(ctx: RunContext) -> Circumstances:
+    sources = max(0, len(ctx.library.sources()) - ctx.outside.sources_before)
+    return Circumstances(
+        run_id=ctx.run_id,
+        workflow=ctx.settings.workflow,
+        is_model=ctx.reasoner.info.is_language_model,
+        reasoner=reasoner_of(ctx.reasoner.info, ctx.journal),
+        ledger=ledger_of(ctx.journal, sources=sources, seconds=ctx.log.seconds),
+        changes=ctx.steering.now.changes(),
+        gaps=tuple(ctx.log.gaps),
+    )
+
+
+def assemble_in_worker(done: Finished, about: Circumstances) -> Report:
+    """Return the report, put together in a worker, whose parent has the library."""
+    return safe_noun(assemble_here(done, about, cast(Library, AskedLibrary())))
+
+
+def assemble_here(done: Finished, about: Circumstances, library: Library) -> Report:
+    """Return the report with its references, gaps and method note, and everything that can be looked up in it."""
+    language = done.question.language
+    title, text, claims = _titled(done)
+    is_written = about.reasoner.is_language_model and about.workflow != "verify"
+    references = _References(library, claims, "" if is_written else done.question.text)
+    judged = any(c.verdict.by_model for c in claims)
+    wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
+    doubted = {c.id for c in claims if c.passages and not c.stands and (judged or c.id in wrong)}
+    numbered = number_citations(text, references.number_of, _insertions(text, claims, doubted, library))
+    body = make_inert(numbered.text)
+    is_same = len(body) == len(numbered.text)
+    head = f"# {title}\n\n" + _notices(about, done, language)
+    shift = len(head)
+    placed = [
+        c.model_copy(
+            update={"start": shift + numbered.to_new(c.start), "end": shift + numbered.to_new(c.end)}
+            if is_same
+            else {"start": 0, "end": 0}
+        )
+        for c in claims
+    ]
+    gaps = tuple(gap for gap in about.gaps if gap.what not in about.changes.dropped)
+    entries = references.entries()
+    counted = verdict_counts(Verification(claims=tuple(placed)))
+    blocks = [
+        (head + body).strip(),
+        *_changes(about.changes, language),
+        *([] if is_written else _gaps(gaps, language, with_heading=True)),
+        _method_note(about, done, counted, judged=judged, days=references.days(), language=language),
+        *(_gaps(_untold(gaps), language, with_heading=False) if is_written else []),
+        *references.listed(language),
+    ]
+    used = [key for c in placed for key in c.passages]
+    used += [key for one in (*done.verification.problems, *done.disagreements) for key in one.passages]
+    passages = {key: _passage(p) for key in dict.fromkeys(used) if (p := library.passage(key)) is not None}
+    shown = dict.fromkeys([*(p.source for p in passages.values()), *(s for one in done.sections for s in one.sources)])
+    return Report(
+        run_id=about.run_id,
+        question=done.original,
+        language=language,
+        query_type=done.analysis.query_type,
+        output_format=done.analysis.output_format,
+        workflow=about.workflow,
+        title=title,
+        report="\n\n".join(blocks) + "\n",
+        sections=tuple(map(_section, done.sections)),
+        claims=tuple(placed),
+        references=entries,
+        sources={s: made for s in shown if (made := _source(library, s)) is not None},
+        passages=passages,
+        gaps=gaps,
+        assumptions=done.decision.assumptions,
+        ledger=about.ledger,
+        reasoner=about.reasoner,
+        parts=_parts(done),
+        reviews=done.reviews,
+        problems=done.verification.problems,
+        edits=done.edits,
+        disagreements=done.disagreements,
+    )
+
+
+def _insertions(text: str, claims: Sequence[Claim], doubted: Collection[str], library: Library) -> dict[int, str]:
+    """Return what is put into a text by its offsets: behind the last citation of doubted claims their mark, and a backslash
+    before signs that are no emphasis but stand so in what is cited."""
+    inserted: dict[int, str] = {}
+    ends = [citation.end for citation in citations(text)]
+    for claim in claims:
+        if claim.id in doubted:
+            last = next(iter(ends[bisect_right(ends, claim.start) : bisect_right(ends, claim.end)][-1:]), None)
+            inserted[last or end_of_words(text, claim.end)] = DOUBT_SIGN
+        cited = (passage.text for key in claim.passages if (passage := library.passage(key)) is not None)
+        marks = literal_marks(text[claim.start : claim.end], "\n".join(cited))
+        inserted |= dict.fromkeys((claim.start + at for at in marks), "\\")
+    return inserted
+
+
+def _section(done: Section) -> ReportSection:
+    return ReportSection(
+        title=done.title,
+        description=done.description,
+        status=done.status,
+        notes=make_inert(done.content),
+        key_findings=tuple(map(make_inert, done.key_findings)),
+        sources=done.sources,
+        searched=done.searched,
+    )
+
+
+def _titled(done: Finished) -> tuple[str, str, list[Claim]]:
+    """Return the title, the text behind it, and the claims at their places there."""
+    found = _TITLE.match(done.text)
+    if found is None:
+        return done.brief.title, done.text, list(done.verification.claims)
+    cut = found.end() + len(done.text[found.end() :]) - len(done.text[found.end() :].lstrip("\n"))
+    moved = [
+        c.model_copy(update={"start": c.start - cut, "end": c.end - cut})
+        for c in done.verification.claims
+        if c.start >= cut
+    ]
+    return plain_text(found[1]), done.text[cut:], moved
+
+
+def _notices(about: Circumstances, done: Finished, language: str) -> str:
+    """Return what a reader must know before the text: what was assumed, and that a follow-up comes from the library.
+
+    A writer says itself what of it still matters; see `_method_note`.
+    """
+    lines: list[str] = []
+    if done.decision.assumptions and not about.is_model:
+        lines.append(
+            f"*{phrase('assumptions', language)}{colon_of(language)}{join_list(done.decision.assumptions, language)}*"
+        )
+    if done.found_in:
+        lines.append(f"*{phrase(f'from_{done.found_in}', language, searches=about.ledger.searches)}*")
+    return "".join(f"{line}\n\n" for line in lines)
+
+
+class _References:
+    """Numbers sources in the order in which they are first cited, and quotes what carries the first citation.
+
+    Where nobody wrote, `asked` is the question, and the sentence of a source is quoted that has most of its words.
+    """
+
+    def __init__(self, library: Library, claims: Sequence[Claim], asked: str = "") -> None:
+        self._library = library
+        self._asked = asked
+        self._numbers: dict[str, int] = {}
+        self._passages: dict[str, dict[str, None]] = {}
+        self._first: dict[str, tuple[str, str]] = {}
+        for claim in claims:
+            for key in claim.passages:
+                self.number_of(key)
+                self._first.setdefault(key.partition("p")[0], (claim.text, key))
+
+    def number_of(self, key: str) -> int | None:
+        """Return the number of the source of a passage or source id; None where it does not exist."""
+        source = key.partition("p")[0]
+        exists = self._library.passage(key) if "p" in key else self._library.source(key)
+        if exists is None:
+            return None
+        number = self._numbers.setdefault(source, len(self._numbers) + 1)
+        if "p" in key:
+            self._passages.setdefault(source, {})[key] = None
+        return number
+
+    def entries(self) -> tuple[Reference, ...]:
+        """Return the numbered list."""
+        rows = ((number, self._library.source(key)) for key, number in self._numbers.items())
+        return tuple(self._entry(number, source) for number, source in rows if source is not None)
+
+    def _entry(self, number: int, source: Source) -> Reference:
+        return Reference(
+            number=number,
+            source=source.id,
+            title=source.title,
+            url=source.url,
+            location=source.location,
+            published=source.published,
+            passages=tuple(self._passages.get(source.id, ())),
+            quote=self._quote(source.id),
+        )
+
+    def _quote(self, source: str) -> str:
+        """Return the sentence of the source that shares most words with the statement that cites it first, or the question."""
+        said, first = self._first.get(source, ("", ""))
+        keys = self._passages.get(source, ()) if self._asked else (first,)
+        passages = [passage for key in keys if (passage := self._library.passage(key)) is not None]
+        terms = set(content_terms(self._asked or said))
+        best = max(
+            (text for passage in passages for text in _quotable(passage.text)),
+            key=lambda text: len(terms & set(content_terms(text))),
+            default="",
+        )
+        line = " ".join(best.split())
+        return line if len(line) <= _QUOTED_CHARS else line[:_QUOTED_CHARS].rsplit(" ", 1)[0] + " …"
+
+    def days(self) -> tuple[str, ...]:
+        """Return the first and the last day on which a cited source was read, ISO 8601."""
+        read = [s.retrieved_at[:10] for key in self._numbers if (s := self._library.snapshot(key)) is not None]
+        return (min(read), max(read)) if read else ()
+
+    def listed(self, language: str) -> list[str]:
+        """Return the list of references as one block."""
+        entries = self.entries()
+        rows = [make_inert(self._row(entry, language)) for entry in entries]
+        return [f"## {phrase('references', language)}\n\n" + "\n".join(rows)] if rows else []
+
+    def _row(self, entry: Reference, language: str) -> str:
+        pages = sorted({p.page for key in entry.passages if (p := self._library.passage(key)) is not None and p.page})
+        told = dated_source(self._library, entry.source)
+        facts = [entry.url if entry.url.startswith("http") else entry.location]
+        facts += [phrase("page", language, page=", ".join(map(str, pages)))] * bool(pages)
+        date = told.date or entry.published or ""
+        facts += [phrase("published", language, date=date)] * bool(date)
+        place = " · ".join(fact for fact in facts if fact)
+        marks = [(at, at, "\\") for at in literal_marks(entry.quote, entry.quote)]
+        quote = f"\n   > {RewrittenText(entry.quote, marks).text}" if entry.quote else ""
+        return f"{entry.number}. **{plain_text(entry.title)}** — {place}{quote}"
+
+
+def _quotable(text: str) -> Iterator[str]:
+    """Yield the sentences of a passage, then the rows of its tables without their headers."""
+    yield from (text[s.start : s.end] for s in sentences(text))
+    for line, below in pairwise([*text.splitlines(), ""]):
+        if line.startswith("| ") and line.strip("|- ") and not below.startswith("| ---"):
+            yield line.strip("| ")
+
+
+def _changes(changes: Changes, language: str) -> list[str]:
+    named = {"remarks": changes.remarks, "added_sections": changes.added, "dropped_sections": changes.dropped}
+    lines = [f"**{phrase(name, language)}:** {' · '.join(said)}" for name, said in named.items() if said]
+    return [*lines, *([phrase("finished_early", language)] if changes.finished_early else [])]
+
+
+def _untold(gaps: Sequence[Gap]) -> list[Gap]:
+    """Return the gaps that a writer's text does not say; of a source whose searches failed more than once, the first.
+
+    Whoever tried to open a page was told that it failed, and went on without it.
+    """
+    found: dict[object, Gap] = {}
+    for number, gap in enumerate(gaps):
+        if gap.what != COVERAGE and gap.source != PLACE and "review_open" not in gap.codes:
+            is_search = gap.source and gap.what.startswith(f"{gap.source}: ")
+            found.setdefault(gap.source if is_search else number, gap)
+    return list(found.values())
+
+
+def _gaps(gaps: Sequence[Gap], language: str, *, with_heading: bool) -> list[str]:
+    """Return what could not be found or done, each once; a writer's own text has its heading for it."""
+    if not gaps:
+        return []
+    told = ((name_subject(gap, language), explain(gap, language)) for gap in gaps)
+    rows = dict.fromkeys(
+        f"- {why}" if why.startswith((f"{what}:", f"{what} cannot")) else f"- {what}{colon_of(language)}{why}"
+        for what, why in told
+    )
+    lines = list(rows)
+    more = [phrase("more_gaps", language, count=len(lines) - _MOST_GAPS)] * (len(lines) > _MOST_GAPS)
+    heading = f"## {phrase('gaps', language)}\n\n" if with_heading else ""
+    return [make_inert(heading + "\n".join([*lines[:_MOST_GAPS], *more]))]
+
+
+def _method_note(
+    about: Circumstances, done: Finished, counted: VerdictCounts, *, judged: bool, days: Sequence[str], language: str
+) -> str:
+    """Return in four lines how the report was checked, what was not confirmed, what was searched, and when."""
+    reasoner = about.reasoner
+    lines: list[str] = []
+    if judged:
+        lines.append(phrase("checked_statements", language, cited=counted.cited, **counted.model_dump()))
+        lines += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(counted.unconfirmed)
+        found = len(done.verification.problems)
+        lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(found)
+    elif about.workflow == "verify":
+        problems = len(done.verification.problems)
+        lines.append(phrase("checked_by_code", language, cited=counted.cited, problems=problems))
+        lines += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(problems)
+    else:
+        quoted = "checked_ranked" if reasoner.ranker else "checked_nobody"
+        written = "checked_by_nobody" if reasoner.is_language_model else quoted
+        passages = {key for claim in done.verification.claims for key in claim.passages}
+        cited = counted.cited if reasoner.is_language_model else len(passages)
+        lines.append(phrase(written, language, cited=cited, ranker=reasoner.ranker))
+    if done.decision.assumptions and reasoner.is_language_model:
+        assumed = join_list(done.decision.assumptions, language)
+        lines.append(phrase("assumed_at_first", language, assumed=assumed))
+    lines.append(phrase("cost", language, searches=about.ledger.searches, sources=about.ledger.fetches))
+    if days:
+        same = days[0] == days[1]
+        lines.append(phrase("all_retrieved", language, date=days[0] if same else f"{days[0]} – {days[1]}"))
+    models = ", ".join(dict.fromkeys(reasoner.models.values()))
+    lines += [phrase("written_by", language, model=models, provider=reasoner.provider)] * bool(models)
+    return f"## {phrase('checked', language)}\n\n" + join_sentences(lines, language)
+
+
+def _parts(done: Finished) -> tuple[Part, ...]:
+    """Return the parts of the question as the verifier found them answered."""
+    return tuple(Part(text=p.text, answered=p.answered, where=p.where) for p in done.verification.parts)
+
+
+def _passage(found: Passage) -> ReportPassage:
+    return ReportPassage(
+        source=found.source, text=found.text, start=found.start, end=found.end, page=found.page, heading=found.heading
+    )
+
+
+def _source(library: Library, key: str) -> ReportSource | None:
+    source, snapshot = library.source(key), library.snapshot(key)
+    if source is None or snapshot is None:
+        return None
+    return ReportSource(
+        title=source.title,
+        url=source.url,
+        origin=source.origin,
+        published=source.published,
+        retrieved_at=snapshot.retrieved_at,
+        sha256=snapshot.sha256,
+        media_type=snapshot.media_type,
+    )
+
+
+def open_reviews(reviews: Iterable[ReportReview]) -> list[ReportReview]:
+    """Return the reviews that found a section insufficient, with what it lacks."""
+    return [review for review in reviews if review.status != "sufficient" and review.missing]

@@ -1,0 +1,180 @@
+"""A run: a question is researched from its first reading to its report."""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from claimcheck.language import detect
+from deep_research.assembly.environment import Job, RunEnvironment, is_bundled
+from deep_research.assembly.run_settings import begin_run
+from deep_research.data import Message, Question, Report
+from deep_research.errors import ConfigError, Declined
+from deep_research.events import Progress, StageStarted
+from deep_research.i18n.catalog import phrase
+from deep_research.run_context.context import RunContext
+from deep_research.runs.lifecycle import RunTask, carry_out
+from deep_research.runs.refresh import carried_state
+from deep_research.runs.steering_inbox import SteeringInbox
+from deep_research.settings import Settings
+from deep_research.stores.event_log import EventLog
+from deep_research.stores.run_store import RunStore
+
+_MOST_CHARS = 20_000
+"""Of a question: some ten pages; longer material is a document."""
+_TERMINAL_CODE = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]")
+"""Control sequences of ECMA-48, such as colours: pasted from a terminal, they would become words."""
+
+
+_MOST_HISTORY = 200_000
+"""Characters of a conversation before a question that are kept, the newest: each list of runs reads the records."""
+
+
+def _newest(history: Sequence[Message]) -> tuple[Message, ...]:
+    sizes = accumulate(len(message.text) for message in reversed(history))
+    count = sum(1 for size in sizes if size <= _MOST_HISTORY)
+    return tuple(history[len(history) - count :])
+
+
+def create_run(
+    question: str,
+    settings: Settings,
+    *,
+    home: Path,
+    docs: Sequence[str] = (),
+    history: Sequence[Message] = (),
+    wanted_id: str = "",
+) -> RunStore:
+    """Make a new run; `history` is the conversation before the question, oldest first.
+
+    Raises ConfigError for an unusable question, path, provider or setting (nothing is made then), StoreError for an
+    unusable disk.
+    """
+    text = clean_question(question)
+    told = {"question": text, "language": detect(text), "history": _newest(history)}
+    return begin_run(settings, home=home, docs=docs, wanted_id=wanted_id, **told)
+
+
+def clean_question(question: str) -> str:
+    """Return the question without control characters and terminal codes.
+
+    Raises ConfigError when it is empty or too long.
+    """
+    text = "".join(c if c.isprintable() else " " for c in _TERMINAL_CODE.sub("", question))
+    text = " ".join(text.split())
+    if not text:
+        message = 'No question was given. Example: deep-research "How does speculative decoding work?"'
+        raise ConfigError(message, setting="question", value="")
+    if len(text) > _MOST_CHARS:
+        message = (
+            f"The question has {len(text):,} characters; the limit is {_MOST_CHARS:,}. "
+            "Put long material into a file and name it with --docs."
+        )
+        raise ConfigError(message, setting="question", value=len(text))
+    return text
+
+
+async def resume_run(store: RunStore, environment: RunEnvironment) -> Report:
+    """Do a run, or what is left of it, and return its report.
+
+    Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and the environment cannot,
+    Declined when nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was
+    stopped, another ResearchError when it failed; in each case it can be resumed.
+    """
+    store.load()
+    with store.held():
+        return await carry_out(task_of(store), environment)
+
+
+def task_of(store: RunStore) -> RunTask:
+    """Return what is to be done in a run's store: its research, or the verification of a report.
+
+    Raises ConfigError for the session of an agent.
+    """
+    workflow = store.load().settings.get("workflow")
+    if workflow == "verify":
+        from deep_research.runs.verification_run import VerificationRun  # noqa: PLC0415 - one of them is needed
+
+        return VerificationRun(store)
+    if workflow == "desk":
+        message = f"At the run {store.run_id} an agent researches by itself: name this id to the tools of `deep-research mcp`."
+        raise ConfigError(message, setting="run_id", value=store.run_id)
+    return ResearchRun(store)
+
+
+class ResearchRun(RunTask):
+    """The research of a run's question."""
+
+    def __init__(self, store: RunStore) -> None:
+        self.store, self.record = store, store.load()
+        self.question, self.language = self.record.question, self.record.language
+        self.seconds = self.record.seconds
+        self._inbox = SteeringInbox(store)
+
+    def job(self, log: EventLog) -> Job:
+        """See `RunTask.job`; a user who was asked something has not answered with the question alone."""
+        return Job(
+            store=self.store,
+            record=self.record,
+            settings=Settings(**self.record.settings),
+            question=self.question,
+            log=log,
+            steering=self._inbox.steering(log),
+        )
+
+    def notice(self, ctx: RunContext) -> str:
+        """See `RunTask.notice`."""
+        return "bundled" if is_bundled(self.record, ctx.outside.places) else ""
+
+    def listening(self, ctx: RunContext) -> AbstractAsyncContextManager[object]:
+        """See `RunTask.listening`."""
+        return self._inbox.watching(ctx.steering)
+
+    async def start(self, ctx: RunContext) -> dict[str, Any]:
+        """See `RunTask.start`."""
+        await _prepare(ctx)
+        asked = await read_question_pages(ctx, self.question)
+        return {
+            "messages": [],
+            "run_id": ctx.run_id,
+            "original_query": self.question,
+            "question": Question(text=asked, language=self.language, history=self.record.history),
+            "sections": [],
+            "max_review_iterations": ctx.settings.max_review_iterations,
+            **(carried_state(ctx.journal) if self.record.origin else {}),
+        }
+
+    def save(self, values: Mapping[str, Any]) -> tuple[Report, str]:
+        """See `RunTask.save`. Raises Declined without a report."""
+        if "report" not in values:
+            reason = str(values.get("final_report") or phrase("cannot_do", self.language))
+            raise Declined(reason, run_id=self.store.run_id, by=values.get("declined_by", "program"))
+        report: Report = values["report"]
+        self.note(is_answered=report.answered)
+        return report, self.store.save_result(report)
+
+    def note(self, **changes: Any) -> None:
+        """See `RunTask.note`."""
+        self.store.save(self.store.load().model_copy(update=changes))
+
+
+async def _prepare(ctx: RunContext) -> None:
+    """Make the sources ready, and log what could not be."""
+    ctx.emit(StageStarted(stage="prepare"))
+    gaps = [*ctx.outside.unopened]
+    for place in ctx.outside.places:
+        gaps += await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
+    for gap in gaps:
+        ctx.report_gap(gap)
+
+
+async def read_question_pages(ctx: RunContext, question: str) -> str:
+    """Read the pages that the question names, and return the question as the reasoner should see it."""
+    if ctx.outside.pages is None:
+        return question
+    from deep_research.assembly.page_access import offer_pages, readable_question  # noqa: PLC0415 - only for the web
+
+    await offer_pages(ctx)
+    return readable_question(ctx, question)

@@ -1,0 +1,86 @@
+"""A run that verifies a report which somebody else wrote; all that a run has, it has too: journal, sources, resume."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from claimcheck.language import detect
+from deep_research.assembly.environment import Job
+from deep_research.assembly.run_settings import begin_run
+from deep_research.data import GivenReport, Question
+from deep_research.errors import ConfigError
+from deep_research.run_context.context import RunContext
+from deep_research.runs.research_run import ResearchRun
+from deep_research.safe_text import safe_noun
+from deep_research.settings import Settings
+from deep_research.steps.foreign_report import MOST_SOURCES, report_title
+from deep_research.stores.event_log import EventLog
+from deep_research.stores.run_store import RunStore
+from deep_research.verification.foreign import read_report
+
+_GIVEN = "given report"
+"""The kind of the note that holds the report as it was given."""
+MOST_CHARS = 500_000
+"""Characters of a report; what is longer is a book."""
+
+
+def create_verification(
+    given: GivenReport, settings: Settings, *, home: Path, docs: Sequence[str] = (), wanted_id: str = ""
+) -> RunStore:
+    """Make a run that verifies a report. Raises ConfigError for an unusable text or setting, StoreError."""
+    given = safe_noun(given)
+    check_length(given.text)
+    if given.other:
+        check_length(given.other)
+        if given.revises:
+            message = "Of two reports none is put right; verify the one to be fixed."
+            raise ConfigError(message, setting="fix", value=True)
+    cited = () if docs else cited_addresses(given.text, given.other)
+    given = given.model_copy(update={"addresses": cited})
+    settings = settings.model_copy(update={"workflow": "verify", "allow_clarification": False})
+    question, language = given.question or report_title(given.text), detect(given.text[:4_000])
+    store = begin_run(settings, home=home, docs=docs, wanted_id=wanted_id, question=question, language=language)
+    with closing(store.open_journal()) as journal:
+        journal.note(_GIVEN, "", given.model_dump_json())
+    return store
+
+
+def check_length(text: str) -> None:
+    """Raise ConfigError for a text that is empty, or too long to be verified."""
+    if not text.strip():
+        raise ConfigError("The report is empty.", setting="report", value="")
+    if len(text) > MOST_CHARS:
+        message = f"The report has {len(text):,} characters; at most {MOST_CHARS:,} are verified. Split it."
+        raise ConfigError(message, setting="report", value=len(text))
+
+
+class VerificationRun(ResearchRun):
+    """The verification of a report that was handed in."""
+
+    def __init__(self, store: RunStore) -> None:
+        super().__init__(store)
+        with closing(store.open_journal()) as journal:
+            self.given = GivenReport.model_validate_json(journal.notes(_GIVEN)[""])
+
+    def job(self, log: EventLog) -> Job:
+        """See `RunTask.job`; the addresses that the report cites may be opened, unless it is held against documents."""
+        named = self.given.addresses
+        return replace(super().job(log), question=self.given.question, addresses=named, stands_in=False)
+
+    async def start(self, ctx: RunContext) -> dict[str, Any]:
+        """See `RunTask.start`."""
+        given = self.given
+        asked = Question(text=given.question or self.question, language=self.language)
+        told = {"question": asked, "given": given.text, "given_other": given.other, "revises": given.revises}
+        return {**await super().start(ctx), **told}
+
+
+def cited_addresses(*texts: str) -> tuple[str, ...]:
+    """Return the addresses that reports cite, each once, those that are opened at most."""
+    found: list[str] = []
+    for report in map(read_report, texts):
+        cited = {key for citation in report.citations for key in citation.ids}
+        found += [r.url for r in report.references if r.key in cited and r.url.startswith("http")][:MOST_SOURCES]
+    return tuple(dict.fromkeys(found))

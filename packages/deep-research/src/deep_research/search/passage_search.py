@@ -1,0 +1,411 @@
+"""Searching a collection of passages: BM25, titles named in the question, nearness, a second hop.
+
+Everything here is arithmetic over the index and the texts of some twenty candidates; there is no
+model and nothing is learnt.
+
+BM25: Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the
+never-negative IDF of Apache Lucene. Rare terms choose the candidates; terms of too many passages
+are counted for the candidates only (as in MaxScore, Turtle & Flood, 1995).
+"""
+
+import heapq
+import math
+import re
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
+from copy import copy
+from functools import lru_cache
+from typing import NamedTuple
+
+from claimcheck.language import CJK, HAN, HANGUL
+from claimcheck.lexicon import any_word, compile_on_use, groups, table, words
+from claimcheck.text.sentences import sentences
+from claimcheck.text.tokens import index_terms
+from deep_research.search.term_index import TermIndex
+from deep_research.search.title_names import (
+    SMALL,
+    heading_key,
+    key,
+    names,
+    phrases,
+    possible_titles,
+    small_words,
+    title_keys,
+)
+from deep_research.text.near_duplicates import Distinct
+from deep_research.text.question_terms import joined_words, measures_asked
+
+_CJK = re.compile(f"[{CJK}]")
+_HAN = compile_on_use(f"[{HAN}]")
+_HANGUL = compile_on_use(f"[{HANGUL}]")
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+_PARTICLE = re.compile(f"[{''.join(words('morphology.particle_signs'))}]")
+
+# A word of a spaced script is one term; a CJK word of n characters is n-1 bigrams and n characters.
+# These weights make a CJK word of two or three characters count about as much as a word.
+_BIGRAM = 0.35
+_CHARACTER = 0.15
+_ACROSS_A_PARTICLE = 0.15
+_KANA_ENDING = 0.25
+_MEASURE = 0.5
+
+_ASKS_WHEN = re.compile(any_word("question.when_patterns"))
+_DATE = re.compile(any_word("question.date_patterns"))
+_ASKS_HOW_MANY = re.compile(f"{any_word('question.how_many')} ?({any_word('question.counters')})")
+_ASKS_HOW_MUCH = re.compile(any_word("question.how_much_patterns"))
+_SIGNS = (
+    *table("numerals.digits"),
+    *(name for listed in groups("scales").values() for text in listed for name in text.split()),
+)
+_NUMBER = f"[0-9{''.join(sign for sign in _SIGNS if len(sign) == 1)}]"
+_ABOUT = any_word("question.approximately")
+
+
+def query_terms(text: str) -> dict[str, float]:
+    """Return the terms of a query with their weights; empty when it holds nothing but function words.
+
+    Two words are also looked for as the one that documents may make of them, and "how large" as a size.
+    """
+    joined = " ".join(word for made in joined_words(text).values() for word in made)
+    found = {term: weight for term in index_terms(f"{text} {joined}") if (weight := _weight(term))}
+    measures = " ".join(word for told in measures_asked(text).values() for word in told)
+    return {**dict.fromkeys(index_terms(measures), _MEASURE), **found}
+
+
+def has_cjk(text: str) -> bool:
+    """Return whether any character of `text` is Chinese, Japanese or Korean."""
+    return bool(_CJK.search(text))
+
+
+def expected_answer(query: str) -> re.Pattern[str] | None:
+    """Return what an answer must hold where the question word tells: a date, a number, a number of its unit.
+
+    For Chinese, Japanese and Korean. None where it does not tell.
+    """
+    if _ASKS_WHEN.search(query):
+        return _DATE
+    if unit := _ASKS_HOW_MANY.search(query):
+        return re.compile(f"{_NUMBER} ?{_ABOUT}?{unit[1]}")
+    return re.compile("[0-9]") if _ASKS_HOW_MUCH.search(query) else None
+
+
+def _weight(term: str) -> float:
+    if not _CJK.match(term):
+        return 1.0
+    if len(term) == 1:
+        return _CHARACTER if _HAN.match(term) else 0.0
+    if _HANGUL.match(term):
+        return _BIGRAM
+    if _PARTICLE.search(term):
+        return _ACROSS_A_PARTICLE
+    return _KANA_ENDING if _HIRAGANA.search(term) else _BIGRAM
+
+
+POSTINGS_BUDGET = 6_000
+"""Occurrences that one query may score; the terms beyond it, which are the most frequent, only re-score candidates."""
+SCAN_BUDGET = 300_000
+"""Occurrences that may be looked through for the candidates; terms beyond it, which say next to nothing, are left out."""
+CANDIDATES = 300
+
+
+def idf(frequency: int, passages: int) -> float:
+    """Return the weight of a term that occurs in `frequency` of `passages` passages."""
+    return math.log(1 + (passages - frequency + 0.5) / (frequency + 0.5))
+
+
+class Ranking:
+    """The passages that answer a query: `scores`, and what each term gave.
+
+    `allowed` restricts to some passages. `terms` maps a term to its weight in the query.
+    """
+
+    def __init__(self, index: TermIndex, terms: Mapping[str, float], *, allowed: Container[int] | None = None) -> None:
+        self._index = index
+        self._allowed = allowed
+        self.passages = index.count_passages()
+        known = {term: frequency for term in terms if (frequency := index.frequency(term))}
+        self._frequencies = dict(sorted(known.items(), key=lambda item: (item[1], item[0])))
+        self.idf = {term: terms[term] * idf(frequency, self.passages) for term, frequency in self._frequencies.items()}
+        self._by_term: dict[str, dict[int, float]] = {}
+        self.scores: dict[int, float] = {}
+        self._score()
+
+    def _score(self) -> None:
+        scores: dict[int, float] = {}
+        spent = 0
+        # Of a few allowed passages all are candidates: nothing else needs to be scored.
+        among: Collection[int] | None = None
+        if isinstance(self._allowed, Set) and len(self._allowed) <= CANDIDATES:
+            among = self._allowed
+        for term, frequency in self._frequencies.items():
+            spent += frequency
+            if scores and spent > SCAN_BUDGET:
+                break
+            if scores and spent > POSTINGS_BUDGET and among is None:
+                among = self._highest(scores, CANDIDATES)
+                scores = {number: scores[number] for number in among}
+            found = self._index.term_scores(term, frequency, passages=self.passages, weight=self.idf[term], among=among)
+            self._by_term[term] = found
+            known = scores.get
+            for number, score in found.items():
+                scores[number] = known(number, 0.0) + score
+        self.scores = {number: scores[number] for number in sorted(self._allowed_of(scores))}
+
+    def _highest(self, scores: Mapping[int, float], count: int) -> list[int]:
+        """Return the allowed passages with the highest scores."""
+        # Sorting all is faster than a heap, which compares in Python.
+        return sorted(self._allowed_of(scores), key=scores.__getitem__, reverse=True)[:count]
+
+    def _allowed_of(self, numbers: Iterable[int]) -> Iterable[int]:
+        return numbers if self._allowed is None else filter(self.allows, numbers)
+
+    def restricted_to(self, numbers: Set[int]) -> "Ranking":
+        """Return the ranking of some of the passages, whose scores change apart from these."""
+        part = copy(self)
+        part._allowed = numbers
+        part.scores = {number: score for number, score in self.scores.items() if number in numbers}
+        return part
+
+    def parts(self, number: int) -> list[float]:
+        """Return what each term, rarest first, gives to a passage."""
+        return [found.get(number, 0.0) for found in self._by_term.values()]
+
+    def best(self, count: int) -> list[int]:
+        """Return the `count` best passages, best first; equal scores in order of arrival."""
+        return sorted(self.scores, key=self.scores.__getitem__, reverse=True)[:count]
+
+    def allows(self, number: int) -> bool:
+        """Return whether the passage may be in the result."""
+        return self._allowed is None or number in self._allowed
+
+
+NEAREST = 20
+"""Candidates whose text is read for the nearness of the terms."""
+FIRST_HITS = 10
+"""Candidates whose names are followed."""
+LONGEST_QUERY = 2000
+"""Characters of a query in which titles are looked for."""
+LONGEST_HEADING = 5
+"""Words of the longest heading within a document that is looked for in a query."""
+LONGEST_QUESTION = 30
+"""Words besides function words of a query up to which it is a question. Whole abstracts as queries for what they refer to
+find more without a second hop from about this length on, shorter ones find more with it."""
+COMMON = 200
+"""A name in more passages than this links nothing."""
+_POOL = 3
+"""How many times the wanted passages are looked at, for near-duplicates."""
+_ANSWERING = 1.3
+_TITLE_LINK = 0.7
+_NAME_LINK = 0.5
+_PREPARED = 2_000
+"""So many passages are kept with their names, or with the terms of their sentences: a run asks many questions of the same ones."""
+_COVERED = 0.2
+"""What a term is still worth in the second passage when the first holds it already."""
+
+
+class Text(NamedTuple):
+    """The text of a passage, with the title of its source."""
+
+    text: str
+    title: str
+
+
+Read = Callable[[Iterable[int]], Mapping[int, Text]]
+"""Gives the texts of passages by their numbers in the index."""
+
+
+def search(
+    index: TermIndex,
+    read: Read,
+    query: str,
+    *,
+    limit: int,
+    hops: int = 1,
+    allowed: Container[int] | None = None,
+) -> list[tuple[int, float]]:
+    """Return the numbers of the best passages with their scores, best first, near-duplicates once.
+
+    `hops` 2 follows the names in the first hits of a question; a long description of what is sought names enough
+    itself, and names that it does not hold lead away from it. `allowed` restricts to some passages.
+    """
+    terms = query_terms(query)
+    ranking = Ranking(index, terms, allowed=allowed)
+    _add_titles(index, ranking, query)
+    if has_cjk(query):
+        _add_nearness(ranking, read(ranking.best(NEAREST)), query)
+    if hops > 1 and sum(terms.values()) <= LONGEST_QUESTION:
+        _add_second_hop(index, ranking, read(ranking.best(FIRST_HITS)), query, limit)
+    return _chosen(ranking, read, limit)
+
+
+def search_parts(
+    index: TermIndex, read: Read, query: str, *, limit: int, parts: Sequence[Set[int]]
+) -> list[list[tuple[int, float]]]:
+    """Return for each part, some of the passages, what `search` restricted to it returns: terms are looked up once."""
+    terms = query_terms(query)
+    found: list[list[tuple[int, float]]] = []
+    for some in _few_passages(parts):
+        ranking = Ranking(index, terms, allowed=frozenset[int]().union(*some))
+        _add_titles(index, ranking, query)
+        for part in some:
+            own = ranking.restricted_to(part) if len(some) > 1 else ranking
+            if has_cjk(query):
+                _add_nearness(own, read(own.best(NEAREST)), query)
+            found.append(_chosen(own, read, limit))
+    return found
+
+
+def _few_passages(parts: Sequence[Set[int]]) -> Iterator[list[Set[int]]]:
+    """Group parts, in order, that are few enough together for every passage to be scored."""
+    group: list[Set[int]] = []
+    for part in parts:
+        if group and sum(map(len, group)) + len(part) > CANDIDATES:
+            yield group
+            group = []
+        group.append(part)
+    if group:
+        yield group
+
+
+def _chosen(ranking: Ranking, read: Read, limit: int) -> list[tuple[int, float]]:
+    """Return the best passages that do not repeat a better one."""
+    order = ranking.best(limit * _POOL)
+    distinct = Distinct()
+    kept: list[tuple[int, float]] = []
+    for first in range(0, len(order), limit):
+        if len(kept) >= limit:
+            break
+        for number, text in read(order[first : first + limit]).items():
+            if distinct.add(text.text):
+                kept.append((number, ranking.scores[number]))
+    return heapq.nsmallest(limit, kept, key=lambda hit: (-hit[1], hit[0]))
+
+
+def _add_titles(index: TermIndex, ranking: Ranking, query: str) -> None:
+    """Add the weight of a title that the question names to the passages under it.
+
+    It is that of its terms, or of the title as one term: "Index Types" is rare where "index" and
+    "type" are not. Among many passages under one title each gains less.
+    """
+    for title, frequency in _titles_in(index, query).items():
+        terms = sum(ranking.idf.get(term, 0.0) for term in set(index_terms(title)))
+        gain = max(terms, idf(frequency, ranking.passages)) / frequency**0.25
+        for number in index.passages_under_title(title):
+            if ranking.allows(number) and number in ranking.scores:
+                ranking.scores[number] += gain
+
+
+def _titles_in(index: TermIndex, query: str) -> dict[str, int]:
+    """Return the titles that the query names, the longest at each place, with the number of their passages."""
+    places = possible_titles(query[:LONGEST_QUERY])
+    small = small_words(query[:LONGEST_QUERY])
+    headings = {
+        title: name
+        for titles in places
+        for title, width in titles.items()
+        if width <= LONGEST_HEADING and (name := heading_key(title))
+    }
+    known = index.title_frequencies({title for titles in places for title in titles} | small | set(headings.values()))
+    found = {title: known[title] for title in small & known.keys()}
+    free = 0  # a title inside a longer one is a part of that name
+    for place, titles in enumerate(places):
+        longest = next((title for title in titles if title in known or headings.get(title) in known), None)
+        if longest and place >= free:
+            named = (longest, headings.get(longest, ""))
+            found.update({name: known[name] for name in named if name in known})
+            free = place + titles[longest]
+    return found
+
+
+def _add_nearness(ranking: Ranking, texts: Mapping[int, Text], query: str) -> None:
+    """Add the weight of the terms that stand together in the best two neighbouring sentences.
+
+    For scripts without spaces, whose bigrams are found by chance all over a text; words are not.
+    Sentences that hold what the question word asks for (a date for "when") count a little more.
+    """
+    expected = expected_answer(query)
+    for number, text in texts.items():
+        ranking.scores[number] += max(_near(ranking, text.text, expected), default=0.0)
+
+
+def _near(ranking: Ranking, text: str, expected: re.Pattern[str] | None) -> Iterator[float]:
+    """Yield the weight of the query's terms in each two neighbouring sentences."""
+    parts = _terms_by_sentence(text)
+    terms = [ranking.idf.keys() & held for _, held in parts]
+    answers = [expected is not None and bool(expected.search(sentence)) for sentence, _ in parts]
+    for here in range(len(parts)):
+        both = slice(here, here + 2)
+        weight = sum(ranking.idf[term] for term in set().union(*terms[both]))
+        yield weight * (_ANSWERING if any(answers[both]) else 1.0)
+
+
+@lru_cache(maxsize=_PREPARED)
+def _terms_by_sentence(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    parts = [text[s.start : s.end] for s in sentences(text)]
+    return tuple((part, frozenset(index_terms(part))) for part in parts)
+
+
+def _add_second_hop(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], query: str, limit: int) -> None:
+    """Raise passages that a name found in a first hit leads to, and that hold what the first does not.
+
+    The score of a passage reached from a hit is a share of the hit's score plus its own BM25, in
+    which terms the hit covers count little; the best way to reach a passage counts.
+    """
+    raised: dict[int, float] = {}
+    worst = min((ranking.scores[number] for number in ranking.best(limit)), default=0.0)
+    for first, linked in _links(index, ranking, texts, f" {key(query)} ").items():
+        covered = [bool(score) for score in ranking.parts(first)]
+        for number, strength in linked.items():
+            share = strength * ranking.scores[first]
+            if number == first or share + ranking.scores.get(number, 0.0) <= worst or not ranking.allows(number):
+                continue
+            rest = sum(s * (_COVERED if c else 1.0) for s, c in zip(ranking.parts(number), covered, strict=True))
+            raised[number] = max(raised.get(number, 0.0), share + rest)
+    for number, score in raised.items():
+        ranking.scores[number] = max(ranking.scores.get(number, 0.0), score)
+
+
+def _links(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], asked: str) -> dict[int, dict[int, float]]:
+    """Return for each first hit the passages that its names lead to, with the strength of the link."""
+    of_hit = {number: _names_of(text) for number, text in texts.items()}
+    new = {name for of_text in of_hit.values() for name in of_text.titles if f" {name} " not in asked}
+    in_texts = frozenset[str]().union(*(of_text.names for of_text in of_hit.values()))
+    reached = {name: _passages_with(index, name, ranking.passages) for name in new & in_texts}
+    for title, frequency in index.title_frequencies(new).items():
+        if frequency <= COMMON:
+            strength: float = _TITLE_LINK / frequency**0.25
+            under = dict.fromkeys(index.passages_under_title(title), strength)
+            reached[title] = _merged([reached.get(title, {}), under])
+    return {
+        number: _merged(reached[name] for name in of_text.titles if name in reached)
+        for number, of_text in of_hit.items()
+    }
+
+
+def _passages_with(index: TermIndex, name: str, passages: int) -> dict[int, float]:
+    """Return the passages that a name leads to; none where only one holds it, which is the first hit, or too many do."""
+    numbers = [] if name.startswith(SMALL) else index.passages_with_name(name, most=COMMON + 1)
+    if not 1 < len(numbers) <= COMMON:
+        return {}
+    return dict.fromkeys(numbers, _NAME_LINK * min(1.0, idf(len(numbers), passages) / 6))
+
+
+def _merged(links: Iterable[Mapping[int, float]]) -> dict[int, float]:
+    merged: dict[int, float] = {}
+    for one in links:
+        for number, strength in one.items():
+            merged[number] = max(merged.get(number, 0.0), strength)
+    return merged
+
+
+class _Names(NamedTuple):
+    """The names in a passage, and these with the titles that may hide inside them."""
+
+    names: frozenset[str]
+    titles: frozenset[str]
+
+
+@lru_cache(maxsize=_PREPARED)
+def _names_of(text: Text) -> _Names:
+    found = title_keys(text.title) | names(text.text)
+    inner = {k for phrase in set(phrases(text.text)) for place in possible_titles(phrase) for k in place}
+    return _Names(found, found | inner)

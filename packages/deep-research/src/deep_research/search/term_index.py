@@ -1,0 +1,170 @@
+"""The inverted index: SQLite FTS5 over terms of our own making.
+
+FTS5's tokenizers know no stems and cut no Chinese or Japanese, so it is given our terms with spaces between them. The
+texts themselves are kept elsewhere, once (a contentless table). Names need no postings of their own: a name is a phrase
+of the text. Titles are looked up as a whole in a small table.
+"""
+
+import math
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from claimcheck.text.tokens import content_terms, join_index_terms
+from deep_research.concurrency import COMPUTING
+from deep_research.search.title_names import heading_key, title_keys
+
+VERSION = "7"
+"""Changes whenever the same passage would give other terms, or be stored in another way; stores rebuild an index of another version."""
+TITLE_WEIGHT = 3
+"""A term of the title counts as so many occurrences in the text (the simple BM25F of Robertson, Zaragoza & Taylor, 2004)."""
+_TABLES = ("terms", "titles", "postings", "collection")  # the last two are those of earlier versions
+_SCHEMA = (
+    # Tokens end at spaces alone: every other sign that a term may hold belongs to it.
+    "CREATE VIRTUAL TABLE terms USING fts5(title, body, content='', tokenize=\"ascii tokenchars '.''-_+#&'\")",
+    "CREATE TABLE titles (key TEXT, first INTEGER, passages INTEGER NOT NULL, PRIMARY KEY (key, first)) WITHOUT ROWID",
+)
+_FLUSH_AFTER = 8192
+_AT_ONCE = 500
+"""Values in one statement."""
+_SMALLEST_IDF = 1e-6
+"""FTS5 raises the weight of a term that most passages hold to this."""
+
+Row = tuple[int, str, str]
+"""The number of a passage, the terms of its title, those of its headings and text."""
+
+
+class TermIndex:
+    """The terms of passages and the titles they stand under; the caller holds the lock and the transaction.
+
+    Passages that are added and removed wait in memory until `flush`, because each statement of FTS5 inside a savepoint
+    writes a segment of its own. The caller flushes before it asks and before it commits.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+        self.discard()
+
+    def create(self) -> None:
+        """Make the tables, empty; those of an earlier version go."""
+        self.discard()
+        for table in _TABLES:
+            self._db.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in _SCHEMA:
+            self._db.execute(statement)
+
+    def add(self, title: str, passages: Mapping[int, tuple[str, str]]) -> None:
+        """Index the passages of a document, whose numbers are higher than all before: text and headings by number."""
+        if not passages:
+            return
+        self._flush_many()
+        self._db.executemany("INSERT INTO titles VALUES (?, ?, ?)", _titles(title, passages))
+        self._added += _rows(title, passages)
+
+    def remove(self, title: str, passages: Mapping[int, tuple[str, str]]) -> None:
+        """Take the passages of a document out of the index, given as they were added."""
+        if not passages:
+            return
+        self._flush_many()
+        titles = [(name, first) for name, first, _ in _titles(title, passages)]
+        self._db.executemany("DELETE FROM titles WHERE key = ? AND first = ?", titles)
+        self._removed += _rows(title, passages)
+
+    def _flush_many(self) -> None:
+        if len(self._added) + len(self._removed) >= _FLUSH_AFTER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        self._db.executemany("INSERT INTO terms (rowid, title, body) VALUES (?, ?, ?)", self._added)
+        # Last: what goes may have come just before.
+        delete = "INSERT INTO terms (terms, rowid, title, body) VALUES ('delete', ?, ?, ?)"
+        self._db.executemany(delete, self._removed)
+        self.discard()
+
+    def discard(self) -> None:
+        """Forget what waits (the transaction was rolled back)."""
+        self._added: list[Row] = []
+        self._removed: list[Row] = []
+
+    def count_passages(self) -> int:
+        """Return the number of passages."""
+        return self._db.execute("SELECT count(*) FROM terms_docsize").fetchone()[0]
+
+    def frequency(self, term: str) -> int:
+        """Return in how many passages a term occurs."""
+        return self._db.execute("SELECT count(*) FROM terms WHERE terms MATCH ?", (f'"{term}"',)).fetchone()[0]
+
+    def term_scores(
+        self, term: str, frequency: int, *, passages: int, weight: float, among: Collection[int] | None = None
+    ) -> dict[int, float]:
+        """Return the BM25 score that a term gives to each passage that holds it, or to those of them in `among`.
+
+        `frequency` is that of the term, `passages` the number of all, `weight` what stands for the IDF.
+        """
+        query = "SELECT rowid, bm25(terms, ?) * ? FROM terms WHERE terms MATCH ?"
+        # FTS5's IDF, which is zero or less in most small collections, is divided out.
+        theirs = math.log((passages - frequency + 0.5) / (frequency + 0.5))
+        values: list[str | float] = [TITLE_WEIGHT, -weight / (theirs if theirs > 0 else _SMALLEST_IDF), f'"{term}"']
+        if among is not None:
+            # The sign keeps FTS5 from asking for each row by itself, and from counting the term's passages each time.
+            query += " AND +rowid IN (SELECT value FROM json_each(?))"
+            values.append(str(list(among)))
+        return dict(self._db.execute(query, values).fetchall())
+
+    def passages_with_name(self, name: str, *, most: int) -> list[int]:
+        """Return the numbers of the passages whose title or text holds the terms of `name` in a row, at most `most`."""
+        phrase = _phrase(name)
+        if not phrase:
+            return []
+        query = "SELECT rowid FROM terms WHERE terms MATCH ? LIMIT ?"
+        return [number for (number,) in self._db.execute(query, (f'"{phrase}"', most))]
+
+    def title_frequencies(self, keys: Iterable[str]) -> dict[str, int]:
+        """Return how many passages stand under each title of `keys`; titles that are not there are left out."""
+        query = "SELECT key, sum(passages) FROM titles WHERE key IN ({}) GROUP BY key"
+        return dict(self._for_each(query, list(keys)))
+
+    def passages_under_title(self, key: str) -> Iterator[int]:
+        """Yield the numbers of the passages under a title."""
+        for first, passages in self._db.execute("SELECT first, passages FROM titles WHERE key = ?", (key,)).fetchall():
+            yield from range(first, first + passages)
+
+    def _for_each(self, query: str, values: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query for many values, which stand at its braces."""
+        for first in range(0, len(values), _AT_ONCE):
+            some = values[first : first + _AT_ONCE]
+            yield from self._db.execute(query.format(",".join("?" * len(some))), some)
+
+
+def _titles(title: str, passages: Mapping[int, tuple[str, str]]) -> list[tuple[str, int, int]]:
+    """Return the keys of a document's title and of the headings in it, each with the first of its passages and their number."""
+    found = [(name, min(passages), len(passages)) for name in title_keys(title)]
+    sections: dict[tuple[str, ...], list[int]] = {}
+    for number, (_, heading) in passages.items():
+        path = tuple(part for part in heading.split(" > ") if part)
+        for depth in range(1, len(path) + 1):
+            sections.setdefault(path[:depth], []).append(number)
+    keys = {(name, numbers[0]): len(numbers) for path, numbers in sections.items() if (name := heading_key(path[-1]))}
+    return found + [(name, first, many) for (name, first), many in keys.items() if many < len(passages)]
+
+
+def _rows(title: str, passages: Mapping[int, tuple[str, str]]) -> list[Row]:
+    with COMPUTING:
+        terms = _shared_terms(title)
+        return [
+            (n, terms, f"{_shared_terms(heading)} {join_index_terms(text)}") for n, (text, heading) in passages.items()
+        ]
+
+
+@lru_cache(maxsize=500)
+def _shared_terms(part: str) -> str:
+    """Return the terms of a title or heading, which many passages share."""
+    return join_index_terms(part)
+
+
+@lru_cache(maxsize=5_000)
+def _phrase(name: str) -> str:
+    """Return the terms of a name as they follow each other in an indexed text."""
+    return " ".join(content_terms(name))

@@ -1,0 +1,148 @@
+"""Names in a text, and the keys under which names and titles are looked up.
+
+A name is a run of capitalised words (with the small words inside it), a katakana word, or what
+stands in title marks (《…》, 「…」). Without a model this is what links passages: the title of one is
+a name in another, as in the passage graphs of HippoRAG (Gutiérrez et al., 2024).
+"""
+
+import re
+from functools import lru_cache, reduce
+
+from claimcheck.language import CJK
+from claimcheck.lexicon import compile_on_use, groups, words
+from claimcheck.text.tokens import STOP_WORDS, content_terms, fold_diacritics, normalise
+
+LONGEST_TITLE = 12
+"""Words (characters in a run without spaces) of the longest title that is looked for in a text."""
+_UPPER = "".join(letter for letter in map(chr, range(ord("A"), 0x530)) if letter.isupper())
+_INNER = rf"[^\W{CJK}]"
+_CAPITAL = (
+    rf"(?:[{_UPPER}](?:(?:{_INNER}|['’.\-&])*{_INNER})?"
+    rf"|\d(?:(?:{_INNER}|[.,\-])*{_INNER})?)"
+)
+_SMALL = r"(?:of|the|and|de|la|le|du|des|von|van|der|den|di|da|del|for|in|on|at|to|a|an|et|el|al|y|[&–-])"
+_PHRASE = compile_on_use(rf"{_CAPITAL}(?:,? (?:{_SMALL} ){{0,2}}{_CAPITAL})*")
+_BREAK = re.compile(r",| and | (?=(?:in|at|on|for|to) )")
+_MARKED = re.compile(r"[《「『〈“]([^《》「」『』〈〉“”\n]{2,24})[》」』〉”]|([\u30a1-\u30fa\u30fb\u30fc]{3,})")
+_WORD = re.compile(r"[^\W_]+")
+_PIECE = compile_on_use(rf"[{CJK}]|[^\W_{CJK}]+")
+_CJK_CHAR = re.compile(f"[{CJK}]")
+_PARENTHESIS = re.compile(r"(?<!\s)\s*[(（][^()（）]*[)）]\s*")
+_NUMBERING = re.compile(
+    r"(?:(?:chapter|section|part|appendix) )?(?:[0-9]+|[a-z](?=\.))(?:\.[0-9]+)*\.? +", re.IGNORECASE
+)
+SMALL, HEADING = "~", "#"
+"""What the keys of names with a small letter, and of headings within a document, begin with."""
+_SMALL_NAME = re.compile(r"(?<![\w.-])[a-z][a-z0-9_]{2,}(?:[.-][a-z0-9_]+)*(?![\w-])")
+_DASH = re.compile(r"(?<!\s)\s+[—–-]\s+")
+_MONTHS = {text.split()[0] for listed in groups("months").values() for text in listed}
+_NOT_NAMES = STOP_WORDS.union(words("stop_words.leading"), words("stop_words.weekdays"), _MONTHS)
+
+
+def key(name: str) -> str:
+    """Return the form under which a name is looked up: its words, case-folded, without marks.
+
+    Spaces stand between words of spaced scripts only, so that a name has one key inside a run too.
+    """
+    return reduce(_join, (word for word, _ in _words(name)), "")
+
+
+@lru_cache(maxsize=500)
+def title_keys(title: str) -> frozenset[str]:
+    """Return the keys of a title: whole, without numbering and parentheses, and what stands before a comma or dash.
+
+    A word before a dash that has a small letter ("collections — Container datatypes") is the name of a module or
+    command: it has the key that `small_words` gives, under which such words of a query are looked up.
+    """
+    bare = bare_title(title)
+    head, *tail = _DASH.split(bare, maxsplit=1)
+    keys = {key(title), key(bare), key(bare.partition(",")[0]), key(head) if tail else ""}
+    small = {SMALL + head} if tail and _SMALL_NAME.fullmatch(head) else set[str]()
+    return frozenset(k for k in keys if _is_name(k)) | small
+
+
+def bare_title(title: str) -> str:
+    """Return a title without its numbering and what it has in parentheses."""
+    bare = _PARENTHESIS.sub(" ", title).strip() or title
+    numbered = _NUMBERING.match(bare)
+    return bare[numbered.end() :] or bare if numbered else bare
+
+
+@lru_cache(maxsize=20_000)
+def heading_key(heading: str) -> str:
+    """Return the key of a heading within a document: its terms without number and small words; "" where it has none."""
+    terms = content_terms(bare_title(heading))
+    return HEADING + " ".join(terms) if terms else ""
+
+
+def small_words(text: str) -> set[str]:
+    """Return the keys of the words in `text` that begin with a small letter, as titles may begin with them."""
+    return {SMALL + word for word in _SMALL_NAME.findall(text) if word not in _NOT_NAMES}
+
+
+def names(text: str) -> set[str]:
+    """Return the keys of the names in `text`."""
+    found = {k for phrase in _PHRASE.findall(text) for k in _keys(phrase)}
+    if not text.isascii():
+        found.update(k for marked, word in _MARKED.findall(text) if _is_name(k := key(marked or word)))
+    return found
+
+
+@lru_cache(maxsize=50_000)
+def _keys(phrase: str) -> tuple[str, ...]:
+    """Return the keys of the names in a run of capitalised words; a collection repeats its names."""
+    return tuple(k for part in _parts(phrase) if _is_name(k := key(part)))
+
+
+def _parts(phrase: str) -> list[str]:
+    """Return the names in a run of capitalised words: apart at commas and prepositions, without leading small words."""
+    return [_without_lead(part.split()) for part in _BREAK.split(phrase)]
+
+
+def _without_lead(words: list[str]) -> str:
+    while len(words) > 1 and words[0].casefold() in _NOT_NAMES:
+        words = words[1:]
+    return " ".join(words)
+
+
+def _is_name(k: str) -> bool:
+    enough = 2 if _CJK_CHAR.match(k) else 3
+    return len(k) >= enough and k not in _NOT_NAMES and not k.isdigit()
+
+
+def phrases(text: str) -> list[str]:
+    """Return the runs of capitalised words in `text`, with the small words inside them."""
+    return _PHRASE.findall(text)
+
+
+def possible_titles(text: str) -> list[dict[str, int]]:
+    """Return for each word of `text` the possible titles that begin there, with the number of their words.
+
+    They are keys, longest first. A single word counts where it is capitalised: titles such as "Brother" are words of every text.
+    """
+    words = _words(text)
+    places: list[dict[str, int]] = []
+    for start in range(len(words)):
+        keys: list[tuple[str, int]] = []
+        k = ""
+        for width, (word, _) in enumerate(words[start : start + LONGEST_TITLE], start=1):
+            k = _join(k, word)
+            if (width > 1 or words[start][1]) and _is_name(k):
+                keys.append((k, width))
+        places.append(dict(reversed(keys)))
+    return places
+
+
+def _join(text: str, word: str) -> str:
+    """Append a word, after a space where both are of spaced scripts."""
+    if not text:
+        return word
+    return f"{text} {word}" if not _CJK_CHAR.match(word) and not _CJK_CHAR.match(text[-1]) else text + word
+
+
+def _words(text: str) -> list[tuple[str, bool]]:
+    """Return the words of a text, each CJK character a word, with whether it begins with a capital."""
+    if text.isascii():
+        return [(run.casefold(), not run[0].islower()) for run in _WORD.findall(text)]
+    pieces = _PIECE.findall(text)
+    return [(fold_diacritics(normalise(p)), not p[0].islower() and not _CJK_CHAR.match(p)) for p in pieces]

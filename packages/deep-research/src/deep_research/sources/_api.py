@@ -1,0 +1,325 @@
+"""What all sources behind a web API share: options, keys, queries, the calls, and what becomes of their errors."""
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date
+from functools import cache
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+
+from claimcheck.text.cleaning import fold, mask_secrets
+from claimcheck.text.tokens import STOP_WORDS
+from deep_research.concurrency import in_background
+from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.errors import Blocked, ConfigError, NotFound, SourceError, Unreadable, WorkTooLarge
+from deep_research.ports import ApiClient, ApiResponse, Progress
+from deep_research.reading_child import limits_of
+from deep_research.sources._api_answers import Declaration
+from deep_research.sources._record_documents import read_page
+from deep_research.worker_pool import call_in_worker, in_worker_thread
+
+_WORD = re.compile(r"\w(?:[\w.+#/'’\-]*[\w+#])?")
+_MOST_KEYWORDS, _FEWER_KEYWORDS = 8, 3
+
+
+def attempts(query: str, *, narrow: bool, max_chars: int) -> Iterator[str]:
+    """Yield the query, or for a `narrow` API its keywords and then its first three keywords."""
+    line = shortened(fold(query), max_chars)
+    if not narrow or re.search(r'\w:\S|"', line):  # fields and phrases: somebody knows what they ask for
+        yield line
+        return
+    words = keywords(line)
+    yield " ".join(words[:_MOST_KEYWORDS])
+    if len(words) > _FEWER_KEYWORDS:
+        yield " ".join(words[:_FEWER_KEYWORDS])
+
+
+def keywords(query: str) -> list[str]:
+    """Return the words of a query that are no stop words, as written; all of them when there are no others."""
+    words = _WORD.findall(query)
+    telling = [word for word in words if word.lower() not in STOP_WORDS]
+    return telling or words or [query]
+
+
+def shortened(query: str, max_chars: int) -> str:
+    """Return the query cut at a word so that it has at most `max_chars` characters."""
+    if len(query) <= max_chars:
+        return query
+    cut = query[: max_chars + 1]
+    return cut.rsplit(" ", 1)[0] if " " in cut else query[:max_chars]
+
+
+def rate(default: float, why: str, *, most: float) -> Any:
+    """Return the field of calls per second at most; `why` says where the number is from."""
+    return Field(default, gt=0, le=most, description=why)
+
+
+def calls_at_once(default: int) -> Any:
+    """Return the field of calls that may follow each other at once."""
+    return Field(default, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+
+
+class ApiOptions(BaseModel):
+    """What can be set for every source: where its API is, and how often it may be called."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    base_url: str = Field("", description="Address of the API; a proxy, mirror or test server can stand in for it.")
+    requests_per_second: float = rate(1.0, "Calls per second at most.", most=100)
+    burst: int = calls_at_once(1)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _split_list(cls, value: Any, info: ValidationInfo) -> Any:
+        """Take a list as text with commas: `--set` and the environment know nothing else."""
+        annotation = cls.model_fields[info.field_name or ""].annotation
+        listed = get_origin(annotation) is tuple and isinstance(value, str)
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if listed else value
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_web_address(cls, value: str) -> str:
+        if value and not value.startswith(("https://", "http://")):
+            raise ValueError("an address begins with https:// or http://")
+        return value.rstrip("/")
+
+    def addresses(self) -> tuple[str, ...]:
+        """Return the addresses that the source itself calls."""
+        return (self.base_url,) if self.base_url else ()
+
+
+def web_addresses(value: tuple[str, ...]) -> tuple[str, ...]:
+    """Return `value`. Raises ValueError for anything in it that is no web address; for validators of options."""
+    for address in value:
+        if not address.startswith(("https://", "http://")):
+            raise ValueError(f"{address!r} does not begin with https:// or http://")
+    return value
+
+
+class DatedOptions(ApiOptions):
+    """Options of a source that can search a period."""
+
+    since: date | None = Field(None, description="Nothing published before this day.")
+    until: date | None = Field(None, description="Nothing published after this day.")
+
+    def period(
+        self, template: str, *, first: str = "1990-01-01", last: str = "2100-12-31", form: str = "%Y-%m-%d"
+    ) -> str:
+        """Return `template` with the days {since} and {until} put in, written in `form`; "" without a period.
+
+        `first` and `last` stand for an end that is open.
+        """
+        if not (self.since or self.until):
+            return ""
+        since = f"{self.since:{form}}" if self.since else first
+        return template.format(since=since, until=f"{self.until:{form}}" if self.until else last)
+
+    def covers(self, day: str | None) -> bool:
+        """Tell whether a date (YYYY, YYYY-MM or YYYY-MM-DD) is in the period; an unknown one is."""
+        since, until = str(self.since or ""), str(self.until or "9999")
+        return since <= (day or until) <= until
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.since and self.until and self.since > self.until:
+            raise ValueError(f"since ({self.since}) is later than until ({self.until})")
+        return self
+
+
+_T = TypeVar("_T")
+_SHORT = 65_536
+"""Bytes that are read at once; a longer answer is read in a worker."""
+
+
+async def read_answer(parse: Callable[..., _T], response: ApiResponse, **about: Any) -> _T:
+    """Return `parse(response, **about)`. Raises what it raises, and Unreadable for an answer that takes too long."""
+    if len(response.body) <= _SHORT:
+        return parse(response, **about)
+    return await in_a_worker(parse, response, size=len(response.body), **about)
+
+
+async def in_a_worker(work: Callable[..., _T], *given: Any, size: int, **about: Any) -> _T:
+    """Return `work(*given, **about)`, done in a worker within the limits for `size` bytes. Raises Unreadable beyond them."""
+    limits, returns = limits_of(size), cast("type[_T]", _returned(work))
+    try:
+        return await in_worker_thread(call_in_worker, do_here, work, given, about, returns=returns, limits=limits)
+    except WorkTooLarge as error:
+        raise Unreadable(f"the answer was not read: {error.message}", reason="size") from error
+
+
+@cache
+def _returned(work: Callable[..., object]) -> object:
+    return get_type_hints(work)["return"]
+
+
+def do_here(work: Callable[..., _T], given: Sequence[Any], about: Mapping[str, Any]) -> _T:
+    """Return `work(*given, **about)`, done in this process, which is the worker."""
+    return work(*given, **about)
+
+
+Options = TypeVar("Options", bound=ApiOptions)
+
+
+class ApiSource(Declaration, Generic[Options]):
+    """One place behind a web API: a class that declares itself and writes `_search` (and `_read`).
+
+    Keys come in by the names of their environment variables; nothing reads the environment.
+    """
+
+    headers: ClassVar[Mapping[str, str]] = {"accept": "application/json"}
+    key_header: ClassVar[tuple[str, str]] = ("", "")
+    """The header that carries the key, if there is one, and how: ("authorization", "Bearer {}")."""
+    narrow: ClassVar[bool] = False
+    """The API wants every word of the query: it is asked with keywords, then with fewer."""
+    max_query_chars: ClassVar[int] = 300
+
+    over_http: ClassVar[bool] = True
+    """Its results come by HTTP; not those of a database."""
+    options_type: ClassVar[type[ApiOptions]]
+    """The options that the class is declared with: `ApiSource[…]`."""
+    asked_in: str = ""
+    """The language of the run's question, for sources with editions; "" when it is not known."""
+
+    def __init_subclass__(cls) -> None:
+        for base in cls.__dict__.get("__orig_bases__", ()):
+            if declared := [each for each in get_args(base) if isinstance(each, type)]:
+                cls.options_type = declared[0]
+
+    def __init__(self, options: Options, client: ApiClient, keys: Mapping[str, str]) -> None:
+        self.options = options
+        self._client = client
+        self._keys = {name: keys[name].strip() for name in self.variables() if keys.get(name, "").strip()}
+
+    @classmethod
+    def build(cls, options: Mapping[str, Any] | ApiOptions | None, client: ApiClient, keys: Mapping[str, str]) -> Self:
+        """Return the source with these options (unset ones have defaults). Raises ConfigError for wrong ones."""
+        return cls(cls.read_options(options), client, keys)  # pyright: ignore[reportArgumentType]
+
+    @classmethod
+    def read_options(cls, options: Mapping[str, Any] | ApiOptions | None) -> ApiOptions:
+        """Return the options as an object of this source's type. Raises ConfigError."""
+        if isinstance(options, cls.options_type):
+            return options
+        try:
+            return cls.options_type.model_validate({} if options is None else options)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"]) or "options"
+            setting = f"source_options.{cls.name}.{place}"
+            message = f"The option {setting} = {first['input']!r} does not fit: {first['msg'].lower()}."
+            raise ConfigError(message, setting=setting, value=first["input"]) from None
+
+    @classmethod
+    def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
+        """Return what has to be set before the source works, "" when it is ready."""
+        is_set = not cls.needs or keys.get(cls.needs, "").strip() or (cls.is_at_address() and options.base_url)
+        return "" if is_set else f"set {cls.needs}"
+
+    @classmethod
+    def is_at_address(cls) -> bool:
+        """Whether the service is one's own: the option `base_url` or the variable in `needs` says where it is."""
+        return bool(cls.needs and cls.needs.endswith("_URL"))
+
+    async def prepare(self, progress: Progress) -> Sequence[Gap]:
+        """Return the gap of a source that lacks its key; nothing is called."""
+        del progress
+        missing = self.missing(self.options, self._keys)
+        return [Gap(what=f"search at {self.name}", why=missing, source=self.name)] if missing else []
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        """Return at most `limit` results, best first, each thing once. Raises SourceError when the place fails."""
+        if limit < 1 or not query.strip():
+            return SearchResult()
+        self._insist_on_key()
+        result = SearchResult()
+        try:
+            for attempt in attempts(query, narrow=self.narrow, max_chars=self.max_query_chars):
+                result = await self._search(attempt, limit)
+                if result.found:
+                    break
+        except SourceError as error:
+            raise self._without_secrets(error) from None
+        return result.model_copy(update={"found": _once(result.found)[:limit]})
+
+    async def read(self, found: Found) -> Document:
+        """Return the text behind a result as far as the API has it.
+
+        Raises NotFound when the API knows only its address: the page itself is to be opened then.
+        """
+        if found.document is not None:
+            return found.document
+        if found.page_text:
+            with suppress(Unreadable):
+                return await in_background(read_page, found)
+        self._insist_on_key()
+        try:
+            return await self._read(found)
+        except SourceError as error:
+            raise self._without_secrets(error) from None
+
+    async def close(self) -> None:
+        """Nothing is held: the client belongs to the caller."""
+
+    @abstractmethod
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        raise NotImplementedError
+
+    async def _read(self, found: Found) -> Document:
+        where = found.url or found.key
+        raise NotFound(f"{self.name} knows only the address of {found.title!r}: open {where}", url=found.url)
+
+    async def _get(self, path: str, params: Mapping[str, str | int] | None = None) -> ApiResponse:
+        """GET an address under the API's base; parameters without a value are left out."""
+        given = {name: value for name, value in (params or {}).items() if value != ""}
+        return await self._client.request("GET", f"{self._base()}{path}", params=given, headers=self._headers())
+
+    async def _post(self, path: str, body: Mapping[str, object]) -> ApiResponse:
+        """POST JSON to an address under the API's base; null fields are left out."""
+        given = {name: value for name, value in body.items() if value not in (None, "", [], ())}
+        return await self._client.request("POST", f"{self._base()}{path}", json=given, headers=self._headers())
+
+    def _base(self) -> str:
+        own = self._keys.get(self.needs or "", "") if self.is_at_address() else ""
+        return self.options.base_url or own.rstrip("/")
+
+    def _headers(self) -> dict[str, str]:
+        (header, form), key = self.key_header, self._key()
+        return {**self.headers, **({header: form.format(key)} if header and key else {})}
+
+    def _key(self) -> str:
+        return self._keys.get(self.key_variable() or "", "")
+
+    def _insist_on_key(self) -> None:
+        if missing := self.missing(self.options, self._keys):
+            raise Blocked(f"{self.name} is not ready: {missing}", source=self.name)
+
+    def _without_secrets(self, error: SourceError) -> SourceError:
+        """Return the error with every key masked: services repeat keys in messages and addresses."""
+        secrets = tuple(self._secrets())
+        texts = {name: value for name, value in vars(error).items() if isinstance(value, str)}
+        return replace(error, **{name: mask_secrets(text, secrets) for name, text in texts.items()})
+
+    def _secrets(self) -> Iterable[str]:
+        """The keys, the parts of keys in two parts, and what was made of them."""
+        for value in self._keys.values():
+            yield value
+            yield from value.split(":")
+
+
+def result(found: Iterable[Found | None], gaps: Iterable[Gap] = ()) -> SearchResult:
+    """Return a result of what is there."""
+    return SearchResult(found=tuple(one for one in found if one is not None), gaps=tuple(gaps))
+
+
+def snippet(text: str, limit: int = 300) -> str:
+    """Return the beginning of a text on one line."""
+    line = fold(text)
+    return line if len(line) <= limit else f"{line[:limit].rsplit(' ', 1)[0]} …"
+
+
+def _once(found: Iterable[Found]) -> tuple[Found, ...]:
+    return tuple({one.key: one for one in reversed(list(found))}.values())[::-1]

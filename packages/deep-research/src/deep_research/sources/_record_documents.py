@@ -1,0 +1,274 @@
+"""Texts that an API sent, as documents that claims can cite: what it knows about one thing (title, facts, sections),
+and pages as Markdown or with one block per line. Markup in titles and abstracts (HTML, JATS XML, MathML) is taken out.
+"""
+
+import html
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from claimcheck.language import CJK, columns
+from claimcheck.text.cleaning import clean, fold
+from claimcheck.text.tokens import STOP_WORDS
+from deep_research import registry
+from deep_research.data import Document, Found
+from deep_research.text.document_builder import DocumentBuilder
+from deep_research.text.listed_headings import with_marked_headings
+from deep_research.text.page_noise import without_menus
+
+_TAG_NAMES = (
+    "a abbr abstract acronym address annotation article aside b bdi bdo big blockquote bold br caption center cite code"
+    " content dd del details dfn div dl dt em ext-link fig figure font footer g h1 h2 h3 h4 h5 h6 header hr i img"
+    " inf inline-formula inline-graphic ins italic kbd label li link list list-item main mark math mfenced mfrac mi mn"
+    " mo monospace mover mpadded mroot mrow ms mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder"
+    " munderover named-content nav ol overline p pre q roman s samp sans-serif sc script sec section semantics small"
+    " span strike strong style styled-content sub summary sup table tbody td tex-math tfoot th thead time title tr tt u"
+    " ul underline uri var xref"
+).split()
+_NAME = rf"(?:[a-z]+:[a-z][\w-]*|{'|'.join(sorted(_TAG_NAMES, key=len, reverse=True))})"
+_TAG = re.compile(rf"<(/?)({_NAME})((?:\s[^<>]*)?)(/?)>", re.IGNORECASE)
+_ESCAPED_TAG = re.compile(rf"&lt;(/?{_NAME}(?:\s[^<>&]*)?/?)&gt;", re.IGNORECASE)
+_DROPPED = re.compile(r"(<!--)|(<\?)|<(?:[a-z]+:)?(script|style|annotation(?:-xml)?)\b[^<>]*>", re.IGNORECASE)
+# JATS writes a formula twice, as TeX and as MathML; the latter reads better as plain text.
+_TWICE = re.compile(r"<(?:jats:)?(tex-math)\b[^<>]*>", re.IGNORECASE)
+_ENDS = {"<!--": "-->", "<?": r"\?>", "tex-math": r"</(?:jats:)?tex-math\s*>(?=\s*<(?:mml:)?math\b)"}
+_EXPONENT = re.compile(r"(?<=\d)\s*<((?:[a-z]+:)?sup)\b[^<>]*>\s*([-−–+]?\d+)\s*</\1\s*>", re.IGNORECASE)
+_ESCAPED_TWICE = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#x?[0-9a-fA-F]{1,6});")
+_BREAKS = frozenset(
+    "p div li ul ol br tr table sec section list list-item blockquote dd dt dl pre hr title label caption"
+    " h1 h2 h3 h4 h5 h6".split()
+)
+_HEADINGS = frozenset("title h1 h2 h3 h4 h5 h6".split())
+_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+_MAX_HEADING_CHARS = 100
+
+Section = tuple[str, str]
+"""A heading ("" for none) and the text under it, paragraphs parted by blank lines."""
+_ITEM = re.compile(r"(?:[-*•]|(\d{1,3}[.)]))\s+(?=\S)")
+_BETWEEN_BLOCKS = re.compile(r"\n\s*\n")
+_MAX_SHOWN_AUTHORS = 20
+Fact = tuple[str, object]
+"""What it is called, and its value; a fact without a value is left out."""
+_GOES_ON = re.compile(r"\w \w.*,$")
+_LINE_OF_PROSE = re.compile(r"\n(?<![\n|]\n)(?![\n|\-*>#\d ])")  # the line end first, which is quick to find
+_WIDE = re.compile(f"[{CJK}]")
+_ENDED = re.compile(r"[.!?:;。！？：；…][\"'”’)\]」』）]*$")
+_BROKEN_FROM, _SURELY_BROKEN_FROM = 40, 60
+"""Widths in columns from which a line without an end goes on in the next."""
+_WRAPPED_AT = 120
+"""Columns; a line of a page that was written in an editor is seldom longer."""
+_MANY_BREAKS = 10
+_MARKED = re.compile(r"^#{2,6} \S[^\n]*\n\s*\n[^#\s]|^```|\]\((?:https?:|/|#)|^\|? *:?-{3,}:? *\|", re.MULTILINE)
+"""Markdown; a line with one # may be a comment in code."""
+
+
+def line(markup: str) -> str:
+    """Return `markup` on one line: tags gone, entities resolved, exponents written `10^-3`."""
+    return fold(" ".join(" ".join(part) for part in sections(markup)))
+
+
+def paragraphs(markup: str) -> str:
+    """Return the text of `markup`, paragraphs parted by blank lines, headings as paragraphs of their own."""
+    return "\n\n".join(part for section in sections(markup) for part in section if part)
+
+
+def sections(markup: str) -> list[Section]:
+    """Return the sections of an abstract: what its `<title>` or `<h4>` elements head, in order."""
+    found: list[Section] = []
+    heading, body = "", ""
+    for is_heading, piece in _pieces(markup):
+        if is_heading and len(piece) <= _MAX_HEADING_CHARS:
+            if heading or body.strip():
+                found.append((heading, _tidy(body)))
+            heading, body = fold(piece).rstrip(":"), ""
+        else:
+            body += piece
+    if heading or body.strip():
+        found.append((heading, _tidy(body)))
+    return [(title, body) for title, body in found if body or title]
+
+
+def entities(text: str) -> str:
+    """Return text without markup whose characters are escaped (`&#x2F;`), also twice, on one line."""
+    return fold(_unescape(text))
+
+
+def _pieces(markup: str) -> Iterator[tuple[bool, str]]:
+    """Yield stretches of text, and whether each is a heading."""
+    markup = _ESCAPED_TAG.sub(r"<\1>", markup)
+    markup = _without(_without(markup.replace("<![CDATA[", "").replace("]]>", ""), _DROPPED), _TWICE)
+    markup = _EXPONENT.sub(r"^\2", markup)
+    depth, start = 0, 0
+    heading: list[str] = []
+    for match in _TAG.finditer(markup):
+        piece = _unescape(markup[start : match.start()])
+        start = match.end()
+        name = match[2].lower().rsplit(":", 1)[-1]
+        if depth:
+            heading.append(piece)
+        elif piece:
+            yield False, piece
+        if name in _HEADINGS and not match[4]:
+            depth = max(0, depth + (-1 if match[1] else 1))
+            if not depth and heading:
+                yield True, " ".join(heading)
+                heading = []
+        elif name in _BREAKS and not depth:
+            yield False, "\n\n"
+    rest = _unescape(markup[start:])
+    yield False, " ".join([*heading, rest])
+
+
+def _without(markup: str, begins: re.Pattern[str]) -> str:
+    """Return `markup` without what begins so and ends; an end that is missing is looked for once, not by each beginning."""
+    kept, start, place, endless = list[str](), 0, 0, set[str]()
+    while begun := begins.search(markup, place):
+        name, place = begun[begun.lastindex or 0].lower(), begun.end()
+        ending = re.compile(_ENDS.get(name, rf"</(?:[a-z]+:)?{name}\s*>"), re.IGNORECASE)
+        if name in endless or not (end := ending.search(markup, place)):
+            endless.add(name)
+            continue
+        kept += [markup[start : begun.start()], " " * (begun.lastindex == 3)]
+        start = place = end.end()
+    return "".join([*kept, markup[start:]])
+
+
+def _unescape(text: str) -> str:
+    text = html.unescape(text)
+    return html.unescape(text) if _ESCAPED_TWICE.search(text) else text
+
+
+def _tidy(text: str) -> str:
+    parts = (fold(part) for part in _BLANK_LINES.split(clean(text)))
+    return "\n\n".join(part for part in parts if part)
+
+
+def document(
+    title: str,
+    *,
+    facts: Iterable[Fact] = (),
+    sections: Iterable[tuple[str, str]] = (),
+    published: str | None = None,
+    authors: Sequence[str] = (),
+    warnings: Iterable[str] = (),
+) -> Document:
+    """Return the title as a heading, the facts as a list, and each section under its heading.
+
+    Authors and the date of publication are the first facts. Sections without text are left out, those without a name
+    have no heading.
+    """
+    builder = DocumentBuilder()
+    builder.heading(1, title)
+    for name, value in (("Authors", people(authors)), ("Published", published), *facts):
+        if shown := _shown(value):
+            builder.item(f"{name}: {shown}")
+    for heading, body in sections:
+        if body.strip():
+            if heading:
+                builder.heading(2, heading)
+            write_text(builder, body)
+    for warning in warnings:
+        builder.warn(warning)
+    return builder.document(title=title, media_type="text/markdown", published=published, authors=authors)
+
+
+def headed(
+    body: Document,
+    title: str,
+    *,
+    facts: Iterable[Fact] = (),
+    published: str | None = None,
+    authors: Sequence[str] = (),
+) -> Document:
+    """Return a document that was read elsewhere below a title and facts; offsets follow."""
+    whole = joined(document(title, facts=facts), body)
+    told = {"title": title, "published": published or body.published, "authors": tuple(authors) or body.authors}
+    return whole.model_copy(update=told)
+
+
+def joined(*documents: Document) -> Document:
+    """Return documents as one below each other, with the title and facts of the first."""
+    builder = DocumentBuilder()
+    for one in documents:
+        builder.append(one)
+    first, last = documents[0], documents[-1]
+    return builder.document(
+        title=first.title, media_type=last.media_type, published=first.published, authors=first.authors
+    )
+
+
+def write_text(builder: DocumentBuilder, text: str) -> None:
+    """Add plain text: paragraphs are parted by blank lines, lines that begin like list items are items."""
+    for block in _BETWEEN_BLOCKS.split(text):
+        prose: list[str] = []
+        for line in block.splitlines():
+            if match := _ITEM.match(line.strip()):
+                builder.paragraph("\n".join(prose))
+                prose = []
+                builder.item(line.strip()[match.end() :], marker=match[1] or "-")
+            else:
+                prose.append(line)
+        builder.paragraph("\n".join(prose))
+
+
+def people(names: Sequence[str]) -> str:
+    """Return the names, the first twenty of a long list with the number of the others."""
+    shown = "; ".join(names[:_MAX_SHOWN_AUTHORS])
+    more = len(names) - _MAX_SHOWN_AUTHORS
+    return f"{shown}; and {more} more" if more > 0 else shown
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if isinstance(value, list | tuple):
+        return ", ".join(str(item) for item in value if item)
+    return "" if value is None else str(value)
+
+
+def read_page(found: Found) -> Document:
+    """Return the page that a source sent with its result. Raises Unreadable when it is no text."""
+    text = without_menus(found.page_text)
+    is_marked = _MARKED.search(text) is not None
+    lines = with_marked_headings(_lines_apart(text)) if is_marked else _lines_apart(text)
+    name = "page.md" if is_marked else "page.text"
+    read = registry.component("readers", "plain")().read(lines.encode("utf-8", "replace"), name=name)
+    return headed(read, found.title, published=found.published, authors=found.authors)
+
+
+def _lines_apart(text: str) -> str:
+    """Page text without Markdown has one block per line; its lines must not be joined to one paragraph.
+
+    Where the page's own line breaks were kept, the lines of a sentence stay together.
+    """
+    if "```" in text or _is_wrapped(text):
+        return text
+    return _LINE_OF_PROSE.sub(lambda found: "\n" if _goes_on(text, found.start()) else "\n\n", text)
+
+
+def _is_wrapped(text: str) -> bool:
+    """Tell whether the lines of a page end where its writer's editor broke them: no line is longer than a page is wide,
+    and most of those that another follows directly break off inside a sentence. Blank lines part its blocks then.
+    """
+    lines = text.split("\n")
+    broken = within = 0
+    for line, following in itertools.pairwise(lines):
+        if len(line) > _WRAPPED_AT:
+            return False
+        if line.strip() and following.strip():
+            within += 1
+            broken += following.lstrip()[:1].islower() and not _ENDED.search(line.rstrip())
+    return broken >= _MANY_BREAKS and broken * 2 >= within
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Tell whether the line that ends at `end` was broken inside a sentence."""
+    line = text[text.rfind("\n", 0, end) + 1 : end].rstrip()
+    following = text[end + 1 : end + 40].lstrip(" ")[:1]
+    wide = columns(line)
+    before, _, last = line.rpartition(" ")
+    if _GOES_ON.search(line) or (before and last.casefold() in STOP_WORDS):
+        return bool(following)
+    if _ENDED.search(line) or wide < _BROKEN_FROM:
+        return False
+    return following.islower() or bool(_WIDE.match(following)) or wide >= _SURELY_BROKEN_FROM

@@ -1,0 +1,283 @@
+"""Any RSS or Atom feed that the user names (RSS 0.9–2.0, RDF, Atom 1.0, JSON Feed), and what other lists of recent
+things without a search share: the list is fetched once and ranked here.
+"""
+
+import asyncio
+import math
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import ClassVar
+from urllib.parse import urljoin, urlsplit
+
+from pydantic import Field, field_validator
+
+from claimcheck.text.tokens import content_terms
+from deep_research.data import Found, Gap, SearchResult
+from deep_research.errors import SourceError, Unreadable
+from deep_research.ports import ApiClient, ApiResponse
+from deep_research.sources import _record_documents as _writing
+from deep_research.sources._api import ApiOptions, ApiSource, Options, in_a_worker, read_answer, snippet, web_addresses
+from deep_research.sources._api_answers import (
+    Declaration,
+    Element,
+    Record,
+    child,
+    children,
+    distinct,
+    failure,
+    inner_markup,
+    iso_date,
+    local_name,
+    object_of,
+    text_of,
+    xml_of,
+)
+from deep_research.sources._record_documents import line, paragraphs
+
+_TITLE_WEIGHT = 2.0
+_LEAST_SHARE = 0.34  # of the query's weight: one rare word of three is enough, one common word is not
+_MOST_ENTRIES = 2_000  # of one feed, which begins with the newest
+_ENOUGH_CHARS = 600  # a teaser is shorter; the page is read then
+_ROOTS = ("rss", "feed", "rdf", "channel")
+_DATES = ("published", "pubDate", "date", "issued", "updated", "created")
+_TEASERS = ("description", "summary", "subtitle")
+_BODIES = ("encoded", "content", "description", "summary", "subtitle")
+
+
+class ListingSource(ApiSource[Options]):
+    """A source whose search ranks a listing. The listing is kept for the life of the source."""
+
+    def __init__(self, options: Options, client: ApiClient, keys: Mapping[str, str]) -> None:
+        super().__init__(options, client, keys)
+        self._lock = asyncio.Lock()
+        self._listing: tuple[Sequence[Found], Sequence[Gap]] | None = None
+
+    async def _side_by_side(
+        self, addresses: Sequence[str], read: Callable[[str], Awaitable[list[Found]]], what: str
+    ) -> tuple[list[Found], list[Gap]]:
+        """Return what `read` finds at all the addresses; one that fails is a gap named `what`.
+
+        Raises SourceError when every one of them fails.
+        """
+
+        async def tried(address: str) -> list[Found] | SourceError:
+            try:
+                return await read(address)
+            except SourceError as error:
+                return error
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(tried(address)) for address in addresses]
+        answers = [task.result() for task in tasks]
+        errors = [answer for answer in answers if isinstance(answer, SourceError)]
+        if len(errors) == len(answers):
+            raise errors[0]
+        found = [one for answer in answers if isinstance(answer, list) for one in answer]
+        return found, [Gap(what=what, why=self._without_secrets(error).message, source=self.name) for error in errors]
+
+    @abstractmethod
+    async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
+        """Return everything that is listed, and what could not be listed. Raises SourceError when nothing could."""
+        raise NotImplementedError
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        async with self._lock:
+            if self._listing is None:
+                self._listing = await self._list()
+        found, gaps = self._listing
+        return SearchResult(found=tuple(await best(query, found, limit)), gaps=tuple(gaps))
+
+
+async def best(query: str, listing: Sequence[Found], limit: int) -> list[Found]:
+    """Return the best of what answers the query (`rank`), found in a worker."""
+    size = sum(len(found.title) + len(_body(found)) for found in listing)
+    return await in_a_worker(rank, query, listing, size=size, limit=limit)
+
+
+def rank(query: str, listing: Iterable[Found], limit: int) -> list[Found]:
+    """Return at most `limit` of what answers the query, best first: words in common, rare ones and those of titles count more."""
+    entries = list(listing)
+    wanted = list(dict.fromkeys(content_terms(query)))
+    titles = [set(content_terms(found.title)) for found in entries]
+    bodies = [set(content_terms(_body(found))) for found in entries]
+    spread = Counter(term for title, body in zip(titles, bodies, strict=True) for term in title | body)
+    weights = {term: math.log(1 + len(entries) / (1 + spread[term])) for term in wanted}
+    whole = sum(weights.values()) or 1.0
+    scored: list[tuple[float, int]] = []
+    for position, (title, body) in enumerate(zip(titles, bodies, strict=True)):
+        share = sum(weights[term] for term in wanted if term in title or term in body) / whole
+        if share >= _LEAST_SHARE:
+            extra = sum(weights[term] for term in wanted if term in title) / whole
+            scored.append((share + (_TITLE_WEIGHT - 1) * extra, position))
+    scored.sort(key=lambda pair: (-pair[0], pair[1]))
+    return [entries[position].model_copy(update={"score": score}) for score, position in scored[:limit]]
+
+
+def _body(found: Found) -> str:
+    return f"{found.snippet} {found.document.text if found.document else ''}"
+
+
+def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
+    """Return the entries of a feed in its order, with their text as document when the feed carries it.
+
+    Raises SourceError when the answer is no feed.
+    """
+    if response.body.lstrip()[:1] == b"{":
+        return _json_feed(response, source)
+    root = xml_of(response, source, lenient=True)
+    if local_name(root) not in _ROOTS:
+        raise failure(Unreadable, response, source, "the answer is no feed")
+    channel = child(root, "channel")
+    channel = root if channel is None else channel
+    nodes = children(root, "entry") or children(channel, "item") or children(root, "item")
+    site = text_of(channel, "title")
+    return [found for node in nodes[:_MOST_ENTRIES] if (found := _entry(node, site, response.url, source))]
+
+
+def _entry(node: Element, site: str, base: str, source: type[Declaration]) -> Found | None:
+    title = line(inner_markup(child(node, "title")))
+    url = _address(base, _link(node))
+    own = text_of(node, "guid") or text_of(node, "id")
+    named, body = next(((name, markup) for name in _BODIES if (markup := _markup(child(node, name))).strip()), ("", ""))
+    published = next((day for name in _DATES if (day := iso_date(text_of(node, name)))), None)
+    found = _made(title, url, own, body, published, _authors(node), site, source)
+    # A description may be all there is of a post, or only its beginning.
+    teaser = found is not None and found.document is not None and bool(found.url) and named in _TEASERS
+    return found.model_copy(update={"excerpt": True}) if found is not None and teaser else found
+
+
+def _address(base: str, link: str) -> str:
+    """Return the web address of a link on a page, "" for what is none."""
+    try:
+        url = urljoin(base, link)
+        return url if urlsplit(url).scheme in ("http", "https") else ""
+    except ValueError:
+        return ""
+
+
+def _made(
+    title: str,
+    url: str,
+    own: str,
+    body: str,
+    published: str | None,
+    authors: tuple[str, ...],
+    site: str,
+    source: type[Declaration],
+) -> Found | None:
+    plain = paragraphs(body)
+    title = title or snippet(plain, 80) or url
+    if not title or not (url or own):
+        return None
+    document = None
+    if len(plain) >= _ENOUGH_CHARS:
+        facts, sections = [("Published by", site)], [("Text", plain)]
+        document = _writing.document(title, facts=facts, sections=sections, published=published, authors=authors)
+    return Found(
+        key=url or own,
+        title=title,
+        url=url,
+        origin=source.name,
+        location="" if url else site,
+        published=published,
+        authors=authors,
+        snippet=snippet(plain),
+        document=document,
+    )
+
+
+def _link(node: Element) -> str:
+    """Atom links by their relation, RSS links by their text, or the permanent id."""
+    links = children(node, "link")
+    for relation in ("alternate", None, "related"):
+        for link in links:
+            if link.get("href") and link.get("rel", None) == relation:
+                return str(link.get("href")).strip()
+    if named := next((words for link in links if (words := text_of(link))), ""):
+        return named
+    guid = child(node, "guid")
+    permanent = guid is not None and guid.get("isPermaLink", "true") != "false"
+    own = text_of(guid) if permanent else text_of(node, "id")
+    return own if own.startswith("http") else ""
+
+
+def _markup(element: Element | None) -> str:
+    """The body of an entry: escaped HTML in the text, or XHTML as elements."""
+    if element is None:
+        return ""
+    if any(isinstance(part.tag, str) for part in element):
+        return inner_markup(element)
+    return "".join(str(part) for part in element.itertext())
+
+
+def _authors(node: Element) -> tuple[str, ...]:
+    names: list[str] = []
+    for author in [*children(node, "author"), *children(node, "creator")]:
+        named = child(author, "name")
+        names.append(text_of(author if named is None else named))
+    return tuple(dict.fromkeys(line(name) for name in names if name))
+
+
+def _json_feed(response: ApiResponse, source: type[Declaration]) -> list[Found]:
+    answer = object_of(response, source, "items", what="feed")
+    site = answer.text("title")
+    items = answer.records("items")[:_MOST_ENTRIES]
+    return [found for item in items if (found := _json_entry(item, site, response.url, source))]
+
+
+def _json_entry(item: Record, site: str, base: str, source: type[Declaration]) -> Found | None:
+    people = item.records("authors") or item.records("author")
+    return _made(
+        item.line("title"),
+        _address(base, item.first("url", "external_url")),
+        item.text("id"),
+        item.raw("content_html") or item.raw("content_text") or item.raw("summary"),
+        item.first_date("date_published", "date_modified"),
+        distinct(one.text("name") for one in people),
+        site,
+        source,
+    )
+
+
+class FeedsOptions(ApiOptions):
+    """Options of feeds; there is no base address, each feed has its own."""
+
+    feeds: tuple[str, ...] = Field((), description="Addresses of the feeds.", max_length=100)
+
+    _are_web_addresses = field_validator("feeds")(web_addresses)
+
+    def addresses(self) -> tuple[str, ...]:
+        """Return the addresses of the feeds."""
+        return self.feeds
+
+
+class FeedsSource(ListingSource[FeedsOptions]):
+    """Ranks the entries of all feeds; a feed that fails is a gap as long as another answers."""
+
+    name = "feeds"
+    purpose = "News and blogs that publish an RSS or Atom feed, as named in the settings."
+    headers: ClassVar = {
+        "accept": "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9"
+    }
+
+    @classmethod
+    def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
+        """Return what has to be set: there are no feeds by default."""
+        del keys
+        return (
+            ""
+            if isinstance(options, FeedsOptions) and options.feeds
+            else "name feeds in the option source_options.feeds.feeds"
+        )
+
+    async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
+        return await self._side_by_side(self.options.feeds, self._feed, "a feed")
+
+    async def _feed(self, address: str) -> list[Found]:
+        return await read_answer(parse_feed, await self._client.request("GET", address, headers=self._headers()))
+
+
+def parse_feed(response: ApiResponse) -> list[Found]:
+    """Return the entries of a feed in its order. Raises SourceError when it is none."""
+    return entries(response, FeedsSource)

@@ -1,0 +1,239 @@
+"""An organisation's own index: in OpenSearch or Elasticsearch
+(https://docs.opensearch.org/latest/api-reference/search/), or a table in PostgreSQL, searched by full text
+(https://www.postgresql.org/docs/current/textsearch.html), and by pgvector (https://github.com/pgvector/pgvector) where
+the table has embeddings and a server makes those of queries.
+
+Both rankings of a table are joined by reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).
+"""
+
+import asyncio
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from pydantic import Field, field_validator
+
+from claimcheck.text.cleaning import fold
+from deep_research.data import Found, Gap, SearchResult
+from deep_research.errors import ConfigError, SourceError, Unreachable, Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, read_answer, result, snippet
+from deep_research.sources._api_answers import Record, failure, iso_date, list_of, object_of
+from deep_research.sources._record_documents import document, line
+
+_MOST = 50
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
+_MOST_ROWS, _FUSION = 50, 60
+_SECONDS = 20
+
+
+class OpenSearchOptions(ApiOptions):
+    """Options of an index; of each kind of field the first one that a record has is taken."""
+
+    base_url: str = Field("", description="Address of the cluster; else OPENSEARCH_URL.")
+    requests_per_second: float = rate(10.0, "As the cluster can bear.", most=100)
+    burst: int = calls_at_once(10)
+    index: str = Field("_all", description="Indexes to search: names with commas, or a pattern such as docs-*.")
+    title_fields: tuple[str, ...] = Field(("title", "name", "subject"), description="Fields with the title.")
+    text_fields: tuple[str, ...] = Field(("text", "content", "body"), description="Fields with the text.")
+    url_fields: tuple[str, ...] = Field(("url", "link"), description="Fields with the address, where there is one.")
+    date_fields: tuple[str, ...] = Field(("published", "date", "@timestamp"), description="Fields with the date.")
+
+    @field_validator("index")
+    @classmethod
+    def _is_name(cls, value: str) -> str:
+        if not value or any(sign in value for sign in "/?#\\ "):
+            raise ValueError("an index is a name without slashes and spaces")
+        return value
+
+
+class OpenSearchSource(ApiSource[OpenSearchOptions]):
+    """Searches by words over title and text (BM25 of the cluster); the text comes with the result."""
+
+    name = "opensearch"
+    purpose = "An organisation's own index in OpenSearch or Elasticsearch."
+    needs = "OPENSEARCH_URL"
+    also = ("OPENSEARCH_API_KEY",)
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        options = self.options
+        fields = [*(f"{name}^2" for name in options.title_fields), *options.text_fields]
+        asked = {
+            "size": min(limit, _MOST),
+            "query": {"multi_match": {"query": query, "fields": fields, "type": "most_fields", "lenient": True}},
+            "_source": [*options.title_fields, *options.text_fields, *options.url_fields, *options.date_fields],
+        }
+        response = await self._post(f"/{quote(options.index, safe=',*')}/_search", asked)
+        return result(await read_answer(parse_search, response, options=options))
+
+    def _headers(self) -> dict[str, str]:
+        """Return the headers; USER:PASSWORD is sent as such, anything else as a key of Elasticsearch."""
+        key = self._key()
+        basic = f"Basic {b64encode(key.encode()).decode()}" if ":" in key else f"ApiKey {key}"
+        return {**self.headers, **({"authorization": basic} if key else {})}
+
+
+def parse_search(response: ApiResponse, options: OpenSearchOptions | None = None) -> list[Found]:
+    """Return the records of a search, best first, each with its text. Raises SourceError."""
+    options = options or OpenSearchOptions.model_validate({})
+    hits = list_of(response, OpenSearchSource, "hits", "hits")
+    best = max((hit.score("_score") for hit in hits), default=0.0) or 1.0
+    return [found for hit in hits if (found := _record(hit, options, best))]
+
+
+def _record(hit: Record, options: OpenSearchOptions, best: float) -> Found | None:
+    own, fields = hit.text("_id"), hit.record("_source")
+    if not own or not fields:
+        return None
+    index, body = hit.text("_index"), _first(fields, options.text_fields)
+    title = line(_first(fields, options.title_fields)) or own
+    published = iso_date(_first(fields, options.date_fields))
+    url = _first(fields, options.url_fields)
+    return Found(
+        key=f"opensearch:{index}/{own}",
+        title=title,
+        url=url if url.startswith(("https://", "http://")) else "",
+        origin=OpenSearchSource.name,
+        location=f"{index}/{own}",
+        published=published,
+        snippet=snippet(body),
+        score=hit.score("_score") / best,
+        document=document(title, sections=[("Text", body)], published=published) if body.strip() else None,
+    )
+
+
+def _first(fields: Record, names: Sequence[str]) -> str:
+    """Return the first of these fields that is there; a dot leads into an object."""
+    return next((found for name in names if (found := fields.raw(name) or fields.raw(*name.split(".")))), "")
+
+
+class PostgresIndexOptions(ApiOptions):
+    """Options of a table; columns that it does not have are set to "". `base_url` is that of the server of embeddings."""
+
+    base_url: str = Field(
+        "", description="Address of a server with OpenAI's /embeddings, for pgvector; none: words alone."
+    )
+    table: str = Field("documents", description="Table or view to search, SCHEMA.TABLE where it is not public.")
+    id_column: str = Field("id", description="Column that names a record.")
+    title_column: str = Field("title", description="Column with the title.")
+    text_column: str = Field("text", description="Column with the text.")
+    url_column: str = Field("", description="Column with the address.")
+    date_column: str = Field("", description="Column with the date.")
+    search_column: str = Field("", description="Column of type tsvector; without it one is made of title and text.")
+    vector_column: str = Field("", description="Column of pgvector's type vector.")
+    embedding_model: str = Field("", description="Name of the model whose embeddings the vectors are.")
+    language: str = Field("simple", description="Text search configuration: simple, english, german, …")
+
+    @field_validator("table", "language", "vector_column", "search_column", *(f"{n}_column" for n in ("id", "title", "text", "url", "date")))  # fmt: skip
+    @classmethod
+    def _is_name(cls, value: str) -> str:
+        if value and not all(_NAME.fullmatch(part) for part in value.split(".", 1)):
+            raise ValueError("a name has letters, digits and _ only")
+        return value
+
+
+class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
+    """Searches a table by words, and by meaning where it can; the text comes with the result."""
+
+    name = "postgres_index"
+    purpose = "An organisation's own table in PostgreSQL, by full text and pgvector."
+    needs = "POSTGRES_INDEX_DSN"
+    also = ("POSTGRES_INDEX_EMBEDDINGS_KEY",)
+    key_header = ("authorization", "Bearer {}")
+    over_http: ClassVar[bool] = False
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        most, gaps = min(limit, _MOST_ROWS), list[Gap]()
+        vector: Sequence[float] = ()
+        if self.options.vector_column and self.options.base_url:
+            try:
+                vector = await self._embed(query)
+            except SourceError as error:
+                why = self._without_secrets(error).message
+                gaps.append(Gap(what="search by meaning in postgres_index", why=why, source=self.name))
+        rows = await asyncio.to_thread(self._ask, query, vector, most)
+        return SearchResult(found=tuple(self._record(row) for row in rows), gaps=tuple(gaps))
+
+    async def _embed(self, query: str) -> Sequence[float]:
+        return await read_answer(
+            parse_embedding, await self._post("/embeddings", {"input": query, "model": self.options.embedding_model})
+        )
+
+    def _ask(self, query: str, vector: Sequence[float], limit: int) -> list[tuple[Any, ...]]:
+        """Return the records of both rankings. Raises Unreachable and Unreadable, without the address."""
+        try:
+            import psycopg  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            message = "A table in PostgreSQL needs the extra `postgres`: pip install 'deep-research[postgres]'."
+            raise ConfigError(message, setting="sources", value=self.name) from error
+        try:
+            with psycopg.connect(
+                self._keys["POSTGRES_INDEX_DSN"], connect_timeout=10, options=f"-c statement_timeout={_SECONDS}s"
+            ) as connection:
+                connection.read_only = True
+                values = {
+                    "query": " or ".join(re.findall(r"\w+", query)),
+                    "vector": str(list(vector)),
+                    "limit": limit,
+                    "deep": 3 * limit,
+                }
+                return connection.execute(_query(self.options, by_meaning=bool(vector)).encode(), values).fetchall()
+        except (psycopg.OperationalError, psycopg.errors.QueryCanceled) as error:
+            raise Unreachable(
+                f"{self.name}: the database does not answer: {_first_line(error)}", source=self.name
+            ) from None
+        except psycopg.Error as error:
+            raise Unreadable(f"{self.name}: the database refused: {_first_line(error)}", source=self.name) from None
+
+    def _record(self, row: tuple[Any, ...]) -> Found:
+        own, title, body, url, date, rank = row
+        title, body = fold(str(title or own)), str(body or "")
+        published = iso_date(str(date)) if date else None
+        return Found(
+            key=f"postgres_index:{self.options.table}/{own}",
+            title=title,
+            url=url if str(url).startswith(("https://", "http://")) else "",
+            origin=self.name,
+            location=f"{self.options.table}/{own}",
+            published=published,
+            snippet=snippet(body),
+            score=float(rank),
+            document=document(title, sections=[("Text", body)], published=published) if body.strip() else None,
+        )
+
+
+def _query(options: PostgresIndexOptions, *, by_meaning: bool) -> str:
+    """Return the statement; its names are checked to be names."""
+    title, url, date = (
+        f"t.{name}" if name else "NULL" for name in (options.title_column, options.url_column, options.date_column)
+    )
+    words = f"coalesce({title}, '') || ' ' || coalesce(t.{options.text_column}, '')"
+    found = f"t.{options.search_column}" if options.search_column else f"to_tsvector('{options.language}', {words})"
+    rankings = f"""
+    SELECT t.{options.id_column} AS id, row_number() OVER (ORDER BY ts_rank_cd({found}, q, 32) DESC) AS place
+    FROM {options.table} t, websearch_to_tsquery('{options.language}', %(query)s) q WHERE {found} @@ q
+    ORDER BY place LIMIT %(deep)s"""  # noqa: S608 - names that were checked
+    if by_meaning:
+        near = f"t.{options.vector_column} <=> %(vector)s::vector"
+        rankings = f"""({rankings}) UNION ALL (
+        SELECT t.{options.id_column}, row_number() OVER (ORDER BY {near}) FROM {options.table} t
+        WHERE t.{options.vector_column} IS NOT NULL ORDER BY {near} LIMIT %(deep)s)"""  # noqa: S608
+    return f"""
+    WITH places AS ({rankings}),
+    best AS (SELECT id, sum({_FUSION + 1}.0 / ({_FUSION} + place)) AS rank FROM places GROUP BY id ORDER BY rank DESC LIMIT %(limit)s)
+    SELECT best.id, {title}, t.{options.text_column}, {url}, {date}, best.rank
+    FROM best JOIN {options.table} t ON t.{options.id_column} = best.id ORDER BY best.rank DESC, best.id"""  # noqa: S608
+
+
+def parse_embedding(response: ApiResponse) -> list[float]:
+    """Return the vector of a server with OpenAI's /embeddings. Raises SourceError."""
+    vector = object_of(response, PostgresIndexSource, "data", what="embedding").get("data", 0, "embedding")
+    if not isinstance(vector, list) or not vector or not all(isinstance(one, int | float) for one in vector):
+        raise failure(Unreadable, response, PostgresIndexSource, "the answer is no embedding")
+    return [float(one) for one in vector]
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

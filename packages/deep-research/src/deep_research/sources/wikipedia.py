@@ -1,0 +1,143 @@
+"""Wikipedia in any language, through the Action API (https://www.mediawiki.org/wiki/API:Main_page)."""
+
+import re
+from collections.abc import Mapping
+from urllib.parse import quote
+
+from pydantic import Field
+
+from claimcheck.language import detect
+from claimcheck.lexicon import words
+from deep_research.data import Document, Found, SearchResult
+from deep_research.errors import Blocked, NotFound, SourceError
+from deep_research.ports import ApiResponse
+from deep_research.sources import _record_documents as _writing
+from deep_research.sources._api import ApiOptions, ApiSource, rate, read_answer, result, snippet
+from deep_research.sources._api_answers import Record, failure, limited, object_of
+from deep_research.text.document_builder import DocumentBuilder
+
+_HEADING = re.compile(r"^(={2,6})([^\n]+?)\1[^\S\n]*$", re.MULTILINE)
+_WAITING = ("maxlag", "ratelimited")
+
+
+class WikipediaOptions(ApiOptions):
+    """Options of Wikipedia."""
+
+    base_url: str = Field("https://{language}.wikipedia.org", description="Address; {language} is put in.")
+    requests_per_second: float = rate(2.0, "One call after another (www.mediawiki.org/wiki/API:Etiquette).", most=20)
+    language: str = Field("", pattern=r"^([a-z][a-z-]{1,11})?$", description="Edition; empty: that of the question.")
+
+
+class WikipediaSource(ApiSource[WikipediaOptions]):
+    """Searches one edition; articles are read whole."""
+
+    name = "wikipedia"
+    purpose = "Encyclopedia articles in the language of the question; background rather than latest results."
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        language = self.options.language or self.asked_in or detect(query)
+        found = await self._searched(query, limit, language)
+        if not found and language != detect(query) and not self.options.language:
+            # A model may ask an edition in another language than its own.
+            found = await self._searched(query, limit, detect(query))
+        return result(found)
+
+    async def _searched(self, query: str, limit: int, language: str) -> list[Found]:
+        params = {"list": "search", "srsearch": query, "srlimit": min(limit, 50), "srprop": "snippet|timestamp"}
+        response = await self._query(self._edition(language), params)
+        return await read_answer(parse_search, response, language=language)
+
+    async def _read(self, found: Found) -> Document:
+        parts = found.key.split(":", 2)
+        if len(parts) != 3 or parts[0] != self.name:
+            raise NotFound(f"{found.key} is no article of Wikipedia", source=self.name, url=found.url)
+        params = {"prop": "extracts|info", "explaintext": 1, "inprop": "url", "redirects": 1, "titles": parts[2]}
+        response = await self._query(self._edition(parts[1]), params)
+        pages = await read_answer(parse_pages, response, language=parts[1])
+        read = next((page.document for page in pages if page.document), None)
+        if read is None:
+            raise NotFound(f"Wikipedia has no article {parts[2]!r} in {parts[1]}", source=self.name, url=found.url)
+        return read
+
+    async def _query(self, base: str, params: Mapping[str, str | int]) -> ApiResponse:
+        given = {"action": "query", "format": "json", "formatversion": 2, "utf8": 1} | dict(params)
+        return await self._client.request("GET", f"{base}/w/api.php", params=given, headers=self._headers())
+
+    def _edition(self, language: str) -> str:
+        return self.options.base_url.replace("{language}", language)
+
+
+def parse_search(response: ApiResponse, *, language: str = "en") -> list[Found]:
+    """Return the articles of `list=search`, best first. Raises SourceError."""
+    entries = _answer(response).records("query", "search")
+    return [_hit(entry, title, language) for entry in entries if (title := entry.text("title"))]
+
+
+def _hit(entry: Record, title: str, language: str) -> Found:
+    excerpt, published = snippet(entry.line("snippet")), entry.date("timestamp")
+    return _found(title, language, excerpt=excerpt, published=published)
+
+
+def parse_pages(response: ApiResponse, *, language: str = "en") -> list[Found]:
+    """Return the pages of a query by title, with their text; missing ones are left out. Raises SourceError."""
+    entries = _answer(response).records("query", "pages")
+    return [found for entry in entries if (found := _page(entry, language))]
+
+
+def _page(entry: Record, language: str) -> Found | None:
+    title = entry.text("title")
+    if not title or entry.get("missing") or entry.get("invalid"):
+        return None
+    body, changed = entry.raw("extract"), entry.date("touched")
+    read = _article(title, body, changed) if body.strip() else None
+    url = entry.text("fullurl")
+    return _found(title, language, url=url, excerpt=snippet(body), published=changed, read=read)
+
+
+def _found(
+    title: str,
+    language: str,
+    *,
+    url: str = "",
+    excerpt: str = "",
+    published: str | None = None,
+    read: Document | None = None,
+) -> Found:
+    return Found(
+        key=f"{WikipediaSource.name}:{language}:{title}",
+        title=title,
+        url=url or f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}",
+        origin=WikipediaSource.name,
+        published=published,
+        snippet=excerpt,
+        document=read,
+    )
+
+
+def _article(title: str, body: str, published: str | None) -> Document:
+    """The text with its headings; lists of references and links at the end are left out."""
+    builder = DocumentBuilder()
+    builder.heading(1, title)
+    pieces = _HEADING.split(body)
+    _writing.write_text(builder, pieces[0].replace("\n", "\n\n"))
+    skipped = 0
+    for marks, heading, text_below in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
+        level, heading = len(marks), heading.strip()  # noqa: PLW2901
+        if skipped and level > skipped:
+            continue
+        skipped = level if heading.lower() in words("document.apparatus") else 0
+        if not skipped:
+            builder.heading(level, heading)
+            _writing.write_text(builder, text_below.replace("\n", "\n\n"))
+    return builder.document(title=title, media_type="text/markdown", published=published)
+
+
+def _answer(response: ApiResponse) -> Record:
+    answer = object_of(response, WikipediaSource, "query", "batchcomplete", "error", what="pages")
+    if error := answer.record("error"):
+        code, why = error.text("code"), error.line("info")
+        if code in _WAITING:
+            raise limited(response, WikipediaSource)
+        kind = Blocked if "blocked" in code else SourceError
+        raise failure(kind, response, WikipediaSource, f"the request was not accepted: {why[:200]}")
+    return answer

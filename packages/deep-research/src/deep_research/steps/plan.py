@@ -1,0 +1,129 @@
+"""Analyse the question, plan independent sections, and ask the user to confirm the plan where wanted (row A6)."""
+
+from collections.abc import Sequence
+
+from claimcheck.text.tokens import content_terms
+from deep_research.conversation.plan_edits import PlanAnswer, apply_edits, read_plan_answer
+from deep_research.data import (
+    LOOP_SECTIONS,
+    MAX_SECTIONS,
+    Action,
+    Asked,
+    Brief,
+    Decision,
+    Discovery,
+    QueryAnalysis,
+    Question,
+    Section,
+    Turn,
+)
+from deep_research.events import Analyzed, Planned, StageStarted
+from deep_research.i18n.catalog import phrase
+from deep_research.run_context.context import RunContext
+from deep_research.settings import Settings
+from deep_research.steps import search
+from deep_research.steps.discover import first_hits
+
+_POINT_TERMS = 2
+"""Terms from which a focus point is a search of its own."""
+
+
+async def plan(
+    ctx: RunContext,
+    question: Question,
+    analysis: QueryAnalysis,
+    decision: Decision,
+    discovery: Discovery | None,
+    turns: list[Turn],
+    *,
+    asked: Question | None = None,
+) -> Brief:
+    """Return the brief; looks around once when nothing was found before.
+
+    It looks around for what `asked` says, the question in the user's own words. The text that says what a looked-up
+    term means is shown to the planner first.
+    """
+    if not turns:
+        turns = await _look_around(ctx, asked or question, analysis)
+    meanings = [p for term in decision.terms if term.found and (p := ctx.library.passage(term.passage))]
+    passages = list({p.id: p for p in [*meanings, *first_hits(ctx, turns)]}.values())
+    brief = await ctx.reasoner.plan(question, analysis, decision, discovery, passages, ctx.library)
+    distinct = tuple({section.title: section for section in reversed(brief.sections)}.values())[::-1]
+    brief = brief.model_copy(
+        update={
+            "sections": _with_focus(
+                distinct[: LOOP_SECTIONS if ctx.settings.workflow == "loop" else MAX_SECTIONS], decision
+            ),
+            "question": question.text,
+            "terms": tuple(term for term in decision.terms if term.found),
+        }
+    )
+    ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
+    return brief
+
+
+def _with_focus(sections: Sequence[Section], decision: Decision) -> tuple[Section, ...]:
+    """Return the sections with a query for each focus point that none of them speaks of, at the nearest one.
+
+    Points of one plain word (the words of the question itself) are in every query.
+    """
+    planned = list(sections)
+    for point in decision.research_focus:
+        terms = set(content_terms(point))
+        spoken = [set(content_terms(" ".join((s.title, s.description, *s.queries)))) for s in planned]
+        if len(terms) < _POINT_TERMS or not planned or any(terms <= words for words in spoken):
+            continue
+        nearest = max(range(len(planned)), key=lambda place: len(terms & spoken[place]))
+        section = planned[nearest]
+        planned[nearest] = section.model_copy(update={"queries": (*section.queries, point)})
+    return tuple(planned)
+
+
+async def _look_around(ctx: RunContext, question: Question, analysis: QueryAnalysis) -> list[Turn]:
+    actions: list[Action] = list(await ctx.reasoner.discover_actions(question, analysis, [], ctx.library))
+    observations = await search.perform(ctx, actions)
+    return [Turn(actions=tuple(actions), observations=tuple(observations))]
+
+
+async def analyze(ctx: RunContext, question: Question, decision: Decision | None = None) -> QueryAnalysis:
+    """Return the analysis, which intake may have made; only list questions are allowed to need a discovery."""
+    ctx.emit(StageStarted(stage="analyze"))
+    known = decision.analysis if decision is not None else None
+    found = known if known is not None else await ctx.reasoner.analyze(question)
+    ctx.emit(Analyzed(query_type=found.query_type, output_format=found.output_format, reasoning=found.reasoning))
+    return found.model_copy(update={"needs_discovery": found.needs_discovery and found.query_type == "list"})
+
+
+def needs_confirmation(settings: Settings, decision: Decision) -> bool:
+    """Return whether the user must confirm the plan: a setting says so, or much depends on it and it may be asked."""
+    proposed = decision.next_action == "CONFIRM_PLAN" and settings.allow_clarification
+    return settings.confirm_plan or proposed
+
+
+def confirmation_of(brief: Brief, settings: Settings, problems: Sequence[str] = ()) -> Asked:
+    """Return what the user is asked about a plan; `problems` are the changes of the last answer that were not made.
+
+    Only a confirmation that the user ordered is required; else the research starts where nobody can be asked.
+    """
+    language = brief.language
+    told = [phrase("plan_problems", language, problems=" ".join(problems))] if problems else []
+    lines = [*told, phrase("confirm_plan", language), phrase("confirm_how", language)]
+    return Asked(
+        kind="plan",
+        question="\n".join(lines),
+        options=(phrase("opt_confirm", language), phrase("opt_reject", language)),
+        brief=brief,
+        required=settings.confirm_plan,
+    )
+
+
+async def read_answer(ctx: RunContext, brief: Brief, answer: str) -> PlanAnswer:
+    """Return what the user's answer to a shown plan means; what code does not understand is read by the reasoner.
+
+    Whoever reads it, code makes the changes: nothing that was edited before is planned anew.
+    """
+    said = read_plan_answer(answer, brief)
+    if said.is_clear:
+        return said
+    edits = await ctx.reasoner.read_plan_edits(answer, brief)
+    return apply_edits(brief, edits) if edits else said

@@ -1,0 +1,150 @@
+"""Reviewing notes: which sections suffice, which are researched once more.
+
+Each section is judged by itself as soon as its notes are there, beside the research of the others; then all of them
+are judged together.
+"""
+
+from collections.abc import Sequence
+
+from claimcheck.text.cleaning import fold
+from claimcheck.text.tokens import normalise
+from deep_research.data import COVERAGE, Brief, Gap, Review, Section, SectionReview
+from deep_research.events import Reviewed, SectionReviewed
+from deep_research.run_context.context import RunContext
+from deep_research.search.independent_voices import voices_of
+from deep_research.verification.citations import cited_ids
+
+_MOST_GAPS, _MOST_SITES = 4, 8
+
+
+async def review_section(ctx: RunContext, section: Section, brief: Brief) -> SectionReview:
+    """Return how well a section is covered. A review that fails is a gap, and leaves the section as it is."""
+    try:
+        judged = await ctx.reasoner.review_section(
+            section, ctx.steering.now.brief_with_remarks(brief), _voices(ctx, section)
+        )
+    except Exception as error:  # noqa: BLE001 - a review that fails must cost neither the section nor its siblings
+        ctx.report_failure(f"review: {section.title}", error)
+        judged = SectionReview(title=section.title, status="sufficient")
+    retry = judged.retry and judged.status != "sufficient" and not _is_searched(section, judged)
+    judged = judged.model_copy(update={"title": section.title, "retry": retry})
+    ctx.emit(
+        SectionReviewed(
+            section=section.title,
+            attempt=section.attempts,
+            status=judged.status,
+            score=judged.score,
+            retry=judged.retry,
+            notes=judged.notes,
+        )
+    )
+    return judged
+
+
+def _voices(ctx: RunContext, section: Section) -> str:
+    count, sites = voices_of(cited_ids(section.content), ctx.library)
+    return f"{count} independent ({', '.join(sites[:_MOST_SITES])})" if count else "none"
+
+
+def _is_searched(section: Section, judged: SectionReview) -> bool:
+    """Return whether all searches that a review names were made before."""
+    made = {normalise(query) for query in section.searched}
+    return bool(judged.queries) and all(normalise(query) in made for query in judged.queries)
+
+
+def again(section: Section, judged: SectionReview) -> Section:
+    """Return the section as its researcher takes it up again, with what the review misses and its searches."""
+    return section.model_copy(
+        update={
+            "status": "researching",
+            "notes": judged.notes,
+            "missing": judged.missing,
+            "queries": judged.queries or section.queries,
+            "attempts": section.attempts + 1,
+        }
+    )
+
+
+def remark_of(section: Section) -> str:
+    """Return what a researcher is told when its section is researched again."""
+    missing = "; ".join(section.missing) or section.notes
+    searches = f" Suggested searches: {' · '.join(section.queries)}." if section.queries else ""
+    return (
+        f"A reviewer of your notes misses: {missing or 'more depth'}.{searches} Look for it, then write what is to be "
+        "added to your notes, and what of them no longer holds; what stands is kept."
+    )
+
+
+async def review(
+    ctx: RunContext,
+    brief: Brief,
+    sections: Sequence[Section],
+    iterations: int,
+    known: Sequence[SectionReview] = (),
+    *,
+    limit: int,
+) -> Review:
+    """Return the review of all sections together; `known` are those of single sections.
+
+    It names no section to retry after `limit` rounds, nor one that was sent back that often, by its own review or
+    this one. One that fails sends nothing back.
+    """
+    if not any(s.content for s in sections):
+        judged = Review(is_sufficient=True, overall_score=1)  # nothing was found: there is nothing to judge
+    else:
+        judged = await _judged_together(ctx, brief, sections)
+    retry = _retry(sections, judged, limit) if iterations < limit else ()
+    named = {row.title for row in judged.section_coverage}
+    own = (row.model_copy(update={"retry": row.title in retry}) for row in judged.section_coverage)
+    coverage = (*own, *(row for row in known if row.title not in named and not row.retry))
+    judged = judged.model_copy(update={"sections_to_retry": retry, "section_coverage": coverage})
+    ctx.emit(Reviewed(score=judged.overall_score, sufficient=judged.is_sufficient, retry=retry))
+    return judged
+
+
+async def _judged_together(ctx: RunContext, brief: Brief, sections: Sequence[Section]) -> Review:
+    try:
+        return await ctx.reasoner.review(ctx.steering.now.brief_with_remarks(brief), sections)
+    except Exception as error:  # noqa: BLE001 - the sections are there, and must reach the report
+        ctx.report_failure("review", error)
+        return Review(is_sufficient=True, overall_score=0)
+
+
+def _retry(sections: Sequence[Section], judged: Review, limit: int) -> tuple[str, ...]:
+    """Return the titles that go out again, of those that the review names; not for searches that were made before."""
+    if judged.is_sufficient:
+        return ()
+    by_title = {s.title: s for s in sections if s.attempts <= limit}
+    rows = {row.title: row for row in judged.section_coverage}
+    named = [t for t in judged.sections_to_retry if t in by_title]
+    return tuple(t for t in named if t not in rows or not _is_searched(by_title[t], rows[t]))
+
+
+def own_reviews(ctx: RunContext) -> int:
+    """Return how often a section may be sent out again by its own review, before all are reviewed together."""
+    return min(1, ctx.settings.max_review_iterations) if streams(ctx) else 0
+
+
+def streams(ctx: RunContext) -> bool:
+    """Return whether each section is reviewed by itself; in the other workflows their own rounds do that work."""
+    return ctx.settings.workflow == "sections"
+
+
+def report_gaps(ctx: RunContext, judged: Review) -> None:
+    """Log what a review says that the report as a whole still lacks."""
+    for text in judged.gaps[:_MOST_GAPS]:
+        if text.strip():
+            ctx.report_gap(Gap(what=COVERAGE, why=fold(text)))
+
+
+def send_back(sections: Sequence[Section], judged: Review) -> list[Section]:
+    """Return the named sections as pending again, with the review's notes and the searches it names."""
+    rows = {row.title: row for row in judged.section_coverage}
+    return [_sent_back(s, rows.get(s.title)) for s in sections if s.title in judged.sections_to_retry]
+
+
+def _sent_back(section: Section, judged: SectionReview | None) -> Section:
+    update: dict[str, object] = {"status": "pending"}
+    if judged is not None:
+        update |= {"notes": judged.notes, "missing": judged.missing, "queries": judged.queries or section.queries}
+    return section.model_copy(update=update)

@@ -1,0 +1,360 @@
+"""Searching: one action becomes passages in the library, once per run, and never an error in the evidence."""
+
+import asyncio
+import json
+import math
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
+from urllib.parse import urlsplit
+
+from claimcheck.language import columns
+from claimcheck.text.cleaning import shorten
+from deep_research.concurrency import Backlog, side_by_side
+from deep_research.data import (
+    LIBRARY,
+    Action,
+    Found,
+    Gap,
+    Observation,
+    Passage,
+    PassageHit,
+    SearchRecord,
+    SearchResult,
+    Source,
+)
+from deep_research.errors import ConfigError, LimitReached, SourceError
+from deep_research.events import Searched
+from deep_research.i18n.catalog import gap_of
+from deep_research.ports import Library, OutsideTool, SearchPlace
+from deep_research.run_context.context import RunContext, reason_of, section_worked_at
+from deep_research.run_context.telemetry import span
+from deep_research.steps.open_source import PLACE, open_source, seen_once
+from deep_research.steps.private_text import hold_back
+from deep_research.text.contents_lists import is_contents_list, repeated_lines
+
+_PASSAGES_PER_SOURCE = 2
+_FLOOR, _OF_A_LIST = 0.5, 0.3
+"""Share of the best score that a passage must reach; what a table of contents or an index is worth beside prose."""
+_STUB = 60
+"""Columns of a passage that is a heading without its text."""
+_EDGE = 3_000
+"""Characters at the beginning and at the end of a page where its site's menus and footers stand."""
+_TOLD_CHARS = 120
+_RESULTS = 8
+"""Documents taken from one search: the first page of a search engine; what comes later seldom answers."""
+_AT_ONCE = 3
+"""Places asked at the same time, in order of trust."""
+_ENOUGH_FOUND = 3
+"""Results with which the less trusted places are not asked."""
+_IN_HAND: defaultdict[str, Backlog] = defaultdict(partial(Backlog, 4_000_000, 50_000))
+"""By place, the characters of pages that came with its results and are not stored yet, of all runs of the process."""
+_OWN = ("documents", PLACE, "mcp:")
+_T = TypeVar("_T")
+
+
+async def perform(ctx: RunContext, actions: Sequence[Action]) -> list[Observation]:
+    """Return the observations of `actions`, in their order; they run side by side and fail alone.
+
+    What is to be opened is opened behind the searches of the same turn, which may be what names its address.
+    """
+    opens = {n for n, action in enumerate(actions) if action.name == "open"}
+    first = [n for n in range(len(actions)) if n not in opens]
+    seen = dict(zip(first, await side_by_side(_perform(ctx, actions[n]) for n in first), strict=True))
+    seen |= dict(zip(sorted(opens), await side_by_side(_perform(ctx, actions[n]) for n in sorted(opens)), strict=True))
+    return [seen[n] for n in range(len(actions))]
+
+
+def is_free(ctx: RunContext, action: Action) -> bool:
+    """Return whether an action reaches nothing new: what the run has read, or a colleague has opened."""
+    known = action.name == "open" and ctx.outside.opened.has(action.source.partition("p")[0], section_worked_at())
+    return known or (action.name == "search" and action.source == LIBRARY)
+
+
+def _why(error: Exception, what: str) -> str:
+    """Return why a place failed; raise what is not its fault. A place that is set up wrongly costs only itself."""
+    if isinstance(error, LimitReached):
+        raise error
+    return error.message if isinstance(error, ConfigError) else reason_of(error, what)
+
+
+async def _perform(ctx: RunContext, action: Action) -> Observation:
+    if action.name == "search":
+        return await _search(ctx, action)
+    if action.name == "open":
+        return await open_source(ctx, action)
+    if action.name == "call_tool":
+        return await _use_tool(ctx, action, section_worked_at())
+    return Observation(action=action.id)
+
+
+async def _search(ctx: RunContext, action: Action) -> Observation:
+    """Make the queries of one action side by side, and merge what they bring."""
+    queries = [query for line in action.query.split("\n") if (query := line.strip())]
+    if action.source == LIBRARY:
+        return await _recall(ctx, action, queries)
+    if not (places := [p for p in ctx.outside.places if action.source in ("", p.name)]):
+        return _unknown_place(ctx, action)
+    results = await side_by_side(_search_one(ctx, places, action, query) for query in queries)
+    return Observation(
+        action=action.id,
+        passages=tuple(_interleave([list(r.passages) for r in results])),
+        found=sum(r.found for r in results),
+        new=sum(r.new for r in results),
+        failed=tuple(dict.fromkeys(name for r in results for name in r.failed)),
+        failure=next((r.failure for r in results if r.failure), ""),
+        text=await _news(ctx, action),
+    )
+
+
+async def _news(ctx: RunContext, action: Action) -> str:
+    """Return what colleagues have opened since, as it was when the search was first made."""
+    news_for = ctx.outside.opened.news_for
+    (told,) = await seen_once(ctx, f"news {action.id}", lambda: [news_for(section_worked_at(), ctx.library)])
+    return told
+
+
+async def _recall(ctx: RunContext, action: Action, queries: Sequence[str]) -> Observation:
+    """Search in what the run has read so far; it is free."""
+
+    def look() -> list[str]:
+        return _interleave([[hit.passage.id for hit in ctx.library.search(q, limit=_RESULTS)] for q in queries])
+
+    found = await seen_once(ctx, f"{action.id} {action.query}", look)
+    return Observation(action=action.id, passages=tuple(found), found=len(found), free=True)
+
+
+async def _search_one(ctx: RunContext, places: Sequence[SearchPlace], action: Action, query: str) -> Observation:
+    """Ask the places in order of trust until enough was found."""
+    asked = action.model_copy(update={"query": query})
+    results: list[Observation] = []
+    for tier in _tiers(places, _AT_ONCE):
+        results += await side_by_side(_search_place(ctx, place, asked, section_worked_at()) for place in tier)
+        if sum(r.found for r in results) >= _ENOUGH_FOUND:
+            break
+    return Observation(
+        action=action.id,
+        passages=tuple(_interleave([list(r.passages) for r in results])),
+        found=sum(r.found for r in results),
+        new=sum(r.new for r in results),
+        failed=tuple(name for r in results for name in r.failed),
+        failure=next((r.failure for r in results if r.failure), ""),
+    )
+
+
+def _unknown_place(ctx: RunContext, action: Action) -> Observation:
+    gap = ctx.report_gap(gap_of(action.query, "unknown_place", source=action.source, name=action.source))
+    return Observation(action=action.id, failed=(action.source,), failure=gap.why)
+
+
+def _tiers(places: Sequence[SearchPlace], size: int) -> list[list[SearchPlace]]:
+    """Group the places in order of trust, `size` at a time: the next are asked when these found little or failed.
+
+    What the user has named, documents, pages and MCP servers, is always asked with the first.
+    """
+    own = [p for p in places if p.name.startswith(_OWN)]
+    others = [p for p in places if not p.name.startswith(_OWN)]
+    tiers = [others[i : i + size] for i in range(0, len(others), size)]
+    return [[*own, *tiers[0]], *tiers[1:]] if tiers else [own]
+
+
+def _interleave(rows: list[list[str]]) -> list[str]:
+    """Order results best first across places: the first of each, then the second of each, …; each id once."""
+    longest = max((len(row) for row in rows), default=0)
+    return list(dict.fromkeys(row[i] for i in range(longest) for row in rows if i < len(row)))
+
+
+async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, section: str) -> Observation:
+    if place.name != PLACE and (held := await hold_back(ctx, place.name, action.query)):
+        return Observation(action=action.id, failed=(place.name,), failure=held.why)
+    request = json.dumps({"place": place.name, "query": action.query, "limit": _RESULTS}, ensure_ascii=False)
+    return await _ask(ctx, place, request, lambda: place.search(action.query, limit=_RESULTS), action, section)
+
+
+async def _use_tool(ctx: RunContext, action: Action, section: str) -> Observation:
+    """Call an external tool; what it brings goes the way of every result."""
+    if (tool := ctx.outside.tools.get(action.source)) is None:
+        return _unknown_place(ctx, action)
+    arguments = json.loads(action.query)
+    # Its server names it, and may name it as a place of the user is named, where nothing is held back.
+    if held := await hold_back(ctx, f"tool:{tool.name}", json.dumps(arguments, ensure_ascii=False)):
+        return Observation(action=action.id, failed=(tool.name,), failure=held.why)
+    request = json.dumps({"tool": tool.name, "arguments": arguments}, ensure_ascii=False, sort_keys=True)
+    words = " ".join(value for value in arguments.values() if isinstance(value, str)) or tool.name
+    query = action.model_copy(update={"query": words})
+    return await _ask(ctx, tool, request, lambda: tool.call(arguments), query, section)
+
+
+async def _ask(
+    ctx: RunContext,
+    place: SearchPlace | OutsideTool,
+    request: str,
+    ask: Callable[[], Awaitable[SearchResult]],
+    action: Action,
+    section: str,
+) -> Observation:
+    """Ask once in a run, take in what came, and log it; `action.query` is what passages are chosen by."""
+
+    async def make() -> str:
+        known = {source.key for source in await asyncio.to_thread(ctx.library.sources)}
+        async with _IN_HAND[place.name].taken_in() as measured:
+            results = [await ask()]
+            measured(sum(_size_of(found) for found in results[0].found))
+            return (await _take_in(ctx, place, results.pop(), known, action.query)).model_dump_json()
+
+    try:
+        with span("search", deep_research__source=place.name):
+            answer, reused = await ctx.journal.call("search", request, make)
+    except Exception as error:  # noqa: BLE001 - one place failing costs only itself, also when it has a defect
+        why = _why(error, place.name)
+        # A place that was given up fails the same way each time: that is one gap.
+        if isinstance(error, SourceError) and error.given_up:
+            gap = gap_of(place.name, "given_up", source=place.name, error=why)
+        else:
+            gap = Gap(what=f"{place.name}: {shorten(action.query, _TOLD_CHARS)}", why=why, source=place.name)
+        ctx.report_gap(gap)
+        return Observation(action=action.id, failed=(place.name,), failure=gap.why)
+    record = SearchRecord.model_validate_json(answer)
+    for gap in record.gaps:  # also of a search that was begun ahead, or made before the run was interrupted
+        ctx.report_gap(gap)
+    new = 0 if reused else record.new
+    ctx.emit(
+        Searched(section=section, source=place.name, query=action.query, found=record.found, new=new, reused=reused)
+    )
+    return Observation(
+        action=action.id,
+        passages=record.passages,
+        found=record.found,
+        new=record.new,
+        failed=tuple(dict.fromkeys(gap.source or gap.what for gap in record.gaps)),
+        failure=record.gaps[0].why if record.gaps else "",
+    )
+
+
+def _size_of(found: Found) -> int:
+    return len(found.page_text) + (len(found.document.text) if found.document is not None else 0)
+
+
+async def _take_in(
+    ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, known: set[str], query: str
+) -> SearchRecord:
+    """Put what was found into the library; record the ids of the passages that answer, best first, and the gaps."""
+    sources, unread = await asyncio.to_thread(_add_sources, ctx.library, result.found)
+
+    async def keep(found: Found, source: Source) -> Gap | None:
+        try:
+            await _read_result(ctx, place, found, source)
+        except Exception as error:  # noqa: BLE001 - see above
+            return Gap(what=found.title or found.key, why=_why(error, place.name), source=place.name)
+        return None
+
+    reading = {source.id: keep(found, source) for found, source in _once(result.found, sources) if source.id in unread}
+    # Without the texts: each goes when its page is stored, for many searches may be under way.
+    plain = [found.model_copy(update={"page_text": "", "document": None}) for found in result.found]
+    results, gaps, usage = list(zip(plain, sources, strict=True)), result.gaps, result.usage
+    del result
+    failed = dict(zip(reading, await side_by_side(reading.values()), strict=True))
+    there = [(found, source) for found, source in results if failed.get(source.id) is None]
+    rows = await asyncio.to_thread(_answering, ctx.library, there, query) if there else []
+    return SearchRecord(
+        passages=tuple(_interleave(_relevant(rows))),
+        found=len(rows),
+        new=sum(found.key not in known for found, _ in results),
+        gaps=(*gaps, *(gap for gap in failed.values() if gap is not None)),
+        usage=usage,
+    )
+
+
+def _once(found: Sequence[Found], sources: Sequence[Source]) -> Iterator[tuple[Found, Source]]:
+    """Yield each source with the first result that is of it."""
+    first: set[str] = set()
+    for one, source in zip(found, sources, strict=True):
+        if source.id not in first:
+            first.add(source.id)
+            yield one, source
+
+
+def _add_sources(library: Library, found: Sequence[Found]) -> tuple[list[Source], set[str]]:
+    """Return the sources of results, and the ids of those that were not read yet."""
+    with library.batch():
+        sources = [library.add_source(one) for one in found]
+        unread = {source.id for source in sources if not library.is_read(source.id)}
+        return sources, unread
+
+
+class Kept(NamedTuple):
+    """A passage that answers a search; `score` is 0 where nothing was compared."""
+
+    id: str
+    score: float = 0.0
+
+
+def _relevant(rows: Sequence[Sequence[Kept]]) -> list[list[str]]:
+    """Return the passages of each result that come near the best one of all; a result may be left with none.
+
+    An engine always fills its page, and a page always has a best passage.
+    """
+    floor = _FLOOR * max((k.score for row in rows for k in row if math.isfinite(k.score)), default=0.0)
+    return [[kept.id for kept in row if kept.score >= floor] for row in rows]
+
+
+async def _read_result(ctx: RunContext, place: SearchPlace | OutsideTool, found: Found, source: Source) -> None:
+    """Read a result, once in a run: two researchers may find the same thing at the same moment, also at different places."""
+
+    async def fetch() -> str:
+        document = found.document if found.document and not found.excerpt else await place.read(found)
+        await ctx.snapshots.do((source.id, document))
+        return source.id
+
+    await ctx.journal.call("read", source.key, fetch)
+
+
+def _answering(library: Library, results: Sequence[tuple[Found, Source]], query: str) -> list[list[Kept]]:
+    """Return for each result its passages that answer `query`, best first."""
+    compared = [source.id for found, source in results if not found.spans]
+    hits = library.search_each(query, limit=_PASSAGES_PER_SOURCE, sources=compared) if compared else {}
+    repeated = site_lines(library, compared)
+    return [_kept(library, found, source, hits.get(source.id, ()), repeated) for found, source in results]
+
+
+def site_lines(library: Library, sources: Iterable[str]) -> frozenset[str]:
+    """Return the lines that pages of one site repeat at their beginnings and ends (menus, footers)."""
+    by_site: dict[str, list[str]] = defaultdict(list)
+    for key in dict.fromkeys(sources):
+        source = library.source(key)
+        if source is not None and source.url.startswith(("http:", "https:")):
+            snapshot = library.snapshot(key)
+            if snapshot is not None:
+                edges = f"{snapshot.text[:_EDGE]}\n{snapshot.text[-_EDGE:]}"
+                by_site[urlsplit(source.url).netloc].append(edges)
+    return frozenset().union(*(repeated_lines(pages) for pages in by_site.values()))
+
+
+def _kept(
+    library: Library, found: Found, source: Source, hits: Sequence[PassageHit], repeated: frozenset[str]
+) -> list[Kept]:
+    if not found.spans and hits:
+        listed = [
+            Kept(h.passage.id, h.score * (_OF_A_LIST if _says_little(h.passage.text, repeated) else 1)) for h in hits
+        ]
+        return sorted(listed, key=lambda kept: -kept.score)
+    passages = library.passages(source.id)
+    if not found.spans:
+        return [Kept(p.id) for p in passages[:1]]
+    return [Kept(p.id, math.inf) for p in _at_spans(found, list(passages))][:_PASSAGES_PER_SOURCE]
+
+
+def _says_little(text: str, repeated: frozenset[str]) -> bool:
+    """Tell whether a passage is a mere title, a list of names, or what all pages of its site have."""
+    return columns(text.strip()) < _STUB or is_contents_list(text, repeated)
+
+
+def _at_spans(found: Found, passages: list[Passage]) -> list[Passage]:
+    """Return the passages that overlap the found spans, in the order of the spans."""
+    chosen: dict[str, Passage] = {}
+    for found_span in found.spans:
+        for passage in passages:
+            if passage.start < found_span.end and found_span.start < passage.end:
+                chosen.setdefault(passage.id, passage)
+    return list(chosen.values())

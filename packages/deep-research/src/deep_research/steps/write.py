@@ -1,0 +1,120 @@
+"""Write the report: the writer is given all notes and passages, may look up what they leave open, and writes freely."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from itertools import zip_longest
+from typing import NamedTuple
+
+from claimcheck.language import detect, language_name
+from deep_research.data import Assignment, Brief, Decision, Move, QueryAnalysis, Question, Section, Turn
+from deep_research.errors import LimitReached, ModelError
+from deep_research.events import ReportPiece
+from deep_research.i18n.catalog import gap_from, gap_of
+from deep_research.run_context.context import RunContext
+from deep_research.steps.converse import converse
+from deep_research.text.inert_markdown import make_inert
+from deep_research.verification.citations import cited_ids, normalize_citations
+
+LOOKUPS = 12
+"""Calls by which the writer may look up what the notes leave open."""
+_NOT_FOUND = 12
+_TELLING_CHARS = 200
+"""A text of fewer characters does not tell its language."""
+
+
+class Written(NamedTuple):
+    """The writer's text with passage ids, and the look-ups before it."""
+
+    text: str
+    turns: tuple[Turn, ...] = ()
+
+
+def assign(
+    ctx: RunContext,
+    question: Question,
+    analysis: QueryAnalysis,
+    decision: Decision,
+    brief: Brief,
+    sections: Sequence[Section],
+) -> Assignment:
+    """Return what the writer is given: passages that the notes cite come before those that were only seen."""
+    known = [[key for key in cited_ids(s.content) if ctx.library.passage(key) is not None] for s in sections]
+    cited = [key for row in zip_longest(*known) for key in row if key]
+    seen = [key for row in zip_longest(*(s.passages for s in sections)) for key in row if key]
+    brief = ctx.steering.now.brief_with_remarks(brief)
+    return Assignment(
+        question=question,
+        analysis=analysis,
+        brief=brief.model_copy(update={"assumptions": decision.assumptions}),
+        sections=tuple(sections),
+        passages=tuple(dict.fromkeys([*cited, *seen])),
+        not_found=tuple(sorted(f"{gap.what}: {gap.why}" for gap in ctx.log.gaps)[:_NOT_FOUND]),
+    )
+
+
+async def write_report(ctx: RunContext, assignment: Assignment) -> Written:
+    """Return the report as its writer has written it, streamed while it comes.
+
+    A text without ids, or in another language, is asked for once more. A writer that fails leaves the notes, section
+    by section, which is a gap.
+    """
+    with _streamed(ctx):
+        try:
+            return await _written(ctx, assignment)
+        except (LimitReached, ModelError) as error:
+            ctx.report_gap(gap_from("report", error))
+            return Written(notes_as_report(assignment))
+
+
+async def _written(ctx: RunContext, assignment: Assignment) -> Written:
+    async def ask(turns: Sequence[Turn]) -> Move:
+        return await ctx.reasoner.write(assignment, turns, ctx.library)
+
+    move, turns = await converse(ctx, ask, most=LOOKUPS)
+    text = clean_report(move.text)
+    if (lack := _lack_of(text, assignment)) and ctx.reasoner.info.is_language_model:
+        again = [*turns, Turn(said=move.text), Turn(remarks=(lack,))]
+        better = clean_report((await ctx.reasoner.write(assignment, again, ctx.library)).text)
+        if better and not _lack_of(better, assignment):
+            return Written(better, tuple(again))
+        if text and not cited_ids(text):
+            ctx.report_gap(gap_of("report", "nothing_cited"))
+    return Written(text or notes_as_report(assignment), tuple(turns))
+
+
+def _lack_of(text: str, assignment: Assignment) -> str:
+    """Return what a text lacks altogether, as the writer is told; "" for nothing."""
+    if text and assignment.passages and not cited_ids(text):
+        return (
+            "Your text cites no passage. Write the same report again, each fact with the id of the passage that says "
+            "it right behind it, like [s7p3]."
+        )
+    if len(text) >= _TELLING_CHARS and detect(text) != (language := assignment.brief.language):
+        name = language_name(language)
+        return f"Your text is not in {name}. Write the same report again in {name}, with its ids."
+    return ""
+
+
+def clean_report(text: str) -> str:
+    """Return a text with its citations in one form, and with nothing in it that acts when it is shown."""
+    return make_inert(normalize_citations(text.strip()))
+
+
+def notes_as_report(assignment: Assignment) -> str:
+    """Return the notes of the sections as a report, where there is no writer."""
+    parts = [f"# {assignment.brief.title}"]
+    for section in assignment.sections:
+        if section.content:
+            parts += [f"## {section.title}", section.content]
+    return "\n\n".join(parts)
+
+
+def _streamed(ctx: RunContext):
+    if not ctx.reasoner.info.is_language_model:
+        return nullcontext()
+    from deep_research.providers.token_stream import streaming_to  # noqa: PLC0415 - only with a model
+
+    async def show(piece: str) -> None:
+        ctx.emit(ReportPiece(text=piece))
+
+    return streaming_to(show)

@@ -1,0 +1,92 @@
+"""Which store holds the runs: the state folder, or the database of `DEEP_RESEARCH_DATABASE_URL` where it is set.
+
+A database comes with another package: an entry point of the group `deep_research.databases`, named by the scheme of
+the address, names a class that is made with the address. The package deep-research-server offers PostgreSQL.
+"""
+
+from contextlib import AbstractAsyncContextManager
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from deep_research.errors import ConfigError
+from deep_research.ports import SharedLimits
+from deep_research.settings import database_url
+from deep_research.state_files import OWNERS
+from deep_research.stores.run_folder import FolderRuns
+from deep_research.stores.run_store import Guard, RunStore, RunStores
+
+
+class QueueState(NamedTuple):
+    """The queue as an owner sees it: how many workers are alive, and how many of the owner's runs are in it."""
+
+    workers: int
+    runs: int
+
+
+class Database(Protocol):
+    """Runs, limits, checkpoints and a queue that several machines share."""
+
+    limits: SharedLimits
+
+    def runs(self, owner: str, home: Path) -> RunStores:
+        """Return the runs of an owner; `home` is for what a process keeps beside them."""
+        ...
+
+    def checkpoints(self, serde: Any, guard: Guard | None) -> AbstractAsyncContextManager[Any]:
+        """Give LangGraph's checkpoints, written with a serializer of its kind."""
+        ...
+
+    def enqueue(self, store: RunStore, *, priority: int, may_ask: bool, answer: str | None) -> None:
+        """Have a run, or a question about its report, carried out by a worker. Raises ConfigError, RunBusy."""
+        ...
+
+    def queue_state(self, owner: str) -> QueueState:
+        """Return how many workers are alive and how many runs of an owner are in the queue."""
+        ...
+
+    def is_queued(self, store: RunStore) -> bool:
+        """Return whether a run waits for a worker, or a worker carries it out."""
+        ...
+
+    def dequeue(self, store: RunStore) -> bool:
+        """Take a run out of the queue, and have its worker stop; return whether it was there."""
+        ...
+
+
+@cache
+def database_at(url: str) -> Database:
+    """Return the database at an address. Raises ConfigError where no installed package knows its kind, StoreError."""
+    scheme = url.partition(":")[0]
+    for offered in entry_points(group="deep_research.databases", name=scheme):
+        return offered.load()(url)
+    message = f"A database {scheme}:// needs a package that offers it: pip install 'deep-research-server[postgres]'."
+    raise ConfigError(message, setting="DEEP_RESEARCH_DATABASE_URL")
+
+
+def database() -> Database:
+    """Return the database of the settings. Raises ConfigError where there is none."""
+    if not (url := database_url()):
+        message = "A queue needs a database: set DEEP_RESEARCH_DATABASE_URL to that of a PostgreSQL."
+        raise ConfigError(message, setting="DEEP_RESEARCH_DATABASE_URL")
+    return database_at(url)
+
+
+def open_runs(home: Path) -> RunStores:
+    """Return the runs of a state folder, or those in the database of the owner whose folder it is.
+
+    Raises ConfigError and StoreError for a database that cannot be used.
+    """
+    url = database_url()
+    return database_at(url).runs(owner_of(home), home) if url else FolderRuns(home)
+
+
+def shared_limits() -> SharedLimits | None:
+    """Return the limits that hold for all processes on the database; None where there is none."""
+    return database_at(url).limits if (url := database_url()) else None
+
+
+def owner_of(home: Path) -> str:
+    """Return the owner whose state folder this is; "" for that of the command line."""
+    return home.name if home.parent.name == OWNERS else ""

@@ -1,0 +1,41 @@
+"""Words that a question makes or asks for beside those that it has, and the codes in it."""
+
+import re
+
+from claimcheck.lexicon import any_word, table
+from claimcheck.text.tokens import STOP_WORDS
+
+_TWO_WORDS = re.compile(r"\b(?=([a-z]{3,})[ -]([a-z]{3,})\b)")
+"""Two neighbouring words, overlapping with the next two."""
+_HOW = re.compile(r"\bhow ([a-z]+)\b", re.IGNORECASE)
+_PARTICLED = re.compile(any_word("question.particle_patterns"))
+_CODE = re.compile(r"(?<![A-Za-z0-9_.\-/])[A-Z]{3,16}\d{1,6}[A-Z]?(?![A-Za-z0-9_/-])")
+
+
+def joined_verbs(question: str) -> dict[str, str]:
+    """Return the verbs of a question that have a particle, each with the noun that both make: "backup" for "back up"."""
+    return {found["verb"]: found["verb"] + found["particle"] for found in _PARTICLED.finditer(question)}
+
+
+def joined_words(question: str) -> dict[str, tuple[str, ...]]:
+    """Return for words of a question what they make with the word beside them, as documents may write it: both words of
+    "thread safe" are said by "threadsafe"; the verb of "back up" by "backup"."""
+    found: dict[str, tuple[str, ...]] = {verb: (noun,) for verb, noun in joined_verbs(question).items()}
+    for pair in _TWO_WORDS.finditer(question):
+        one, other = pair.groups()
+        if one not in STOP_WORDS and other not in STOP_WORDS:
+            for word in (one, other):
+                found[word] = (*found.get(word, ()), one + other)
+    return found
+
+
+def measures_asked(question: str) -> dict[str, tuple[str, ...]]:
+    """Return for the words of degree that a question asks for what tells that degree: "size" for "large" of "how large"."""
+    said = table("question.degrees")
+    found = (match[1].casefold() for match in _HOW.finditer(question))
+    return {word: tuple(said[word].split()) for word in found if word in said}
+
+
+def codes(text: str) -> tuple[str, ...]:
+    """Return the codes of `text`, each once, in order: three capitals or more, then digits."""
+    return tuple(dict.fromkeys(_CODE.findall(text)))

@@ -1,0 +1,32 @@
+"""Token counts where no provider gave one, and lists cut to a budget."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from claimcheck.language import CJK
+
+_CJK = re.compile(f"[{CJK}]")
+_T = TypeVar("_T")
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens `text` has: four Latin characters or one and a half CJK characters each.
+
+    An estimate for budgets only; what is billed is counted by the provider.
+    """
+    cjk = 0 if text.isascii() else len(_CJK.findall(text))
+    return (len(text) - cjk) // 4 + (cjk * 2 + 2) // 3 + 1
+
+
+def take_within_budget(items: Iterable[tuple[_T, str]], budget: int) -> Iterator[_T]:
+    """Yield the items whose texts fit into `budget` tokens together, in order; at least one.
+
+    An item that does not fit ends the list: what comes later matters less.
+    """
+    used = 0
+    for count, (item, text) in enumerate(items):
+        used += estimate_tokens(text)
+        if used > budget and count:
+            return
+        yield item

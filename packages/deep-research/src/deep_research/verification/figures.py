@@ -1,0 +1,180 @@
+"""Numbers, amounts and dates of a statement that none of its texts has, in whatever way they are written there."""
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from claimcheck.text.kept_readings import keep_readings
+from claimcheck.text.measures import CALENDAR, MONEY, MONTHS, Quantity, date_parts, in_base, is_same_size, same_date
+from claimcheck.text.names import amounts
+from claimcheck.text.quantities import is_step, quantities
+from claimcheck.text.tokens import normalise
+from deep_research.verification.arithmetic import agrees, evaluate
+
+_TOLERANCE, _REACH = Decimal("0.05"), Decimal("1.1")
+"""How far "about 1,000" may be off, relatively, and up to which multiple "more than 1,000" is a fair account."""
+_COUNTED = 2
+"""Up to so many things an author counts in words: "three ways" is no figure of a source."""
+_DIGITS = re.compile(r"\d[\d,.]*\d|\d")
+_SUM = re.compile(
+    r"(?P<terms>(?<![\d,.])[\d,.]++\s?\S{0,3}(?:\s?[-+−×*÷/]\s?[\d,.]++\s?[%\w]{0,3}){1,6})\s?[=≈]\s?(?P<result>[\d,.]+)"
+)
+_SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/([12]\d{3})(?![\d/])")
+
+
+class MissingFigure(NamedTuple):
+    """A figure that stands in none of the texts: `written` as it is in the statement.
+
+    `there` is how its number stands in the texts with another unit, "" where it does not.
+    """
+
+    written: str
+    is_date: bool
+    there: str = ""
+
+
+class _Figures:
+    """All figures of one text, for comparison."""
+
+    def __init__(self, text: str) -> None:
+        found = quantities(text)
+        self.text = text
+        self.dates = [q for q in found if q.unit in CALENDAR]
+        self.dates += _day_first(text)
+        self.amounts = [q for q in found if q.unit not in CALENDAR]
+        self.values = {q.value for q in found}
+        self.bare = {q.value for q in found if q.unit in ("", "ordinal", "year")}
+        plain = normalise(text)
+        self.digits = {written.replace(",", "") for written in _DIGITS.findall(plain)}
+        self.words = set(re.findall(r"[a-z]{3,9}", plain))
+        self.runs = {part for run in re.findall(r"\d+", plain) for part in (run, run.lstrip("0"))}  # 360 of bip-0360
+
+
+def _day_first(text: str) -> list[Quantity]:
+    """Return the dates of a text that may be read day first: 12/11/2026 is the 12th of November as well."""
+    return [
+        Quantity(Decimal(int(year) * 10000 + int(month) * 100 + int(day)), "date", 0, 0)
+        for day, month, year in _SLASHED.findall(text)
+    ]
+
+
+_figures_of = keep_readings(1024)(_Figures)
+"""A passage is read once for all statements that cite it."""
+
+
+def missing_figures(statement: str, texts: Sequence[str]) -> list[MissingFigure]:
+    """Return the figures of `statement` that stand in none of `texts`, in order, each once.
+
+    A number without a unit is there where any number with that value is; a unit may be another of its dimension (0.5 g
+    for 500 mg). Numbers of steps and sections, small counts in words, and results of sums that the statement writes out
+    and numbers of names, are no figures of a source.
+    """
+    known = [_figures_of(text) for text in texts]
+    aside = list(_right_sums(statement))
+    missing: dict[str, MissingFigure] = {}
+    for figure in amounts(statement):
+        written = statement[figure.start : figure.end].strip()
+        if _is_own(statement, figure, written) or any(start <= figure.start < end for start, end in aside):
+            continue
+        readings = [figure, *(_day_first(written) if figure.unit == "date" else ())]
+        if not any(_has(one, read, written) for one in known for read in readings) and not _is_dated(figure, known):
+            is_date = figure.unit in CALENDAR
+            missing.setdefault(written, MissingFigure(written, is_date, "" if is_date else _elsewhere(figure, known)))
+    return list(missing.values())
+
+
+def _is_own(statement: str, figure: Quantity, written: str) -> bool:
+    """Tell whether a figure is one of the author's own: a step, a small count in words, an ordinal in words."""
+    if is_step(statement, figure):
+        return True
+    has_digits = any(char.isdigit() for char in written)
+    return not has_digits and (figure.unit == "ordinal" or (not figure.unit and figure.value <= _COUNTED))
+
+
+def _right_sums(statement: str) -> Iterator[tuple[int, int]]:
+    """Yield where results stand of sums written out that are right: "200 × 8% = 16"."""
+    for written in _SUM.finditer(statement) if re.search("[=≈]", statement) else ():
+        value = evaluate(re.sub(r"[^\W\d]{1,3}$", "", written["terms"]))
+        if value is not None and agrees(written["result"], value):
+            yield written.span("result")
+
+
+def _has(known: _Figures, figure: Quantity, written: str) -> bool:
+    """Tell whether a text has a figure."""
+    if figure.unit in CALENDAR:
+        if any(same_date(figure, other) and (date_parts(other)[0] or not _year(figure)) for other in known.dates):
+            return True
+        return figure.unit == "year" and (str(figure.value) in known.runs or figure.value in known.bare)
+    if figure.unit == "decade":
+        return any(_year(other) // 10 == int(figure.value) // 10 for other in known.dates) or (
+            figure.value in known.values or str(figure.value) in known.runs
+        )
+    if figure.unit in ("", "ordinal", "fraction", "clock"):
+        plain = normalise(written).replace(",", "")
+        if "." in plain and any(written.startswith(f"{plain}.") for written in known.digits):
+            return True  # 3.11 of 3.11.2
+        if figure.value in known.values or plain in known.digits or (plain.isdigit() and plain in known.runs):
+            return True
+        if not figure.unit and figure.value * 100 in {q.value for q in known.amounts if q.unit == "%"}:
+            return True
+    return figure.value in known.bare or any(_is_same(figure, o) for o in known.amounts)  # bare: what may be a year too
+
+
+def _year(figure: Quantity) -> int:
+    return date_parts(figure)[0]
+
+
+def _is_dated(figure: Quantity, known: Sequence[_Figures]) -> bool:
+    """Tell whether the texts have a date in two pieces: a day or month without its year, and the year."""
+    year, month, day = date_parts(figure) if figure.unit in ("date", "yearmonth") else (0, 0, 0)
+    if not year or not any(str(year) in one.runs for one in known):
+        return False
+    if not day and any(MONTHS.get(word) == month for one in known for word in one.words):
+        return True
+    return any(date_parts(other)[1:] == (month, day) for one in known for other in one.dates if not _year(other))
+
+
+def _is_same(figure: Quantity, other: Quantity) -> bool:
+    """Tell whether two amounts agree in value and unit; one without a unit agrees with any."""
+    (value, base), (other_value, other_base) = in_base(figure), in_base(other)
+    if is_same_size(figure, other):
+        return True
+    if base == other_base:
+        return _is_close(value, other_value, figure)
+    units = {figure.unit, other.unit}
+    if "" in units or units <= {"%", "pp"} or units <= {"¥", "cny", "jpy"} or units <= {"", "ordinal", "times"}:
+        return _is_close(figure.value, other.value, figure) or (
+            units == {"%", ""} and figure.unit == "%" and figure.value == other.value * 100
+        )
+    if "year" in units and "years" not in units and not units & MONEY:
+        return False
+    return (base.startswith(f"{other_base}/") or other_base.startswith(f"{base}/")) and _is_close(
+        figure.value, other.value, figure
+    )
+
+
+def _is_close(value: Decimal, other: Decimal, figure: Quantity) -> bool:
+    """Tell whether a value is what the statement says: the same, about the same, or rounded as it is shown."""
+    value, other = abs(value), abs(other)
+    if value == other:
+        return True
+    if figure.bound == "~":
+        return abs(value - other) <= other * _TOLERANCE
+    if figure.bound == ">":
+        return value <= other <= value * _REACH
+    if figure.bound == "<":
+        return value / _REACH <= other <= value
+    digits = value.normalize().as_tuple()
+    if len(digits.digits) < 2 or other == 0 or abs(value) == int(abs(value)) < 1_000_000:
+        return False
+    return abs(value - other) * 2 <= Decimal(1).scaleb(int(digits.exponent))  # 1.2 million for 1,234,567
+
+
+def _elsewhere(figure: Quantity, known: Sequence[_Figures]) -> str:
+    """Return how the number of a figure stands in the texts, with another unit."""
+    for one in known:
+        for other in one.amounts:
+            if other.value == figure.value:
+                return one.text[other.start : other.end].strip()
+    return ""

@@ -1,0 +1,112 @@
+"""What code cannot be wrong about in a statement: ids that do not exist, quotations that are not verbatim, and numbers,
+dates and names that none of its passages has. A flag tells a judge where to look; it never changes a text."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from claimcheck.language import CJK, HANGUL, detect, is_cjk
+from claimcheck.text.names import Name, begins_sentence, name_index, names_occur
+from claimcheck.text.quotations import quotations, stands_in, stands_nearly_in
+from deep_research.text.code_spans import code_spans, is_within
+from deep_research.verification.figures import missing_figures
+
+FlagKind = Literal["id", "quotation", "number", "date", "name"]
+_WORDS, _CHARACTERS = 3, 6
+"""From so many words, or characters of a script without spaces, a quotation is one of a source; less is a word that the
+author takes up."""
+_SINGLE_QUOTED = re.compile(r"‘((?:[^‘’\n]|’(?=\w)){8,400}?)’(?!\w)")
+_WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
+_SHOWN = 120
+
+
+class Flag(NamedTuple):
+    """One thing that was looked for and not found: `quote` is how it stands in the statement, `said` tells a judge.
+
+    `is_sure` where nobody need look: an id that does not exist, a quotation that was changed.
+    """
+
+    kind: FlagKind
+    quote: str
+    said: str
+    is_sure: bool = False
+
+
+def flags_of(
+    statement: str, passages: Mapping[str, str | None], question: str = "", known: Sequence[str] = ()
+) -> list[Flag]:
+    """Return what of `statement` stands in none of its texts.
+
+    `passages` holds what each passage it cites tells, with title, heading and date of its source; None for an id that
+    does not exist. `known` are other texts it may draw on (names that were looked up). A statement that cites nothing
+    is held against `known` alone, and not at all without it.
+    """
+    flags = [
+        Flag("id", key, f"the passage {key} does not exist", True) for key, text in passages.items() if text is None
+    ]
+    cited = [text for text in passages.values() if text is not None]
+    if not cited and not known:
+        return flags
+    texts = [text for text in (*cited, *known, question) if text]
+    where = f"the cited {'passages' if any('p' in key for key in passages) else 'sources'}" if cited else "the passages"
+    for quote, is_near in _changed_quotations(statement, texts):
+        shown = quote if len(quote) <= _SHOWN else f"{quote[:_SHOWN]}…"
+        said = f"the quotation “{shown}” is not word for word in any of {where}"
+        flags.append(Flag("quotation", quote, said, is_near))
+    for figure in missing_figures(statement, texts):
+        kind = "date" if figure.is_date else "number"
+        instead = f"; there it is “{figure.there}”" if figure.there else ""
+        flags.append(Flag(kind, figure.written, f"the {kind} {figure.written} is in none of {where}{instead}"))
+    flags += (
+        Flag("name", name.text, f"the name {name.text} is in none of {where}")
+        for name in _missing_names(statement, texts)
+    )
+    return flags
+
+
+def _changed_quotations(statement: str, texts: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the quotations of several words that stand in none of the texts, as far as these are in their language, and
+    whether one stands there nearly so."""
+    code = code_spans(statement)
+    found = [(quoted.text, quoted.start) for quoted in quotations(statement)]
+    found += [(quoted[1], quoted.start(1)) for quoted in _SINGLE_QUOTED.finditer(statement)]
+    for quote, start in sorted(found, key=lambda one: one[1]):
+        if is_within(code, start) or not _is_of_several_words(quote):
+            continue
+        if any(_may_hold(text, quote) for text in texts) and not any(stands_in(quote, text) for text in texts):
+            yield quote, any(stands_nearly_in(quote, text) for text in texts)
+
+
+def _is_of_several_words(quote: str) -> bool:
+    words = _WORD.findall(quote)
+    unspaced = len(re.findall(rf"[{CJK}]", quote))
+    spaced = len(quote.split())
+    return unspaced >= _CHARACTERS if unspaced else spaced >= _WORDS and len(words) >= _WORDS
+
+
+def _may_hold(text: str, quote: str) -> bool:
+    """Tell whether a text is in the script of a quotation: what was translated is not verbatim, and no fault."""
+    if not re.search(rf"[{CJK}]", quote):
+        return True
+    if re.search(rf"[{HANGUL}]", quote):
+        return re.search(rf"[{HANGUL}]", text) is not None
+    return detect(text) == detect(quote)
+
+
+def _missing_names(statement: str, texts: Sequence[str]) -> Iterator[Name]:
+    """Yield the names that stand in none of the texts; in another language than theirs, only identifiers.
+
+    A title in its marks that is no Latin one may be a translation.
+    """
+    whole = "\n".join(texts)
+    language = detect(statement)
+    is_own = any(is_cjk(detect(text)) == is_cjk(language) for text in texts)
+    for name in names_occur(statement, whole).missing:
+        is_title = not name.text.isascii() and statement[name.start] in "《〈『"
+        if is_title or not (is_own or (name.strict and name.text.isascii())):
+            continue
+        # The word that a sentence begins with has a capital whatever it is.
+        first, _, rest = name.text.partition(" ")
+        shorter = name._replace(text=rest, start=name.start + len(first) + 1)
+        if not (rest and begins_sentence(statement, name.start) and name_index(whole).has(shorter)):
+            yield name

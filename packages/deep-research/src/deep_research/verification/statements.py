@@ -1,0 +1,222 @@
+"""A report in Markdown as statements: each sentence, list item and table row, with the passages it cites.
+
+Headings, code, charts, HTML and lists of references state nothing. Blocks are told apart by markdown-it, sentences by
+`text/sentences.py`; both read the text once.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from claimcheck.language import columns
+from claimcheck.lexicon import words
+from claimcheck.text.sentences import sentences
+from deep_research.text.code_spans import code_spans, inline_spans, is_within
+from deep_research.text.rewritten_text import RewrittenText
+from deep_research.verification.citations import Citation, citations
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+StatementKind = Literal["sentence", "item", "row"]
+_SHORT_LABEL = 40
+"""Columns of a bold sentence that only names what the next one is about: **Redis.**"""
+_MARKERS = re.compile(r"(?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>)(?=[ \t\n]|(?<=>)))*[ \t]*(?:\[[ xX]\][ \t]+)?")
+_QUOTE_MARK = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
+_EMPHASIS = re.compile(
+    r"\*\*\*?|~~|(?<!\w)__|__(?!\w)|(?<![\w*])\*(?=\S)|(?<=[^\s*])\*(?![\w*])"
+    r"|</?(?:b|i|u|em|strong|sup|sub|br|mark|small)\s{0,2}/?>",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\((?:[^()\s]|\([^()\s]{0,200}\)){0,1000}(?:\s\"[^\"\n]{0,200}\")?\)")
+_STOPS_BEFORE = re.compile(r"[.!?…。！？][\"'”’」』）)\]*_]{0,4}$")
+_HEADING_MARKS = re.compile(
+    r"^[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?#{1,6}[ \t]*|(?<![ \t])[ \t]++#{1,6}[ \t]*$|\n[ \t>]*+(?:=+|-+)[ \t]*$"
+)
+_CELL_BORDER = re.compile(r"(?<!\\)\|")
+_BOLD_LABEL = re.compile(r"(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__)[.:。：]?\Z")
+
+
+class Statement(NamedTuple):
+    """What a text states at `[start:end]`, citations included; `text` is without citations and marks of emphasis.
+
+    `passages` are the ids it cites. `where` is the heading it stands under, `block` the paragraph, list item or row
+    line around it, `header` the cells of the header of a row's table.
+    """
+
+    text: str
+    passages: tuple[str, ...]
+    start: int
+    end: int
+    kind: StatementKind
+    where: str = ""
+    block: tuple[int, int] = (0, 0)
+    header: tuple[str, ...] = ()
+
+
+def split_statements(text: str, cited: Sequence[Citation] | None = None) -> list[Statement]:
+    """Return the statements of a report in order. `cited` are its citations, where they are no ids of passages."""
+    return list(_Splitter(text, citations(text) if cited is None else cited).statements())
+
+
+def plain_text(text: str) -> str:
+    """Return a stretch of Markdown as it is read: without emphasis, addresses of links and breaks of lines."""
+    text = _LINK.sub(r"\1", text)
+    code = list(inline_spans(text, 0, len(text)))
+    shown = _EMPHASIS.sub(
+        lambda mark: mark[0] if is_within(code, mark.start()) else " " if "br" in mark[0] else "", text
+    )
+    return " ".join(shown.split())
+
+
+def end_of_words(text: str, end: int) -> int:
+    """Return where something is added to a statement that ends at `end`: within the last cell of a row of a table."""
+    return len(text[: end - 1].rstrip()) if text[:end].endswith("|") else end
+
+
+def is_reference_heading(title: str) -> bool:
+    """Return whether a heading stands above the list of what a report cites."""
+    named = re.sub(r"^[\W\d]+|(?<![\W\d])[\W\d]++$", "", title.casefold())
+    return named in _reference_headings()
+
+
+@cache
+def _reference_headings() -> frozenset[str]:
+    return frozenset(word.casefold() for word in words("document.reference_headings"))
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - only where a report is read
+
+    return MarkdownIt("commonmark").enable("table").disable(["inline", "reference", "code"])
+
+
+class _Splitter:
+    """Reads one text; holds where its lines, code and citations are."""
+
+    def __init__(self, text: str, cited: Sequence[Citation]) -> None:
+        self.text = text
+        self.cited = cited
+        self.starts_of_citations = [citation.start for citation in cited]
+        self.code = code_spans(text)
+        self.lines = [0, *(match.end() for match in re.finditer("\n", text)), len(text) + 1]
+
+    def statements(self) -> Iterator[Statement]:
+        """Yield the statements, block by block."""
+        heading, skipped = "", 0
+        items = 0
+        header: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        tokens = _parser().parse(self.text.replace("\r", " ").replace("\x00", " "))
+        for number, token in enumerate(tokens):
+            if token.type == "heading_open":
+                heading = plain_text(_HEADING_MARKS.sub("", self._clean(*self._span(token))[0]))
+                level = int(token.tag[1:])
+                if not skipped or level <= skipped:
+                    skipped = level if is_reference_heading(heading) else 0
+            elif token.type in ("list_item_open", "list_item_close"):
+                items += token.nesting
+            elif skipped:
+                continue
+            elif token.type == "paragraph_open":
+                yield from self._sentences(*self._span(token), "item" if items else "sentence", heading)
+            elif token.type == "tr_open":
+                start, end = self._span(token)
+                if tokens[number + 1].type == "th_open":
+                    cells = tuple(plain_text(cell) for cell in self._cells(start, end))
+                    header = cells, self._ids(start, end)
+                else:
+                    yield from self._row(start, end, heading, header)
+
+    def _span(self, token: "Token") -> tuple[int, int]:
+        """Return where the lines of a block begin and end, without the last line's break."""
+        first, last = token.map or [0, 0]
+        return self.lines[first], min(self.lines[last] - 1, len(self.text))
+
+    def _between(self, start: int, end: int) -> Sequence[Citation]:
+        return self.cited[bisect_left(self.starts_of_citations, start) : bisect_left(self.starts_of_citations, end)]
+
+    def _ids(self, start: int, end: int) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(key for citation in self._between(start, end) for key in citation.ids))
+
+    def _cells(self, start: int, end: int) -> list[str]:
+        """Return the cells of a row of a table, citations left out."""
+        row, _ = self._clean(start, end)
+        row = row.strip().removeprefix("|")
+        cells = _CELL_BORDER.split(row)
+        return [cell.strip().replace("\\|", "|") for cell in (cells[:-1] if not cells[-1].strip() else cells)]
+
+    def _row(
+        self, start: int, end: int, where: str, header: tuple[tuple[str, ...], tuple[str, ...]]
+    ) -> Iterator[Statement]:
+        cells = [plain_text(cell) for cell in self._cells(start, end)]
+        if any(re.search(r"\w", cell) for cell in cells[1:] or cells):
+            ids = tuple(dict.fromkeys((*self._ids(start, end), *header[1])))
+            yield Statement(" | ".join(cells), ids, start, end, "row", where, (start, end), header[0])
+
+    def _clean(self, start: int, end: int) -> tuple[str, RewrittenText]:
+        """Return a block without citations and signs of block quotes, and where everything in it stood."""
+        block = self.text[start:end]
+        gone = [(mark.start() + 1, mark.end(), "") for mark in _QUOTE_MARK.finditer(block)]
+        for citation in self._between(start, end):
+            first = citation.start
+            while first > start and not citation.kept and self.text[first - 1] in " \t":
+                first -= 1
+            gone.append((first - start, citation.end - start, citation.kept))
+        rewritten = RewrittenText(block, sorted(gone))
+        return rewritten.text, rewritten
+
+    def _sentences(self, start: int, end: int, kind: StatementKind, where: str) -> Iterator[Statement]:
+        """Yield the sentences of a paragraph, each with the citations in it and right behind it."""
+        marker = _MARKERS.match(self.text, start, end)
+        begin = marker.end() if marker else start
+        clean, rewritten = self._clean(begin, end)
+        cited = self._between(begin, end)
+        borders = [rewritten.to_new(citation.end - begin) for citation in cited]
+        spans = _sentence_spans(clean, borders)
+        firsts = [first for first, _last in spans]
+        owned: list[list[Citation]] = [[] for _ in spans]
+        for border, citation in zip(borders, cited if spans else (), strict=bool(spans)):
+            owned[max(0, bisect_left(firsts, max(1, border)) - 1)].append(citation)
+        for number, (first, last) in enumerate(spans):
+            own = owned[number]
+            place = begin + rewritten.to_old(first), begin + rewritten.to_old(last - 1) + 1
+            stop = max([place[1], *(citation.end for citation in own)])
+            ids = tuple(dict.fromkeys(key for citation in own for key in citation.ids))
+            if text := plain_text(clean[first:last]):
+                yield Statement(text, ids, min([place[0], *(c.start for c in own)]), stop, kind, where, (start, end))
+
+
+def _sentence_spans(clean: str, borders: Sequence[int]) -> list[tuple[int, int]]:
+    """Return where the sentences of a paragraph stand; a citation behind a full stop ends one as well."""
+    # A sign in front keeps the text from being taken for a list item or table; line breaks are spaces here.
+    flat = "\u200b" + re.sub(r"\s", " ", clean)
+    cuts = {sentence.end - 1 for sentence in sentences(flat)}
+    cuts.update(border for border in borders if _STOPS_BEFORE.search(clean, max(0, border - 8), border))
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for stop in sorted({*cuts, len(clean)}):
+        first, last = start, stop
+        while first < last and clean[first].isspace():
+            first += 1
+        while last > first and clean[last - 1].isspace():
+            last -= 1
+        if last <= first:
+            continue
+        has_words = re.search(r"\w", clean[first:last])
+        if spans and (not has_words or _is_label(clean, spans)):
+            spans[-1] = spans[-1][0], last
+        elif has_words:
+            spans.append((first, last))
+        start = stop
+    return spans
+
+
+def _is_label(clean: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether all there is so far is a short label in bold type, which belongs to the sentence behind it."""
+    first, last = spans[0]
+    said = clean[first:last]
+    return len(spans) == 1 and columns(said) <= _SHORT_LABEL and _BOLD_LABEL.match(said) is not None
