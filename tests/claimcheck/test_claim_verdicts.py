@@ -8,9 +8,9 @@ from claimcheck.claim_verdicts import (
     disproof,
     is_sentence_of,
     verify,
-    verify_against_document,
 )
 from claimcheck.text.error_text import is_error_text
+from deep_research.verification.document_check import check_against_document
 
 DRUG = Evidence(
     "Sotorasib is a covalent inhibitor of KRAS G12C. In the CodeBreaK 100 trial the objective response rate was 37.1% "
@@ -175,8 +175,8 @@ def test_a_sentence_about_an_error_stands_when_a_document_says_it() -> None:
 
 def test_a_whole_document_is_evidence() -> None:
     text = "# Bridge\n\nThe bridge was built in 1893.\n\n## Use\n\n| kind | load (t) |\n|---|---|\n| road | 15 |\n"
-    assert verify_against_document("The bridge was built in 1893.", text).kind == "supported"
-    assert verify_against_document("The bridge was built in 1894.", text).kind == "contradicted"
+    assert check_against_document("The bridge was built in 1893.", text).kind == "supported"
+    assert check_against_document("The bridge was built in 1894.", text).kind == "contradicted"
 
 
 # Claim, evidence, verdict, its code and values, and the codes by which code alone disproves it, and binds a judge.
@@ -235,10 +235,10 @@ def test_a_verdict_says_what_is_wrong(
     claim: str, evidence: Evidence, kind: str, code: str, values: dict[str, str], disproved: str
 ) -> None:
     verdict = verify(claim, [evidence])
-    assert (verdict.kind, "".join(verdict.codes)) == (kind, code)
+    assert (verdict.kind, verdict.code) == (kind, code)
     assert {**verdict.values} == values
     judged = disproof(claim, [evidence])
-    assert "".join(judged.codes if judged else ()) == disproved
+    assert (judged.code if judged else "") == disproved
 
 
 ERRORS = [
@@ -304,7 +304,7 @@ def test_a_passage_must_have_more_of_a_claim_in_one_sentence_than_a_document() -
 
 @pytest.mark.parametrize("evidence", [[], [Evidence("")], [Evidence(" \n")]])
 def test_without_a_text_nothing_is_judged(evidence: list[Evidence]) -> None:
-    assert verify("The board has 80 GB.", evidence).codes == ("no_evidence",)
+    assert verify("The board has 80 GB.", evidence).code == "no_evidence"
 
 
 def test_a_whole_sentence_of_the_evidence_is_verbatim_and_two_are() -> None:

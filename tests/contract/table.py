@@ -77,7 +77,7 @@ What the design documents of the project ask for, where it is built and which te
 without a model (finder) and with a scripted model behind a real HTTP server that speaks the protocol of OpenAI,
 Anthropic, DashScope (OpenAI's, JSON asked for in words) and Ollama; *green* means that the program did then what the row
 says. What a scripted model says is given; what the program makes of it is what is shown. Tests of a row carry its name
-(`test_b7_…`). Paths under `src/deep_research/` are given without that prefix.
+(`test_b7_…`). Paths under `packages/deep-research/src/deep_research/` are given without that prefix.
 """
 
 

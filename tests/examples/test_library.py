@@ -7,9 +7,10 @@ import pytest
 
 from claimcheck.language import detect
 from claimcheck.text.sentences import sentences
+from deep_research.assembly.environment import bundled_library
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-NOTES = sorted((EXAMPLES / "library").iterdir())
+NOTES = sorted(bundled_library().iterdir())
 LANGUAGES = ("en", "zh", "ko")
 QUERY_TYPES = ("list", "comparison", "deep_dive", "general")
 

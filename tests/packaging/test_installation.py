@@ -1,6 +1,7 @@
 """The wheel in an environment that holds what it asks for and nothing of development, and the files for deployment."""
 
 import configparser
+import json
 import os
 import re
 import subprocess
@@ -51,22 +52,62 @@ def link(distribution: metadata.Distribution, site: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of programs of an environment with the wheel and what it requires."""
-    folder = tmp_path_factory.mktemp("installed")
-    wheels = folder / "dist"
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheels)]
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the three wheels."""
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     for name in PACKAGES:
         subprocess.run(build, cwd=ROOT / "packages" / name, check=True, capture_output=True, timeout=100)
+    return folder
+
+
+def environment(folder: Path, wheels: Path, *names: str) -> Path:
+    """Make an environment with the wheels of some packages and what they require; return its folder of programs."""
     venv.create(folder / "venv", with_pip=True)
     programs = folder / "venv" / "bin"
     install = [str(programs / "python"), "-m", "pip", "install", "--no-index", "--no-deps", "--quiet"]
-    subprocess.run([*install, *map(str, wheels.glob("*.whl"))], check=True, capture_output=True, timeout=100)
+    subprocess.run(
+        [*install, *(str(next(wheels.glob(f"{name.replace('-', '_')}-0*.whl"))) for name in names)],
+        check=True,
+        capture_output=True,
+        timeout=100,
+    )
     (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
-    for name, distribution in distributions(REQUIRED, {}).items():
+    required = [one for name in names for one in PROJECTS[name]["project"]["dependencies"]]
+    for name, distribution in distributions(required, {}).items():
         if name not in PACKAGES:
             link(distribution, site)
     return programs
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
+    """The folder of programs of an environment with all three packages and what they require."""
+    return environment(tmp_path_factory.mktemp("installed"), wheels, *PACKAGES)
+
+
+def test_claimcheck_works_alone(wheels: Path, tmp_path: Path) -> None:
+    programs = environment(tmp_path, wheels, "claimcheck")
+    (tmp_path / "bridge.txt").write_text("The bridge was built in 1893 by the city.", "utf-8")
+    for claim, code, said in (("built in 1893 by the city.", 0, "supported"), ("built in 1894.", 2, "1893")):
+        line = [str(programs / "claimcheck"), f"The bridge was {claim}", "bridge.txt"]
+        done = subprocess.run(line, check=False, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+        assert (done.returncode, said in done.stdout) == (code, True), done.stderr
+    line = [str(programs / "claimcheck"), "The bridge was built in 1894.", "-", "--language", "ko", "--json"]
+    text = "The bridge was built in 1893 by the city."
+    done = subprocess.run(line, check=False, capture_output=True, text=True, timeout=60, cwd=tmp_path, input=text)
+    assert json.loads(done.stdout)["reason"].startswith("숫자")
+    line = [str(programs / "claimcheck"), "claim", "no such file"]
+    assert subprocess.run(line, check=False, capture_output=True, timeout=60, cwd=tmp_path).returncode == 3
+
+
+def test_the_library_works_without_the_server_and_says_what_that_is_in(wheels: Path, tmp_path: Path) -> None:
+    programs = environment(tmp_path, wheels, "claimcheck", "deep-research")
+    assert not re.search(r"(?m)^  serve ", command(programs, tmp_path, "--help").stdout)
+    refused = command(programs, tmp_path, "serve")
+    assert (refused.returncode, "pip install deep-research-server" in refused.stderr) == (2, True)
+    refused = command(programs, tmp_path, "list", DEEP_RESEARCH_DATABASE_URL="postgresql://h/d")
+    assert (refused.returncode, "deep-research-server[postgres]" in refused.stderr) == (2, True)
 
 
 def command(installed: Path, home: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -58,7 +58,9 @@ def test_a_run_leaves_nothing_in_the_state_folder_and_replays(url: str, tmp_path
 def test_notes_of_an_earlier_version_are_taken_over(url: str) -> None:
     from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
 
-    files = sorted((resources.files("deep_research.stores") / "migrations").iterdir(), key=lambda file: file.name)
+    files = sorted(
+        (resources.files("deep_research_server.postgres") / "migrations").iterdir(), key=lambda file: file.name
+    )
     earlier = [file for file in files if file.name.endswith(".sql") and file.name < "0005"]
     with psycopg.connect(url) as connection:
         connection.execute("CREATE SCHEMA deep_research")

@@ -26,12 +26,12 @@ KINDS = ("exporters", "readers", "sources")
 _BINARY_FORMATS = ("application/pdf", "application/epub+zip", "application/vnd.openxmlformats-officedocument.")
 """The beginnings of the formats whose files always begin with bytes that prove it."""
 _SHAPING = (
-    "text.cleaning",
-    "text.document_builder",
-    "text.passages",
-    "text.sentences",
-    "i18n.language",
-    "protocol.media_type",
+    "claimcheck.language",
+    "claimcheck.text.cleaning",
+    "claimcheck.text.sentences",
+    "deep_research.protocol.media_type",
+    "deep_research.text.document_builder",
+    "deep_research.text.passages",
 )
 """The modules on which the text of a document and its passages depend."""
 
@@ -136,7 +136,7 @@ def readers_version() -> str:
     """Return a digest of the code that makes text and passages of a file: what other code read is read again."""
     digest = hashlib.sha256(bytes(reads_pictures()))
     files = [file for place in import_module("deep_research.readers").__path__ for file in Path(place).glob("*.py")]
-    files += [Path(str(import_module(f"deep_research.{name}").__file__)) for name in _SHAPING]
+    files += [Path(str(import_module(name).__file__)) for name in _SHAPING]
     for file in sorted(files):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     for name, entry in sorted(_offered("readers").items()):

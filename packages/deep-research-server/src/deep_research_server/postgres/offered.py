@@ -21,7 +21,7 @@ class PostgresDatabase:
 
     @property
     def limits(self) -> SharedLimits:
-        """The limits of the processes on the database."""
+        """Return the limits of the processes on the database."""
         return limits_at(self._url)
 
     def runs(self, owner: str, home: Path) -> PostgresRuns:

@@ -158,7 +158,7 @@ def _migrate(connection: "psycopg.Connection[Any]") -> None:
     connection.execute("CREATE SCHEMA IF NOT EXISTS deep_research")
     connection.execute("CREATE TABLE IF NOT EXISTS deep_research.migrations (name text PRIMARY KEY, at timestamptz)")
     done = {name for (name,) in connection.execute("SELECT name FROM deep_research.migrations").fetchall()}
-    folder = resources.files("deep_research.stores") / "migrations"
+    folder = resources.files("deep_research_server.postgres") / "migrations"
     for file in sorted(folder.iterdir(), key=lambda one: one.name):
         if file.name.endswith(".sql") and file.name not in done:
             connection.execute(file.read_bytes())

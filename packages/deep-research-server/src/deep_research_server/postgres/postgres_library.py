@@ -31,7 +31,7 @@ class TextObjects:
     """The texts at an address such as s3://bucket/folder or file:///srv/texts."""
 
     def __init__(self, url: str) -> None:
-        """Raises ConfigError for an address that no store has, and without the extra."""
+        """Open the store at an address. Raises ConfigError for one that no store has, and without the extra."""
         try:
             import obstore  # noqa: PLC0415 - an extra
             from obstore.store import from_url  # noqa: PLC0415
