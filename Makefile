@@ -34,17 +34,17 @@ check: setup static  ## the same without the tests that start processes
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not process"
 
 static:
-	$(BIN)/ruff check packages tests benchmarks
-	$(BIN)/ruff format --check packages tests benchmarks
+	$(BIN)/ruff check packages tests lab
+	$(BIN)/ruff format --check packages tests lab
 	$(BIN)/lint-imports
 	$(BIN)/basedpyright
 
 lint: setup  ## style only
-	$(BIN)/ruff check packages tests benchmarks
+	$(BIN)/ruff check packages tests lab
 
 fix: setup  ## repair what ruff can repair, and format
-	$(BIN)/ruff check --fix packages tests benchmarks
-	$(BIN)/ruff format packages tests benchmarks
+	$(BIN)/ruff check --fix packages tests lab
+	$(BIN)/ruff format packages tests lab
 
 types: setup  ## pyright
 	$(BIN)/basedpyright
@@ -53,8 +53,8 @@ floors: setup  ## which module may import which
 	$(BIN)/lint-imports
 
 bench: setup  ## the offline benchmarks that need no data set
-	$(BIN)/python benchmarks/index_speed.py
-	$(BIN)/python benchmarks/mutations.py
+	$(BIN)/python lab/index_speed.py
+	$(BIN)/python lab/mutations.py
 
 docs: setup  ## write the generated pages and tables anew: settings, result schema, Python API, sources, prompts
 	$(BIN)/python -m tests.house.documents

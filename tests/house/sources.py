@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("packages", "tests", "benchmarks")
+FOLDERS = ("packages", "tests", "lab")
 MAX_FILE_LINES, MAX_BODY_LINES = 800, 60
 
 

@@ -160,7 +160,7 @@ def test_the_wheel_holds_the_bundled_library_and_the_licence(wheel: Path) -> Non
     ours = {p.relative_to(package.parent).as_posix() for p in package.rglob("*") if p.is_file()}
     assert {name for name in ours if "__pycache__" not in name} <= names
     assert any(name.endswith("/licenses/LICENSE") for name in names)
-    assert not any(name.startswith(("tests/", "benchmarks/")) for name in names)
+    assert not any(name.startswith(("tests/", "lab/")) for name in names)
 
 
 def test_the_package_works_out_of_the_wheel(wheel: Path, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from benchmarks import recordings
+from lab import recordings
 
 from deep_research.data import Document, Found
 from deep_research.errors import SourceError

@@ -1,6 +1,6 @@
 """What a run will cost, before it begins: calls, tokens and dollars from the settings and the model's prices.
 
-The numbers per step are those of the rig (benchmarks/rig.py): a prompt's fixed part, and what grows with
+The numbers per step are those of the rig (lab/rig.py): a prompt's fixed part, and what grows with
 the sections, the searches and the passages that a writer gets.
 """
 

@@ -1,6 +1,6 @@
 """Does the right answer stand in front of the reader? Asks the questions of `answers/` as a user would, without a model.
 
-    python benchmarks/answers.py [--split dev|held] [--only howto,zh,dev-001] [--limit N] [--out FILE] [--baseline]
+    python lab/answers.py [--split dev|held] [--only howto,zh,dev-001] [--limit N] [--out FILE] [--baseline]
 
 Each question is put to `python -m deep_research ask … --docs FOLDER --json` in a process of its own; each corpus has a
 state folder of its own, and its first question is asked twice, so that times are those of a known index. `--baseline`

@@ -1,6 +1,6 @@
 """How well the library finds the passages that answer a question.
 
-    python benchmarks/retrieval.py FOLDER [--corpus FILE --queries FILE]
+    python lab/retrieval.py FOLDER [--corpus FILE --queries FILE]
 
 FOLDER holds `corpus.jsonl` {docid, title, text | sentences} and `queries.jsonl` {qid, question,
 gold_docids, answers?, decomposition?}; names may carry a prefix, and every pair of files is run.

@@ -1,6 +1,6 @@
 """The outside world of the rig, in a process of its own: a scripted model and a search engine, both over HTTP.
 
-    python benchmarks/rig_server.py [--latency 0.25] [--speed 400] [--search-latency 0.15] [--reviewer strict] ...
+    python lab/rig_server.py [--latency 0.25] [--speed 400] [--search-latency 0.15] [--reviewer strict] ...
 
 Prints a line of JSON with the addresses: `model` (OpenAI-compatible) and `web`. The web answers like Tavily
 (`POST /search`, `POST /extract`), like SearXNG (`GET /search?q=…`), like a custom retriever of gpt-researcher

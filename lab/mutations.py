@@ -1,7 +1,7 @@
-"""Does the check see what was changed in a statement: python benchmarks/mutations.py [--texts LANG=FILE ...].
+"""Does the check see what was changed in a statement: python lab/mutations.py [--texts LANG=FILE ...].
 
-Without `--texts` the passages of benchmarks/changes/*.toml are used: each sentence of a passage and each rewording is
-true, each changed claim is not. With `--texts` sentences of real text are changed by benchmarks/changes/tables.toml;
+Without `--texts` the passages of lab/changes/*.toml are used: each sentence of a passage and each rewording is
+true, each changed claim is not. With `--texts` sentences of real text are changed by lab/changes/tables.toml;
 FILE holds JSON lines {title, text}, LANG is en, zh, ja or ko. What to change is chosen from these tables alone, never by
 the code that is measured. Each claim is held against its passage.
 

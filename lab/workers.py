@@ -1,6 +1,6 @@
 """Let several workers carry out a queue of runs while they are killed one after the other, and count what came of it.
 
-    python benchmarks/workers.py --workers 3 --runs 60 --every 4
+    python lab/workers.py --workers 3 --runs 60 --every 4
 
 A real PostgreSQL from a wheel, worker processes by the command, runs without a model over a small folder. With
 `--owners 50,5` two owners queue as many runs; `--away 20` stops the database for so many seconds in between.

@@ -1,6 +1,6 @@
 """What a run of 5 sections costs through the front door: calls, tokens, time over its critical path, CPU, stalls.
 
-    python benchmarks/rig.py [--only content,strict] [--repeat 1] [--peer /path/to/python]
+    python lab/rig.py [--only content,strict] [--repeat 1] [--peer /path/to/python]
 
 Whole runs, with graph, journal and checkpoints on disk, against a scripted model and a search engine with Tavily's
 interface in a process of their own (rig_server.py), over HTTP. Each scenario runs in a new process, from the library

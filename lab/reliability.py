@@ -1,6 +1,6 @@
 """What becomes of a run when its model, its context or its searches fail; docs/measured.md has the figures.
 
-    python benchmarks/reliability.py [--rate 0.2] [--seed 7]
+    python lab/reliability.py [--rate 0.2] [--seed 7]
 
 Whole runs over real HTTP, against the scripted provider on two wires (OpenAI's and Anthropic's), over
 twelve notes written here. Each row is one fault at `--rate` of the calls, and beside them: one section's

@@ -1,6 +1,6 @@
 """Measure how soon the page can be used, and how much it loads: a new browser profile each time, a real server process.
 
-    python benchmarks/page_load.py --times 9
+    python lab/page_load.py --times 9
 
 Prints one line of JSON: bytes of the first load, milliseconds until the question can be typed (median, longest, and of
 the first visitor of the server), and the load of the machine.

@@ -1,6 +1,6 @@
 """Make the office folder of the questions: notes of a small ferry operator, the same files every time.
 
-    python benchmarks/answers/make_office.py FOLDER
+    python lab/answers/make_office.py FOLDER
 
 Markdown, CSV, JSON Lines, XLSX, DOCX, PPTX and a mail, in English, Chinese, Korean and Japanese. People, prices and
 dates are invented; `verify.py` checks that the questions about them are answered here.

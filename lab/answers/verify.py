@@ -1,6 +1,6 @@
 """Check the questions: each quote stands in its file, each pattern matches a quote, the halves are disjoint and alike.
 
-    python benchmarks/answers/verify.py [--scratch FOLDER]
+    python lab/answers/verify.py [--scratch FOLDER]
 
 Corpora whose package is not installed are named and left out. Exit code 1 if anything is wrong.
 """

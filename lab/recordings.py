@@ -1,6 +1,6 @@
 """Parses recorded answers of the web APIs and prints one line for each: hits or error, and fields filled.
 
-    python benchmarks/recordings.py [FOLDER]
+    python lab/recordings.py [FOLDER]
 
 FOLDER holds one folder per API with bodies and a `NAME.meta.json` beside each (status, headers, address); the
 default is `../shared/recordings` beside the repository. The last line is one JSON object of figures.

@@ -1,6 +1,6 @@
 """Kill runs at random moments, several times each, and count at the servers what is asked for again.
 
-    python benchmarks/kills.py --runs 10 --kills 3 --seed 7 [--postgres]
+    python lab/kills.py --runs 10 --kills 3 --seed 7 [--postgres]
 
 The command works with a scripted model, a web search like Tavily's with its extraction, and pages, all real servers on
 127.0.0.1. A request counts as answered when its answer was sent 50 ms before the kill; none of those may come again.

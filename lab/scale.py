@@ -1,6 +1,6 @@
 """What a run costs in PostgreSQL, how fast the queue is, and what follows for 10, 1,000 and 100,000 runs a day.
 
-    python benchmarks/scale.py [--queued 2000] [--simulate 2000]
+    python lab/scale.py [--queued 2000] [--simulate 2000]
 
 A run with the scripted model, searches and pages on 127.0.0.1, its rows, bytes, transactions and CPU seconds counted by
 the database and the operating system; then as many queued jobs that do nothing, taken by one worker. Prints JSON.

@@ -1,4 +1,4 @@
-"""Does the offline scorer see whether a page supports a claim: python benchmarks/support.py FILE.
+"""Does the offline scorer see whether a page supports a claim: python lab/support.py FILE.
 
 FILE holds JSON lines {id, label (supported, partially_supported, not_supported), claim, claim_title,
 claim_section, claim_context, supporting_sentences (one list of indices per annotator), evidence

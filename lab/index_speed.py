@@ -1,6 +1,6 @@
 """How long it takes to index a large library and to ask it, and how much memory that needs.
 
-    python benchmarks/index_speed.py [--passages 100000] [--questions 200] [--file PATH]
+    python lab/index_speed.py [--passages 100000] [--questions 200] [--file PATH]
 
 The text is made here: words of a Zipfian vocabulary of 200,000 (as in natural text, a few words
 make up half of it) in sentences with names of people and places, under titles. Questions have 8 to

@@ -1,6 +1,6 @@
 """Try what a machine does to a state folder: two processes at it, a full disk, no right to write, a clock that jumps.
 
-    python benchmarks/home_faults.py        (as root on Linux; the clock needs Debian's libfaketime)
+    python lab/home_faults.py        (as root on Linux; the clock needs Debian's libfaketime)
 
 The command works without a model over four small notes. Each try must end with a report, or with one line that says what
 is wrong, without a traceback and without a lost run: once the fault is gone, `resume` comes to the same report.
