@@ -232,18 +232,35 @@ def test_who_researches_a_whole_question_writes_in_the_same_conversation_and_los
     assert_presentable(ran)
 
 
+def _long_notes(folder: Path, tests: int) -> Path:
+    notes = engines(folder)
+    for name in ("alpha", "beta", "gamma"):
+        told = "\n\n".join(
+            f"In test {n} the {name.title()} engine ran for {n} hours. {'It ran well. ' * 40}" for n in range(tests)
+        )
+        (notes / f"{name}.md").write_text(f"{(notes / f'{name}.md').read_text()}\n\n{told}\n")
+    return notes
+
+
 def test_what_the_writer_looks_up_takes_nothing_from_what_it_was_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    notes = engines(tmp_path / "notes")
-    for name in ("alpha", "beta", "gamma"):
-        tests = "\n\n".join(
-            f"In test {n} the {name.title()} engine ran for {n} hours. {'It ran well. ' * 40}" for n in range(30)
-        )
-        (notes / f"{name}.md").write_text(f"{(notes / f'{name}.md').read_text()}\n\n{tests}\n")
+    notes = _long_notes(tmp_path / "notes", tests=30)
     script = ScriptedResearcher(sections=PLAN, sentences=12, opens=3, look_ups=[f"test {n} hours" for n in range(9)])
     with served(monkeypatch, script) as provider:
         research(tmp_path, docs=[notes], max_context_tokens=6_000)
     writer = conversations(provider, script)["writer "]
     assert len(writer) > 5
     assert all(request[:2] == writer[0] for request in writer)
+
+
+@pytest.mark.parametrize(("told", "is_whole"), [({}, False), ({"max_context_tokens": 200_000}, True)])
+def test_a_window_that_is_told_is_believed_and_else_what_is_known_of_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: dict[str, int], *, is_whole: bool
+) -> None:
+    script = ScriptedResearcher(sections=PLAN, sentences=4, opens=9)
+    with served(monkeypatch, script) as provider:
+        docs = [_long_notes(tmp_path / "notes", tests=60)]
+        research(tmp_path, docs=docs, workflow="loop", model_name="qwen-max", **told)  # known: 30,720 tokens
+    (writing, *_) = conversations(provider, script)["writer "]
+    assert ("no longer shown" not in str(writing)) is is_whole

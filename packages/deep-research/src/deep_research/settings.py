@@ -96,7 +96,11 @@ class Settings(BaseModel):
         le=3600,
     )
     max_context_tokens: int = _setting(
-        100_000, "models", "Context window of the model, in tokens.", ge=4_000, le=10_000_000
+        100_000,
+        "models",
+        "Context window of the model, in tokens. Unless it is set, what is known of the model (128,000 of unknown ones).",
+        ge=4_000,
+        le=10_000_000,
     )
     research_max_tokens: int = _setting(
         10_000, "models", "Maximum output of a planning or research call, in tokens.", advanced=True, ge=256, le=200_000

@@ -162,7 +162,8 @@ def open_reasoner(
     complete = _watched(PaidCalls(client, journal, settings), watch)
     named = {role: (roles.get(role) or first).model for role in get_args(Role)}
     info = ReasonerInfo(kind="model", provider=first.provider, models=named)
-    context = min(settings.max_context_tokens, first.family.context_tokens)
+    is_told = "max_context_tokens" in settings.model_fields_set
+    context = settings.max_context_tokens if is_told else first.family.context_tokens
     most = min(settings.report_max_tokens, (roles.get("report") or first).family.output_tokens)
     settings = settings.model_copy(update={"report_max_tokens": most})
     reasoner = model_reasoner(
