@@ -187,7 +187,7 @@ def prompts_page() -> str:
     page = (DOCS / "prompts.md").read_text("utf-8")
     known = [name for name in re.findall(r"(?m)^\| `(\w+)` \|", page) if name in prompts.names()]
     rows = [
-        f"| `{name}` | {prompt.purpose} | {', '.join(f'`{variable}`' for variable in sorted(prompt.variables))} |\n"
+        f"| `{name}` | {prompt.purpose} | {', '.join(f'`{variable}`' for variable in sorted(prompts.variables(name)))} |\n"
         for name in dict.fromkeys([*known, *prompts.names()])
         for prompt in [prompts.load(name)]
     ]

@@ -116,8 +116,8 @@ def test_a_broken_prompt_file_of_the_user_stops_a_run_before_a_model_is_asked(
 ) -> None:
     folder = tmp_path / "home" / "prompts"
     folder.mkdir(parents=True)
-    (folder / "write.md").write_text("---\nvariables: title\n---\nWrite.", "utf-8")
-    with served(monkeypatch) as provider, pytest.raises(ConfigError, match=r"write\.md.*line 2"):
+    (folder / "write.md").write_text("---\npurpose: mine\n---\nWrite {{ colour }}.", "utf-8")
+    with served(monkeypatch) as provider, pytest.raises(ConfigError, match=r"write\.md.*line 4"):
         research(tmp_path)
     assert not provider.calls
 

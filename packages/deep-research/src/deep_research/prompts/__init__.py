@@ -1,7 +1,7 @@
-"""Prompts: one Markdown file each, with a header that names its purpose and variables.
+"""Prompts: one Markdown file each, with a header that names its purpose.
 
-Rendering is strict: a missing or unknown variable is an error, not an empty hole. A file of the same
-name in the user's prompt folder replaces ours.
+Rendering is strict: a variable that nobody gives is an error, not an empty hole. A file of the same name in the user's
+prompt folder replaces ours, and may use what ours uses.
 """
 
 import hashlib
@@ -17,11 +17,10 @@ from deep_research.errors import ConfigError
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt as written: its purpose, the variables it takes, and its template."""
+    """A prompt as written: its purpose and its template."""
 
     name: str
     purpose: str
-    variables: frozenset[str]
     template: str
 
     @property
@@ -38,9 +37,7 @@ def names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=128)
 def load(name: str, folder: Path | None = None) -> Prompt:
-    """Return the prompt `name`, the user's when `folder` has one. Raises ConfigError when there is none or its
-    header is broken.
-    """
+    """Return the prompt `name`, the user's when `folder` has one. Raises ConfigError when there is none."""
     own = folder / f"{name}.md" if folder else None
     if own is not None and own.is_file():
         text = _text_of(own)
@@ -82,15 +79,21 @@ def _check_file(path: Path, folder: Path) -> None:
         raise _broken(path, first + error.lineno, f"{error.message}") from error
     except TemplateError as error:
         raise _broken(path, _line(path, "include"), str(error)) from error
-    used = meta.find_undeclared_variables(tree)
     if path.stem in names():
-        ours = load(path.stem).variables
-        if missing := ours - prompt.variables:
-            raise _broken(path, _line(path, "variables"), f"its header lacks the variable {min(missing)!r}")
-        if unknown := (used | prompt.variables) - ours:
-            raise _broken(path, _line(path, min(unknown)), f"there is no variable {min(unknown)!r} in this prompt")
-    elif unknown := used - prompt.variables:
-        raise _broken(path, _line(path, min(unknown)), f"its header lacks the variable {min(unknown)!r}")
+        ours = variables(path.stem)
+        if unknown := meta.find_undeclared_variables(tree) - ours:
+            why = f"there is no variable {min(unknown)!r} in this prompt, only {', '.join(sorted(ours))}"
+            raise _broken(path, _line(path, min(unknown)), why)
+
+
+@lru_cache(maxsize=32)
+def variables(name: str) -> frozenset[str]:
+    """Return the variables of a prompt of ours, with those of the prompts that it includes."""
+    from jinja2 import meta  # noqa: PLC0415 - only when a model thinks
+
+    tree = _environment(None).parse(load(name).template)
+    inner = (variables((file or "").removesuffix(".md")) for file in meta.find_referenced_templates(tree))
+    return frozenset(meta.find_undeclared_variables(tree)).union(*inner)
 
 
 def _line(path: Path, word: str) -> int:
@@ -106,24 +109,18 @@ def _broken(path: Path, line: int, why: str) -> ConfigError:
 
 def _parse(name: str, text: str) -> Prompt:
     head, mark, template = text.removeprefix("---\n").partition("\n---\n")
+    if not mark or not text.startswith("---\n"):
+        return Prompt(name, "", text)
     fields = dict(line.split(":", 1) for line in head.splitlines() if ":" in line)
-    if not mark or not text.startswith("---\n") or "variables" not in fields:
-        message = f"The prompt {name!r} needs a header: ---, purpose: …, variables: a, b, ---."
-        raise ConfigError(message, setting="prompt", value=name)
-    variables = frozenset(v.strip() for v in fields["variables"].split(",") if v.strip())
-    return Prompt(name, fields.get("purpose", "").strip(), variables, template)
+    return Prompt(name, fields.get("purpose", "").strip(), template)
 
 
 def render(name: str, *, folder: Path | None = None, **values: Any) -> str:
     """Return the prompt `name` with `values` filled in, white space at its ends removed.
 
-    Raises ConfigError when the values are not exactly the variables of its header, or the template is broken.
+    Raises ConfigError when a variable has no value, or the template is broken.
     """
     prompt = load(name, folder)
-    if missing := prompt.variables - values.keys():
-        raise ConfigError(f"The prompt {name!r} lacks {sorted(missing)}.", setting="prompt", value=name)
-    if unknown := values.keys() - prompt.variables:
-        raise ConfigError(f"The prompt {name!r} takes no {sorted(unknown)}.", setting="prompt", value=name)
     from jinja2 import TemplateError  # noqa: PLC0415 - only when a model thinks
 
     try:
