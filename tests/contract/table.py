@@ -16,12 +16,10 @@ _NAMES = {"E1 (with E2)": "e1", "E1 (MCP)": "e1_mcp"}
 
 
 class Row(NamedTuple):
-    """A row: its id, what must be seen, where it is built, which tests hold it as well, and its check."""
+    """A row: its id, what must be seen, and its check."""
 
     id: str
     says: str
-    built_in: str
-    held_by: str
     check: Callable[[Scenes], None]
 
 
@@ -32,7 +30,7 @@ def rows() -> list[Row]:
     for row in told:
         name = _NAMES.get(row["id"], row["id"].lower())
         module = next(m for m in (front_rows, sections_rows, other_rows) if hasattr(m, name))
-        found.append(Row(row["id"], row["says"], row["built_in"], row["held_by"], getattr(module, name)))
+        found.append(Row(row["id"], row["says"], getattr(module, name)))
     return found
 
 
@@ -59,12 +57,12 @@ def page_of(results: Mapping[str, Mapping[str, str]]) -> str:
     marks = " | ".join(name for name in results)
     lines = [
         head,
-        f"| row | what must be seen | {marks} | built in | held by |",
-        f"|---|---|{'---|' * len(results)}---|---|",
+        f"| row | what must be seen | {marks} |",
+        f"|---|---|{'---|' * len(results)}",
     ]
     for row in rows():
         cells = " | ".join("green" if not result.get(row.id, "not run") else "**not**" for result in results.values())
-        lines.append(f"| {row.id} | {row.says} | {cells} | {row.built_in} | {row.held_by} |")
+        lines.append(f"| {row.id} | {row.says} | {cells} |")
     return "\n".join(lines) + f"\n\nBeyond the rows,{promises}"
 
 
@@ -73,11 +71,10 @@ _HEAD = """# The contract, row by row
 Written by `make contract` (`python -m tests.contract`), which runs every row; do not edit by hand. The texts of the rows
 stand in `tests/contract/rows.toml`, the checks beside it.
 
-What the design documents of the project ask for, where it is built and which tests would fail without it. Each row is run
-without a model (finder) and with a scripted model behind a real HTTP server that speaks the protocol of OpenAI,
-Anthropic, DashScope (OpenAI's, JSON asked for in words) and Ollama; *green* means that the program did then what the row
-says. What a scripted model says is given; what the program makes of it is what is shown. Tests of a row carry its name
-(`test_b7_…`). Paths under `packages/deep-research/src/deep_research/` are given without that prefix.
+What the design documents of the project ask for. Each row is run without a model (finder) and with a scripted model
+behind a real HTTP server that speaks the protocol of OpenAI, Anthropic, DashScope (OpenAI's, JSON asked for in words) and
+Ollama; *green* means that the program did then what the row says. What a scripted model says is given; what the program
+makes of it is what is shown. Further tests of a row carry its name (`test_b7_…`).
 """
 
 
