@@ -42,7 +42,7 @@ class Observation(Noun):
     `found` counts the sources that answered, `new` those that the run had not seen before. `failed` names what could
     not be reached, and `failure` says why the first of it could not; the gaps are in the run's log. `text` is what
     came of it in words: where the text goes on, the notes that a delegation brought, or why nothing was done. What the
-    run had opened before is `free`: it counts for no call.
+    run had opened before, or could not open, is `free`: it counts for no call.
     """
 
     action: str
@@ -77,12 +77,20 @@ class Turn(Noun):
 
 def tool_calls_made(turns: Iterable[Turn]) -> int:
     """Return how many calls of tools were made since the last notes, without those that were free."""
-    made = 0
+    recent = _since_notes(turns)
+    return sum(action.counts for turn in recent for action in turn.actions) - free_calls_made(recent)
+
+
+def free_calls_made(turns: Iterable[Turn]) -> int:
+    """Return how many calls since the last notes were free."""
+    return sum(seen.free for turn in _since_notes(turns) for seen in turn.observations)
+
+
+def _since_notes(turns: Iterable[Turn]) -> list[Turn]:
+    recent: list[Turn] = []
     for turn in turns:
-        if turn.said:
-            made = 0
-        made += sum(action.counts for action in turn.actions) - sum(seen.free for seen in turn.observations)
-    return made
+        recent = [turn] if turn.said else [*recent, turn]
+    return recent
 
 
 class Span(Noun):

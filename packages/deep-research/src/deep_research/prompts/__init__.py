@@ -142,6 +142,8 @@ def _environment(folder: Path | None) -> Any:
         return load(name.removesuffix(".md"), folder).template
 
     # The output is text for a model, not HTML: text is made safe where it is fenced.
-    return Environment(  # noqa: S701
+    made = Environment(  # noqa: S701
         undefined=StrictUndefined, loader=FunctionLoader(included), trim_blocks=False, keep_trailing_newline=False
     )
+    made.filters["bullets"] = lambda lines: "\n".join(f"- {line}" for line in lines)
+    return made

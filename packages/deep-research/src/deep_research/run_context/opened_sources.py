@@ -22,9 +22,9 @@ class OpenedSources:
         self._told[section].add(source)
         return is_known
 
-    def has(self, source: str, section: str) -> bool:
-        """Return whether another section has opened a source."""
-        return self._by.get(source, section) != section
+    def has(self, source: str) -> bool:
+        """Return whether the run has opened a source."""
+        return source in self._by
 
     def news_for(self, section: str, library: Library) -> str:
         """Return in words what others have opened since the section was told last; "" for nothing."""

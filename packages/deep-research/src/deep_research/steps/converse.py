@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from deep_research.data import Move, Turn, tool_calls_made
+from deep_research.data import Move, Turn
 from deep_research.run_context.context import RunContext
 from deep_research.steps import search
 from deep_research.steps.research import within_calls
@@ -21,9 +21,8 @@ async def converse(ctx: RunContext, next_move: NextMove, *, most: int) -> tuple[
         move = await next_move(turns)
         if not move.actions:
             return move, turns
-        left = most - tool_calls_made(turns)
         wanted = [a for a in move.actions if a.name != "research_complete"]
-        actions = tuple(within_calls(ctx, wanted, left))
+        actions = tuple(within_calls(ctx, wanted, turns, most))
         if any(a.name != "unknown" for a in actions):
             turns.append(Turn(actions=actions, observations=tuple(await search.perform(ctx, actions))))
         elif turns and turns[-1].remarks:

@@ -117,7 +117,7 @@ async def seen_once(ctx: RunContext, what: str, look: Callable[[], list[str]]) -
 
 def _failed(ctx: RunContext, action: Action, error: Exception) -> Observation:
     gap = ctx.report_failure(action.source, error, source=PLACE)
-    return Observation(action=action.id, failed=(PLACE,), failure=gap.why)
+    return Observation(action=action.id, failed=(PLACE,), failure=gap.why, free=True)
 
 
 async def _named(ctx: RunContext, wanted: str) -> tuple[str, str]:

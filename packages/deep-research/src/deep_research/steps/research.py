@@ -3,7 +3,17 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from deep_research.data import Action, Brief, Move, Observation, Passage, Section, Turn, tool_calls_made
+from deep_research.data import (
+    Action,
+    Brief,
+    Move,
+    Observation,
+    Passage,
+    Section,
+    Turn,
+    free_calls_made,
+    tool_calls_made,
+)
 from deep_research.events import SectionWritten
 from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
@@ -40,14 +50,19 @@ async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequ
     if _reached_nothing(ctx, turns):
         return Move()  # other words for the same search would reach nothing either
     move = await ctx.reasoner.next_move(section, brief, turns, ctx.library)
-    left = section.calls(ctx.settings.max_tool_calls_per_researcher) - tool_calls_made(turns)
-    return move.model_copy(update={"actions": tuple(within_calls(ctx, move.actions, left))})
+    most = section.calls(ctx.settings.max_tool_calls_per_researcher)
+    return move.model_copy(update={"actions": tuple(within_calls(ctx, move.actions, turns, most))})
 
 
-def within_calls(ctx: RunContext, actions: Iterable[Action], left: int) -> Iterator[Action]:
-    """Yield the actions that `left` calls allow; the others as calls that are answered and not made."""
+def within_calls(ctx: RunContext, actions: Iterable[Action], turns: Sequence[Turn], most: int) -> Iterator[Action]:
+    """Yield the actions that `most` calls allow after `turns`, and as many free ones; the others as calls not made."""
+    left, free = most - tool_calls_made(turns), most - free_calls_made(turns)
     for action in actions:
-        left -= action.counts and not search.is_free(ctx, action)
+        if action.counts and free > 0 and search.is_free(ctx, action):
+            free -= 1
+            yield action
+            continue
+        left -= action.counts
         if left >= 0 or not action.counts:
             yield action
         else:

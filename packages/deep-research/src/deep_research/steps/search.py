@@ -67,8 +67,8 @@ async def perform(ctx: RunContext, actions: Sequence[Action]) -> list[Observatio
 
 
 def is_free(ctx: RunContext, action: Action) -> bool:
-    """Return whether an action reaches nothing new: what the run has read, or a colleague has opened."""
-    known = action.name == "open" and ctx.outside.opened.has(action.source.partition("p")[0], section_worked_at())
+    """Return whether an action reaches nothing new: it opens what the run has opened, or searches there."""
+    known = action.name == "open" and ctx.outside.opened.has(action.source.partition("p")[0])
     return known or (action.name == "search" and action.source == LIBRARY)
 
 

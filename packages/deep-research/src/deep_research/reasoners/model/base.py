@@ -131,7 +131,11 @@ class ModelReasonerBase:
             "task",
             question=clean(brief.question or brief.title),
             brief=brief_text(brief),
-            sections=[s for s in brief.sections if s.title != section.title],
+            sections=[
+                f"{s.title}: {s.description}" if s.description else s.title
+                for s in brief.sections
+                if s.title != section.title
+            ],
             section=section.model_copy(update={"queries": planned}),
             language=language_of(brief),
             template=self._mcp_prompt,

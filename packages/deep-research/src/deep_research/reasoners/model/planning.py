@@ -57,8 +57,8 @@ class Planning(ModelReasonerBase):
             rounds=rounds,
             max_rounds=self._limits.clarification_rounds,
             language=language_name(question.language),
-            template=template,
-            terms=[_shown_term(term) for term in terms],
+            template=_told_template(template) if template else "",
+            terms="\n".join(_told_term(term) for term in terms),
             places="; ".join(self._places),
         )
 
@@ -135,7 +135,7 @@ class Planning(ModelReasonerBase):
                 output_format=analysis.output_format,
                 focus=decision.research_focus,
                 assumptions=decision.assumptions,
-                entities=discovery.entities if discovery else (),
+                entities=[_told_item(item) for item in discovery.entities] if discovery else (),
                 passages=shown,
                 max_sections=self._limits.sections,
                 depth=self._depth,
@@ -277,12 +277,29 @@ def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for text in texts if (line := " ".join(text.split()))))
 
 
-def _shown_turns(history: Sequence[Message]) -> list[Message]:
+def _shown_turns(history: Sequence[Message]) -> str:
     """Return the last turns of a conversation: what a report quoted in them cannot forge delimiters."""
-    return [m.model_copy(update={"text": clean(m.text)[:_TURN_CHARS]}) for m in history[-_TURNS:]]
+    return "\n".join(f"{m.role}: {clean(m.text)[:_TURN_CHARS]}" for m in history[-_TURNS:])
 
 
-def _shown_term(term: Term) -> dict[str, object]:
-    """Return a looked-up term with the text that uses it between delimiters."""
-    text = f'<source title="{clean(term.title)}">\n{clean(term.meaning)}\n</source>' if term.found else ""
-    return {"name": clean(term.term), "passage": text, "searched": term.searched}
+def _told_term(term: Term) -> str:
+    """Return what became of a term that was looked up, with the text that uses it between delimiters."""
+    name = f'"{clean(term.term)}"'
+    if term.found:
+        return f'{name} was found:\n<source title="{clean(term.title)}">\n{clean(term.meaning)}\n</source>'
+    return f"{name} was not found anywhere." if term.searched else f"{name} could not be looked up."
+
+
+def _told_template(template: Template) -> str:
+    """Return what a template suggests, and what it asks when something is missing."""
+    asked = (
+        f"to ask when the {one.missing_info} is missing: {one.question}"
+        + (f" ({'; '.join(one.options)})" if one.options else "")
+        for one in template.clarifications
+    )
+    return "\n".join([*(f"- {point}" for point in template.focus), *asked])
+
+
+def _told_item(item: DiscoveredItem) -> str:
+    kind = f" ({item.category})" if item.category else ""
+    return f"{item.name}{kind}: {item.brief} (priority {item.priority})"
