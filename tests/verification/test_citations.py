@@ -85,3 +85,15 @@ def test_many_different_ids_side_by_side_are_read_in_bounded_time(part: str) -> 
     (one,) = citations(text)
     assert len(one.ids) == 40_000
     assert time.process_time() - begun < 8  # joined one by one they take the square: minutes
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("两倍 [s141]（默认 1h [s142]，建议）。", ["s141", "s142"]),
+        ("As said [s7] (unless noted).", ["s7"]),
+        ("See [s7](https://x.example/z).", []),
+    ],
+)
+def test_a_whole_source_is_cited_also_before_words_in_parentheses(text: str, ids: list[str]) -> None:
+    assert [key for one in citations(text) for key in one.ids] == ids

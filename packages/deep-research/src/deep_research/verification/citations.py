@@ -31,7 +31,7 @@ _LIST = re.compile(rf"(?<![A-Za-z0-9]){_ID}(?:{_MORE})*(?![A-Za-z0-9])")
 _ENTRY = re.compile(
     r"(?:(?P<range>[-–—―~〜～])\s*)?(?:[sS](?P<source>\d{1,7}))?(?:[ ,.:_-]{0,2}[pP])?(?P<passage>(?<=[pP])\d{1,7}|(?<![sS])(?<!\d)\d{1,7})"
 )
-_SOURCES = re.compile(r"\[\^?\s{0,2}(s\d{1,7}(?:\s{0,2}[,;]\s{0,2}s\d{1,7})*)\s{0,2}\](?!\()")
+_SOURCES = re.compile(r"\[\^?\s{0,2}(s\d{1,7}(?:\s{0,2}[,;]\s{0,2}s\d{1,7})*)\s{0,2}\]")
 """Whole sources in place of passages: `[s7]`."""
 _LABEL = re.compile(
     rf"(?:{any_word('statement.citation_patterns')}|ids?|refs?|\d{{1,3}}†)\s{{0,2}}[:.]?\s{{0,2}}$", re.IGNORECASE
@@ -65,7 +65,7 @@ def citations(text: str) -> list[Citation]:
     """Return the citations of `text` in order; those that stand side by side are one."""
     plain = text.translate(_PLAIN)
     spans = code_spans(text)
-    whole = (m for m in _SOURCES.finditer(plain) if not is_within(spans, m.start()))
+    whole = (m for m in _SOURCES.finditer(plain) if not (is_within(spans, m.start()) or _LINK.match(text, m.end())))
     sources = (Citation(m.start(), m.end(), tuple(re.findall(r"s\d+", m[1]))) for m in whole)
     found = chain(_lists(text, plain, spans), sources)
     groups: list[list[Citation]] = []
