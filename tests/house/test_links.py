@@ -30,3 +30,13 @@ def test_every_link_between_pages_leads_to_a_file_and_a_heading() -> None:
 
 def test_the_readme_fits_a_screen() -> None:
     assert (ROOT / "README.md").read_text("utf-8").count("\n") <= 80
+
+
+_FILE = re.compile(r"`((?:[a-z_]+/)+[a-z_.]+\.(?:py|md|toml))`")
+
+
+def test_every_file_that_a_page_names_is_there() -> None:
+    roots = [ROOT, ROOT / "docs", *ROOT.glob("packages/*/src"), *ROOT.glob("packages/*/src/*")]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    named = {(page.name, name) for page in pages for name in _FILE.findall(page.read_text("utf-8"))}
+    assert {row for row in named if not any((root / row[1]).exists() for root in roots)} == set()
