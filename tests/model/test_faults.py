@@ -22,9 +22,9 @@ def test_a_fifth_of_the_calls_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ran = research(tmp_path, wire=wire, **({"model_name": "claude-sonnet-5"} if wire == "anthropic" else {}))
     assert any(call.fault == fault for call in provider.calls)
     assert_presentable(ran)
-    assert ran.report.answered
-    assert any(section.notes for section in ran.report.sections)
     failed = {gap.what for gap in ran.report.gaps}
+    assert ran.report.answered or "report" in failed
+    assert any(section.notes for section in ran.report.sections)
     assert standing(ran.report) or failed & {"judge", "report", "model"}
     # A plan that the model refused is made without it, and said; that one may need fewer sections.
     assert len(ran.report.sections) >= (1 if "plan" in failed else len(ENGINES))

@@ -246,7 +246,7 @@ def test_an_edit_that_does_not_fit_is_asked_for_once_more_and_then_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def revise(request: Request) -> Reply:
-        again = "could not be made" in request["messages"][-1]["text"]
+        again = "Not made, because" in request["messages"][-1]["text"]
         old = citing(request, FALSE) if again else "These words stand nowhere."
         return Reply(data={"edits": [{"problems": [1], "old": old, "new": ""}], "rejected": []})
 

@@ -98,8 +98,8 @@ class Writing(ModelReasonerBase):
     ) -> list[ModelMessage]:
         """Return the writer's conversation so far within `budget` tokens; passages are cut before notes.
 
-        Who has researched the whole question itself goes on in that conversation; what of it no longer fits has shrunk
-        to names, and the passages of its notes are shown again.
+        Who has researched the whole question itself goes on in that conversation. Where it no longer fits it has shrunk
+        to names; then question and brief are told again, with the passages of its notes.
         """
         research, is_whole = self._research_of(assignment, library, budget)
         brief, language = assignment.brief, assignment.brief.language
@@ -120,9 +120,11 @@ class Writing(ModelReasonerBase):
         )
         looked_up = messages_of(turns, library, budget=int(budget * _LOOKED_UP_SHARE), calls=LOOKUPS)
         room = int(budget * (1 - _LOOKED_UP_SHARE - _REVISED_SHARE)) - estimate_tokens(standing)
+        if is_whole:
+            return [*research, user(standing), *looked_up]
         if research:
             room -= sum(estimate_tokens(m.text) for m in research)
-            bare = assignment.model_copy(update={"sections": (), **({"passages": ()} if is_whole else {})})
+            bare = assignment.model_copy(update={"sections": ()})
             return [*research, user(f"{standing}\n\n{self._given(bare, library, max(0, room))}"), *looked_up]
         return [system(standing), user(self._given(assignment, library, max(0, room))), *looked_up]
 
