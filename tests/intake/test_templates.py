@@ -110,7 +110,7 @@ def test_a10_a_model_is_shown_the_template_as_a_suggestion(tmp_path: Path, monke
     templates = load_templates([_write(tmp_path, OWN)])
     judge = Judge({"发动机": start("发动机", "功率", "声音", "历史")})
     decision = with_model(monkeypatch, judge, "发动机", templates=templates)
-    shown = judge.prompts[0].partition("template for such topics suggests")[2]
+    shown = judge.prompts[0].partition("template suggests")[2]
     assert [point in shown for point in ("功率", "重量", "价格", "发动机的哪个方面？")] == [True] * 4
     assert decision.research_focus == ("功率", "声音", "历史")
 
