@@ -77,7 +77,7 @@ lock: setup  ## write requirements.lock, and those of the container, anew from t
 	echo hatchling | uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 - --constraint requirements.lock --output-file deploy/build.lock
 
 wheels: setup  ## build the three wheels into dist/
-	for package in $(PACKAGES); do (cd packages/$$package && ../../$(BIN)/python -m hatchling build -t wheel -d ../../dist); done
+	for package in $(PACKAGES); do (cd packages/$$package && ../../$(BIN)/python -m hatchling build -t wheel -d ../../dist) || exit 1; done
 
 clean:  ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache build dist
