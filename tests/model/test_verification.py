@@ -242,6 +242,30 @@ def test_the_verifier_of_the_whole_looks_up_twelve_times_at_most_and_its_problem
     assert "only without a load" in of_step(provider, "revise")[0].request["messages"][-1]["text"]
 
 
+def test_to_open_what_was_opened_counts_for_no_call_and_neither_does_what_cannot_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def examine(request: Request) -> Reply:
+        number = sum(len(m["tool_calls"]) for m in request["messages"])
+        if number >= 24:
+            return Reply(text='{"problems": [], "parts": []}')
+        wanted = ("s1", "s1", "s99", "s1") if number < 12 else ("", "", "", "")
+        calls = (Call("open", {"source": one, "find": ""}) for one in wanted if one)
+        searches = (
+            Call("search", {"queries": [f"look {number + n}"], "source": ""}) for n in range(4) if not wanted[n]
+        )
+        return Reply(tool_calls=(*calls, *searches))
+
+    with served(
+        monkeypatch, playing(write=writing(TEXT), examine=examine, judge=_judging("none", "nothing"))
+    ) as played:
+        quickly(tmp_path)
+    last = of_step(played, "examine")[-1].request["messages"]
+    answered = [m["text"] for m in last if m["role"] == "tool"]
+    assert len(answered) == 24
+    assert not [text for text in answered if text.startswith("Not done: no calls are left")]
+
+
 def test_an_edit_that_does_not_fit_is_asked_for_once_more_and_then_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,7 +38,7 @@ async def open_source(ctx: RunContext, action: Action) -> Observation:
     except Blocked as refused:
         if refused.reason in ("", "robots"):
             return _failed(ctx, action, refused)
-        return Observation(action=action.id, text=refused.message)
+        return Observation(action=action.id, text=refused.message, free=True)
     except Exception as error:  # noqa: BLE001 - one page failing costs only itself
         return _failed(ctx, action, error)
     is_known = ctx.outside.opened.note(source, section_worked_at())
