@@ -245,15 +245,15 @@ def test_the_verifier_of_the_whole_looks_up_twelve_times_at_most_and_its_problem
 def test_to_open_what_was_opened_counts_for_no_call_and_neither_does_what_cannot_be_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    opened = Call("open", {"source": "s1", "find": ""})
+    searched = [Call("search", {"queries": [f"look {n}"], "source": ""}) for n in range(11)]
+    wanted = [opened, Call("open", {"source": "s99", "find": ""}), *searched, *[opened] * 6]
+
     def examine(request: Request) -> Reply:
         number = sum(len(m["tool_calls"]) for m in request["messages"])
-        if number >= 23:
-            return Reply(text='{"problems": [], "parts": []}')
-        opens = ("s1", "s1", "s99", "s1") if number < 12 else ()
-        calls = (Call("open", {"source": one, "find": ""}) for one in opens)
-        numbers = range(number, min(number + 4, 23)) if number >= 12 else ()
-        searches = (Call("search", {"queries": [f"look {n}"], "source": ""}) for n in numbers)
-        return Reply(tool_calls=(*calls, *searches))
+        if number < len(wanted):
+            return Reply(tool_calls=tuple(wanted[number : number + 4]))
+        return Reply(text='{"problems": [], "parts": []}')
 
     with served(
         monkeypatch, playing(write=writing(TEXT), examine=examine, judge=_judging("none", "nothing"))
@@ -261,7 +261,7 @@ def test_to_open_what_was_opened_counts_for_no_call_and_neither_does_what_cannot
         quickly(tmp_path)
     last = of_step(played, "examine")[-1].request["messages"]
     answered = [m["text"] for m in last if m["role"] == "tool"]
-    assert len(answered) == 23, "one opened, eleven opened again or not there, eleven searches"
+    assert len(answered) == len(wanted)
     assert not [text for text in answered if text.startswith("Not done: no calls are left")]
 
 
