@@ -9,11 +9,24 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ImageContent, TextContent, ToolAnnotations
+from pydantic import BaseModel, WithJsonSchema
+
+
+class Graded(BaseModel):
+    """An answer that is not as its declared schema has it; to find that out takes twice as long for each letter."""
+
+    grade: Annotated[str, WithJsonSchema({"type": "string", "pattern": "^(a|a)*$"})]
+
+
+def grade(engine: str) -> Graded:
+    """The grade of an engine."""
+    return Graded(grade="a" * 22 + "!" * bool(engine))
+
 
 STORIES: list[dict[str, Any]] = [
     {
@@ -75,6 +88,11 @@ FAULTS: dict[str, Callable[[], Any]] = {
 """What happens in a search; what is returned is answered."""
 
 
+def environment() -> str:
+    """The variables of this program."""
+    return " ".join(f"{name}={value}" for name, value in sorted(os.environ.items()))  # noqa: TID251
+
+
 def build(calls: Path | None = None, fault: str = "") -> MCPServer:
     """Return the server."""
     server = MCPServer("pocket", log_level="CRITICAL")
@@ -128,9 +146,8 @@ def build(calls: Path | None = None, fault: str = "") -> MCPServer:
         picture = ImageContent(type="image", data="aGVsbG8=", mime_type="image/png")
         return CallToolResult(content=[picture, TextContent(type="text", text=f"A drawing of the {engine} engine.")])
 
-    @server.tool(description="The variables of the server.")
-    def environment() -> str:
-        return " ".join(f"{name}={value}" for name, value in sorted(os.environ.items()))  # noqa: TID251
+    server.tool(description="Grade an engine.")(grade)
+    server.tool(description="The variables of the server.")(environment)
 
     return server
 

@@ -176,6 +176,13 @@ def test_d7_calls_at_the_same_moment_have_their_own_errors() -> None:
     assert "no_such_tool" in bad.message
 
 
+def test_an_answer_is_not_held_against_the_patterns_of_its_server() -> None:
+    async def graded(connection: McpConnection) -> ToolAnswer:
+        return await connection.call("grade", {"engine": "alpha"})
+
+    assert "aaa!" in _with(server_of(**stdio()), graded).parts[0].text
+
+
 def test_d7_standard_error_goes_to_the_log_without_secrets(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -365,6 +365,6 @@ def test_e1_the_command_lists_servers_ready_or_not_and_their_tools(own_state: Pa
     assert [(row["name"], row["ready"]) for row in checked] == [("pocket", True), ("keyless", False), ("absent", False)]
     assert checked[0]["tools"] == {
         "search_stories": "searched", "get_story": "offered", "open_page": "offered", "open": "searched",
-        "publish_story": "not offered: it changes something", "draw": "offered", "environment": "offered", "documents": "offered",
+        "publish_story": "not offered: it changes something", "draw": "offered", "grade": "offered", "environment": "offered", "documents": "offered",
     }  # fmt: skip
     assert shutil.which("no-such-program") is None

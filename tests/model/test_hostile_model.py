@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 
 from deep_research.events import ReportPiece
-from tests.model.harness import PLAN, assert_presentable, research, served
+from tests.model.harness import PLAN, assert_presentable, of_step, playing, quickly, research, served, writing
+from tests.support.scripted_provider import UNLIMITED
 from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
@@ -132,3 +134,45 @@ def test_odd_answers_end_no_run(odd: Callable[[Reply], Reply], tmp_path: Path, m
         ran = research(tmp_path)
     assert_presentable(ran)
     assert ran.folder.load().status == "finished"
+
+
+def test_a_text_without_end_is_gone_on_with_no_further_and_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = Reply(text="The engine was built in 1871 [s1p1]. " * 12_000, finish_reason="length", fault=UNLIMITED)
+    with served(monkeypatch, playing(write=lambda _: endless)) as provider:
+        report = quickly(tmp_path, depth="brief").report
+    assert len(of_step(provider, "write")) == 1
+    assert len(report.report) < 350_000
+
+
+def test_of_a_list_without_end_the_start_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = {"quote": "", "verdict": "unclear", "problem": "again", "evidence": "", "passages": []}
+    many = Reply(data={"problems": [problem] * 1_500, "parts": []}, fault=UNLIMITED)
+    with served(monkeypatch, playing(examine=lambda _: many)):
+        report = quickly(tmp_path).report
+    assert 0 < len([one for one in report.problems if one.problem == "again"]) <= 200
+
+
+def test_hundreds_of_contradicted_statements_go_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def against_all(request: Request) -> Reply:
+        count = len(re.findall(r"^\d+\. ", request["messages"][-1]["text"].partition("The statements")[2], re.M))
+        wrong = [
+            {"number": n, "verdict": "contradicted", "problem": "no", "evidence": "", "passages": []}
+            for n in range(1, count + 1)
+        ]
+        return Reply(data={"problems": wrong, "reckonings": [], "checked": count})
+
+    many = "\n\n".join(f"Sentence {n} says that it turns at {n} rpm. [{{Alpha}}]" for n in range(600))
+    script = playing(
+        write=writing(f"# Engines\n\nI would wait.\n\n{many}"),
+        judge=against_all,
+        revise=lambda _: Reply(data={"edits": [], "rejected": []}),
+    )
+    began = time.process_time()
+    with served(monkeypatch, script):
+        report = quickly(tmp_path, depth="brief").report
+    assert time.process_time() - began < 8, "it took 16 s when the text was taken apart anew for each"
+    assert len([gap for gap in report.gaps if gap.codes == ("block_removed",)]) == 600
+    assert "I would wait." in report.report
+    assert "Sentence 77" not in report.report.partition("##")[0]

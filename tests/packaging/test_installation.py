@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 from deep_research.cli.main import cli
 from tests.house.sources import ROOT
@@ -105,9 +106,18 @@ def test_the_library_works_without_the_server_and_says_what_that_is_in(wheels: P
     programs = environment(tmp_path, wheels, "claimcheck", "deep-research")
     assert not re.search(r"(?m)^  serve ", command(programs, tmp_path, "--help").stdout)
     refused = command(programs, tmp_path, "serve")
-    assert (refused.returncode, "pip install deep-research-server" in refused.stderr) == (2, True)
+    assert (refused.returncode, "install its wheel" in refused.stderr) == (2, True)
     refused = command(programs, tmp_path, "list", DEEP_RESEARCH_DATABASE_URL="postgresql://h/d")
-    assert (refused.returncode, "deep-research-server[postgres]" in refused.stderr) == (2, True)
+    assert (refused.returncode, "wheel of deep-research-server" in refused.stderr) == (2, True)
+
+
+def test_no_package_is_completed_by_a_namesake_from_an_index() -> None:
+    ours = [Requirement(one) for one in REQUIRED if Requirement(one).name in PACKAGES]
+    assert {str(one.specifier) for one in ours} == {f"=={PROJECTS[one.name]['project']['version']}" for one in ours}
+    for name, project in PROJECTS.items():
+        assert Version(project["project"]["version"]).local, f"{name}: an index takes versions without a local label"
+    told = "".join(page.read_text("utf-8") for page in [*ROOT.glob("docs/*.md"), *ROOT.glob("packages/*/README.md")])
+    assert not re.search(r"pip install '?(claimcheck|deep-research-server)", told)
 
 
 def command(installed: Path, home: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -40,6 +40,8 @@ _WIRES: dict[str, ModuleType] = {
 _SECRET = ("authorization", "x-api-key", "api-key", "cookie")
 _FOREVER = 3600.0
 _ENDED = "script_ended"
+UNLIMITED = "unlimited"
+"""The fault of a reply that is as long as it is, whatever limit the request sets."""
 
 
 @dataclass
@@ -218,7 +220,8 @@ class ScriptedProvider:
         else:
             said = next(self._queue, None)
             reply = Reply(fault=_ENDED) if said is None else as_reply(said)
-        return _within(aimed(changed(reply, fault or reply.fault), request), request["max_output_tokens"])
+        told = aimed(changed(reply, fault or reply.fault), request)
+        return told if reply.fault == UNLIMITED else _within(told, request["max_output_tokens"])
 
     def _failed(self, call: RecordedCall, tokens: int) -> HttpResponse:
         if call.fault == "not_json":

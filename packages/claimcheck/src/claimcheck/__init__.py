@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from claimcheck.verdict import Verdict
 
-__version__ = "0.1.0"
+__version__ = "0.1.0+unpublished"
 __all__ = ["check"]
 
 

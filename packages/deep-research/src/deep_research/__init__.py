@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from deep_research.providers.model_client import OpenModel as OpenModel
     from deep_research.settings import Settings as Settings
 
-__version__ = "0.1.0"
+__version__ = "0.1.0+unpublished"
 
 _HOME = {
     "afollow_up": "deep_research.api",

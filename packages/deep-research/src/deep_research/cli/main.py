@@ -82,7 +82,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if self.get_command(ctx, args[0]) is None and args[0] in self.commands_by_name:
-            message = f"{args[0]!r} is a command of another package: pip install deep-research-server"
+            message = f"{args[0]!r} is in the package deep-research-server: install its wheel (docs/deploy.md)"
             raise click.UsageError(message, ctx)
         return super().resolve_command(ctx, args)
 

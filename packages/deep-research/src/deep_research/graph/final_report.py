@@ -3,6 +3,7 @@
 All calls are in the journal: a run that is killed in here goes on from the last answer.
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +29,8 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
     reviews = _reviews(state, sections)
     for review in open_reviews(reviews):
         ctx.report_gap(gap_of(review.section, "review_open", missing=review.missing))
-    given = write.assign(ctx, state["question"], state["analysis"], state["decision"], state["brief"], sections)
+    seen = (state["question"], state["analysis"], state["decision"], state["brief"], sections)
+    given = await asyncio.to_thread(write.assign, ctx, *seen)
     if whole := state.get("whole"):
         turns = state.get("conversations", {}).get(whole.title, ())
         dropped = (f"Leave out: {s.title}" for s in state["sections"] if s not in sections)

@@ -87,7 +87,7 @@ def open_http(
 
 if TYPE_CHECKING:
     from mcp.client._transport import Transport
-    from mcp.types import Tool
+    from mcp.types import CallToolResult, Tool
 
     from mcp import Client
 
@@ -169,6 +169,7 @@ class McpConnection:
             with anyio.CancelScope(deadline=deadline) as self._scope:
                 async with AsyncExitStack() as stack:
                     self._client = await stack.enter_async_context(self._make(stack, error_output))
+                    self._client.session.validate_tool_result = _accept
                     tools = await _list(self._client)
                     error_output.release()
                     self._scope.deadline = math.inf
@@ -242,6 +243,10 @@ class McpConnection:
             is_program=bool(self._server.command),
         )
         return replace(made, message=self._hide(made.message))
+
+
+async def _accept(name: str, result: "CallToolResult") -> None:
+    """Take an answer of a tool as it is: its schema is the server's, and a pattern in it can hold a process for ever."""
 
 
 def _written(block: Any) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Let the writer put its own text right: it returns edits, code applies them, and what changed is verified again."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -50,7 +51,10 @@ async def revise(ctx: RunContext, assignment: Assignment, written: Written, foun
     ctx.emit(Revised(edits=len(edits) - len(lost), failed=len(lost)))
     if lost:
         ctx.report_gap(gap_of("report", "edits_not_made", count=str(len(lost))))
-    return _without_contradicted(ctx, Checked(text, found, tuple(e for e in edits if e.applied)))
+    for claim in (wrong := [c for c in found.claims if c.verdict.kind == "contradicted"]):
+        ctx.report_gap(gap_of(claim.text, "block_removed", why=claim.verdict.reason))
+    checked = Checked(text, found, tuple(e for e in edits if e.applied))
+    return await asyncio.to_thread(_without, checked, wrong) if wrong else checked
 
 
 async def _round(
@@ -71,7 +75,7 @@ async def _round(
 
         return (await converse(ctx, next_move, most=LOOKUPS))[0].edits
 
-    text, made = apply_edits(text, await ask(text, rounds, problems))
+    text, made = await asyncio.to_thread(apply_edits, text, await ask(text, rounds, problems))
     failed = [e for e in made if e.old and not e.applied]
     if failed:
         numbers = sorted({n for e in failed for n in e.problems if n < len(problems)}) or [0]
@@ -79,7 +83,7 @@ async def _round(
             problems[n].model_copy(update={"failed_edits": tuple(failed) if n == numbers[0] else ()}) for n in numbers
         ]
         done = Revision(problems=tuple(problems), edits=tuple(e for e in made if e.applied))
-        text, second = apply_edits(text, await ask(text, [*rounds, done], again))
+        text, second = await asyncio.to_thread(apply_edits, text, await ask(text, [*rounds, done], again))
         renumbered = [
             e.model_copy(update={"problems": tuple(numbers[n] for n in e.problems if n < len(numbers))}) for e in second
         ]
@@ -120,24 +124,17 @@ def _with_outcomes(
     return tuple(outcome.get(id(problem), problem) for problem in all_problems)
 
 
-def _without_contradicted(ctx: RunContext, checked: Checked) -> Checked:
-    """Return the text without the whole blocks in which a source says the opposite still; each is listed as a gap."""
-    wrong = [c for c in checked.verification.claims if c.verdict.kind == "contradicted"]
-    if not wrong:
-        return checked
-    blocks = sorted({_block_of(checked.text, claim) for claim in wrong}, reverse=True)
-    text = checked.text
-    for start, end in blocks:
-        text = text[:start] + text[end:].lstrip("\n")
-    for claim in wrong:
-        ctx.report_gap(gap_of(claim.text, "block_removed", why=claim.verdict.reason))
+def _without(checked: Checked, wrong: Sequence[Claim]) -> Checked:
+    """Return the text without the whole blocks in which statements stand, and the claims that are left."""
+    block_at = {s.start: s.block for s in split_statements(checked.text)}
+    parts: list[str] = []
+    done = 0
+    for start, end in sorted({block_at.get(claim.start, (claim.start, claim.end)) for claim in wrong}):
+        parts.append(checked.text[done:start] if not parts else checked.text[done:start].lstrip("\n"))
+        done = max(done, end)
+    text = "".join([*parts, checked.text[done:].lstrip("\n")])
     kept = _moved(checked.verification.claims, text)
     return checked._replace(text=text, verification=checked.verification.model_copy(update={"claims": kept}))
-
-
-def _block_of(text: str, claim: Claim) -> tuple[int, int]:
-    blocks = (s.block for s in split_statements(text) if s.start == claim.start)
-    return next(blocks, (claim.start, claim.end))
 
 
 def _moved(claims: Sequence[Claim], text: str) -> tuple[Claim, ...]:

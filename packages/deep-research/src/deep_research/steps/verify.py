@@ -95,7 +95,7 @@ async def verify(
         judged, seen = await side_by_side([judging, examine(ctx, assignment, text)])
     if is_written and unread is not None:
         judged = await _look_further(ctx, assignment, claims, judged)
-    placed = list(_placed(seen.problems, claims, text, ctx.library))
+    placed = await asyncio.to_thread(_placed, seen.problems, claims, text, ctx.library)
     twice = {(p.claim, p.kind) for p in placed if p.claim}  # what both have found, the verifier tells
     problems = (*(p for p in judged.problems if (p.claim, p.kind) not in twice), *placed)
     found = Verification(
@@ -317,13 +317,15 @@ def _reckoned_wrong(found: Findings, claims: Sequence[Claim]) -> Iterator[Proble
             yield Problem(quote=quote, kind="inconsistent", problem=told, claim=reckoning.claim, by="code")
 
 
-def _placed(problems: Sequence[Problem], claims: Sequence[Claim], text: str, library: Library) -> Iterator[Problem]:
-    """Yield problems with the statement that their quotation stands in, and with ids that exist."""
+def _placed(problems: Sequence[Problem], claims: Sequence[Claim], text: str, library: Library) -> list[Problem]:
+    """Return problems with the statement that their quotation stands in, and with ids that exist."""
+    placed: list[Problem] = []
     for problem in problems:
         at = text.find(problem.quote) if problem.quote else -1
         home = next((c.id for c in claims if at >= 0 and c.start < at + len(problem.quote) and at < c.end), "")
         known = tuple(key for key in problem.passages if library.passage(key) is not None)
-        yield problem.model_copy(update={"claim": home, "passages": known})
+        placed.append(problem.model_copy(update={"claim": home, "passages": known}))
+    return placed
 
 
 def _with_verdicts(claims: Sequence[Claim], judged: Sequence[str], problems: Sequence[Problem]) -> Iterator[Claim]:

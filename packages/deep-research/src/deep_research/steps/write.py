@@ -1,5 +1,6 @@
 """Write the report: the writer is given all notes and passages, may look up what they leave open, and writes freely."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import nullcontext
 from itertools import zip_longest
@@ -18,6 +19,10 @@ from deep_research.verification.citations import cited_ids, normalize_citations
 LOOKUPS = 12
 """Calls by which the writer may look up what the notes leave open."""
 _NOT_FOUND = 12
+_NOTHING_CITED = (
+    "Your text cites no passage. Write the same report again, each fact with the id of the passage that says "
+    "it right behind it, like [s7p3]."
+)
 _TELLING_CHARS = 200
 """A text of fewer characters does not tell its language."""
 
@@ -71,28 +76,27 @@ async def _written(ctx: RunContext, assignment: Assignment) -> Written:
         return await ctx.reasoner.write(assignment, turns, ctx.library)
 
     move, turns = await converse(ctx, ask, most=LOOKUPS)
-    text = clean_report(move.text)
-    if (lack := _lack_of(text, assignment)) and ctx.reasoner.info.is_language_model:
+    text, lack = await asyncio.to_thread(_read, move.text, assignment)
+    if lack and ctx.reasoner.info.is_language_model:
         again = [*turns, Turn(said=move.text), Turn(remarks=(lack,))]
-        better = clean_report((await ctx.reasoner.write(assignment, again, ctx.library)).text)
-        if better and not _lack_of(better, assignment):
+        second = (await ctx.reasoner.write(assignment, again, ctx.library)).text
+        better, lack_still = await asyncio.to_thread(_read, second, assignment)
+        if better and not lack_still:
             return Written(better, tuple(again))
-        if text and not cited_ids(text):
+        if lack == _NOTHING_CITED:
             ctx.report_gap(gap_of("report", "nothing_cited"))
     return Written(text or notes_as_report(assignment), tuple(turns))
 
 
-def _lack_of(text: str, assignment: Assignment) -> str:
-    """Return what a text lacks altogether, as the writer is told; "" for nothing."""
+def _read(said: str, assignment: Assignment) -> tuple[str, str]:
+    """Return a writer's text made clean, and what it lacks altogether, as the writer is told; "" for nothing."""
+    text = clean_report(said)
     if text and assignment.passages and not cited_ids(text):
-        return (
-            "Your text cites no passage. Write the same report again, each fact with the id of the passage that says "
-            "it right behind it, like [s7p3]."
-        )
+        return text, _NOTHING_CITED
     if len(text) >= _TELLING_CHARS and detect(text) != (language := assignment.brief.language):
         name = language_name(language)
-        return f"Your text is not in {name}. Write the same report again in {name}, with its ids."
-    return ""
+        return text, f"Your text is not in {name}. Write the same report again in {name}, with its ids."
+    return text, ""
 
 
 def clean_report(text: str) -> str:

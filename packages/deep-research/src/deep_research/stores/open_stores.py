@@ -61,7 +61,7 @@ def database_at(url: str) -> Database:
     scheme = url.partition(":")[0]
     for offered in entry_points(group="deep_research.databases", name=scheme):
         return offered.load()(url)
-    message = f"A database {scheme}:// needs a package that offers it: pip install 'deep-research-server[postgres]'."
+    message = f"A database {scheme}:// needs a package that offers it; PostgreSQL: the wheel of deep-research-server."
     raise ConfigError(message, setting="DEEP_RESEARCH_DATABASE_URL")
 
 

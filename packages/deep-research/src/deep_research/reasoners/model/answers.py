@@ -5,7 +5,7 @@ Models write fields in the order of the schema: what a decision rests on comes b
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from deep_research.data import OutputFormat, PlanChange, QueryType
 from deep_research.data.brief import NextAction
@@ -17,13 +17,22 @@ def _as_list(given: object) -> object:
     return [given] if isinstance(given, str) and given else given or []
 
 
+_MOST_ENTRIES = 200
+"""Of a list in an answer; a judge is asked about 40 statements, a good verifier finds 25 problems."""
 Texts = Annotated[list[str], BeforeValidator(_as_list)]
 
 
 class Answer(BaseModel):
-    """Base: unknown fields are ignored, because models like to add some."""
+    """Base: unknown fields are ignored, because models like to add some; of a list that has no end, the start counts."""
 
     model_config = ConfigDict(extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bounded(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        return {name: value[:_MOST_ENTRIES] if isinstance(value, list) else value for name, value in given.items()}
 
 
 class AnalyzeAnswer(Answer):

@@ -62,20 +62,20 @@ class Asker:
     ) -> ModelAnswer:
         """Return the model's next tool calls, or its text, to its end; `is_prose` tells whether that is for readers.
 
-        A text that its output limit cut is gone on with, as often as `_CONTINUED` says.
+        A text that its output limit cut is gone on with, as often as `_CONTINUED` and as far as `_MOST_CHARS` say.
         """
         most = self._most(role)
         request = ModelRequest(messages=tuple(messages), tools=tuple(tools), max_output_tokens=most, is_prose=is_prose)
         answer = await self._complete(request, role)
         text = answer.text
         for _ in range(_CONTINUED):
-            if answer.finish_reason != "length" or answer.tool_calls or not answer.text:
+            if answer.finish_reason != "length" or answer.tool_calls or not answer.text or len(text) > _MOST_CHARS:
                 break
             more = (ModelMessage(role="assistant", text=text), ModelMessage(role="user", text=_GO_ON))
             request = ModelRequest(messages=(*messages, *more), max_output_tokens=most, is_prose=is_prose)
             answer = await self._complete(request, role)
             text += answer.text
-        return answer.model_copy(update={"text": text})
+        return answer.model_copy(update={"text": text[:_MOST_CHARS]})
 
     async def act_or_answer(
         self, role: Role, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], kind: type[_A]
@@ -90,7 +90,8 @@ class Asker:
 _AS_ASKED = ModelMessage(role="user", text="Give your answer now, as the JSON that was asked for.")
 _GIVEN_UP = 3
 """Questions in a row without a fitting answer, after which a misfit is not asked for again."""
-_CONTINUED = 6
+_CONTINUED, _MOST_CHARS = 6, 300_000
+"""How often a text is gone on with, and where it ends: ten times what the longest reports have."""
 _GO_ON = "Your text was cut at the output limit. Go on exactly where it stops; repeat nothing, add no words about this."
 
 
