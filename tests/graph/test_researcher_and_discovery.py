@@ -178,7 +178,7 @@ def test_what_a_colleague_has_opened_is_told_and_free(tmp_path: Path) -> None:
     first, second = (reasoner.turns[title, 1] for title in ("Alpha engine", "Beta engine"))
     assert [turn.observations[0].free for turn in first] == [False, False, False]
     assert [turn.observations[0].free for turn in second] == [False, True, False]
-    assert "Colleagues have opened, free for you too: s1 Alpha engine" in second[0].observations[0].text
+    assert "Opened in this run, free for you too: s1 Alpha engine" in second[0].observations[0].text
     assert first[2].observations[0].text == ""
 
 

@@ -10,11 +10,9 @@ if TYPE_CHECKING:
     from deep_research.api import afollow_up as afollow_up
     from deep_research.api import aresearch as aresearch
     from deep_research.api import averify as averify
-    from deep_research.api import build_deep_research_graph as build_deep_research_graph
     from deep_research.api import export as export
     from deep_research.api import follow_up as follow_up
     from deep_research.api import research as research
-    from deep_research.api import run_deep_research as run_deep_research
     from deep_research.api import stream as stream
     from deep_research.api import verify as verify
     from deep_research.data import Claim as Claim
@@ -40,6 +38,8 @@ if TYPE_CHECKING:
     from deep_research.errors import Stopped as Stopped
     from deep_research.errors import StoreError as StoreError
     from deep_research.events import Event as Event
+    from deep_research.graph_api import build_deep_research_graph as build_deep_research_graph
+    from deep_research.graph_api import run_deep_research as run_deep_research
     from deep_research.providers.model_client import OpenModel as OpenModel
     from deep_research.settings import Settings as Settings
 
@@ -49,11 +49,11 @@ _HOME = {
     "afollow_up": "deep_research.api",
     "aresearch": "deep_research.api",
     "averify": "deep_research.api",
-    "build_deep_research_graph": "deep_research.api",
+    "build_deep_research_graph": "deep_research.graph_api",
     "export": "deep_research.api",
     "follow_up": "deep_research.api",
     "research": "deep_research.api",
-    "run_deep_research": "deep_research.api",
+    "run_deep_research": "deep_research.graph_api",
     "stream": "deep_research.api",
     "verify": "deep_research.api",
     "Claim": "deep_research.data",

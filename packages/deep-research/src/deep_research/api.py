@@ -1,25 +1,28 @@
 """The front door, for programs and for the command line: research a question, ask about its report, look into a run."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 from deep_research import runs
 from deep_research import settings as settings_module
-from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
 from deep_research.concurrency import run_now
 from deep_research.conversation.history import read_history
-from deep_research.data import Export, FollowUp, GivenReport, Message, Passage, Report, Source, Steer
-from deep_research.data.outside_tools import McpServer
-from deep_research.errors import ConfigError, RunNotFound
+from deep_research.data import FollowUp, GivenReport, Message, Report
+from deep_research.errors import ConfigError
 from deep_research.events import Event
+from deep_research.graph_api import OnQuestion as OnQuestion
+from deep_research.graph_api import answer_of
+from deep_research.graph_api import build_deep_research_graph as build_deep_research_graph
+from deep_research.graph_api import run_deep_research as run_deep_research
 from deep_research.report.charts import charts_of as charts_of
 from deep_research.report.counts import VerdictCounts as VerdictCounts
 from deep_research.report.counts import verdict_counts as verdict_counts
+from deep_research.run import Run as Run
 from deep_research.runs.desk_answers import Begun as Begun
 from deep_research.runs.desk_answers import CheckedReport as CheckedReport
 from deep_research.runs.desk_answers import GivenVerdict as GivenVerdict
@@ -35,223 +38,26 @@ from deep_research.stores.event_log import EventTail as EventTail
 from deep_research.stores.open_stores import QueueState, database, open_runs, owner_of
 from deep_research.stores.run_folder import write_atomically, write_bytes_atomically
 from deep_research.stores.run_store import RunRecord as RunRecord
-from deep_research.stores.run_store import RunStore
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
     from langchain_core.messages import BaseMessage
-    from langchain_core.runnables import RunnableConfig
-    from langgraph.graph.state import CompiledStateGraph
-    from langgraph.types import Checkpointer
 
     from deep_research.assembly.mcp_listing import ServerRow
     from deep_research.assembly.run_settings import Preview
-    from deep_research.data import Asked, Brief, Ledger, Snapshot, Verdict
-    from deep_research.graph.research_graph import ResearchGraph
+    from deep_research.data import Asked, Brief, Verdict
     from deep_research.ports import Exporter
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.deletion import Deletion
-    from deep_research.runs.report_changes import RunChanges
     from deep_research.runs.research_desk import ResearchDesk as ResearchDesk
-    from deep_research.runs.run_evidence import PassageInContext
     from deep_research.runs.run_evidence import SourceFacts as SourceFacts
     from deep_research.runs.single_step import StepResult
     from deep_research.sources import SourceRow
     from deep_research.templates import TemplateFile
 
 Docs = Sequence["str | PathLike[str]"]
-OnQuestion = Callable[[str], "str | None | Awaitable[str | None]"]
 History = Sequence["str | tuple[str, str] | Message | BaseMessage | Mapping[str, Any]"]
-
-
-def _ignore(_event: Event) -> None:
-    """Show nothing."""
-
-
-class Run:
-    """A research in the state folder: carry it out, ask about its report, steer it, look into it.
-
-    Made by `start_run` and `open_run`. `mcp_servers` replace those of the settings in force (None: those); `own` are the
-    models and tools that the program hands over.
-    """
-
-    def __init__(
-        self,
-        store: RunStore,
-        home: Path,
-        *,
-        mcp_servers: Mapping[str, McpServer] | None = None,
-        own: OwnObjects = NOTHING,
-    ) -> None:
-        self._store, self._home, self._mcp_servers, self._own = store, home, mcp_servers, own
-        self.id = store.run_id
-        self.report_path = store.report_place
-
-    @property
-    def record(self) -> RunRecord:
-        """What is known about the run without opening its stores. Raises RunNotFound."""
-        return self._store.load()
-
-    def note_output(self, path: str) -> None:
-        """Remember the file that the report is to be written to as well, also after a break."""
-        self._store.save(self.record.model_copy(update={"out": path}))
-
-    @property
-    def has_report(self) -> bool:
-        """Whether the report is there."""
-        return self._store.has_report()
-
-    @property
-    def report(self) -> Report:
-        """The report. Raises RunNotFound while there is none."""
-        return self._store.load_result()
-
-    @property
-    def is_running(self) -> bool:
-        """Whether a process carries it out at this moment."""
-        return self._store.is_held()
-
-    async def carry_out(self, *, listener: Callable[[Event], None] = _ignore, answer: Answer | None = None) -> Report:
-        """Do the run, or what is left of it, and return its report; `answer` is called with what the user is asked.
-
-        Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and `answer` cannot,
-        Declined when nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was
-        stopped, another ResearchError when it failed; in each case it can be carried on later.
-        """
-        environment = RunEnvironment(
-            self._home, listener=listener, answer=answer, mcp_servers=self._mcp_servers, own=self._own
-        )
-        return await runs.research_run.resume_run(self._store, environment)
-
-    def enqueue(self, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
-        """Have the run, or what is left of it, carried out by a worker; it outlives this process.
-
-        `priority` is higher for what should come first. With `may_ask` the run waits where it asks something; `answer`
-        is the user's to what it asked. Raises ConfigError without a database and where nothing is left, RunBusy.
-        """
-        database().enqueue(self._store, priority=priority, may_ask=may_ask, answer=answer)
-
-    @property
-    def is_queued(self) -> bool:
-        """Whether the run waits for a worker, or a worker carries it out. Raises ConfigError without a database."""
-        return database().is_queued(self._store)
-
-    async def follow_up(
-        self, question: str, *, listener: Callable[[Event], None] = _ignore, **settings: Any
-    ) -> FollowUp:
-        """Answer a question about the report; see `afollow_up`."""
-        named, own = take_objects(settings)
-        environment = RunEnvironment(self._home, listener=listener, own=own if own.models else self._own)
-        return await runs.follow_up_run.ask_follow_up(self._store, question, environment, named)
-
-    def note_follow_up(self, question: str, **settings: Any) -> FollowUp:
-        """Write a question about the report down, which `follow_up` then answers, or `enqueue` has answered."""
-        return runs.follow_up_run.note_follow_up(self._store, question, settings)
-
-    async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
-        """Do the finished run again from its journal, without network and keys, and return its report.
-
-        Raises ReplayDiffers at the first call that the run did not make, RunNotFound when the run has no report.
-        """
-        return await runs.replay.replay_run(self._store, self._home, listener=listener)
-
-    def follow_ups(self) -> list[FollowUp]:
-        """Return the questions about the report with their answers, in order."""
-        return self._store.read_follow_ups()
-
-    async def refresh(self) -> "Run":
-        """Make a run that researches the same plan anew, from today's sources; `carry_out` does it.
-
-        `changes_since_parent` of that run then says what is new, what changed and what is gone. Raises ConfigError.
-        """
-        return Run(await runs.refresh.refresh_run(self._store, self._home), self._home, mcp_servers=self._mcp_servers)
-
-    def changes_since_parent(self) -> "RunChanges":
-        """Return what this report says that the one of the run it refreshes did not; print() shows it as a report.
-
-        Raises RunNotFound without a report, and for a run that refreshes none.
-        """
-        parent = open_runs(self._home).store(self.record.parent)
-        dates = (parent.load().created[:10], self.record.created[:10])
-        return runs.report_changes.compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
-
-    def write_bundle(self, path: Path) -> None:
-        """Write the finished run into one file, which `read_bundle` takes in and `replay` does again elsewhere.
-
-        Raises RunNotFound without a report, StoreError when the disk refuses.
-        """
-        from deep_research.stores.run_bundle import write_bundle  # noqa: PLC0415 - only where it is asked for
-
-        write_bundle(self._store, path)
-
-    def numbered_follow_up(self, number: int) -> FollowUp:
-        """Return one follow-up. Raises RunNotFound when the run has none of that number."""
-        return runs.follow_up_run.numbered(self._store, number)
-
-    def unfinished_follow_up(self) -> FollowUp | None:
-        """Return the last follow-up when it was interrupted or failed."""
-        made = self.follow_ups() if self.has_report else []
-        return made[-1] if made and made[-1].status != "finished" else None
-
-    def stop(self) -> bool:
-        """Stop the run, whichever process carries it out; return whether it went on. See `runs.steering_inbox.stop`."""
-        return runs.steering_inbox.stop(self._store)
-
-    def steer(self, kind: str, text: str = "") -> Steer:
-        """Give an instruction to the run while it goes on; see `runs.steering_inbox.steer`."""
-        return runs.steering_inbox.steer(self._store, kind, text)
-
-    def sections(self) -> list[str]:
-        """Return the titles of the sections that the user has not dropped."""
-        return runs.steering_inbox.sections_of(self._store)
-
-    def passage(self, passage: str) -> tuple[Passage, Source]:
-        """Return a passage and its source by the passage's id (`s7p3`). Raises ConfigError for an unknown id."""
-        with closing(self._store.open_library()) as library:
-            found = library.passage(passage)
-            source = library.source(found.source) if found else None
-        if found is None or source is None:
-            raise ConfigError(f"The run has no passage {passage!r}.", setting="passage", value=passage)
-        return found, source
-
-    def tail_events(self, follow_up: int = 0) -> EventTail:
-        """Return a reader of the run's events, or of those of one of its follow-ups, while they go on."""
-        return self._store.tail_events(str(follow_up) if follow_up else "")
-
-    def read_events(self, after: int = 0) -> list[Event]:
-        """Return the events of the run so far, those after number `after`."""
-        return [event for event in self._store.read_events() if event.number > after]
-
-    def list_sources(self, *, everything: bool = False) -> "list[SourceFacts]":
-        """Return the sources that the run has read, with date and standing; with `everything` all it has found."""
-        return runs.run_evidence.list_sources(self._store, "all" if everything else "read")
-
-    def read_source(self, source: str) -> "tuple[SourceFacts, Snapshot | None]":
-        """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
-        return runs.run_evidence.read_source(self._store, source)
-
-    def read_passage(self, passage: str, *, around: int = 0) -> "PassageInContext":
-        """Return a passage with the text around it in its snapshot. Raises RunNotFound for an unknown id."""
-        return runs.run_evidence.read_passage(self._store, passage, around=around)
-
-    def search_library(self, query: str, *, limit: int = 8) -> list[str]:
-        """Return the ids of the best passages for a query among all that the run has read. Raises RunNotFound."""
-        return runs.run_evidence.search_library(self._store, query, limit=limit)
-
-    def cost_so_far(self) -> "Ledger":
-        """Return what the run has cost until now, also while it goes on."""
-        return runs.run_evidence.cost_so_far(self._store)
-
-    def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
-        """Return the report, or the answer to a follow-up by its number, in a format of `list_exporters`.
-
-        Raises RunNotFound while there is no report, ConfigError for an unknown format and for what is not installed.
-        """
-        report = self.report if followup is None else self.numbered_follow_up(followup).report
-        if report is None:
-            raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)
-        return runs.run_evidence.export_report(self._store, report, to, font_folder=font_folder)
 
 
 def start_run(
@@ -441,7 +247,7 @@ async def aresearch(
     """
     asks = on_clarify_question is not None
     run = await asyncio.to_thread(_start, question, settings, asks=asks, docs=docs, history=history)
-    return await run.carry_out(answer=_answer_of(on_clarify_question))
+    return await run.carry_out(answer=answer_of(on_clarify_question))
 
 
 def follow_up(run_id: str, question: str, **settings: Unpack[SettingArguments]) -> FollowUp:
@@ -483,7 +289,7 @@ async def stream(
     """
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
     run = _start(question, settings, asks=on_clarify_question is not None, docs=docs, history=history)
-    work = run.carry_out(listener=queue.put_nowait, answer=_answer_of(on_clarify_question))
+    work = run.carry_out(listener=queue.put_nowait, answer=answer_of(on_clarify_question))
     task = asyncio.create_task(work)
     task.add_done_callback(lambda _task: queue.put_nowait(None))
     try:
@@ -506,81 +312,6 @@ def _start(question: str, given: Mapping[str, Any], *, asks: bool, **request: An
 
 def _home(values: Mapping[str, Any]) -> Path:
     return Path(values.get("home") or settings_module.home())
-
-
-def _answer_of(on_question: OnQuestion | None) -> Answer | None:
-    if on_question is None:
-        return None
-    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked
-
-    return lambda asked: on_question(format_question(asked))
-
-
-def build_deep_research_graph(
-    *,
-    hn_mcp_tools: Sequence[Any] | None = None,
-    checkpointer: "Checkpointer" = None,
-    **settings: Unpack[SettingArguments],
-) -> "ResearchGraph":
-    """Return the compiled LangGraph graph of the workflow, with these settings bound to it.
-
-    It runs by itself: `await graph.ainvoke({"messages": [("user", "…")]}, config)`, or `run_deep_research`. With a
-    `checkpointer` (LangGraph's) it can ask back by an interrupt, and a thread goes on: the next message is a question
-    about the report. `settings` are those of `research`; `max_iterations` limits the rounds of any workflow.
-    `hn_mcp_tools` are LangChain tools for Hacker News, such as langchain-mcp-adapters makes: researchers can call them,
-    and one that takes a query stands in for the source `hackernews`. Raises ConfigError for an unknown setting.
-    """
-    from deep_research.graph.research_graph import compile_research  # noqa: PLC0415 - langgraph is slow to load
-
-    given: dict[str, Any] = {"hn_mcp_tools": hn_mcp_tools, **settings}
-    bound = {name: value for name, value in given.items() if value is not None}
-    bound |= settings_module.limit_rounds(bound.get("max_iterations"), bound.get("workflow"))
-    named, _ = take_objects(bound)
-    known = settings_module.load_settings(
-        **{name: value for name, value in named.items() if name not in runs.graph_host.OWN_KEYS}
-    )
-    return compile_research(
-        known.workflow, runs.graph_host.GraphHost(bound, workflow=known.workflow), checkpointer=checkpointer
-    )
-
-
-@overload
-async def run_deep_research(
-    query: str,
-    graph: "ResearchGraph | None" = None,
-    config: "RunnableConfig | None" = None,
-    on_clarify_question: OnQuestion | None = None,
-    *,
-    max_iterations: int | None = None,
-) -> Report: ...
-@overload
-async def run_deep_research(
-    query: str,
-    graph: "CompiledStateGraph[Any, Any, Any, Any]",
-    config: "RunnableConfig | None" = None,
-    on_clarify_question: OnQuestion | None = None,
-    *,
-    max_iterations: int | None = None,
-) -> Report | str: ...
-async def run_deep_research(
-    query: str,
-    graph: "CompiledStateGraph[Any, Any, Any, Any] | None" = None,
-    config: "RunnableConfig | None" = None,
-    on_clarify_question: OnQuestion | None = None,
-    *,
-    max_iterations: int | None = None,
-) -> Report | str:
-    """Run `query` through `graph` and return the report (`print(report)` shows its Markdown).
-
-    `config["configurable"]` takes the names of `Settings`, and `docs`, `home` and `history`; it wins over what the
-    graph was built with. `thread_id` becomes the run's id where it is free; where it names a run, the query goes on
-    with its conversation. `on_clarify_question` is called with a question to the user and returns the answer (or an
-    awaitable of it). `max_iterations` limits the rounds of the workflow. A graph of your own gets the query as a message, and what it says is returned.
-    """
-    asked = graph if graph is not None else build_deep_research_graph()
-    return await runs.graph_host.run_graph(
-        asked, query, config or {}, _answer_of(on_clarify_question), max_iterations=max_iterations
-    )
 
 
 def save_text(path: Path, text: str) -> None:

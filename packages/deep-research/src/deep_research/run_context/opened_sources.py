@@ -32,4 +32,4 @@ class OpenedSources:
         self._told[section].update(new)
         named = (f"{key} {attribute(source.title)}" for key in new[-_MOST_TOLD:] if (source := library.source(key)))
         told = "; ".join(named)
-        return f"Colleagues have opened, free for you too: {told}" if told else ""
+        return f"Opened in this run, free for you too: {told}" if told else ""

@@ -1,0 +1,96 @@
+"""The workflow as a LangGraph graph: built with settings, run by itself or inside a program's own graph."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from deep_research import runs
+from deep_research import settings as settings_module
+from deep_research.assembly.environment import Answer
+from deep_research.assembly.own_objects import take_objects
+from deep_research.data import Report
+from deep_research.setting_arguments import SettingArguments
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.graph.state import CompiledStateGraph
+    from langgraph.types import Checkpointer
+
+    from deep_research.graph.research_graph import ResearchGraph
+
+OnQuestion = Callable[[str], "str | None | Awaitable[str | None]"]
+
+
+def answer_of(on_question: OnQuestion | None) -> Answer | None:
+    """Return what a run calls with its question: the function that takes it as one text; None where nobody answers."""
+    if on_question is None:
+        return None
+    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked
+
+    return lambda asked: on_question(format_question(asked))
+
+
+def build_deep_research_graph(
+    *,
+    hn_mcp_tools: Sequence[Any] | None = None,
+    checkpointer: "Checkpointer" = None,
+    **settings: Unpack[SettingArguments],
+) -> "ResearchGraph":
+    """Return the compiled LangGraph graph of the workflow, with these settings bound to it.
+
+    It runs by itself: `await graph.ainvoke({"messages": [("user", "…")]}, config)`, or `run_deep_research`. With a
+    `checkpointer` (LangGraph's) it can ask back by an interrupt, and a thread goes on: the next message is a question
+    about the report. `settings` are those of `research`; `max_iterations` limits the rounds of any workflow.
+    `hn_mcp_tools` are LangChain tools for Hacker News, such as langchain-mcp-adapters makes: researchers can call them,
+    and one that takes a query stands in for the source `hackernews`. Raises ConfigError for an unknown setting.
+    """
+    from deep_research.graph.research_graph import compile_research  # noqa: PLC0415 - langgraph is slow to load
+
+    given: dict[str, Any] = {"hn_mcp_tools": hn_mcp_tools, **settings}
+    bound = {name: value for name, value in given.items() if value is not None}
+    bound |= settings_module.limit_rounds(bound.get("max_iterations"), bound.get("workflow"))
+    named, _ = take_objects(bound)
+    known = settings_module.load_settings(
+        **{name: value for name, value in named.items() if name not in runs.graph_host.OWN_KEYS}
+    )
+    return compile_research(
+        known.workflow, runs.graph_host.GraphHost(bound, workflow=known.workflow), checkpointer=checkpointer
+    )
+
+
+@overload
+async def run_deep_research(
+    query: str,
+    graph: "ResearchGraph | None" = None,
+    config: "RunnableConfig | None" = None,
+    on_clarify_question: OnQuestion | None = None,
+    *,
+    max_iterations: int | None = None,
+) -> Report: ...
+@overload
+async def run_deep_research(
+    query: str,
+    graph: "CompiledStateGraph[Any, Any, Any, Any]",
+    config: "RunnableConfig | None" = None,
+    on_clarify_question: OnQuestion | None = None,
+    *,
+    max_iterations: int | None = None,
+) -> Report | str: ...
+async def run_deep_research(
+    query: str,
+    graph: "CompiledStateGraph[Any, Any, Any, Any] | None" = None,
+    config: "RunnableConfig | None" = None,
+    on_clarify_question: OnQuestion | None = None,
+    *,
+    max_iterations: int | None = None,
+) -> Report | str:
+    """Run `query` through `graph` and return the report (`print(report)` shows its Markdown).
+
+    `config["configurable"]` takes the names of `Settings`, and `docs`, `home` and `history`; it wins over what the
+    graph was built with. `thread_id` becomes the run's id where it is free; where it names a run, the query goes on
+    with its conversation. `on_clarify_question` is called with a question to the user and returns the answer (or an
+    awaitable of it). `max_iterations` limits the rounds of the workflow. A graph of your own gets the query as a message, and what it says is returned.
+    """
+    asked = graph if graph is not None else build_deep_research_graph()
+    return await runs.graph_host.run_graph(
+        asked, query, config or {}, answer_of(on_clarify_question), max_iterations=max_iterations
+    )

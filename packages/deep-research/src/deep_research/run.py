@@ -1,0 +1,211 @@
+"""One research in the state folder: carry it out, ask about its report, steer it, look into it."""
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deep_research import runs
+from deep_research.assembly.environment import Answer, RunEnvironment
+from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
+from deep_research.data import Export, FollowUp, Passage, Report, Source, Steer
+from deep_research.data.outside_tools import McpServer
+from deep_research.errors import ConfigError, RunNotFound
+from deep_research.events import Event
+from deep_research.stores.event_log import EventTail
+from deep_research.stores.open_stores import database, open_runs
+from deep_research.stores.run_store import RunRecord, RunStore
+
+if TYPE_CHECKING:
+    from deep_research.data import Ledger, Snapshot
+    from deep_research.runs.report_changes import RunChanges
+    from deep_research.runs.run_evidence import PassageInContext, SourceFacts
+
+
+def _ignore(_event: Event) -> None:
+    """Show nothing."""
+
+
+class Run:
+    """A research in the state folder: carry it out, ask about its report, steer it, look into it.
+
+    Made by `start_run` and `open_run`. `mcp_servers` replace those of the settings in force (None: those); `own` are the
+    models and tools that the program hands over.
+    """
+
+    def __init__(
+        self,
+        store: RunStore,
+        home: Path,
+        *,
+        mcp_servers: Mapping[str, McpServer] | None = None,
+        own: OwnObjects = NOTHING,
+    ) -> None:
+        self._store, self._home, self._mcp_servers, self._own = store, home, mcp_servers, own
+        self.id = store.run_id
+        self.report_path = store.report_place
+
+    @property
+    def record(self) -> RunRecord:
+        """What is known about the run without opening its stores. Raises RunNotFound."""
+        return self._store.load()
+
+    def note_output(self, path: str) -> None:
+        """Remember the file that the report is to be written to as well, also after a break."""
+        self._store.save(self.record.model_copy(update={"out": path}))
+
+    @property
+    def has_report(self) -> bool:
+        """Whether the report is there."""
+        return self._store.has_report()
+
+    @property
+    def report(self) -> Report:
+        """The report. Raises RunNotFound while there is none."""
+        return self._store.load_result()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a process carries it out at this moment."""
+        return self._store.is_held()
+
+    async def carry_out(self, *, listener: Callable[[Event], None] = _ignore, answer: Answer | None = None) -> Report:
+        """Do the run, or what is left of it, and return its report; `answer` is called with what the user is asked.
+
+        Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and `answer` cannot,
+        Declined when nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was
+        stopped, another ResearchError when it failed; in each case it can be carried on later.
+        """
+        environment = RunEnvironment(
+            self._home, listener=listener, answer=answer, mcp_servers=self._mcp_servers, own=self._own
+        )
+        return await runs.research_run.resume_run(self._store, environment)
+
+    def enqueue(self, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
+        """Have the run, or what is left of it, carried out by a worker; it outlives this process.
+
+        `priority` is higher for what should come first. With `may_ask` the run waits where it asks something; `answer`
+        is the user's to what it asked. Raises ConfigError without a database and where nothing is left, RunBusy.
+        """
+        database().enqueue(self._store, priority=priority, may_ask=may_ask, answer=answer)
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether the run waits for a worker, or a worker carries it out. Raises ConfigError without a database."""
+        return database().is_queued(self._store)
+
+    async def follow_up(
+        self, question: str, *, listener: Callable[[Event], None] = _ignore, **settings: Any
+    ) -> FollowUp:
+        """Answer a question about the report; see `afollow_up`."""
+        named, own = take_objects(settings)
+        environment = RunEnvironment(self._home, listener=listener, own=own if own.models else self._own)
+        return await runs.follow_up_run.ask_follow_up(self._store, question, environment, named)
+
+    def note_follow_up(self, question: str, **settings: Any) -> FollowUp:
+        """Write a question about the report down, which `follow_up` then answers, or `enqueue` has answered."""
+        return runs.follow_up_run.note_follow_up(self._store, question, settings)
+
+    async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
+        """Do the finished run again from its journal, without network and keys, and return its report.
+
+        Raises ReplayDiffers at the first call that the run did not make, RunNotFound when the run has no report.
+        """
+        return await runs.replay.replay_run(self._store, self._home, listener=listener)
+
+    def follow_ups(self) -> list[FollowUp]:
+        """Return the questions about the report with their answers, in order."""
+        return self._store.read_follow_ups()
+
+    async def refresh(self) -> "Run":
+        """Make a run that researches the same plan anew, from today's sources; `carry_out` does it.
+
+        `changes_since_parent` of that run then says what is new, what changed and what is gone. Raises ConfigError.
+        """
+        return Run(await runs.refresh.refresh_run(self._store, self._home), self._home, mcp_servers=self._mcp_servers)
+
+    def changes_since_parent(self) -> "RunChanges":
+        """Return what this report says that the one of the run it refreshes did not; print() shows it as a report.
+
+        Raises RunNotFound without a report, and for a run that refreshes none.
+        """
+        parent = open_runs(self._home).store(self.record.parent)
+        dates = (parent.load().created[:10], self.record.created[:10])
+        return runs.report_changes.compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
+
+    def write_bundle(self, path: Path) -> None:
+        """Write the finished run into one file, which `read_bundle` takes in and `replay` does again elsewhere.
+
+        Raises RunNotFound without a report, StoreError when the disk refuses.
+        """
+        from deep_research.stores.run_bundle import write_bundle  # noqa: PLC0415 - only where it is asked for
+
+        write_bundle(self._store, path)
+
+    def numbered_follow_up(self, number: int) -> FollowUp:
+        """Return one follow-up. Raises RunNotFound when the run has none of that number."""
+        return runs.follow_up_run.numbered(self._store, number)
+
+    def unfinished_follow_up(self) -> FollowUp | None:
+        """Return the last follow-up when it was interrupted or failed."""
+        made = self.follow_ups() if self.has_report else []
+        return made[-1] if made and made[-1].status != "finished" else None
+
+    def stop(self) -> bool:
+        """Stop the run, whichever process carries it out; return whether it went on. See `runs.steering_inbox.stop`."""
+        return runs.steering_inbox.stop(self._store)
+
+    def steer(self, kind: str, text: str = "") -> Steer:
+        """Give an instruction to the run while it goes on; see `runs.steering_inbox.steer`."""
+        return runs.steering_inbox.steer(self._store, kind, text)
+
+    def sections(self) -> list[str]:
+        """Return the titles of the sections that the user has not dropped."""
+        return runs.steering_inbox.sections_of(self._store)
+
+    def passage(self, passage: str) -> tuple[Passage, Source]:
+        """Return a passage and its source by the passage's id (`s7p3`). Raises ConfigError for an unknown id."""
+        with closing(self._store.open_library()) as library:
+            found = library.passage(passage)
+            source = library.source(found.source) if found else None
+        if found is None or source is None:
+            raise ConfigError(f"The run has no passage {passage!r}.", setting="passage", value=passage)
+        return found, source
+
+    def tail_events(self, follow_up: int = 0) -> EventTail:
+        """Return a reader of the run's events, or of those of one of its follow-ups, while they go on."""
+        return self._store.tail_events(str(follow_up) if follow_up else "")
+
+    def read_events(self, after: int = 0) -> list[Event]:
+        """Return the events of the run so far, those after number `after`."""
+        return [event for event in self._store.read_events() if event.number > after]
+
+    def list_sources(self, *, everything: bool = False) -> "list[SourceFacts]":
+        """Return the sources that the run has read, with date and standing; with `everything` all it has found."""
+        return runs.run_evidence.list_sources(self._store, "all" if everything else "read")
+
+    def read_source(self, source: str) -> "tuple[SourceFacts, Snapshot | None]":
+        """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
+        return runs.run_evidence.read_source(self._store, source)
+
+    def read_passage(self, passage: str, *, around: int = 0) -> "PassageInContext":
+        """Return a passage with the text around it in its snapshot. Raises RunNotFound for an unknown id."""
+        return runs.run_evidence.read_passage(self._store, passage, around=around)
+
+    def search_library(self, query: str, *, limit: int = 8) -> list[str]:
+        """Return the ids of the best passages for a query among all that the run has read. Raises RunNotFound."""
+        return runs.run_evidence.search_library(self._store, query, limit=limit)
+
+    def cost_so_far(self) -> "Ledger":
+        """Return what the run has cost until now, also while it goes on."""
+        return runs.run_evidence.cost_so_far(self._store)
+
+    def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
+        """Return the report, or the answer to a follow-up by its number, in a format of `list_exporters`.
+
+        Raises RunNotFound while there is no report, ConfigError for an unknown format and for what is not installed.
+        """
+        report = self.report if followup is None else self.numbered_follow_up(followup).report
+        if report is None:
+            raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)
+        return runs.run_evidence.export_report(self._store, report, to, font_folder=font_folder)
