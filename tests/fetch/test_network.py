@@ -2,11 +2,14 @@
 
 import asyncio
 import inspect
+import socket
+import threading
+from typing import Any
 
 import httpcore
 import pytest
 
-from deep_research.concurrency import Flights
+from deep_research.concurrency import Flights, on_wires
 from deep_research.errors import Blocked, ConfigError, NotFound, Unreachable
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import parse_address
@@ -80,6 +83,26 @@ async def test_the_computers_own_names():
         await SystemResolver().resolve("no-such-host.invalid")
     with pytest.raises(Unreachable):
         await SystemResolver().resolve("a" * 70 + ".invalid")
+
+
+async def test_names_whose_server_does_not_answer_hold_no_other_name_up(monkeypatch: pytest.MonkeyPatch):
+    answered, look_up = threading.Event(), socket.getaddrinfo
+
+    def slow(host: str, *about: Any, **named: Any) -> Any:
+        if host.endswith(".invalid"):
+            answered.wait(60)
+        return look_up(host, *about, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    resolver = SystemResolver()
+    waiting = [asyncio.create_task(on_wires(resolver.resolve(f"{number}.invalid"))) for number in range(40)]
+    try:
+        async with asyncio.timeout(20):
+            await asyncio.sleep(0)  # they have been begun, and it is the last in the row
+            assert await on_wires(resolver.resolve("localhost"))
+    finally:
+        answered.set()
+        await asyncio.wait(waiting)
 
 
 async def test_nobody_listens():

@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from deep_research import registry
 from deep_research.errors import Unreadable
+from deep_research.text.document_builder import MOST_PARTS
 from tests.readers.made_files import box, message, open_document
 from tests.readers.test_formats import read
 
@@ -44,6 +45,23 @@ def test_an_archive_has_a_document_for_each_message():
     messages = read(box(["One", "Two"]), "Inbox").split()
     assert [one.title for one in messages] == ["One", "Two"]
     assert all("\n\nFrom Monday on" in one.text and one.headings[0].start == 0 for one in messages)
+
+
+def test_a_file_has_a_bounded_number_of_documents_and_what_was_left_out_is_told_once():
+    archive = b"".join(b"From a\nSubject: %d\n\nText.\n\n" % number for number in range(MOST_PARTS + 2))
+    document = read(message("Files", attached=("old.mbox", archive)).as_bytes(), "a.eml")
+    assert len(document.split()) == MOST_PARTS
+    told = f"only the first {MOST_PARTS} messages and attached files were read"
+    assert [warning for warning in document.warnings if "png" not in warning] == [told]
+
+
+def test_what_cannot_be_read_is_named_and_beyond_some_hundreds_counted():
+    mail = message("Sounds")
+    for number in range(500):
+        mail.add_attachment(b"RIFF", maintype="audio", subtype="wav", filename=f"{number}.wav")
+    warnings = read(mail.as_bytes(), "a.eml").warnings
+    assert warnings[0] == "attachment 0.wav: of a format that is not read"
+    assert (len(warnings), warnings[-1]) == (201, "300 more things in it could not be read")
 
 
 def test_a_message_within_a_message_and_one_of_another_encoding():

@@ -42,6 +42,26 @@ def test_an_owner_who_fills_the_server_holds_nobody_up(own_state: Path, monkeypa
             held.go.set()
 
 
+def test_what_is_refused_for_want_of_room_is_not_made(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held()
+    with served(monkeypatch, held), serving_runs(own_state, max_runs=1) as server, client(server.address) as http:
+        done = http.post("/api/v1/runs", json=QUICK).json()["id"]
+        until_report(http, done)
+        server.service._most = 1
+        going = http.post("/api/v1/runs", json=LONG).json()["id"]
+        for path, given in (
+            (f"/api/v1/runs/{done}/refresh", None),
+            (f"/api/v1/runs/{done}/follow-ups", {"question": "And now?"}),
+            ("/api/v1/runs", QUICK),
+            ("/api/v1/verifications", {"text": "The engine was built in 1871."}),
+        ):
+            assert http.post(path, json=given).status_code == 429, path
+        assert http.get("/api/v1/runs").json()["total"] == 2
+        assert http.get(f"/api/v1/runs/{done}/follow-ups").json() == []
+        http.post(f"/api/v1/runs/{going}/cancel")
+        held.go.set()
+
+
 async def _taken(turns: FairTurns, owners: str) -> tuple[list[str], asyncio.Event, list[asyncio.Task[None]]]:
     """Let owners ask for turns in this order; return who got one, what ends all turns, and the tasks."""
     got, over = list[str](), asyncio.Event()

@@ -1,6 +1,8 @@
 """What a database adds: a lease with a fence, an absence that is waited for, and whole runs without a state folder."""
 
 import asyncio
+import hashlib
+import os
 import random
 import socket
 import string
@@ -110,9 +112,52 @@ def test_texts_lie_in_an_object_store(url: str, tmp_path: Path, monkeypatch: pyt
     monkeypatch.delenv("DEEP_RESEARCH_SNAPSHOTS_URL")
     with pytest.raises(StoreError, match="lies in an object store"):
         second.folder.open_library()
+    with pytest.raises(StoreError, match="lies in an object store"):
+        second.folder.delete()
+    assert second.folder.exists()
     monkeypatch.setenv("DEEP_RESEARCH_SNAPSHOTS_URL", folder.as_uri())
     second.folder.delete()
     assert not [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_text_lies_in_one_place_and_leaves_it_with_its_last_run(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("obstore", reason="no object stores here: pip install 'deep-research[objects]'")
+    home, docs, folder = tmp_path / "home", engines(tmp_path / "docs"), tmp_path / "texts"
+    first = run("Which kinds of engines are there?", home=home, docs=[docs])
+    (docs / "new.md").write_text("# Stirling engines\n\nA Stirling engine is an engine that is heated from outside.\n")
+    monkeypatch.setenv("DEEP_RESEARCH_SNAPSHOTS_URL", folder.as_uri())
+    second = run("Which kinds of engines are there?", home=home, docs=[docs])
+    with psycopg.connect(url) as connection:
+        rows = connection.execute("SELECT sha256 FROM deep_research.texts WHERE body IS NULL").fetchall()
+        assert connection.execute("SELECT 1 FROM deep_research.texts WHERE body IS NOT NULL").fetchone()
+    objects = [path for path in folder.rglob("*") if path.is_file()]
+    assert sorted((path.name,) for path in objects) == sorted(rows) != []
+    assert _says_the_same(asyncio.run(replay_run(second.folder, home)), second.report)
+    for made in (first, second):
+        made.folder.delete()
+    assert not [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_texts_in_a_folder_are_their_owners_alone(tmp_path: Path) -> None:
+    pytest.importorskip("obstore", reason="no object stores here: pip install 'deep-research[objects]'")
+    from deep_research_server.postgres.postgres_library import TextObjects  # noqa: PLC0415 - an extra
+
+    folder = tmp_path / "all texts"
+    earlier = folder / "ab"
+    before = os.umask(0o022)
+    try:
+        objects = TextObjects(folder.as_uri())
+        earlier.mkdir(mode=0o755)
+        objects = TextObjects(folder.as_uri())
+        sha256 = hashlib.sha256(b"private").hexdigest()
+        objects.put(sha256, b"private")
+    finally:
+        os.umask(before)
+    assert objects.get(sha256) == b"private"
+    modes = {path.relative_to(folder).as_posix(): path.stat().st_mode & 0o777 for path in (folder, *folder.rglob("*"))}
+    assert modes == {".": 0o700, "ab": 0o700, sha256[:2]: 0o700, f"{sha256[:2]}/{sha256}": 0o600}
 
 
 def test_who_was_taken_over_writes_nothing_more(url: str) -> None:

@@ -14,7 +14,7 @@ from claimcheck.text.tokens import content_terms, join_index_terms, tokenize
 from deep_research import registry
 from deep_research.assembly.page_access import QuestionPages
 from deep_research.conversation.plan_edits import read_plan_answer
-from deep_research.data import Brief, Document, Found, Heading, Section
+from deep_research.data import Brief, Document, Found, Heading, PageStart, PartStart, Section
 from deep_research.errors import Unreadable
 from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.page_fetcher import parse_robots
@@ -115,6 +115,31 @@ WORK: dict[str, Callable[[str], Any]] = {
     },
     "blocks": lambda text: list(blocks(text)),
 }  # fmt: skip
+
+
+def _marked(number: int) -> Document:
+    """Return a document of nothing but headings, each on a page of its own and every third the beginning of a part."""
+    line = "# a\n\n"
+    starts = range(0, number * len(line), len(line))
+    return Document(
+        text=line * number,
+        headings=tuple(Heading(start=start, level=1, title="a") for start in starts),
+        pages=tuple(PageStart(start=start, number=page) for page, start in enumerate(starts, 1)),
+        parts=tuple(PartStart(start=start, title="a", media_type="text/plain") for start in starts[::3]),
+    )
+
+
+_MARKED = {
+    "cut": lambda: cut_passages(_marked(10_000)),
+    "split": lambda: _marked(30_000).split(),
+}
+
+
+def measure_marked(work: str) -> float:
+    """Return the seconds of computing that a piece of work takes for a document that is full of marks."""
+    begun = time.process_time()
+    _MARKED[work]()
+    return time.process_time() - begun
 
 
 def measure(work: str) -> dict[str, float]:

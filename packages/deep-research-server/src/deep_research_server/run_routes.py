@@ -259,8 +259,8 @@ async def refresh_run(response: Response, context: Context, owner: Owner, run: O
     """Begin to research the plan of a finished run anew, from today's sources."""
     if not run.has_report:
         raise RunBusy("The run has no report yet.", run_id=run.id)
-    home, made = context.service.home_of(owner), await run.refresh()
-    await context.service.carry_out(home, made)
+    home = context.service.home_of(owner)
+    made = await context.service.refresh(home, run)
     response.headers["location"] = f"/api/v1/runs/{made.id}"
     return await _view(context, home, made)
 

@@ -217,7 +217,7 @@ class RunService:
         ConfigError, also where `fingerprint` says that the key was used for another request; LimitReached.
         """
         home = self.home_of(owner)
-        async with self._beginning:
+        async with self._beginning:  # what is refused must not have been made
             wanted = _id_of(owner, key, fingerprint) if key else ""
             if wanted and (made := await asyncio.to_thread(_made_before, home, wanted)) is not None:
                 return made, False
@@ -225,6 +225,14 @@ class RunService:
             run = await asyncio.to_thread(make, home, wanted)
             await self.carry_out(home, run)
         return run, True
+
+    async def refresh(self, home: Path, run: Run) -> Run:
+        """Begin with a run that researches the plan of this one anew. Raises ConfigError, LimitReached."""
+        async with self._beginning:
+            await self._check_capacity(home)
+            made = await run.refresh()
+            await self.carry_out(home, made)
+        return made
 
     def has_task(self, home: Path, run_id: str) -> bool:
         """Return whether this process carries the run out, or will in its turn."""

@@ -10,12 +10,16 @@ import hashlib
 import json
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from pydantic import TypeAdapter
 
 from deep_research.data import Document, Found, Snapshot, Source
 from deep_research.errors import ConfigError, StoreError
+from deep_research.state_files import make_private, make_private_folder
 from deep_research.stores.run_store import StoredPassage, StoredSnapshot
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research_server.postgres.postgres_database import Database, to_bytes, to_text
@@ -40,7 +44,8 @@ class TextObjects:
             raise ConfigError(message, setting=_SETTING) from error
         self._obstore = obstore
         try:
-            self._store = from_url(url, mkdir=True) if url.startswith("file:") else from_url(url)
+            self._folder = _private_folder(url) if url.startswith("file:") else None
+            self._store = from_url(url)
         except Exception as error:
             message = f"{_SETTING} names no object store: {_first_line(error)}"
             raise ConfigError(message, setting=_SETTING) from error
@@ -48,7 +53,11 @@ class TextObjects:
     def put(self, sha256: str, data: bytes) -> None:
         """Keep a text; one that is there is the same. Raises StoreError."""
         try:
+            if self._folder is not None:
+                make_private_folder((self._folder / _path(sha256)).parent)
             self._obstore.put(self._store, _path(sha256), data)
+            if self._folder is not None:
+                make_private(self._folder / _path(sha256))
         except Exception as error:
             raise _refused(error) from error
 
@@ -78,8 +87,25 @@ def text_objects(url: str) -> TextObjects | None:
     return TextObjects(url) if url else None
 
 
+def _private_folder(url: str) -> Path:
+    """Return the folder of an address, made where it is missing; those of texts in it are their owner's alone."""
+    folder = Path(url2pathname(urlsplit(url).path))
+    make_private_folder(folder)
+    for each in folder.glob("[0-9a-f][0-9a-f]"):
+        make_private(each)
+    return folder
+
+
 def _path(sha256: str) -> str:
     return f"{sha256[:2]}/{sha256}"
+
+
+def objects_with(sha256: str, objects: TextObjects | None) -> TextObjects:
+    """Return the store of a text that lies in one. Raises StoreError where none is known."""
+    if objects is None:
+        message = f"The text {sha256} lies in an object store. Set {_SETTING} to where it is."
+        raise StoreError(message, path="database")
+    return objects
 
 
 def _refused(error: Exception) -> StoreError:
@@ -145,10 +171,7 @@ class PostgresLibrary(SqliteLibrary):
         self._keep_snapshots(stored)
 
     def _read_row(self, facts: bytes, passages: str, sha256: str, body: bytes | None) -> StoredSnapshot:
-        if body is None and self._objects is None:
-            message = f"The text {sha256} lies in an object store. Set DEEP_RESEARCH_SNAPSHOTS_URL to where it is."
-            raise StoreError(message, path="database")
-        data = self._objects.get(sha256) if body is None and self._objects is not None else body or b""
+        data = objects_with(sha256, self._objects).get(sha256) if body is None else body
         told = {**json.loads(facts), "text": to_text(data)}
         return StoredSnapshot(Snapshot.model_validate(told), _passages.validate_json(passages))
 
@@ -170,8 +193,8 @@ class PostgresLibrary(SqliteLibrary):
 
         def keep(connection: Any) -> None:
             self._check(connection)
-            for one in stored if self._objects is not None else ():
-                self._keep_object(connection, one.snapshot)
+            if self._objects is not None:
+                self._lock_texts(connection, stored)
             with connection.cursor() as cursor:
                 cursor.executemany(
                     "INSERT INTO deep_research.texts (sha256, body) VALUES (%s, %s) ON CONFLICT DO NOTHING",
@@ -185,16 +208,26 @@ class PostgresLibrary(SqliteLibrary):
                     for place, one in enumerate(stored, 1)
                 )  # fmt: skip
                 cursor.executemany(_INSERT_SNAPSHOT, list(rows))
+            if self._objects is not None:
+                self._keep_objects(connection, self._objects, stored)
 
         self._database.run(keep, at_once=self._objects is None)
         self._snapshots += len(stored)
 
-    def _keep_object(self, connection: Any, snapshot: Snapshot) -> None:
-        """Put a text into the object store, under a lock that keeps others from deleting it before it is used."""
+    @staticmethod
+    def _lock_texts(connection: Any, stored: list[StoredSnapshot]) -> None:
+        """Keep others from deleting texts before they are used."""
         lock = "SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))"
-        connection.execute(lock, (snapshot.sha256,)).fetchone()
-        if self._objects is not None:
-            self._objects.put(snapshot.sha256, to_bytes(snapshot.text))
+        for one in stored:
+            connection.execute(lock, (one.snapshot.sha256,)).fetchone()
+
+    @staticmethod
+    def _keep_objects(connection: Any, objects: TextObjects, stored: list[StoredSnapshot]) -> None:
+        """Put those texts into the object store whose rows have no body: what has one is deleted with its row alone."""
+        texts = {one.snapshot.sha256: one.snapshot.text for one in stored}
+        query = "SELECT sha256 FROM deep_research.texts WHERE sha256 = ANY(%s) AND body IS NULL"
+        for (sha256,) in connection.execute(query, (list(texts),)).fetchall():
+            objects.put(sha256, to_bytes(texts[sha256]))
 
     def remove_source(self, source: str) -> None:
         with self._lock:

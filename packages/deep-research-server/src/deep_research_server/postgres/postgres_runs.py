@@ -26,7 +26,7 @@ from deep_research.stores.run_folder import dated_id, is_run_id, unshortened_id
 from deep_research.stores.run_store import Checkpoints, Guard, RunRecord, busy_run, no_report, no_run
 from deep_research_server.postgres.postgres_database import Database, database_at
 from deep_research_server.postgres.postgres_journal import AnswerSpool, PostgresJournal, delete_spools
-from deep_research_server.postgres.postgres_library import PostgresLibrary, text_objects
+from deep_research_server.postgres.postgres_library import PostgresLibrary, objects_with, text_objects
 
 LEASE_SECONDS = 30
 """After so long a process that has not renewed its lease counts as dead."""
@@ -242,8 +242,8 @@ class PostgresRun:
                     connection.execute(by_thread.encode(), (self.run_id, f"{self.run_id}/"))
             # Last, and while their locks are held: who reads the same text now puts it there again.
             for (sha256,) in unused:
-                if sha256 is not None and (objects := text_objects(snapshots_url())) is not None:
-                    objects.delete(sha256)
+                if sha256 is not None:
+                    objects_with(sha256, text_objects(snapshots_url())).delete(sha256)
 
         self._database.run(delete)
         if self._spools is not None:

@@ -5,7 +5,9 @@ All offsets are in Unicode code points (Python string indices) and half open: `t
 """
 
 import hashlib
-from typing import Literal
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeVar
 
 from pydantic import Field
 
@@ -68,28 +70,43 @@ class Document(Noun):
 
     def split(self) -> "tuple[Document, ...]":
         """Return the documents of a file that holds several, each by itself; else this one."""
-        ends = [*(part.start for part in self.parts[1:]), len(self.text)]
-        return (
-            tuple(self._cut(part, end) for part, end in zip(self.parts, ends, strict=True)) if self.parts else (self,)
+        if not self.parts:
+            return (self,)
+        starts = [part.start for part in self.parts]
+        cut = zip(
+            self.parts,
+            [*starts[1:], len(self.text)],
+            _by_part(self.headings, starts),
+            _by_part(self.pages, starts),
+            strict=True,
         )
-
-    def _cut(self, part: PartStart, end: int) -> "Document":
-        def within(start: int) -> bool:
-            return part.start <= start < end
-
-        return Document(
-            text=self.text[part.start : end].rstrip(),
-            **part.model_dump(exclude={"start"}),
-            headings=tuple(
-                h.model_copy(update={"start": h.start - part.start}) for h in self.headings if within(h.start)
-            ),
-            pages=tuple(p.model_copy(update={"start": p.start - part.start}) for p in self.pages if within(p.start)),
+        return tuple(
+            Document(
+                text=self.text[part.start : end].rstrip(),
+                **part.model_dump(exclude={"start"}),
+                headings=tuple(headings),
+                pages=tuple(pages),
+            )
+            for part, end, headings, pages in cut
         )
 
     @property
     def sha256(self) -> str:
         """Hexadecimal SHA-256 of the text as UTF-8: the address of its snapshot."""
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_Mark = TypeVar("_Mark", Heading, PageStart)
+
+
+def _by_part(marks: Iterable[_Mark], starts: Sequence[int]) -> list[list[_Mark]]:
+    """Return the marks of each part, their offsets counted from its start; `starts` are in order."""
+    found: list[list[_Mark]] = [[] for _ in starts]
+    for mark in marks:
+        place = bisect_right(starts, mark.start) - 1
+        if place >= 0:
+            found[place].append(mark.model_copy(update={"start": mark.start - starts[place]}))
+    return found
 
 
 class Source(Noun):

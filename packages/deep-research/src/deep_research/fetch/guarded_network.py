@@ -13,12 +13,16 @@ from typing import Any, Protocol, cast
 
 import httpcore
 
+from deep_research.concurrency import Threads
 from deep_research.errors import NotFound, Unreachable
 from deep_research.fetch.address_guard import Guard, IpAddress
 from deep_research.fetch.addresses import Address
 
 MAX_ADDRESSES = 4
 """IP addresses of one name that are tried."""
+
+_NAMES = Threads(64, "names")
+"""A name server that does not answer holds a thread for half a minute: the few of an event loop would all be held by a page."""
 
 Dial = Callable[[str, int, float | None], Awaitable[httpcore.AsyncNetworkStream]]
 """Connects to (IP address, port) within seconds. Raises httpcore.ConnectError or ConnectTimeout."""
@@ -37,7 +41,7 @@ class SystemResolver:
 
     async def resolve(self, host: str) -> Sequence[str]:
         try:
-            answers = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            answers = await _NAMES.do(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM)
         except socket.gaierror as error:
             if error.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)):
                 raise NotFound(f"There is no host named {host!r}.", url=host, reason="dns") from error

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import Message
 from email.utils import parsedate_to_datetime
-from itertools import islice
 
 from claimcheck.text.cleaning import clean, fold
 from deep_research import registry
@@ -14,12 +13,12 @@ from deep_research.errors import Unreadable
 from deep_research.readers._decode import decode
 from deep_research.readers.html import HtmlReader
 from deep_research.readers.plain import write_text
-from deep_research.text.document_builder import DocumentBuilder
+from deep_research.text.document_builder import MOST_PARTS, DocumentBuilder
 
-MOST_MESSAGES = 20_000
 _FROM = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\n")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
 _SHOWN = ("From", "To", "Cc", "Date")
+_FULL = f"only the first {MOST_PARTS} messages and attached files were read"
 
 
 class MailReader:
@@ -32,10 +31,10 @@ class MailReader:
     def read(self, data: bytes, *, name: str) -> Document:
         """Return all messages; each begins a part. What is attached and cannot be read is warned of."""
         builder = DocumentBuilder()
-        found = list(islice(_messages(data), MOST_MESSAGES + 1))
-        if len(found) > MOST_MESSAGES:
-            builder.warn(f"only the first {MOST_MESSAGES} messages were read")
-        for raw in found[:MOST_MESSAGES]:
+        for raw in _messages(data):
+            if builder.is_full:
+                builder.warn(_FULL)
+                break
             _write_message(message_from_bytes(raw, policy=policy.default), builder)
         if not len(builder):
             raise Unreadable("no message in it")
@@ -83,6 +82,9 @@ def _leaves(message: Message) -> Iterator[Message]:
 
 
 def _write_attachment(leaf: Message, subject: str, builder: DocumentBuilder) -> None:
+    if builder.is_full:
+        builder.warn(_FULL)
+        return
     if leaf.get_content_type() == "message/rfc822" and leaf.is_multipart():
         _write_message(leaf.get_payload(0), builder)  # type: ignore[arg-type]
         return

@@ -149,6 +149,7 @@ class DocumentsSource:
         """Take out of the index what is gone or has changed."""
         stale = [source for source in self._library.sources() if _stem(source.key) not in wanted]
         for start in range(0, len(stale), _BATCH_FILES):
+            self._go_on()
             with self._library.batch():
                 for source in stale[start : start + _BATCH_FILES]:
                     self._library.remove_source(source.id)
@@ -168,9 +169,13 @@ class DocumentsSource:
 
     def _until_stopped(self, readings: Iterator[Reading]) -> Iterator[Reading]:
         for reading in readings:
-            if self._stop.is_set:
-                raise Stopped("indexing was stopped; what was read so far is kept")
+            self._go_on()
             yield reading
+
+    def _go_on(self) -> None:
+        """Raise Stopped where the indexing was stopped; the file at hand is read again the next time."""
+        if self._stop.is_set:
+            raise Stopped("indexing was stopped; what was read so far is kept")
 
     def _keep(self, file: File, answer: FileAnswer) -> None:
         key = f"{file.url}#{self._mark(answer.size, answer.mtime_ns)}"
@@ -181,6 +186,7 @@ class DocumentsSource:
         retrieved_at = datetime.now(UTC).isoformat(timespec="seconds")
         several = document.split()
         for number, part in enumerate(several, start=1):
+            self._go_on()
             place = f"#{number}" if len(several) > 1 else ""
             found = Found(
                 key=f"{key}#part{number}" if place else key,

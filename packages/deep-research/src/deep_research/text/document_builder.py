@@ -12,6 +12,10 @@ _ATTRIBUTES = re.compile(r"[ \t]{0,9}\{[#.:][^{}\n]{0,80}\}$")
 """An anchor or class behind a heading in extended Markdown (Pandoc, kramdown, VitePress)."""
 _MAX_INDENT = 10  # more would no longer read as a list item
 _MAX_HEADING_CHARS = 300
+MOST_PARTS = 20_000
+"""Documents that are told apart in one file."""
+_MOST_WARNINGS = 200
+"""That are told one by one of a document; more are counted."""
 MAX_COLUMNS = 60
 """Columns of a table that are kept."""
 
@@ -28,7 +32,7 @@ class DocumentBuilder:
         self._page: int | None = None
         self._documents: list[PartStart] = []
         self._part: PartStart | None = None
-        self.warnings: list[str] = []
+        self._warnings: dict[str, None] = {}
 
     def __len__(self) -> int:
         """Characters written so far."""
@@ -88,23 +92,31 @@ class DocumentBuilder:
         named = tuple(filter(None, map(fold, authors)))
         self._part = PartStart(start=0, title=fold(title), media_type=media_type, published=published, authors=named)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no further document of its own may begin."""
+        return len(self._documents) >= MOST_PARTS
+
     def append(self, document: Document) -> None:
-        """Add the text of a document that was read, with its headings, pages, parts and warnings."""
+        """Add the text of a document that was read, with its headings, pages, parts and warnings.
+
+        Parts beyond the most that a file may have stay within the last one.
+        """
         if not document.text.strip():
             return
         start = self._add("document", document.text)
         for found, own in ((self._headings, document.headings), (self._pages, document.pages)):
             found += [each.model_copy(update={"start": start + each.start}) for each in own]
-        if document.parts:
-            self._documents = [part for part in self._documents if part.start < start]
-        self._documents += [part.model_copy(update={"start": start + part.start}) for part in document.parts]
+        if document.parts and self._documents and self._documents[-1].start == start:
+            self._documents.pop()  # the first of its parts begins there
+        room = MOST_PARTS - len(self._documents)
+        self._documents += [part.model_copy(update={"start": start + part.start}) for part in document.parts[:room]]
         for warning in document.warnings:
             self.warn(warning)
 
     def warn(self, warning: str) -> None:
         """Record something inside the document that could not be read, once."""
-        if warning not in self.warnings:
-            self.warnings.append(warning)
+        self._warnings.setdefault(warning)
 
     def document(
         self,
@@ -117,7 +129,8 @@ class DocumentBuilder:
     ) -> Document:
         """Return what was collected; without `title` the only heading of the highest level names it, or the file's `name`."""
         if not fold(title):
-            top = [h.title for h in self._headings if h.level == min(one.level for one in self._headings)]
+            highest = min((heading.level for heading in self._headings), default=0)
+            top = [heading.title for heading in self._headings if heading.level == highest]
             title = (top[0] if len(top) == 1 else name.rsplit(".", 1)[0]) or next(iter(top), "")
         return Document(
             text="".join(self._parts),
@@ -127,9 +140,13 @@ class DocumentBuilder:
             authors=tuple(dict.fromkeys(name for author in authors if (name := fold(author)))),
             headings=tuple(self._headings),
             pages=tuple(self._pages),
-            warnings=tuple(self.warnings),
+            warnings=self._told(),
             parts=tuple(self._documents),
         )
+
+    def _told(self) -> tuple[str, ...]:
+        told, more = list(self._warnings)[:_MOST_WARNINGS], len(self._warnings) - _MOST_WARNINGS
+        return (*told, f"{more} more things in it could not be read") if more > 0 else tuple(told)
 
     def _add(self, kind: str, block: str) -> int:
         if self._parts:

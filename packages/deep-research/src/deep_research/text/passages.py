@@ -157,6 +157,7 @@ class _HeadingPath:
         self._headings = sorted(headings, key=lambda h: h.start)
         self._starts = [h.start for h in self._headings]
         self._above = _places_above(self._headings)
+        self._leading = self._ends_of_leading()
 
     def at(self, start: int) -> str:
         """Return the path above the text of a passage that begins at `start`, perhaps with heading lines."""
@@ -173,10 +174,16 @@ class _HeadingPath:
         position = start
         if index and self._starts[index - 1] == start:
             position = self._line_end(start)
-        while index < len(self._starts) and not _SIGN.search(self._text, position, self._starts[index]):
-            position = self._line_end(self._starts[index])
-            index += 1
-        return index
+        follows = index < len(self._starts) and not _SIGN.search(self._text, position, self._starts[index])
+        return self._leading[index] if follows else index
+
+    def _ends_of_leading(self) -> list[int]:
+        """Return for each heading the place behind the last one of those that follow it with nothing in between."""
+        ends = list(range(1, len(self._starts) + 1))
+        for place in range(len(self._starts) - 2, -1, -1):
+            if not _SIGN.search(self._text, self._line_end(self._starts[place]), self._starts[place + 1]):
+                ends[place] = ends[place + 1]
+        return ends
 
     def _line_end(self, start: int) -> int:
         stop = self._text.find("\n", start)
