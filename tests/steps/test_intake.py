@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.conversation.replies import pick_options, wants_to_skip
+from deep_research.conversation.replies import pick_options, split_start, wants_to_skip
 from deep_research.data import Clarification, Decision, Message, Question, Template
 from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.settings import Settings
@@ -128,6 +128,33 @@ def test_a4_starting_without_a_topic_states_the_assumption_in_the_readers_langua
 )  # fmt: skip
 def test_a4_an_answer_that_only_holds_such_a_word_is_an_answer(answer: str) -> None:
     assert not wants_to_skip(answer)
+
+
+@pytest.mark.parametrize(
+    ("message", "topic"),
+    [("cancer, just start", "cancer"), ("Cancer. Don't ask me anything, just start.", "Cancer."), ("just start: cancer", "cancer"),
+     ("cancer treatment - do not ask", "cancer treatment"), ("癌症, 直接开始研究", "癌症"), ("直接开始研究：癌症", "癌症"),
+     ("암 치료, 바로 시작해", "암 치료"), ("암 치료. 묻지 말고 바로 시작해", "암 치료."), ("癌、質問は不要です", "癌")],
+)  # fmt: skip
+def test_who_says_not_to_ask_is_not_asked_and_the_wish_is_not_searched_for(message: str, topic: str) -> None:
+    assert split_start(message) == (topic, True)
+    unclear = _judged(clarification=None, goal="")
+    assert settle(unclear, Question(text=message, language="en"), Settings(), rounds=0).next_action == START
+    assert settle(unclear, Question(text=topic, language="en"), Settings(), rounds=0).next_action != START
+
+
+@pytest.mark.parametrize(
+    "message", ["Rust, Go and Zig: which is safest?", "just start", "TiDB、研究、全部", "Redis, continue"]
+)
+def test_a_message_of_names_is_taken_as_it_is(message: str) -> None:
+    assert split_start(message) == (message, False)
+
+
+@pytest.mark.parametrize(
+    "answer", ["I don't want to answer that", "don't ask, start", "대답하기 싫어요", "None of these, just go ahead", "答えたくないです"]
+)  # fmt: skip
+def test_a4_who_will_not_answer_is_not_asked_again(answer: str) -> None:
+    assert wants_to_skip(answer)
 
 
 @pytest.mark.parametrize(

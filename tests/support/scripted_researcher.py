@@ -203,10 +203,12 @@ class ScriptedResearcher:
         findings = [text for about in said.values() for text in about][:3]
         if not findings:
             return Reply(text="I looked for it with the searches above in all of the sources and found nothing. " * 4)
-        headed = [(one if len(titles) > 1 else "Notes", about) for one, about in said.items() if about]
-        body = "\n\n".join(f"## {heading}\n\n{_paragraphs(about)}" for heading, about in headed)
-        listed = "\n".join(f"- {one}" for one in findings)
-        return Reply(text=f"## Key findings\n\n{listed}\n\n{body}\n\n{_FILL}")
+        if len(titles) > 1:
+            parts = "\n\n".join(f"## {one}\n\n{_listed(about)}" for one, about in said.items() if about)
+            return Reply(text=f"{parts}\n\n{_FILL}")
+        return Reply(
+            text=f"## Key findings\n\n{_listed(findings)}\n\n## Notes\n\n{_paragraphs(said[title])}\n\n{_FILL}"
+        )
 
     def _said_about(self, title: str, request: Request) -> list[str]:
         shown = ((one, _first_sentence(one.text)) for one in _relevant(passages_in(request), title))
@@ -338,6 +340,10 @@ def _first_sentence(text: str) -> str:
     found = [" ".join(text[s.start : s.end].split()) for s in sentences(text)]
     plain = [s for s in found if s.endswith((".", "。", "다.")) and not s.startswith(("#", "|", "-", "*", "```"))]
     return next((s for s in plain if len(s) > 20 and "[" not in s), "")
+
+
+def _listed(said: Sequence[str]) -> str:
+    return "\n".join(f"- {one}" for one in said)
 
 
 def _paragraphs(written: Sequence[str]) -> str:

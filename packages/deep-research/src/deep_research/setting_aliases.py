@@ -18,6 +18,7 @@ SETTING_ALIASES = {
 FORMER_SETTINGS = frozenset(
     {
         "background",
+        "compression_target_tokens",
         "confirm_high_value",
         "judge_max_tokens",
         "keep_runs_days",
@@ -40,7 +41,7 @@ FORMER_SETTINGS = frozenset(
         "web_timeout_seconds",
     }
 )
-"""Names that were settings once; they are constants now, beside what they govern."""
+"""Names that were settings once, or are in documents for what is not done here; they are taken and change nothing."""
 _SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search", "none": ""}
 
 

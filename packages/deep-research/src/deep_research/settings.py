@@ -321,7 +321,9 @@ def load_settings(**arguments: Any) -> Settings:
         for path, value in own_names(layer).items():
             name, _, inside = path.partition(".")
             if name in FORMER_SETTINGS:
-                _tell_once(f"The setting {name} ({origin}) no longer exists; it changes nothing and can be deleted.")
+                _tell_once(
+                    f"The setting {name} ({origin}) does not exist (any more); it changes nothing and can be deleted."
+                )
                 continue
             _refuse_unknown(name, value, origin)
             values[name] = _set_inside(values.get(name), path, inside.split("."), value) if inside else value

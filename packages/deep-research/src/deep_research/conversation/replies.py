@@ -3,10 +3,14 @@
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import zip_longest
 
 from claimcheck.lexicon import any_word
 
 _CLAUSES = re.compile(r"[,.;:!?。，、；：！？…~～\n]|\s[-–—]\s|\b(?:and|but|so)\b")
+
+
+_TELLING_SIGNS = 4
 
 
 @cache
@@ -33,6 +37,25 @@ def wants_to_skip(answer: str) -> bool:
     The whole answer must mean it: "skip connections" and "just start with KRAS" are answers.
     """
     return not answer.strip() or _all_clauses(answer, "skip")
+
+
+def split_start(message: str) -> tuple[str, bool]:
+    """Return an opening message without the clauses that say not to ask but to start, and whether there are any.
+
+    Words that are also names ("Go", "研究") say nothing alone.
+    """
+    parts = re.split(f"({_CLAUSES.pattern})", message)
+    kept = [
+        clause + between
+        for clause, between in zip_longest(parts[::2], parts[1::2], fillvalue="")
+        if not (_is_telling(clause.strip()) and _all_clauses(clause, "skip"))
+    ]
+    rest = "".join(kept).strip(" \t\n,;:-–—，、；：")
+    return (rest, True) if rest and len(kept) < len(parts[::2]) else (message, False)
+
+
+def _is_telling(clause: str) -> bool:
+    return " " in clause or (not clause.isascii() and len(clause) >= _TELLING_SIGNS)
 
 
 def confirms(answer: str) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from claimcheck.language import detect, zipf
 from claimcheck.lexicon import any_word
-from deep_research.conversation.replies import confirms, rejects, wants_to_skip
+from deep_research.conversation.replies import confirms, rejects, split_start, wants_to_skip
 from deep_research.data import Clarification, Decision, Message, Question, Template, Term
 from deep_research.finding.question import is_plain_topic
 from deep_research.finding.words import COMMON, NAME, Word, read_words
@@ -65,7 +65,7 @@ def decide(question: Question, *, rounds: int, terms: Sequence[Term], template: 
 
 def understand(question: Question, rounds: int = 0) -> Understood:
     """Return the question with what was answered to the last `rounds` clarifications, and what it points at."""
-    history, own = list(question.history), question.text[:_LONGEST]
+    history, own = list(question.history), split_start(question.text[:_LONGEST])[0]
     before = history[: len(history) - 2 * rounds] if rounds else history
     answers = [m.text for m in history[len(before) :] if m.role == "user" and not wants_to_skip(m.text)]
     unsaid = {phrase(name, question.language) for name in ("opt_mistyped", *_KINDS)}  # options that name nothing yet

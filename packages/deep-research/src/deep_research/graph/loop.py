@@ -125,7 +125,7 @@ async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]
     return {
         "sections": done,
         **_said(state, [*turns, Turn(said=written.content)] if written.content else turns),
-        "gathered_info": list(written.key_findings),
+        "gathered_info": [finding for section in done for finding in section.key_findings],
         "visited_sources": list(written.sources),
     }
 
@@ -153,12 +153,14 @@ def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
         if heading := _HEADING.match(line):
             at = titles.get(heading[1].casefold(), at)
         notes.get(at, []).append(line)
-    shared = whole.model_dump(include={"key_findings", "sources", "searched", "failed", "passages", "status"})
-    return [s.model_copy(update={**shared, "content": _joined(s.content, notes[s.title])}) for s in sections]
+    shared = whole.model_dump(include={"sources", "searched", "failed", "passages", "status"})
+    return [s.model_copy(update={**shared, **_added(s, "\n".join(notes[s.title]).strip())}) for s in sections]
 
 
-def _joined(before: str, notes: Sequence[str]) -> str:
-    return "\n\n".join(filter(None, (before, "\n".join(notes).strip())))
+def _added(section: Section, notes: str) -> dict[str, Any]:
+    """Return the notes and findings of a section with those of this round."""
+    findings = dict.fromkeys([*section.key_findings, *research.key_findings(notes)])
+    return {"content": "\n\n".join(filter(None, (section.content, notes))), "key_findings": tuple(findings)}
 
 
 async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Literal["retrieve", "final_report"]]:

@@ -116,8 +116,11 @@ def observed(turn: Turn, sections: Sequence[Section], gaps: Sequence[Gap]) -> Tu
 
 def _brought(action: Action, sections: Sequence[Section], gaps: Sequence[Gap]) -> Observation:
     section = _known(action, sections)
-    if section is None or section.status != "failed":
-        return Observation(action=action.id, text=section.content if section else "")
+    if section is None:
+        return Observation(action=action.id)
+    if section.status != "failed":
+        made = f"Searches made: {' · '.join(section.searched)}" if section.searched else ""
+        return Observation(action=action.id, text="\n\n".join(filter(None, (section.content, made))))
     failure = next((g.why for g in reversed(gaps) if g.what == section.title), "It failed.")
     return Observation(action=action.id, text=section.content, failure=failure)
 

@@ -19,7 +19,7 @@ used up, or the user would not say), asking becomes starting with a stated assum
 
 from collections.abc import Sequence
 
-from deep_research.conversation.replies import wants_to_skip
+from deep_research.conversation.replies import split_start, wants_to_skip
 from deep_research.data import Clarification, Decision, Message, Question, Template, Term
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
@@ -111,6 +111,7 @@ def settle(
     if judged.next_action == "CANNOT_DO":
         return judged
     may_ask = settings.allow_clarification and rounds < settings.max_clarification_rounds
+    may_ask &= not split_start(question.text)[1]
     if not asks(judged, settings):
         return _started(judged, question, places)
     if not may_ask:

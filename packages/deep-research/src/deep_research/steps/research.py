@@ -22,8 +22,7 @@ from deep_research.steps import search
 from deep_research.text.near_duplicates import distinct_passages
 from deep_research.verification.citations import cited_ids
 
-_FIRST_HEADING = re.compile(r"\A\s*#{1,4} [^\n]+\n+((?:[ \t]*[-*+] [^\n]*\n?(?:[ \t]{2,}\S[^\n]*\n?)*\n?)+)")
-"""The list right below the first heading of notes."""
+_HEADING = re.compile(r"^#{1,4} [^\n]+$", re.MULTILINE)
 _ITEM = re.compile(r"^[-*+] (.+(?:\n[ \t]{2,}\S.*)*)", re.MULTILINE)
 _MOST_FINDINGS = 8
 _RRF = 10.0
@@ -141,9 +140,9 @@ def queries_made(section: Section, turns: Iterable[Turn]) -> tuple[str, ...]:
 
 
 def key_findings(notes: str) -> tuple[str, ...]:
-    """Return the points of the list that notes begin with."""
-    found = _FIRST_HEADING.match(notes)
-    points = _ITEM.findall(found[1]) if found else []
+    """Return the points of the lists below the first heading of notes."""
+    begin = _HEADING.match(notes.lstrip())
+    points = _ITEM.findall(_HEADING.split(notes, maxsplit=2)[1]) if begin else []
     return tuple(" ".join(point.split()) for point in points)[:_MOST_FINDINGS]
 
 
