@@ -293,7 +293,7 @@ def main() -> int:
         print(json.dumps(work(json.load(sys.stdin))))
         return 0
     # An installed package has its bytecode; a checkout may be forbidden to write it (PYTHONDONTWRITEBYTECODE).
-    compileall.compile_dir(HERE.parent / "src", quiet=1)
+    compileall.compile_dir(HERE.parent / "packages", quiet=1)
     found: dict[str, Any] = {}
     failed = False
     for name in arguments.only.split(","):
