@@ -335,3 +335,45 @@ def test_an_edit_keeps_the_line_ends_around_its_words() -> None:
     text = "| a |\n| --- |\n| b |\n| c |\n"
     made, _ = apply_edits(text, [Edit(old="| b |\n", new="| b |\n| d |\n"), Edit(old="\n| c |", new="\n\nEnd.")])
     assert made == "| a |\n| --- |\n| b |\n| d |\n\nEnd.\n"
+
+
+def test_a_statement_with_an_invented_id_alone_carries_the_mark_and_is_not_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"# Engines\n\n{TRUE}\n\nThe Alpha engine costs 9999 euros. [s77p1]"
+    with served(monkeypatch, playing(write=writing(text), judge=_judging("none", "nothing"), revise=_rejecting)):
+        report = quickly(tmp_path).report
+    claim = _claim(report, "9999 euros")
+    assert (claim.kind, claim.verdict.kind) == ("fact", "unverified")
+    assert report.report[claim.start : claim.end].endswith("euros.°")
+    assert "s77p1" not in report.report
+
+
+def test_a_source_cited_as_a_whole_is_held_against_its_nearest_passages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = re.compile(r"(\[s\d+)p\d+\]")
+
+    def write(request: Request) -> Reply:
+        return Reply(text=whole.sub(r"\1]", citing(request, TEXT)))
+
+    with served(monkeypatch, playing(write=write, judge=_judging("none", "nothing"))) as provider:
+        report = quickly(tmp_path).report
+    claim = _claim(report, "3,000 rpm")
+    assert claim.verdict.kind == "supported"
+    assert claim.passages
+    assert all(key in of_step(provider, "judge")[0].request["messages"][-1]["text"] for key in claim.passages)
+    assert "[1]" in report.report[claim.start : claim.end]
+
+
+@pytest.mark.parametrize(
+    "around", ["```markdown\n{}\n```", "Here is it:\n\n```\n{}\n```\nDone.", "<report>\n{}\n</report>"]
+)
+def test_a_fence_or_tag_around_the_whole_report_is_no_part_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, around: str
+) -> None:
+    with served(monkeypatch, playing(write=writing(around.replace("{}", TEXT)), judge=_judging("none", "nothing"))):
+        report = quickly(tmp_path).report
+    assert report.title == "Engines"
+    assert _claim(report, "3,000 rpm").verdict.kind == "supported"
+    assert not re.search(r"```|<report>|Here is it|\[s\d", _body(report))

@@ -97,3 +97,14 @@ def test_many_different_ids_side_by_side_are_read_in_bounded_time(part: str) -> 
 )
 def test_a_whole_source_is_cited_also_before_words_in_parentheses(text: str, ids: list[str]) -> None:
     assert [key for one in citations(text) for key in one.ids] == ids
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("It turns. `[s1p1]`", "It turns. [s1p1]"), ("It turns `s1p1`, `[s1p2]`.", "It turns [s1p1][s1p2]."),
+     ("It turns **[s1p1]**. It flies.", "It turns [s1p1]. It flies."), ("**It turns.**[s1p1]**It flies.**",) * 2,
+     ("It turns. [s1p1, p. 3]", "It turns. [s1p1]"), ("Say (s1p1, pp. 3-4) so.", "Say [s1p1] so."),
+     ("```\n[s1p1]\n```",) * 2, ("`x[s1p1]`",) * 2],
+)  # fmt: skip
+def test_marks_of_type_and_pages_around_ids_go(written: str, read: str) -> None:
+    assert normalize_citations(written) == read

@@ -146,7 +146,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> Rep
     references = _References(library, claims, "" if is_written else done.question.text)
     judged = any(c.verdict.by_model for c in claims)
     wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
-    doubted = {c.id for c in claims if c.passages and not c.stands and (judged or c.id in wrong)}
+    doubted = {c.id for c in claims if c.kind == "fact" and not c.stands and (judged or c.id in wrong)}
     numbered = number_citations(text, references.number_of, _insertions(text, claims, doubted, library))
     body = make_inert(numbered.text)
     is_same = len(body) == len(numbered.text)

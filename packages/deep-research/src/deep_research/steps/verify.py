@@ -27,6 +27,8 @@ LOOKUPS = 12
 """Calls by which the verifier may look things up."""
 _BATCH_CLAIMS, _BATCH_TOKENS = 40, 12_000
 """How many statements one call judges, and how long their passages may be together."""
+_OF_SOURCE = 3
+"""Passages against which a statement is held that cites a source as a whole."""
 _WIDER = 8
 """Passages in which a statement of a foreign report is looked for before it counts as unsupported."""
 _FOREIGN = ("verify", "desk")
@@ -44,7 +46,9 @@ def claims_of(text: str, library: Library, *, is_quoted: bool = False) -> list[C
     claims: list[Claim] = []
     found = split_statements(text)
     for number, statement in enumerate(_of_places(found, text) if is_quoted else found, 1):
-        known = tuple(key for key in statement.passages if library.passage(key) is not None)
+        known = tuple(
+            dict.fromkeys(key for cited in statement.passages for key in _existing(cited, statement, library))
+        )
         kind = "fact" if statement.passages else "own"
         claims.append(
             Claim(
@@ -59,6 +63,15 @@ def claims_of(text: str, library: Library, *, is_quoted: bool = False) -> list[C
             )
         )
     return claims
+
+
+def _existing(cited: str, statement: Statement, library: Library) -> list[str]:
+    """Return the passage of an id, of a whole source those that come nearest; nothing of what is not there."""
+    if "p" in cited:
+        return [cited] if library.passage(cited) is not None else []
+    if library.source(cited) is None or not library.is_read(cited):
+        return []
+    return [hit.passage.id for hit in library.search(statement.text, limit=_OF_SOURCE, sources=[cited])]
 
 
 def _of_places(statements: Sequence[Statement], text: str) -> list[Statement]:

@@ -1,6 +1,7 @@
 """Write the report: the writer is given all notes and passages, may look up what they leave open, and writes freely."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from itertools import zip_longest
@@ -13,6 +14,7 @@ from deep_research.events import ReportPiece
 from deep_research.i18n.catalog import gap_from, gap_of
 from deep_research.run_context.context import RunContext
 from deep_research.steps.converse import converse
+from deep_research.text.code_spans import fenced_blocks
 from deep_research.text.inert_markdown import make_inert
 from deep_research.verification.citations import cited_ids, normalize_citations
 
@@ -23,6 +25,11 @@ _NOTHING_CITED = (
     "Your text cites no passage. Write the same report again, each fact with the id of the passage that says "
     "it right behind it, like [s7p3]."
 )
+_TAGGED = re.compile(
+    r"\A[^\n]{0,200}\n?\s{0,9}<(report|answer|final_report)>\n?(.*)</\1>[^\n]{0,200}\Z", re.DOTALL | re.IGNORECASE
+)
+_AROUND = 200
+"""Characters before and after a fence around a whole report."""
 _TELLING_CHARS = 200
 """A text of fewer characters does not tell its language."""
 
@@ -101,7 +108,20 @@ def _read(said: str, assignment: Assignment) -> tuple[str, str]:
 
 def clean_report(text: str) -> str:
     """Return a text with its citations in one form, and with nothing in it that acts when it is shown."""
-    return make_inert(normalize_citations(text.strip()))
+    return make_inert(normalize_citations(_unwrapped(text.strip())))
+
+
+def _unwrapped(text: str) -> str:
+    """Return the text in a fence or tag around a whole report: wire form, as some models answer."""
+    if tagged := _TAGGED.search(text):
+        return tagged[2].strip()
+    for start, end, info in fenced_blocks(text):
+        inner = text[start:end].strip("\n").partition("\n")[2]
+        around = (text[:start], text[end:])
+        is_report = info.lower() in ("markdown", "md") or inner.startswith("# ")
+        if is_report and all(len(part) <= _AROUND and "#" not in part for part in around):
+            return inner.rstrip().removesuffix("```").removesuffix("~~~").rstrip()
+    return text
 
 
 def notes_as_report(assignment: Assignment) -> str:

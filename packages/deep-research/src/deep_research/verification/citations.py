@@ -22,10 +22,12 @@ _REACH = 200
 
 _PLAIN = FULL_WIDTH | str.maketrans("【】〔〕〖〗、；，：", "[][][],;,:")
 _ID = r"[sS]\d{1,7}[ ,.:_-]{0,2}[pP]\d{1,7}"
+_PAGE = r"\s{0,2}[,;]\s{0,2}pp?\.\s?\d{1,5}(?:[-–]\d{1,5})?"
+"""A page that a writer adds to an id: a passage has its own."""
 _MORE = (
     r"(?:\s{0,2}[-–—―~〜～]\s{0,2}(?:(?:[sS]\d{1,7})?[pP]\d{1,7}|\d{1,7}(?![\w.]))"
     rf"|(?:\s{{0,2}}[,;&/·|+†]\s{{0,2}}|\s{{0,2}}{any_word('statement.citation_joints')}\s{{0,2}}|\s{{1,2}})"
-    rf"(?:{_ID}|[pP]\d{{1,7}}(?!\w)))"
+    rf"(?:{_ID}|[pP]\d{{1,7}}(?!\w))|{_PAGE})"
 )
 _LIST = re.compile(rf"(?<![A-Za-z0-9]){_ID}(?:{_MORE})*(?![A-Za-z0-9])")
 _ENTRY = re.compile(
@@ -41,7 +43,11 @@ _GONE = re.compile(r"(?<=[\[(（【［])\x00[\x00\s,;:，；：、]*|\s{0,2}[,;:
 _OPENING, _CLOSING = re.compile(r"[\[(]|[\])]"), re.compile(r"[\])]|[\[(]|\n")
 _LINK = re.compile(r"\((?:[#./]|\w+:|[sS]\d)[^()\s]{0,200}\)|\(\)")
 """An address behind a bracket; words in parentheses are the writer's."""
-_WRAPPING = (re.compile(r"<sup>\s{0,2}$|(?<!\w)\^$", re.IGNORECASE), re.compile(r"\s{0,2}</sup>|\^", re.IGNORECASE))
+_WRAPPING = (
+    re.compile(r"<sup>\s{0,2}$|(?<!\w)\^$|(?<!\S)\*\*$", re.IGNORECASE),
+    re.compile(r"\s{0,2}</sup>|\^|\*\*", re.IGNORECASE),
+)
+_TICKS = re.compile(r"(?<!`)`[\[(]?$"), re.compile(r"[\])]?`(?!`)")
 _LINE_START = re.compile(r"(?:^|\n)[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?$")
 _JOINT = re.compile(r"[ \t]*+[,;、，；]?[ \t]*")
 _NUMBER = re.compile(r"(?<!\\)\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\](?![(:])")
@@ -93,9 +99,10 @@ def _lists(text: str, plain: str, code: Sequence[tuple[int, int]]) -> Iterator[C
     for match in _LIST.finditer(plain):
         start, end = match.span()
         if is_within(code, start):
-            if not (plain[start - 1] == plain[end : end + 1] == "`"):
+            before, after = _TICKS[0].search(plain, max(0, start - 4), start), _TICKS[1].match(plain, end)
+            if not (before and after):
                 continue
-            start, end = start - 1, end + 1
+            start, end = before.start(), after.end()
         yield _widened(text, plain, start, end)._replace(ids=_ids_of(match[0]))
 
 
@@ -103,7 +110,7 @@ def _ids_of(listed: str) -> tuple[str, ...]:
     """Return the ids of `s1p2, p3, s2p1-p4`; a range gives all between its ends."""
     ids: list[str] = []
     source, passage = "", 0
-    for entry in _ENTRY.finditer(listed):
+    for entry in _ENTRY.finditer(re.sub(_PAGE, "", listed)):
         last_source, last_passage = source, passage
         source, passage = str(int(entry["source"])) if entry["source"] else source, int(entry["passage"])
         if entry["range"] and source == last_source and last_passage < passage <= last_passage + MOST_IN_RANGE:
