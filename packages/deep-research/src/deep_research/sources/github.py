@@ -15,16 +15,7 @@ from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import (
-    ApiSource,
-    DatedOptions,
-    Options,
-    calls_at_once,
-    rate,
-    read_answer,
-    result,
-    snippet,
-)
+from deep_research.sources._api import ApiSource, DatedOptions, Options, Pace, read_answer, result, snippet
 from deep_research.sources._api_answers import Declaration, Record, explanation, failure, limited, object_of, says_wait
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -38,11 +29,6 @@ _MAX_CODE_CHARS = 400_000
 class GitHubOptions(DatedOptions):
     """Options of the GitHub sources."""
 
-    base_url: str = Field("https://api.github.com", description="Address of the API.")
-    requests_per_second: float = rate(
-        0.08, "Searches: 10 per minute, 30 with a token (docs.github.com/rest/search).", most=5
-    )
-    burst: int = calls_at_once(5)
     language: str = Field("", description="Only code in this programming language.")
 
     def in_language(self) -> str:
@@ -59,6 +45,8 @@ class GitHubOptions(DatedOptions):
 class GitHubSource(ApiSource[Options]):
     """A search of GitHub by words and qualifiers."""
 
+    address = "https://api.github.com"
+    pace = Pace(0.08, "Searches: 10 per minute, 30 with a token (docs.github.com/rest/search).", most=5, at_once=5)
     headers: ClassVar = HEADERS
     key_header = ("authorization", "Bearer {}")
     narrow = True

@@ -19,7 +19,7 @@ from claimcheck.text.cleaning import fold
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import ConfigError, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, read_answer, result, snippet
+from deep_research.sources._api import ApiOptions, ApiSource, Pace, read_answer, result, snippet
 from deep_research.sources._api_answers import Record, failure, iso_date, list_of, object_of
 from deep_research.sources._record_documents import document, line
 
@@ -33,8 +33,6 @@ class OpenSearchOptions(ApiOptions):
     """Options of an index; of each kind of field the first one that a record has is taken."""
 
     base_url: str = Field("", description="Address of the cluster; else OPENSEARCH_URL.")
-    requests_per_second: float = rate(10.0, "As the cluster can bear.", most=100)
-    burst: int = calls_at_once(10)
     index: str = Field("_all", description="Indexes to search: names with commas, or a pattern such as docs-*.")
     title_fields: tuple[str, ...] = Field(("title", "name", "subject"), description="Fields with the title.")
     text_fields: tuple[str, ...] = Field(("text", "content", "body"), description="Fields with the text.")
@@ -54,6 +52,7 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
 
     name = "opensearch"
     purpose = "An organisation's own index in OpenSearch or Elasticsearch."
+    pace = Pace(10.0, "As the cluster can bear.", most=100, at_once=10)
     needs = "OPENSEARCH_URL"
     also = ("OPENSEARCH_API_KEY",)
 

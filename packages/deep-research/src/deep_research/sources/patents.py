@@ -16,7 +16,7 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, keywords, rate, read_answer, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, keywords, read_answer, snippet
 from deep_research.sources._api_answers import (
     Element,
     Record,
@@ -99,12 +99,6 @@ def found_patent(
 class EpoOptions(DatedOptions):
     """Options of the patent search; the period is that of the publication."""
 
-    base_url: str = Field("https://ops.epo.org/3.2", description="Address of the API.")
-    requests_per_second: float = rate(
-        1.0,
-        "By the load of the service, told in x-throttling-control (www.epo.org/service-support/ordering/fair-use).",
-        most=10,
-    )
     countries: tuple[str, ...] = Field((), description="Only publications of these offices, such as EP or WO.")
 
 
@@ -113,6 +107,12 @@ class EpoSource(ApiSource[EpoOptions]):
 
     name = "patents_epo"
     purpose = "Patent publications of more than 100 offices with abstracts; claims of European and international ones."
+    address = "https://ops.epo.org/3.2"
+    pace = Pace(
+        1.0,
+        "By the load of the service, told in x-throttling-control (www.epo.org/service-support/ordering/fair-use).",
+        most=10,
+    )
     needs = "EPO_OPS_KEY"
     narrow = True
 
@@ -124,10 +124,8 @@ class EpoSource(ApiSource[EpoOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"q": search_query(query, self.options), "Range": f"1-{min(limit, 100)}"}
-        return result(
-            await read_answer(
-                parse_epo_patents, await self._call("/rest-services/published-data/search/biblio", params)
-            )
+        return await self._found_in(
+            parse_epo_patents, self._call("/rest-services/published-data/search/biblio", params)
         )
 
     async def _read(self, found: Found) -> Document:
@@ -277,20 +275,13 @@ def _epo_people(parties: Element | None, role: str) -> tuple[str, ...]:
     return tuple(_COUNTRY_NOTE.sub("", each).strip(" ,") for each in names)
 
 
-class UsptoOptions(DatedOptions):
-    """Options of the application search; the period is that of the filing."""
-
-    base_url: str = Field("https://api.uspto.gov", description="Address of the API.")
-    requests_per_second: float = rate(
-        0.9, "60 calls per minute, one at a time (data.uspto.gov/apis/api-rate-limits).", most=1
-    )
-
-
-class UsptoSource(ApiSource[UsptoOptions]):
-    """Searches US applications by words in their records."""
+class UsptoSource(ApiSource[DatedOptions]):
+    """Searches US applications by words in their records; the period is that of the filing."""
 
     name = "patents_uspto"
     purpose = "US patent applications and grants: applicants, inventors, dates, status."
+    address = "https://api.uspto.gov"
+    pace = Pace(0.9, "60 calls per minute, one at a time (data.uspto.gov/apis/api-rate-limits).", most=1)
     needs = "USPTO_API_KEY"
     narrow = True
     key_header = ("x-api-key", "{}")
@@ -302,9 +293,7 @@ class UsptoSource(ApiSource[UsptoOptions]):
             "limit": min(limit, 100),
             "rangeFilters": self.options.period("applicationMetaData.filingDate {since}:{until}", first="1900-01-01"),
         }
-        return result(
-            await read_answer(parse_applications, await self._get("/api/v1/patent/applications/search", params))
-        )
+        return await self._found_in(parse_applications, self._get("/api/v1/patent/applications/search", params))
 
 
 def parse_applications(response: ApiResponse) -> list[Found]:

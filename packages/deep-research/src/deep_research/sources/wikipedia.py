@@ -12,7 +12,7 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import Blocked, NotFound, SourceError
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiOptions, ApiSource, rate, read_answer, result, snippet
+from deep_research.sources._api import ApiOptions, ApiSource, Pace, read_answer, result, snippet
 from deep_research.sources._api_answers import Record, failure, limited, object_of
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -23,8 +23,6 @@ _WAITING = ("maxlag", "ratelimited")
 class WikipediaOptions(ApiOptions):
     """Options of Wikipedia."""
 
-    base_url: str = Field("https://{language}.wikipedia.org", description="Address; {language} is put in.")
-    requests_per_second: float = rate(2.0, "One call after another (www.mediawiki.org/wiki/API:Etiquette).", most=20)
     language: str = Field("", pattern=r"^([a-z][a-z-]{1,11})?$", description="Edition; empty: that of the question.")
 
 
@@ -33,6 +31,8 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
 
     name = "wikipedia"
     purpose = "Encyclopedia articles in the language of the question; background rather than latest results."
+    address = "https://{language}.wikipedia.org"
+    pace = Pace(2.0, "One call after another (www.mediawiki.org/wiki/API:Etiquette).", most=20)
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         language = self.options.language or self.asked_in or detect(query)

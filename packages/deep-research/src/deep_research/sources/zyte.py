@@ -10,7 +10,7 @@ from deep_research.data import Document, Found, Gap
 from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import calls_at_once, rate, read_answer, web_addresses
+from deep_research.sources._api import Pace, read_answer, web_addresses
 from deep_research.sources._api_answers import Record, failure, object_of
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages
@@ -33,11 +33,6 @@ _BLOGS = (
 class ZyteOptions(WebOptions):
     """Options of Zyte."""
 
-    base_url: str = Field("https://api.zyte.com", description="Address of the API.")
-    requests_per_second: float = rate(
-        1.0, "120 calls per minute for new accounts (docs.zyte.com/zyte-api/usage/reference.html).", most=50
-    )
-    burst: int = calls_at_once(60)
     pages: tuple[str, ...] = Field(_BLOGS, min_length=1, max_length=50, description="Pages that list articles.")
     extract_from: str = Field("", pattern=r"^(httpResponseBody|browserHtml)?$", description="Cheaper, or a browser.")
 
@@ -49,6 +44,10 @@ class ZyteSource(ListingSource[ZyteOptions]):
 
     name = "zyte"
     purpose = "Articles of chosen blogs and news sites, listed and read through Zyte."
+    address = "https://api.zyte.com"
+    pace = Pace(
+        1.0, "120 calls per minute for new accounts (docs.zyte.com/zyte-api/usage/reference.html).", most=50, at_once=60
+    )
     needs = "ZYTE_API_KEY"
 
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
