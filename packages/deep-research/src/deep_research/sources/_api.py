@@ -266,16 +266,18 @@ class ApiSource(Declaration, Generic[Options]):
 
         Raises NotFound when the API knows only its address: the page itself is to be opened then.
         """
-        if found.document is not None:
-            return found.document
-        if found.page_text:
-            with suppress(Unreadable):
-                return await in_background(read_page, found)
+        with suppress(Unreadable):
+            if text := await _text_in(found):
+                return text
         self._insist_on_key()
         try:
-            return await self._read(found)
+            read = await self._read(found)
+            if read is not None and (text := await _text_in(read)):
+                return text
         except SourceError as error:
             raise self._without_secrets(error) from None
+        where = found.url or found.key
+        raise NotFound(f"{self.name} has no text of {found.title!r}: open {where}", source=self.name, url=found.url)
 
     async def close(self) -> None:
         """Nothing is held: the client belongs to the caller."""
@@ -284,9 +286,10 @@ class ApiSource(Declaration, Generic[Options]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         raise NotImplementedError
 
-    async def _read(self, found: Found) -> Document:
-        where = found.url or found.key
-        raise NotFound(f"{self.name} knows only the address of {found.title!r}: open {where}", url=found.url)
+    async def _read(self, found: Found) -> Found | None:
+        """Return a result with its document or page text, where the API has it in another call; else None."""
+        del found
+        return None
 
     async def _found_in(
         self, parse: Callable[..., Iterable[Found]], call: Awaitable[ApiResponse], **about: Any
@@ -330,6 +333,10 @@ class ApiSource(Declaration, Generic[Options]):
         for value in self._keys.values():
             yield value
             yield from value.split(":")
+
+
+async def _text_in(found: Found) -> Document | None:
+    return found.document or (await in_background(read_page, found) if found.page_text else None)
 
 
 def result(found: Iterable[Found | None], gaps: Iterable[Gap] = ()) -> SearchResult:

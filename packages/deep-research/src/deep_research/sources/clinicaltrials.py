@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import Field
 
-from deep_research.data import Document, Found, SearchResult
-from deep_research.errors import NotFound
+from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, snippet
@@ -118,11 +117,9 @@ class ClinicalTrialsSource(ApiSource[ClinicalTrialsOptions]):
         }
         return await self._found_in(parse_studies, self._get("/studies", params))
 
-    async def _read(self, found: Found) -> Document:
+    async def _read(self, found: Found) -> Found | None:
         studies = await read_answer(parse_studies, await self._get(f"/studies/{found.key.removeprefix('nct:')}"))
-        if not studies or studies[0].document is None:
-            raise NotFound(f"{self.name} has no record of {found.key}", source=self.name, url=found.url)
-        return studies[0].document
+        return studies[0] if studies else None
 
 
 def parse_studies(response: ApiResponse) -> list[Found]:

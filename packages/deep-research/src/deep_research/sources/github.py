@@ -102,7 +102,7 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
         parts = (query, options.in_language(), stars, options.between("pushed"))
         return await self._found("repositories", parts, limit, parse_repositories)
 
-    async def _read(self, found: Found) -> Document:
+    async def _read(self, found: Found) -> Found:
         repository = found.key.removeprefix("github:")
         about = (("Repository", found.url), ("About", found.snippet), ("Last push", found.published))
         try:
@@ -110,8 +110,10 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
         except NotFound:
             if not found.snippet:
                 raise
-            return _writing.document(found.title, facts=about, authors=found.authors)
-        return _writing.headed(readme, found.title, facts=about, published=found.published, authors=found.authors)
+            read = _writing.document(found.title, facts=about, authors=found.authors)
+        else:
+            read = _writing.headed(readme, found.title, facts=about, published=found.published, authors=found.authors)
+        return found.model_copy(update={"document": read})
 
 
 def parse_repositories(response: ApiResponse) -> list[Found]:
@@ -124,16 +126,21 @@ def parse_readme(response: ApiResponse) -> Document:
     source = GitHubRepositoriesSource
     answer = answer_of(response, source)
     name = answer.text("name") or "README.md"
-    try:
-        data = base64.b64decode("".join(answer.raw("content").split()), validate=True)[:_MAX_README_BYTES]
-    except ValueError:
-        raise failure(Unreadable, response, source, "the README is not base64") from None
+    data = _content(answer, response, source)[:_MAX_README_BYTES]
     if not data.strip():
         raise failure(NotFound, response, source, "the README is empty")
     reader = registry.reader_for(name, data[:8192])
     if reader is None or reader.name not in _README_FORMATS:
         raise failure(Unreadable, response, source, f"the README {name} is of an unknown format")
     return reader.read(data, name=name)
+
+
+def _content(answer: Record, response: ApiResponse, source: type[Declaration]) -> bytes:
+    """Return the bytes of a file, which are sent as base64 with line breaks. Raises Unreadable."""
+    try:
+        return base64.b64decode("".join(answer.raw("content").split()), validate=True)
+    except ValueError:
+        raise failure(Unreadable, response, source, "the file is not base64") from None
 
 
 def _repository(entry: Record) -> Found | None:
@@ -184,12 +191,13 @@ class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
         repositories = (f"repo:{name}" for name in self.options.repositories)
         return await self._found("code", (query, *repositories, self.options.in_language()), limit, parse_code)
 
-    async def _read(self, found: Found) -> Document:
+    async def _read(self, found: Found) -> Found | None:
         owner, name, _, commit, path = (urlsplit(found.url).path.lstrip("/").split("/", 4) + [""] * 5)[:5]
         if not path:
-            raise NotFound(f"{found.url} is no file on GitHub", source=self.name, url=found.url)
+            return None
         address = f"/repos/{owner}/{name}/contents/{quote(unquote(path))}"
-        return await read_answer(parse_file, await self._get(address, {"ref": commit}))
+        code = await read_answer(parse_file, await self._get(address, {"ref": commit}))
+        return found.model_copy(update={"document": code})
 
 
 def parse_code(response: ApiResponse) -> list[Found]:
@@ -202,14 +210,11 @@ def parse_file(response: ApiResponse) -> Document:
     answer = answer_of(response, GitHubCodeSource)
     path = answer.text("path")
     try:
-        data = base64.b64decode("".join(answer.raw("content").split()), validate=True)
-        code = data.decode("utf-8")
-    except ValueError:
+        code = _content(answer, response, GitHubCodeSource).decode("utf-8")
+    except UnicodeDecodeError:
         raise failure(Unreadable, response, GitHubCodeSource, f"the file {path} is no text") from None
     if not code.strip():
-        raise NotFound(
-            f"{GitHubCodeSource.name}: the file {path} is empty or too large for the API", source=GitHubCodeSource.name
-        )
+        raise failure(NotFound, response, GitHubCodeSource, f"the file {path} is empty or too large for the API")
     builder = DocumentBuilder()
     builder.heading(1, path)
     builder.code(code[:_MAX_CODE_CHARS])

@@ -37,11 +37,8 @@ class HackerNewsSource(ApiSource[HackerNewsOptions]):
             parse_search, self._get("/search", params | {"numericFilters": _filters(self.options)})
         )
 
-    async def _read(self, found: Found) -> Document:
-        item = await read_answer(parse_item, await self._get(f"/items/{found.key.removeprefix('hn:')}"))
-        if item.document is None:
-            raise NotFound(f"the story {found.title!r} has no text and no comments", source=self.name, url=found.url)
-        return item.document
+    async def _read(self, found: Found) -> Found:
+        return await read_answer(parse_item, await self._get(f"/items/{found.key.removeprefix('hn:')}"))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

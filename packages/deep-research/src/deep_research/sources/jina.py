@@ -6,13 +6,12 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from deep_research.concurrency import in_background
-from deep_research.data import Document, Found, SearchResult
+from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer
 from deep_research.sources._api_answers import Record, failure, json_of, judge, records
-from deep_research.sources._record_documents import line, read_page
+from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 
@@ -38,12 +37,10 @@ class JinaSource(ApiSource[JinaOptions]):
         del limit  # Jina returns five
         return await self._found_in(parse_search, self._get(f"/{quote(sited(query, self.options), safe='')}"))
 
-    async def _read(self, found: Found) -> Document:
+    async def _read(self, found: Found) -> Found | None:
         address = f"{self.options.reader_url.rstrip('/')}/{found.url}"
         pages = await read_answer(parse_reader, await self._client.request("GET", address, headers=self._headers()))
-        if not pages or not pages[0].page_text:
-            raise NotFound(f"{self.name} could not read {found.url}", source=self.name, url=found.url)
-        return await in_background(read_page, pages[0])
+        return pages[0] if pages else None
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

@@ -89,16 +89,20 @@ def _record(hit: Record, options: OpenSearchOptions, best: float) -> Found | Non
     index, body = hit.text("_index"), _first(fields, options.text_fields)
     title = line(_first(fields, options.title_fields)) or own
     published = iso_date(_first(fields, options.date_fields))
-    url = _first(fields, options.url_fields)
+    url, score = _first(fields, options.url_fields), hit.score("_score") / best
+    return _found(OpenSearchSource.name, f"{index}/{own}", title, body, url=url, published=published, score=score)
+
+
+def _found(origin: str, place: str, title: str, body: str, *, url: str, published: str | None, score: float) -> Found:
     return Found(
-        key=f"opensearch:{index}/{own}",
+        key=f"{origin}:{place}",
         title=title,
         url=url if url.startswith(("https://", "http://")) else "",
-        origin=OpenSearchSource.name,
-        location=f"{index}/{own}",
+        origin=origin,
+        location=place,
         published=published,
         snippet=snippet(body),
-        score=hit.score("_score") / best,
+        score=score,
         document=document(title, sections=[("Text", body)], published=published) if body.strip() else None,
     )
 
@@ -156,9 +160,8 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
         return SearchResult(found=tuple(self._record(row) for row in rows), gaps=tuple(gaps))
 
     async def _embed(self, query: str) -> Sequence[float]:
-        return await read_answer(
-            parse_embedding, await self._post("/embeddings", {"input": query, "model": self.options.embedding_model})
-        )
+        asked = {"input": query, "model": self.options.embedding_model}
+        return await read_answer(parse_embedding, await self._post("/embeddings", asked))
 
     def _ask(self, query: str, vector: Sequence[float], limit: int) -> list[tuple[Any, ...]]:
         """Return the records of both rankings. Raises Unreachable and Unreadable, without the address."""
@@ -188,19 +191,9 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
 
     def _record(self, row: tuple[Any, ...]) -> Found:
         own, title, body, url, date, rank = row
-        title, body = fold(str(title or own)), str(body or "")
+        title, place = fold(str(title or own)), f"{self.options.table}/{own}"
         published = iso_date(str(date)) if date else None
-        return Found(
-            key=f"postgres_index:{self.options.table}/{own}",
-            title=title,
-            url=url if str(url).startswith(("https://", "http://")) else "",
-            origin=self.name,
-            location=f"{self.options.table}/{own}",
-            published=published,
-            snippet=snippet(body),
-            score=float(rank),
-            document=document(title, sections=[("Text", body)], published=published) if body.strip() else None,
-        )
+        return _found(self.name, place, title, str(body or ""), url=str(url), published=published, score=float(rank))
 
 
 def _query(options: PostgresIndexOptions, *, by_meaning: bool) -> str:

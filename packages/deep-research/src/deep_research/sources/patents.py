@@ -12,7 +12,7 @@ from http import HTTPStatus
 
 from pydantic import Field
 
-from deep_research.data import Document, Found, SearchResult
+from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
@@ -128,22 +128,23 @@ class EpoSource(ApiSource[EpoOptions]):
             parse_epo_patents, self._call("/rest-services/published-data/search/biblio", params)
         )
 
-    async def _read(self, found: Found) -> Document:
+    async def _read(self, found: Found) -> Found | None:
         """The record and, where the office publishes texts, the claims."""
         publication = found.url.split("/patent/")[-1].split("/")[0]
         match = re.fullmatch(r"([A-Z]{2})(\w+?)([A-Z]\d?)", publication)
         if not match:
-            raise NotFound(f"{found.key} is no publication number", source=self.name, url=found.url)
+            return None
         address = f"/rest-services/published-data/publication/docdb/{'.'.join(match.groups())}"
         patents = await read_answer(parse_epo_patents, await self._call(f"{address}/biblio", {}))
         if not patents or patents[0].document is None:
-            raise NotFound(f"{self.name} has no record of {publication}", source=self.name, url=found.url)
+            return None
         sections: list[tuple[str, str]] = []
         for part, parse in (("claims", parse_claims), ("description", parse_description)):
             with suppress(NotFound):  # most offices hand in no texts
                 texts = await read_answer(parse, await self._call(f"{address}/{part}", {}))
                 sections.append((part.capitalize(), "\n\n".join(texts)))
-        return _writing.joined(patents[0].document, _writing.document("", sections=sections))
+        whole = _writing.joined(patents[0].document, _writing.document("", sections=sections))
+        return found.model_copy(update={"document": whole})
 
     async def _call(self, path: str, params: dict[str, str]) -> ApiResponse:
         headers = {"accept": "application/xml", "authorization": f"Bearer {await self._access_token()}"}

@@ -4,13 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from deep_research.concurrency import in_background
-from deep_research.data import Document, Found, SearchResult
-from deep_research.errors import NotFound
+from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer
 from deep_research.sources._api_answers import Record, list_of
-from deep_research.sources._record_documents import read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, page_key
 
 
@@ -53,14 +50,11 @@ class TavilySource(ApiSource[TavilyOptions]):
         }
         return await self._found_in(parse_search, self._post("/search", body))
 
-    async def _read(self, found: Found) -> Document:
+    async def _read(self, found: Found) -> Found | None:
         response = await self._post("/extract", {"urls": [found.url], "format": "markdown"})
         pages = await read_answer(parse_extract, response)
-        read = next((page for page in pages if page.key == page_key(found.url)), None)
-        if read is None:
-            raise NotFound(f"{self.name} could not read {found.url}", source=self.name, url=found.url)
         told = {"title": found.title, "published": found.published}
-        return await in_background(read_page, read.model_copy(update=told))
+        return next((page.model_copy(update=told) for page in pages if page.key == page_key(found.url)), None)
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from pydantic import Field, field_validator
 
-from deep_research.data import Document, Found, Gap
+from deep_research.data import Found, Gap
 from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
@@ -57,11 +57,8 @@ class ZyteSource(ListingSource[ZyteOptions]):
     async def _page(self, address: str) -> list[Found]:
         return await read_answer(parse_article_list, await self._extract(address, "articleList"))
 
-    async def _read(self, found: Found) -> Document:
-        read = (await read_answer(parse_article, await self._extract(found.url, "article"))).document
-        if read is None:
-            raise NotFound(f"{self.name} found no article at {found.url}", source=self.name, url=found.url)
-        return read
+    async def _read(self, found: Found) -> Found:
+        return await read_answer(parse_article, await self._extract(found.url, "article"))
 
     async def _extract(self, address: str, kind: str) -> ApiResponse:
         how = {"extractFrom": self.options.extract_from} if self.options.extract_from else None
