@@ -2,6 +2,7 @@
 
 import re
 from abc import abstractmethod
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -329,10 +330,14 @@ class ApiSource(Declaration, Generic[Options]):
         return replace(error, **{name: mask_secrets(text, secrets) for name, text in texts.items()})
 
     def _secrets(self) -> Iterable[str]:
-        """The keys, the parts of keys in two parts, and what was made of them."""
+        """The keys, the parts of keys in two parts, and how basic authentication writes them."""
         for value in self._keys.values():
-            yield value
-            yield from value.split(":")
+            yield from (value, *value.split(":"), basic(value), basic(f"{value}:"))
+
+
+def basic(login: str) -> str:
+    """Return USER:PASSWORD as basic authentication writes it."""
+    return b64encode(login.encode()).decode()
 
 
 async def _text_in(found: Found) -> Document | None:

@@ -65,22 +65,19 @@ class GitHubSource(ApiSource[Options]):
         return result(found, gaps)
 
 
-def answer_of(response: ApiResponse, source: type[Declaration]) -> Record:
+def answer_of(response: ApiResponse, source: type[Declaration], *fields: str) -> Record:
     """Return the JSON of an answer. Both kinds of limit, HTTP 403 or 429, raise RateLimited; else as `object_of`."""
     if response.status in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
         used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
         why = explanation(response)
         if used_up or says_wait(why) or "abuse" in why:
             raise limited(response, source)
-    return object_of(response, source)
+    return object_of(response, source, *fields)
 
 
 def items_of(response: ApiResponse, source: type[Declaration]) -> list[Record]:
     """Return the items of a search. Raises SourceError."""
-    answer = answer_of(response, source)
-    if not isinstance(answer.get("items"), list):
-        raise failure(Unreadable, response, source, "the answer is no search result")
-    return answer.records("items")
+    return answer_of(response, source, "items").records("items")
 
 
 class GitHubRepositoriesOptions(GitHubOptions):

@@ -9,7 +9,6 @@ from typing import ClassVar
 from pydantic import Field
 
 from deep_research.data import Found, Gap, SearchResult
-from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import (
@@ -20,7 +19,7 @@ from deep_research.sources._api import (
     read_answer,
     result,
 )
-from deep_research.sources._api_answers import Record, explanation, failure, json_of, records
+from deep_research.sources._api_answers import Record, list_of
 from deep_research.sources._papers import Ids, Work, arxiv_id, found_work, full_text_of_arxiv, unstructured
 from deep_research.sources._record_documents import line, paragraphs
 from deep_research.sources.feeds import ListingSource, best, entries
@@ -68,10 +67,8 @@ class HuggingFaceModelsSource(ApiSource[HuggingFaceModelsOptions]):
 
 def parse_models(response: ApiResponse) -> list[Found]:
     """Return the models of a list in its order. Raises SourceError."""
-    answer = json_of(response, HuggingFaceModelsSource)
-    if not isinstance(answer, list):
-        raise failure(Unreadable, response, HuggingFaceModelsSource, "the answer is no list of models")
-    return [found for entry in records(answer) if (found := _model(entry))]
+    models = list_of(response, HuggingFaceModelsSource, what="models")
+    return [found for entry in models if (found := _model(entry))]
 
 
 def _model(entry: Record) -> Found | None:
@@ -126,11 +123,8 @@ class HuggingFacePapersSource(ApiSource[HuggingFacePapersOptions]):
 
 def parse_papers(response: ApiResponse) -> list[Found]:
     """Return the papers of a day or a search, in their order; weekends have none. Raises SourceError."""
-    answer = json_of(response, HuggingFacePapersSource)
-    if not isinstance(answer, list):
-        why = f"the answer is no list of papers: {explanation(response)}"
-        raise failure(Unreadable, response, HuggingFacePapersSource, why)
-    return [found for entry in records(answer) if (found := _paper(entry))]
+    papers = list_of(response, HuggingFacePapersSource, what="papers")
+    return [found for entry in papers if (found := _paper(entry))]
 
 
 def _paper(entry: Record) -> Found | None:

@@ -8,7 +8,6 @@ Both rankings of a table are joined by reciprocal rank fusion (Cormack, Clarke a
 
 import asyncio
 import re
-from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -19,7 +18,7 @@ from claimcheck.text.cleaning import fold
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import ConfigError, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, Pace, read_answer, result, snippet
+from deep_research.sources._api import ApiOptions, ApiSource, Pace, basic, read_answer, result, snippet
 from deep_research.sources._api_answers import Record, failure, iso_date, list_of, object_of
 from deep_research.sources._record_documents import document, line
 
@@ -70,8 +69,8 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
     def _headers(self) -> dict[str, str]:
         """Return the headers; USER:PASSWORD is sent as such, anything else as a key of Elasticsearch."""
         key = self._key()
-        basic = f"Basic {b64encode(key.encode()).decode()}" if ":" in key else f"ApiKey {key}"
-        return {**self.headers, **({"authorization": basic} if key else {})}
+        written = f"Basic {basic(key)}" if ":" in key else f"ApiKey {key}"
+        return {**self.headers, **({"authorization": written} if key else {})}
 
 
 def parse_search(response: ApiResponse, options: OpenSearchOptions | None = None) -> list[Found]:

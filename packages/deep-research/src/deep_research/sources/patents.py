@@ -4,7 +4,6 @@
 
 import asyncio
 import re
-from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -16,7 +15,7 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, Pace, keywords, read_answer, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, basic, keywords, read_answer, snippet
 from deep_research.sources._api_answers import (
     Element,
     Record,
@@ -153,19 +152,16 @@ class EpoSource(ApiSource[EpoOptions]):
     async def _access_token(self) -> str:
         async with self._lock:
             if not self._token or datetime.now(UTC) >= self._valid_until:
-                headers = {"accept": "application/json", "authorization": f"Basic {self._basic()}"}
+                headers = {"accept": "application/json", "authorization": f"Basic {basic(self._key())}"}
                 address, form = f"{self._base()}/auth/accesstoken", {"grant_type": "client_credentials"}
                 response = await self._client.request("POST", address, form=form, headers=headers)
                 self._token, seconds = parse_token(response)
                 self._valid_until = datetime.now(UTC) + timedelta(seconds=seconds) - _MARGIN
             return self._token
 
-    def _basic(self) -> str:
-        return b64encode(self._key().encode()).decode()
-
     def _secrets(self) -> Iterator[str]:
         yield from super()._secrets()
-        yield from (self._basic(), self._token)
+        yield self._token
 
 
 def search_query(query: str, options: EpoOptions) -> str:

@@ -1,7 +1,6 @@
 """Article lists of chosen blogs and news sites through Zyte (https://docs.zyte.com/zyte-api/usage/extract)."""
 
-from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
 
 from pydantic import Field, field_validator
@@ -10,7 +9,7 @@ from deep_research.data import Found, Gap
 from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import Pace, read_answer, web_addresses
+from deep_research.sources._api import Pace, basic, read_answer, web_addresses
 from deep_research.sources._api_answers import Record, failure, object_of
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages
@@ -65,14 +64,7 @@ class ZyteSource(ListingSource[ZyteOptions]):
         return await self._post("/v1/extract", {"url": address, kind: True, f"{kind}Options": how})
 
     def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"authorization": f"Basic {self._basic()}"}
-
-    def _basic(self) -> str:
-        return b64encode(f"{self._key()}:".encode()).decode()
-
-    def _secrets(self) -> Iterator[str]:
-        yield from super()._secrets()
-        yield self._basic()
+        return super()._headers() | {"authorization": f"Basic {basic(f'{self._key()}:')}"}
 
 
 def parse_article_list(response: ApiResponse) -> list[Found]:
