@@ -99,8 +99,7 @@ def _sources_table() -> str:
     for name, kind in api_sources().items():
         key = f"`{kind.needs}`" if kind.needs else "keyless"
         options = kind.read_options(None)
-        limit = type(options).model_fields["requests_per_second"].description
-        pace = f"{options.requests_per_second:.2g} | {options.burst} | {limit}"
+        pace = f"{options.requests_per_second:.2g} | {options.burst} | {kind.pace.why}"
         lines.append(f"| `{name}` | {kind.purpose} | {key} | {_names(kind.also) or '–'} | {pace} |")
     return "\n".join(lines) + "\n"
 

@@ -2,14 +2,16 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from functools import cache
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from claimcheck.text.cleaning import fold, mask_secrets
 from claimcheck.text.tokens import STOP_WORDS
@@ -53,14 +55,16 @@ def shortened(query: str, max_chars: int) -> str:
     return cut.rsplit(" ", 1)[0] if " " in cut else query[:max_chars]
 
 
-def rate(default: float, why: str, *, most: float) -> Any:
-    """Return the field of calls per second at most; `why` says where the number is from."""
-    return Field(default, gt=0, le=most, description=why)
+class Pace(NamedTuple):
+    """How often a service may be called: what it documents for its smallest plan, and in `why` where it says so.
 
+    `at_once` calls may follow each other after a pause; `most` is the largest number per second that can be set.
+    """
 
-def calls_at_once(default: int) -> Any:
-    """Return the field of calls that may follow each other at once."""
-    return Field(default, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    per_second: float
+    why: str
+    most: float
+    at_once: int = 1
 
 
 class ApiOptions(BaseModel):
@@ -69,8 +73,8 @@ class ApiOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     base_url: str = Field("", description="Address of the API; a proxy, mirror or test server can stand in for it.")
-    requests_per_second: float = rate(1.0, "Calls per second at most.", most=100)
-    burst: int = calls_at_once(1)
+    requests_per_second: float = Field(1.0, gt=0, description="Calls per second at most.")
+    burst: int = Field(1, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
 
     @field_validator("*", mode="before")
     @classmethod
@@ -86,6 +90,14 @@ class ApiOptions(BaseModel):
         if value and not value.startswith(("https://", "http://")):
             raise ValueError("an address begins with https:// or http://")
         return value.rstrip("/")
+
+    @field_validator("requests_per_second")
+    @classmethod
+    def _is_polite(cls, value: float, info: ValidationInfo) -> float:
+        most = (info.context or {}).get("most", value)
+        if value > most:
+            raise PydanticCustomError("less_than_equal", "Input should be less than or equal to {le}", {"le": most})
+        return value
 
     def addresses(self) -> tuple[str, ...]:
         """Return the addresses that the source itself calls."""
@@ -170,6 +182,9 @@ class ApiSource(Declaration, Generic[Options]):
     Keys come in by the names of their environment variables; nothing reads the environment.
     """
 
+    address: ClassVar[str] = ""
+    """Where its API is, unless the option `base_url` says otherwise."""
+    pace: ClassVar[Pace] = Pace(1.0, "Calls per second at most.", most=100)
     headers: ClassVar[Mapping[str, str]] = {"accept": "application/json"}
     key_header: ClassVar[tuple[str, str]] = ("", "")
     """The header that carries the key, if there is one, and how: ("authorization", "Bearer {}")."""
@@ -204,8 +219,10 @@ class ApiSource(Declaration, Generic[Options]):
         """Return the options as an object of this source's type. Raises ConfigError."""
         if isinstance(options, cls.options_type):
             return options
+        own = {"base_url": cls.address, "requests_per_second": cls.pace.per_second, "burst": cls.pace.at_once}
+        given = own | dict(options) if isinstance(options, Mapping) else own if options is None else options
         try:
-            return cls.options_type.model_validate({} if options is None else options)
+            return cls.options_type.model_validate(given, context={"most": cls.pace.most})
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"]) or "options"
@@ -250,16 +267,18 @@ class ApiSource(Declaration, Generic[Options]):
 
         Raises NotFound when the API knows only its address: the page itself is to be opened then.
         """
-        if found.document is not None:
-            return found.document
-        if found.page_text:
-            with suppress(Unreadable):
-                return await in_background(read_page, found)
+        with suppress(Unreadable):
+            if text := await _text_in(found):
+                return text
         self._insist_on_key()
         try:
-            return await self._read(found)
+            read = await self._read(found)
+            if read is not None and (text := await _text_in(read)):
+                return text
         except SourceError as error:
             raise self._without_secrets(error) from None
+        where = found.url or found.key
+        raise NotFound(f"{self.name} has no text of {found.title!r}: open {where}", source=self.name, url=found.url)
 
     async def close(self) -> None:
         """Nothing is held: the client belongs to the caller."""
@@ -268,9 +287,16 @@ class ApiSource(Declaration, Generic[Options]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         raise NotImplementedError
 
-    async def _read(self, found: Found) -> Document:
-        where = found.url or found.key
-        raise NotFound(f"{self.name} knows only the address of {found.title!r}: open {where}", url=found.url)
+    async def _read(self, found: Found) -> Found | None:
+        """Return a result with its document or page text, where the API has it in another call; else None."""
+        del found
+        return None
+
+    async def _found_in(
+        self, parse: Callable[..., Iterable[Found]], call: Awaitable[ApiResponse], **about: Any
+    ) -> SearchResult:
+        """Return what `parse` finds in the answer to a call."""
+        return result(await read_answer(parse, await call, **about))
 
     async def _get(self, path: str, params: Mapping[str, str | int] | None = None) -> ApiResponse:
         """GET an address under the API's base; parameters without a value are left out."""
@@ -304,10 +330,18 @@ class ApiSource(Declaration, Generic[Options]):
         return replace(error, **{name: mask_secrets(text, secrets) for name, text in texts.items()})
 
     def _secrets(self) -> Iterable[str]:
-        """The keys, the parts of keys in two parts, and what was made of them."""
+        """The keys, the parts of keys in two parts, and how basic authentication writes them."""
         for value in self._keys.values():
-            yield value
-            yield from value.split(":")
+            yield from (value, *value.split(":"), basic(value), basic(f"{value}:"))
+
+
+def basic(login: str) -> str:
+    """Return USER:PASSWORD as basic authentication writes it."""
+    return b64encode(login.encode()).decode()
+
+
+async def _text_in(found: Found) -> Document | None:
+    return found.document or (await in_background(read_page, found) if found.page_text else None)
 
 
 def result(found: Iterable[Found | None], gaps: Iterable[Gap] = ()) -> SearchResult:

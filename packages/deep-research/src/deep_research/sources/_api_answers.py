@@ -321,15 +321,16 @@ def object_of(response: ApiResponse, source: type[Declaration], *fields: str, wh
     answer = json_of(response, source)
     if isinstance(answer, Mapping) and (not fields or any(field in answer for field in fields)):
         return Record(answer)
-    raise failure(Unreadable, response, source, f"the answer has no {what} in it")
+    raise failure(Unreadable, response, source, f"the answer has no {what} in it{_explained(response)}")
 
 
 def list_of(response: ApiResponse, source: type[Declaration], *path: str, what: str = "results") -> list[Record]:
-    """Return the objects in the list under `path` of a successful answer. Raises Unreadable when there is no list."""
-    found = Record(json_of(response, source)).get(*path)
+    """Return the objects in the list under `path` (the answer itself) of a success. Raises Unreadable when there is no list."""
+    answer = json_of(response, source)
+    found = Record(answer).get(*path) if path else answer
     if isinstance(found, list):
         return records(found)
-    raise failure(Unreadable, response, source, f"the answer has no {what} in it")
+    raise failure(Unreadable, response, source, f"the answer has no {what} in it{_explained(response)}")
 
 
 def xml_of(response: ApiResponse, source: type[Declaration], *, lenient: bool = False) -> Element:

@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, rate, read_answer, result
+from deep_research.sources._api import ApiSource, DatedOptions, Pace
 from deep_research.sources._api_answers import (
     Element,
     children,
@@ -29,8 +29,6 @@ _FIELDS = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all|submittedDate):")
 class ArxivOptions(DatedOptions):
     """Options of arXiv."""
 
-    base_url: str = Field("https://export.arxiv.org", description="Address of the API.")
-    requests_per_second: float = rate(1 / 3, "One call in three seconds (info.arxiv.org/help/api/tou.html).", most=1)
     categories: tuple[str, ...] = Field((), description="Only these categories, such as cs.CL.")
 
 
@@ -41,6 +39,8 @@ class ArxivSource(ApiSource[ArxivOptions]):
     purpose = (
         "Preprints in physics, mathematics, computer science, biology, finance, statistics: abstracts and full text."
     )
+    address = "https://export.arxiv.org"
+    pace = Pace(1 / 3, "One call in three seconds (info.arxiv.org/help/api/tou.html).", most=1)
     narrow = True
     headers: ClassVar = {"accept": "application/atom+xml"}
 
@@ -51,7 +51,7 @@ class ArxivSource(ApiSource[ArxivOptions]):
         else:
             params = {"search_query": search_query(query, self.options), "start": 0, "max_results": min(limit, 100)}
             params |= {"sortBy": "relevance", "sortOrder": "descending"}
-        return result(await read_answer(parse_feed, await self._get("/api/query", params)))
+        return await self._found_in(parse_feed, self._get("/api/query", params))
 
 
 def search_query(query: str, options: ArxivOptions) -> str:

@@ -2,30 +2,23 @@
 
 from http import HTTPStatus
 
-from pydantic import Field
-
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, rate, read_answer, result
+from deep_research.sources._api import ApiSource, Pace
 from deep_research.sources._api_answers import Record, explanation, failure, judge, object_of
 from deep_research.sources._web import LEAST_EXCERPT, Page, WebOptions, found_pages
 
 _SUMMARY_CHARS = 60
 
 
-class BochaOptions(WebOptions):
-    """Options of Bocha."""
-
-    base_url: str = Field("https://api.bochaai.com", description="Address of the API.")
-    requests_per_second: float = rate(2.0, "By what has been paid in so far (open.bochaai.com).", most=50)
-
-
-class BochaSource(ApiSource[BochaOptions]):
+class BochaSource(ApiSource[WebOptions]):
     """Searches the web with summaries of the pages."""
 
     name = "bocha"
     purpose = "General web search, strong on Chinese pages."
+    address = "https://api.bochaai.com"
+    pace = Pace(2.0, "By what has been paid in so far (open.bochaai.com).", most=50)
     needs = "BOCHA_API_KEY"
     key_header = ("authorization", "Bearer {}")
 
@@ -39,7 +32,7 @@ class BochaSource(ApiSource[BochaOptions]):
             "include": "|".join(options.include_domains),
             "exclude": "|".join(options.exclude_domains),
         }
-        return result(await read_answer(parse_search, await self._post("/v1/web-search", body)))
+        return await self._found_in(parse_search, self._post("/v1/web-search", body))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

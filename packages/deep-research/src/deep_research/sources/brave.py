@@ -6,7 +6,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, rate, read_answer, result
+from deep_research.sources._api import ApiSource, Pace
 from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
@@ -17,10 +17,6 @@ _BLOCKS = ("web", "news", "discussions", "faq")
 class BraveOptions(WebOptions):
     """Options of Brave."""
 
-    base_url: str = Field("https://api.search.brave.com", description="Address of the API.")
-    requests_per_second: float = rate(
-        0.9, "1 per second with an older free key, 50 with others (api-dashboard.search.brave.com).", most=50
-    )
     country: str = Field("", pattern=r"^([A-Z]{2})?$", description="Country of the results, such as US.")
 
 
@@ -29,6 +25,8 @@ class BraveSource(ApiSource[BraveOptions]):
 
     name = "brave"
     purpose = "General web search with an index of its own."
+    address = "https://api.search.brave.com"
+    pace = Pace(0.9, "1 per second with an older free key, 50 with others (api-dashboard.search.brave.com).", most=50)
     needs = "BRAVE_API_KEY"
     key_header = ("x-subscription-token", "{}")
 
@@ -42,7 +40,7 @@ class BraveSource(ApiSource[BraveOptions]):
             "freshness": options.period("{since}to{until}"),
             "extra_snippets": "true",
         }
-        return result(await read_answer(parse_search, await self._get("/res/v1/web/search", params)))
+        return await self._found_in(parse_search, self._get("/res/v1/web/search", params))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

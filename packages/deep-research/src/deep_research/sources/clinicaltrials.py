@@ -5,11 +5,10 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import Field
 
-from deep_research.data import Document, Found, SearchResult
-from deep_research.errors import NotFound
+from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, read_answer, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, snippet
 from deep_research.sources._api_answers import Record, distinct, object_of
 
 _MAX_OUTCOMES = 30
@@ -97,9 +96,6 @@ def _names(groups: list[Record]) -> dict[str, str]:
 class ClinicalTrialsOptions(DatedOptions):
     """Options of ClinicalTrials.gov; the period is that of the study's start."""
 
-    base_url: str = Field("https://clinicaltrials.gov/api/v2", description="Address of the API.")
-    requests_per_second: float = rate(0.5, "About 50 per minute (clinicaltrials.gov/data-api/api).", most=10)
-    burst: int = calls_at_once(20)
     statuses: tuple[str, ...] = Field((), description="Only these states, such as RECRUITING.")
 
 
@@ -108,6 +104,8 @@ class ClinicalTrialsSource(ApiSource[ClinicalTrialsOptions]):
 
     name = "clinicaltrials"
     purpose = "Registered clinical trials: design, status, eligibility, outcomes and posted results."
+    address = "https://clinicaltrials.gov/api/v2"
+    pace = Pace(0.5, "About 50 per minute (clinicaltrials.gov/data-api/api).", most=10, at_once=20)
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
@@ -117,13 +115,11 @@ class ClinicalTrialsSource(ApiSource[ClinicalTrialsOptions]):
             "filter.overallStatus": ",".join(self.options.statuses),
             "filter.advanced": self.options.period("AREA[StartDate]RANGE[{since},{until}]", first="MIN", last="MAX"),
         }
-        return result(await read_answer(parse_studies, await self._get("/studies", params)))
+        return await self._found_in(parse_studies, self._get("/studies", params))
 
-    async def _read(self, found: Found) -> Document:
+    async def _read(self, found: Found) -> Found | None:
         studies = await read_answer(parse_studies, await self._get(f"/studies/{found.key.removeprefix('nct:')}"))
-        if not studies or studies[0].document is None:
-            raise NotFound(f"{self.name} has no record of {found.key}", source=self.name, url=found.url)
-        return studies[0].document
+        return studies[0] if studies else None
 
 
 def parse_studies(response: ApiResponse) -> list[Found]:

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, rate, read_answer, result
+from deep_research.sources._api import ApiSource, DatedOptions, Pace
 from deep_research.sources._api_answers import Record, distinct, list_of
 from deep_research.sources._papers import Ids, Work, doi, found_work, structured
 from deep_research.sources._record_documents import line, sections
@@ -19,12 +19,6 @@ _DATES = ("published", "published-online", "published-print", "issued", "posted"
 class CrossrefOptions(DatedOptions):
     """Options of Crossref."""
 
-    base_url: str = Field("https://api.crossref.org", description="Address of the API.")
-    requests_per_second: float = rate(
-        3.0,
-        "By the pool, told in x-rate-limit-limit (www.crossref.org/documentation/retrieve-metadata/rest-api).",
-        most=50,
-    )
     types: tuple[str, ...] = Field((), description="Only these types, such as journal-article.")
 
 
@@ -33,16 +27,20 @@ class CrossrefSource(ApiSource[CrossrefOptions]):
 
     name = "crossref"
     purpose = "The register of DOIs: journal articles, books and conference papers, with abstracts where publishers give them."
+    address = "https://api.crossref.org"
+    pace = Pace(
+        3.0,
+        "By the pool, told in x-rate-limit-limit (www.crossref.org/documentation/retrieve-metadata/rest-api).",
+        most=50,
+    )
     also = ("CROSSREF_MAILTO",)
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         mail = {"mailto": self._keys.get("CROSSREF_MAILTO", "")}
         if name := doi(query):
-            return result(
-                await read_answer(parse_works, await self._get("/works", {"filter": f"doi:{name}", "rows": 1} | mail))
-            )
+            return await self._found_in(parse_works, self._get("/works", {"filter": f"doi:{name}", "rows": 1} | mail))
         params = {"query.bibliographic": query, "rows": min(limit, 100), "filter": _filter(self.options)}
-        return result(await read_answer(parse_works, await self._get("/works", params | {"select": _FIELDS} | mail)))
+        return await self._found_in(parse_works, self._get("/works", params | {"select": _FIELDS} | mail))
 
 
 def parse_works(response: ApiResponse) -> list[Found]:

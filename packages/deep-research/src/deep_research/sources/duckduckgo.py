@@ -10,7 +10,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import RateLimited, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, rate, read_answer, result
+from deep_research.sources._api import ApiSource, Pace
 from deep_research.sources._api_answers import failure, judge, listed, text
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
@@ -21,10 +21,6 @@ _CHALLENGE_STATUS = 202
 class DuckDuckGoOptions(WebOptions):
     """Options of DuckDuckGo."""
 
-    base_url: str = Field("https://html.duckduckgo.com", description="Address of the results page.")
-    requests_per_second: float = rate(
-        0.3, "No number is published; it refuses who asks more often than every few seconds.", most=2
-    )
     region: str = Field("", pattern=r"^([a-z]{2}-[a-z]{2})?$", description="Region, such as us-en or cn-zh.")
 
 
@@ -33,13 +29,15 @@ class DuckDuckGoSource(ApiSource[DuckDuckGoOptions]):
 
     name = "duckduckgo"
     purpose = "General web search without a key; slow and easily refused, so the last resort."
+    address = "https://html.duckduckgo.com"
+    pace = Pace(0.3, "No number is published; it refuses who asks more often than every few seconds.", most=2)
     headers: ClassVar = {"accept": "text/html"}
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         del limit
         options = self.options
         params = {"q": sited(query, options), "kl": options.region, "df": options.period("{since}..{until}")}
-        return result(await read_answer(parse_search, await self._get("/html/", params)))
+        return await self._found_in(parse_search, self._get("/html/", params))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

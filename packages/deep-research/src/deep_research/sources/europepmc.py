@@ -4,7 +4,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, rate, read_answer, result
+from deep_research.sources._api import ApiSource, DatedOptions, Pace
 from deep_research.sources._api_answers import Record, distinct, object_of
 from deep_research.sources._papers import Ids, Work, doi, found_work, pmid, structured
 from deep_research.sources._record_documents import line, sections
@@ -15,8 +15,6 @@ _DATES = ("firstPublicationDate", "electronicPublicationDate", "pubYear")
 class EuropePmcOptions(DatedOptions):
     """Options of Europe PMC."""
 
-    base_url: str = Field("https://www.ebi.ac.uk/europepmc/webservices/rest", description="Address of the API.")
-    requests_per_second: float = rate(3.0, "No number is published (europepmc.org/RestfulWebService).", most=20)
     open_access_only: bool = Field(False, description="Only papers whose full text is open.")
 
 
@@ -25,12 +23,14 @@ class EuropePmcSource(ApiSource[EuropePmcOptions]):
 
     name = "europepmc"
     purpose = "Life-science papers, preprints and patents with abstracts; open full texts."
+    address = "https://www.ebi.ac.uk/europepmc/webservices/rest"
+    pace = Pace(3.0, "No number is published (europepmc.org/RestfulWebService).", most=20)
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"query": _query(query, self.options), "format": "json", "resultType": "core"}
         params |= {"pageSize": str(min(limit, 100)), "cursorMark": "*"}
-        return result(await read_answer(parse_search, await self._get("/search", params)))
+        return await self._found_in(parse_search, self._get("/search", params))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

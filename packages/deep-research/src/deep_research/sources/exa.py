@@ -4,7 +4,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, calls_at_once, rate, read_answer, result
+from deep_research.sources._api import ApiSource, Pace, read_answer, result
 from deep_research.sources._api_answers import Record, list_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
@@ -12,9 +12,6 @@ from deep_research.sources._web import Page, WebOptions, found_pages
 class ExaOptions(WebOptions):
     """Options of Exa."""
 
-    base_url: str = Field("https://api.exa.ai", description="Address of the API.")
-    requests_per_second: float = rate(5.0, "10 searches per second (exa.ai/docs/reference/rate-limits).", most=50)
-    burst: int = calls_at_once(5)
     text_chars: int = Field(20_000, ge=0, le=200_000, description="Text per page, characters; 0: none.")
     category: str = Field("", description="Kind of pages, such as research paper, news, github.")
 
@@ -24,6 +21,8 @@ class ExaSource(ApiSource[ExaOptions]):
 
     name = "exa"
     purpose = "General web search by meaning, with the text of the pages."
+    address = "https://api.exa.ai"
+    pace = Pace(5.0, "10 searches per second (exa.ai/docs/reference/rate-limits).", most=50, at_once=5)
     needs = "EXA_API_KEY"
     key_header = ("x-api-key", "{}")
 

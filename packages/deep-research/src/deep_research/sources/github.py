@@ -15,16 +15,7 @@ from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import (
-    ApiSource,
-    DatedOptions,
-    Options,
-    calls_at_once,
-    rate,
-    read_answer,
-    result,
-    snippet,
-)
+from deep_research.sources._api import ApiSource, DatedOptions, Options, Pace, read_answer, result, snippet
 from deep_research.sources._api_answers import Declaration, Record, explanation, failure, limited, object_of, says_wait
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -38,11 +29,6 @@ _MAX_CODE_CHARS = 400_000
 class GitHubOptions(DatedOptions):
     """Options of the GitHub sources."""
 
-    base_url: str = Field("https://api.github.com", description="Address of the API.")
-    requests_per_second: float = rate(
-        0.08, "Searches: 10 per minute, 30 with a token (docs.github.com/rest/search).", most=5
-    )
-    burst: int = calls_at_once(5)
     language: str = Field("", description="Only code in this programming language.")
 
     def in_language(self) -> str:
@@ -59,6 +45,8 @@ class GitHubOptions(DatedOptions):
 class GitHubSource(ApiSource[Options]):
     """A search of GitHub by words and qualifiers."""
 
+    address = "https://api.github.com"
+    pace = Pace(0.08, "Searches: 10 per minute, 30 with a token (docs.github.com/rest/search).", most=5, at_once=5)
     headers: ClassVar = HEADERS
     key_header = ("authorization", "Bearer {}")
     narrow = True
@@ -77,22 +65,19 @@ class GitHubSource(ApiSource[Options]):
         return result(found, gaps)
 
 
-def answer_of(response: ApiResponse, source: type[Declaration]) -> Record:
+def answer_of(response: ApiResponse, source: type[Declaration], *fields: str) -> Record:
     """Return the JSON of an answer. Both kinds of limit, HTTP 403 or 429, raise RateLimited; else as `object_of`."""
     if response.status in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
         used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
         why = explanation(response)
         if used_up or says_wait(why) or "abuse" in why:
             raise limited(response, source)
-    return object_of(response, source)
+    return object_of(response, source, *fields)
 
 
 def items_of(response: ApiResponse, source: type[Declaration]) -> list[Record]:
     """Return the items of a search. Raises SourceError."""
-    answer = answer_of(response, source)
-    if not isinstance(answer.get("items"), list):
-        raise failure(Unreadable, response, source, "the answer is no search result")
-    return answer.records("items")
+    return answer_of(response, source, "items").records("items")
 
 
 class GitHubRepositoriesOptions(GitHubOptions):
@@ -114,7 +99,7 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
         parts = (query, options.in_language(), stars, options.between("pushed"))
         return await self._found("repositories", parts, limit, parse_repositories)
 
-    async def _read(self, found: Found) -> Document:
+    async def _read(self, found: Found) -> Found:
         repository = found.key.removeprefix("github:")
         about = (("Repository", found.url), ("About", found.snippet), ("Last push", found.published))
         try:
@@ -122,8 +107,10 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
         except NotFound:
             if not found.snippet:
                 raise
-            return _writing.document(found.title, facts=about, authors=found.authors)
-        return _writing.headed(readme, found.title, facts=about, published=found.published, authors=found.authors)
+            read = _writing.document(found.title, facts=about, authors=found.authors)
+        else:
+            read = _writing.headed(readme, found.title, facts=about, published=found.published, authors=found.authors)
+        return found.model_copy(update={"document": read})
 
 
 def parse_repositories(response: ApiResponse) -> list[Found]:
@@ -136,16 +123,21 @@ def parse_readme(response: ApiResponse) -> Document:
     source = GitHubRepositoriesSource
     answer = answer_of(response, source)
     name = answer.text("name") or "README.md"
-    try:
-        data = base64.b64decode("".join(answer.raw("content").split()), validate=True)[:_MAX_README_BYTES]
-    except ValueError:
-        raise failure(Unreadable, response, source, "the README is not base64") from None
+    data = _content(answer, response, source)[:_MAX_README_BYTES]
     if not data.strip():
         raise failure(NotFound, response, source, "the README is empty")
     reader = registry.reader_for(name, data[:8192])
     if reader is None or reader.name not in _README_FORMATS:
         raise failure(Unreadable, response, source, f"the README {name} is of an unknown format")
     return reader.read(data, name=name)
+
+
+def _content(answer: Record, response: ApiResponse, source: type[Declaration]) -> bytes:
+    """Return the bytes of a file, which are sent as base64 with line breaks. Raises Unreadable."""
+    try:
+        return base64.b64decode("".join(answer.raw("content").split()), validate=True)
+    except ValueError:
+        raise failure(Unreadable, response, source, "the file is not base64") from None
 
 
 def _repository(entry: Record) -> Found | None:
@@ -196,12 +188,13 @@ class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
         repositories = (f"repo:{name}" for name in self.options.repositories)
         return await self._found("code", (query, *repositories, self.options.in_language()), limit, parse_code)
 
-    async def _read(self, found: Found) -> Document:
+    async def _read(self, found: Found) -> Found | None:
         owner, name, _, commit, path = (urlsplit(found.url).path.lstrip("/").split("/", 4) + [""] * 5)[:5]
         if not path:
-            raise NotFound(f"{found.url} is no file on GitHub", source=self.name, url=found.url)
+            return None
         address = f"/repos/{owner}/{name}/contents/{quote(unquote(path))}"
-        return await read_answer(parse_file, await self._get(address, {"ref": commit}))
+        code = await read_answer(parse_file, await self._get(address, {"ref": commit}))
+        return found.model_copy(update={"document": code})
 
 
 def parse_code(response: ApiResponse) -> list[Found]:
@@ -214,14 +207,11 @@ def parse_file(response: ApiResponse) -> Document:
     answer = answer_of(response, GitHubCodeSource)
     path = answer.text("path")
     try:
-        data = base64.b64decode("".join(answer.raw("content").split()), validate=True)
-        code = data.decode("utf-8")
-    except ValueError:
+        code = _content(answer, response, GitHubCodeSource).decode("utf-8")
+    except UnicodeDecodeError:
         raise failure(Unreadable, response, GitHubCodeSource, f"the file {path} is no text") from None
     if not code.strip():
-        raise NotFound(
-            f"{GitHubCodeSource.name}: the file {path} is empty or too large for the API", source=GitHubCodeSource.name
-        )
+        raise failure(NotFound, response, GitHubCodeSource, f"the file {path} is empty or too large for the API")
     builder = DocumentBuilder()
     builder.heading(1, path)
     builder.code(code[:_MAX_CODE_CHARS])

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, read_answer, result
+from deep_research.sources._api import ApiOptions, ApiSource, Pace
 from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
@@ -22,11 +22,6 @@ _BLOCKS = ("organic", "news", "places", "answerBox")
 class GoogleCseOptions(WebOptions):
     """Options of Google Programmable Search."""
 
-    base_url: str = Field("https://customsearch.googleapis.com", description="Address of the API.")
-    requests_per_second: float = rate(
-        1.0, "100 calls per day are free (developers.google.com/custom-search/v1/overview).", most=10
-    )
-    burst: int = calls_at_once(10)
     engine: str = Field("", description="Id of the search engine (cx); else GOOGLE_CSE_ID.")
 
 
@@ -35,6 +30,10 @@ class GoogleCseSource(ApiSource[GoogleCseOptions]):
 
     name = "google_cse"
     purpose = "General web search with Google's results over a search engine of one's own."
+    address = "https://customsearch.googleapis.com"
+    pace = Pace(
+        1.0, "100 calls per day are free (developers.google.com/custom-search/v1/overview).", most=10, at_once=10
+    )
     needs = "GOOGLE_API_KEY"
     also = (_ENGINE,)
 
@@ -54,7 +53,7 @@ class GoogleCseSource(ApiSource[GoogleCseOptions]):
             "sort": f"date:r:{options.since:%Y%m%d}:{options.until:%Y%m%d}" if options.since and options.until else "",
             "key": self._key(),
         }
-        return result(await read_answer(parse_programmable_search, await self._get("/customsearch/v1", params)))
+        return await self._found_in(parse_programmable_search, self._get("/customsearch/v1", params))
 
 
 def parse_programmable_search(response: ApiResponse) -> list[Found]:
@@ -77,8 +76,6 @@ def _programmable_page(entry: Record) -> Page:
 class SerperOptions(WebOptions):
     """Options of Serper."""
 
-    base_url: str = Field("https://google.serper.dev", description="Address of the API.")
-    requests_per_second: float = rate(4.0, "5 per second with the free credits (serper.dev).", most=100)
     kind: Literal["search", "news", "scholar", "patents"] = Field("search", description="What to search.")
 
 
@@ -87,6 +84,8 @@ class SerperSource(ApiSource[SerperOptions]):
 
     name = "serper"
     purpose = "General web, news, scholar and patent search with Google's results."
+    address = "https://google.serper.dev"
+    pace = Pace(4.0, "5 per second with the free credits (serper.dev).", most=100)
     needs = "SERPER_API_KEY"
     key_header = ("x-api-key", "{}")
 
@@ -96,7 +95,7 @@ class SerperSource(ApiSource[SerperOptions]):
         until = f"before:{options.until}" if options.until else ""
         words = " ".join(part for part in (sited(query, options), since, until) if part)
         body = {"q": words, "num": min(limit, 100), "hl": options.language}
-        return result(await read_answer(parse_search, await self._post(f"/{options.kind}", body)))
+        return await self._found_in(parse_search, self._post(f"/{options.kind}", body))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

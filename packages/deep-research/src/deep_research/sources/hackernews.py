@@ -7,7 +7,7 @@ from pydantic import Field
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, read_answer, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, snippet
 from deep_research.sources._api_answers import Record, failure, json_of, object_of, unix_seconds
 from deep_research.sources._record_documents import document, entities, paragraphs
 
@@ -17,9 +17,6 @@ _MAX_COMMENTS = 200
 class HackerNewsOptions(DatedOptions):
     """Options of Hacker News."""
 
-    base_url: str = Field("https://hn.algolia.com/api/v1", description="Address of the API.")
-    requests_per_second: float = rate(2.0, "10,000 calls per hour (hn.algolia.com/api).", most=10)
-    burst: int = calls_at_once(20)
     mcp_server: str = Field("", description="MCP server that is asked instead; empty: hackernews or hn, where set up.")
     tags: str = Field("story", description="What to search: story, comment, show_hn, ask_hn; a comma means and.")
     least_points: int = Field(0, ge=0, description="Only stories with at least so many points.")
@@ -30,21 +27,18 @@ class HackerNewsSource(ApiSource[HackerNewsOptions]):
 
     name = "hackernews"
     purpose = "What practitioners discuss: stories and comments of Hacker News."
+    address = "https://hn.algolia.com/api/v1"
+    pace = Pace(2.0, "10,000 calls per hour (hn.algolia.com/api).", most=10, at_once=20)
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"query": query, "tags": self.options.tags, "hitsPerPage": min(limit, 100)}
-        return result(
-            await read_answer(
-                parse_search, await self._get("/search", params | {"numericFilters": _filters(self.options)})
-            )
+        return await self._found_in(
+            parse_search, self._get("/search", params | {"numericFilters": _filters(self.options)})
         )
 
-    async def _read(self, found: Found) -> Document:
-        item = await read_answer(parse_item, await self._get(f"/items/{found.key.removeprefix('hn:')}"))
-        if item.document is None:
-            raise NotFound(f"the story {found.title!r} has no text and no comments", source=self.name, url=found.url)
-        return item.document
+    async def _read(self, found: Found) -> Found:
+        return await read_answer(parse_item, await self._get(f"/items/{found.key.removeprefix('hn:')}"))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

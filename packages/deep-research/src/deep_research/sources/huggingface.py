@@ -9,11 +9,17 @@ from typing import ClassVar
 from pydantic import Field
 
 from deep_research.data import Found, Gap, SearchResult
-from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, calls_at_once, rate, read_answer, result
-from deep_research.sources._api_answers import Record, explanation, failure, json_of, records
+from deep_research.sources._api import (
+    ApiOptions,
+    ApiSource,
+    DatedOptions,
+    Pace,
+    read_answer,
+    result,
+)
+from deep_research.sources._api_answers import Record, list_of
 from deep_research.sources._papers import Ids, Work, arxiv_id, found_work, full_text_of_arxiv, unstructured
 from deep_research.sources._record_documents import line, paragraphs
 from deep_research.sources.feeds import ListingSource, best, entries
@@ -21,17 +27,12 @@ from deep_research.sources.feeds import ListingSource, best, entries
 _MAX_TAGS = 30
 
 
-class HuggingFaceBlogOptions(DatedOptions):
-    """Options of the Hugging Face blog."""
-
-    base_url: str = Field("https://huggingface.co", description="Address of the site.")
-
-
-class HuggingFaceBlogSource(ListingSource[HuggingFaceBlogOptions]):
+class HuggingFaceBlogSource(ListingSource[DatedOptions]):
     """Ranks the posts of the feed by their titles; the posts themselves are pages."""
 
     name = "huggingface_blog"
     purpose = "Posts of the Hugging Face blog on models, libraries and methods."
+    address = "https://huggingface.co"
     headers: ClassVar = {"accept": "application/rss+xml, application/xml;q=0.9"}
 
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
@@ -47,9 +48,6 @@ def parse_feed(response: ApiResponse) -> list[Found]:
 class HuggingFaceModelsOptions(ApiOptions):
     """Options of the model search."""
 
-    base_url: str = Field("https://huggingface.co", description="Address of the site.")
-    requests_per_second: float = rate(1.0, "500 calls in five minutes (huggingface.co/docs/hub/rate-limits).", most=2)
-    burst: int = calls_at_once(50)
     sort: str = Field("downloads", description="Order: downloads, likes, trendingScore, createdAt, lastModified.")
 
 
@@ -58,19 +56,19 @@ class HuggingFaceModelsSource(ApiSource[HuggingFaceModelsOptions]):
 
     name = "huggingface_models"
     purpose = "Models on the Hugging Face Hub with task, downloads, likes and licence."
+    address = "https://huggingface.co"
+    pace = Pace(1.0, "500 calls in five minutes (huggingface.co/docs/hub/rate-limits).", most=2, at_once=50)
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"search": query, "sort": self.options.sort, "direction": -1, "limit": min(limit, 100)}
-        return result(await read_answer(parse_models, await self._get("/api/models", params)))
+        return await self._found_in(parse_models, self._get("/api/models", params))
 
 
 def parse_models(response: ApiResponse) -> list[Found]:
     """Return the models of a list in its order. Raises SourceError."""
-    answer = json_of(response, HuggingFaceModelsSource)
-    if not isinstance(answer, list):
-        raise failure(Unreadable, response, HuggingFaceModelsSource, "the answer is no list of models")
-    return [found for entry in records(answer) if (found := _model(entry))]
+    models = list_of(response, HuggingFaceModelsSource, what="models")
+    return [found for entry in models if (found := _model(entry))]
 
 
 def _model(entry: Record) -> Found | None:
@@ -103,9 +101,6 @@ def _model(entry: Record) -> Found | None:
 class HuggingFacePapersOptions(ApiOptions):
     """Options of Hugging Face daily papers."""
 
-    base_url: str = Field("https://huggingface.co", description="Address of the site.")
-    requests_per_second: float = rate(1.0, "500 calls in five minutes (huggingface.co/docs/hub/rate-limits).", most=2)
-    burst: int = calls_at_once(50)
     day: date | None = Field(None, description="Only the papers of this day; none are listed on weekends.")
 
 
@@ -114,10 +109,12 @@ class HuggingFacePapersSource(ApiSource[HuggingFacePapersOptions]):
 
     name = "huggingface_papers"
     purpose = "Recent machine-learning papers that the Hugging Face community discusses, with their code."
+    address = "https://huggingface.co"
+    pace = Pace(1.0, "500 calls in five minutes (huggingface.co/docs/hub/rate-limits).", most=2, at_once=50)
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         if self.options.day is None:
-            return result(await read_answer(parse_papers, await self._get("/api/papers/search", {"q": query})))
+            return await self._found_in(parse_papers, self._get("/api/papers/search", {"q": query}))
         listed = await read_answer(
             parse_papers, await self._get("/api/daily_papers", {"limit": 100, "date": f"{self.options.day}"})
         )
@@ -126,11 +123,8 @@ class HuggingFacePapersSource(ApiSource[HuggingFacePapersOptions]):
 
 def parse_papers(response: ApiResponse) -> list[Found]:
     """Return the papers of a day or a search, in their order; weekends have none. Raises SourceError."""
-    answer = json_of(response, HuggingFacePapersSource)
-    if not isinstance(answer, list):
-        why = f"the answer is no list of papers: {explanation(response)}"
-        raise failure(Unreadable, response, HuggingFacePapersSource, why)
-    return [found for entry in records(answer) if (found := _paper(entry))]
+    papers = list_of(response, HuggingFacePapersSource, what="papers")
+    return [found for entry in papers if (found := _paper(entry))]
 
 
 def _paper(entry: Record) -> Found | None:

@@ -6,25 +6,19 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from deep_research.concurrency import in_background
-from deep_research.data import Document, Found, SearchResult
+from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, calls_at_once, rate, read_answer, result
+from deep_research.sources._api import ApiSource, Pace, read_answer
 from deep_research.sources._api_answers import Record, failure, json_of, judge, records
-from deep_research.sources._record_documents import line, read_page
+from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 
 class JinaOptions(WebOptions):
     """Options of Jina."""
 
-    base_url: str = Field("https://s.jina.ai", description="Address of the search.")
     reader_url: str = Field("https://r.jina.ai", description="Address of the reader.")
-    requests_per_second: float = rate(
-        0.33, "40 searches per minute or more, by the kind of key (jina.ai/contact-sales).", most=20
-    )
-    burst: int = calls_at_once(20)
 
 
 class JinaSource(ApiSource[JinaOptions]):
@@ -32,21 +26,21 @@ class JinaSource(ApiSource[JinaOptions]):
 
     name = "jina"
     purpose = "General web search that returns the pages as Markdown; reads single pages."
+    address = "https://s.jina.ai"
+    pace = Pace(
+        0.33, "40 searches per minute or more, by the kind of key (jina.ai/contact-sales).", most=20, at_once=20
+    )
     needs = "JINA_API_KEY"
     key_header = ("authorization", "Bearer {}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         del limit  # Jina returns five
-        return result(
-            await read_answer(parse_search, await self._get(f"/{quote(sited(query, self.options), safe='')}"))
-        )
+        return await self._found_in(parse_search, self._get(f"/{quote(sited(query, self.options), safe='')}"))
 
-    async def _read(self, found: Found) -> Document:
+    async def _read(self, found: Found) -> Found | None:
         address = f"{self.options.reader_url.rstrip('/')}/{found.url}"
         pages = await read_answer(parse_reader, await self._client.request("GET", address, headers=self._headers()))
-        if not pages or not pages[0].page_text:
-            raise NotFound(f"{self.name} could not read {found.url}", source=self.name, url=found.url)
-        return await in_background(read_page, pages[0])
+        return pages[0] if pages else None
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

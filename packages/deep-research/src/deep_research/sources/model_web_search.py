@@ -17,7 +17,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult, Usage
 from deep_research.errors import Blocked, SourceError, Unreachable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, calls_at_once, rate, read_answer
+from deep_research.sources._api import ApiSource, Pace, read_answer
 from deep_research.sources._api_answers import Record, failure, limited, object_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
@@ -57,11 +57,6 @@ def usage_of(response: ApiResponse) -> Usage | None:
 class AnthropicWebSearchOptions(WebOptions):
     """Options of Anthropic's web search."""
 
-    base_url: str = Field("https://api.anthropic.com", description="Address of the API.")
-    requests_per_second: float = rate(
-        0.4, "50 requests per minute for new keys (docs.claude.com/en/api/rate-limits).", most=50
-    )
-    burst: int = calls_at_once(20)
     model: str = Field("claude-haiku-4-5", description="Model that searches.")
 
 
@@ -70,6 +65,8 @@ class AnthropicWebSearchSource(ApiSource[AnthropicWebSearchOptions]):
 
     name = "anthropic_web_search"
     purpose = "General web search by a model of Anthropic; its answers are left out. Costs tokens and a fee per search."
+    address = "https://api.anthropic.com"
+    pace = Pace(0.4, "50 requests per minute for new keys (docs.claude.com/en/api/rate-limits).", most=50, at_once=20)
     needs = "ANTHROPIC_API_KEY"
     headers: ClassVar = {"accept": "application/json", "anthropic-version": "2023-06-01"}
     key_header = ("x-api-key", "{}")
@@ -131,13 +128,6 @@ def _anthropic_error(code: str, why: str, response: ApiResponse) -> SourceError:
 class OpenAiWebSearchOptions(WebOptions):
     """Options of OpenAI's web search."""
 
-    base_url: str = Field("https://api.openai.com/v1", description="Address of the API.")
-    requests_per_second: float = rate(
-        2.0,
-        "By model and tier, 500 requests per minute and more (platform.openai.com/docs/guides/rate-limits).",
-        most=50,
-    )
-    burst: int = calls_at_once(20)
     model: str = Field("gpt-5-mini", description="Model that searches.")
     context_size: str = Field("low", pattern="^(low|medium|high)$", description="How much the model reads of a page.")
 
@@ -147,6 +137,13 @@ class OpenAiWebSearchSource(ApiSource[OpenAiWebSearchOptions]):
 
     name = "openai_web_search"
     purpose = "General web search by a model of OpenAI; its answers are left out. Costs tokens and a fee per search."
+    address = "https://api.openai.com/v1"
+    pace = Pace(
+        2.0,
+        "By model and tier, 500 requests per minute and more (platform.openai.com/docs/guides/rate-limits).",
+        most=50,
+        at_once=20,
+    )
     needs = "OPENAI_API_KEY"
     key_header = ("authorization", "Bearer {}")
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, read_answer, result
+from deep_research.sources._api import ApiSource, DatedOptions, Pace
 from deep_research.sources._api_answers import Record, list_of, listed, number
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
 from deep_research.sources._record_documents import line
@@ -22,11 +22,6 @@ _FIELDS = (
 class OpenAlexOptions(DatedOptions):
     """Options of OpenAlex."""
 
-    base_url: str = Field("https://api.openalex.org", description="Address of the API.")
-    requests_per_second: float = rate(
-        10.0, "100 per second (developers.openalex.org/api-reference/authentication).", most=100
-    )
-    burst: int = calls_at_once(10)
     language: str = Field("", pattern=r"^([a-z]{2})?$", description="Only works in this language, such as en.")
     types: tuple[str, ...] = Field((), description="Only these types, such as article or review.")
 
@@ -36,6 +31,8 @@ class OpenAlexSource(ApiSource[OpenAlexOptions]):
 
     name = "openalex"
     purpose = "Scholarly works of all fields with abstracts, citations and open-access links."
+    address = "https://api.openalex.org"
+    pace = Pace(10.0, "100 per second (developers.openalex.org/api-reference/authentication).", most=100, at_once=10)
     also = ("OPENALEX_API_KEY", "OPENALEX_MAILTO")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
@@ -44,13 +41,11 @@ class OpenAlexSource(ApiSource[OpenAlexOptions]):
             "mailto": self._keys.get("OPENALEX_MAILTO", ""),
         }
         if name := doi(query):
-            return result(
-                await read_answer(
-                    parse_works, await self._get("/works", {"filter": f"doi:{name}", "per_page": 1} | own)
-                )
+            return await self._found_in(
+                parse_works, self._get("/works", {"filter": f"doi:{name}", "per_page": 1} | own)
             )
         params = {"search": _plain(query), "per_page": min(limit, 200), "filter": _filter(self.options)}
-        return result(await read_answer(parse_works, await self._get("/works", params | {"select": _FIELDS} | own)))
+        return await self._found_in(parse_works, self._get("/works", params | {"select": _FIELDS} | own))
 
 
 def parse_works(response: ApiResponse) -> list[Found]:

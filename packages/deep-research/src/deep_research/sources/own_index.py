@@ -8,7 +8,6 @@ Both rankings of a table are joined by reciprocal rank fusion (Cormack, Clarke a
 
 import asyncio
 import re
-from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -19,7 +18,7 @@ from claimcheck.text.cleaning import fold
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import ConfigError, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, read_answer, result, snippet
+from deep_research.sources._api import ApiOptions, ApiSource, Pace, basic, read_answer, result, snippet
 from deep_research.sources._api_answers import Record, failure, iso_date, list_of, object_of
 from deep_research.sources._record_documents import document, line
 
@@ -33,8 +32,6 @@ class OpenSearchOptions(ApiOptions):
     """Options of an index; of each kind of field the first one that a record has is taken."""
 
     base_url: str = Field("", description="Address of the cluster; else OPENSEARCH_URL.")
-    requests_per_second: float = rate(10.0, "As the cluster can bear.", most=100)
-    burst: int = calls_at_once(10)
     index: str = Field("_all", description="Indexes to search: names with commas, or a pattern such as docs-*.")
     title_fields: tuple[str, ...] = Field(("title", "name", "subject"), description="Fields with the title.")
     text_fields: tuple[str, ...] = Field(("text", "content", "body"), description="Fields with the text.")
@@ -54,6 +51,7 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
 
     name = "opensearch"
     purpose = "An organisation's own index in OpenSearch or Elasticsearch."
+    pace = Pace(10.0, "As the cluster can bear.", most=100, at_once=10)
     needs = "OPENSEARCH_URL"
     also = ("OPENSEARCH_API_KEY",)
 
@@ -71,8 +69,8 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
     def _headers(self) -> dict[str, str]:
         """Return the headers; USER:PASSWORD is sent as such, anything else as a key of Elasticsearch."""
         key = self._key()
-        basic = f"Basic {b64encode(key.encode()).decode()}" if ":" in key else f"ApiKey {key}"
-        return {**self.headers, **({"authorization": basic} if key else {})}
+        written = f"Basic {basic(key)}" if ":" in key else f"ApiKey {key}"
+        return {**self.headers, **({"authorization": written} if key else {})}
 
 
 def parse_search(response: ApiResponse, options: OpenSearchOptions | None = None) -> list[Found]:
@@ -90,16 +88,20 @@ def _record(hit: Record, options: OpenSearchOptions, best: float) -> Found | Non
     index, body = hit.text("_index"), _first(fields, options.text_fields)
     title = line(_first(fields, options.title_fields)) or own
     published = iso_date(_first(fields, options.date_fields))
-    url = _first(fields, options.url_fields)
+    url, score = _first(fields, options.url_fields), hit.score("_score") / best
+    return _found(OpenSearchSource.name, f"{index}/{own}", title, body, url=url, published=published, score=score)
+
+
+def _found(origin: str, place: str, title: str, body: str, *, url: str, published: str | None, score: float) -> Found:
     return Found(
-        key=f"opensearch:{index}/{own}",
+        key=f"{origin}:{place}",
         title=title,
         url=url if url.startswith(("https://", "http://")) else "",
-        origin=OpenSearchSource.name,
-        location=f"{index}/{own}",
+        origin=origin,
+        location=place,
         published=published,
         snippet=snippet(body),
-        score=hit.score("_score") / best,
+        score=score,
         document=document(title, sections=[("Text", body)], published=published) if body.strip() else None,
     )
 
@@ -157,9 +159,8 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
         return SearchResult(found=tuple(self._record(row) for row in rows), gaps=tuple(gaps))
 
     async def _embed(self, query: str) -> Sequence[float]:
-        return await read_answer(
-            parse_embedding, await self._post("/embeddings", {"input": query, "model": self.options.embedding_model})
-        )
+        asked = {"input": query, "model": self.options.embedding_model}
+        return await read_answer(parse_embedding, await self._post("/embeddings", asked))
 
     def _ask(self, query: str, vector: Sequence[float], limit: int) -> list[tuple[Any, ...]]:
         """Return the records of both rankings. Raises Unreachable and Unreadable, without the address."""
@@ -189,19 +190,9 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
 
     def _record(self, row: tuple[Any, ...]) -> Found:
         own, title, body, url, date, rank = row
-        title, body = fold(str(title or own)), str(body or "")
+        title, place = fold(str(title or own)), f"{self.options.table}/{own}"
         published = iso_date(str(date)) if date else None
-        return Found(
-            key=f"postgres_index:{self.options.table}/{own}",
-            title=title,
-            url=url if str(url).startswith(("https://", "http://")) else "",
-            origin=self.name,
-            location=f"{self.options.table}/{own}",
-            published=published,
-            snippet=snippet(body),
-            score=float(rank),
-            document=document(title, sections=[("Text", body)], published=published) if body.strip() else None,
-        )
+        return _found(self.name, place, title, str(body or ""), url=str(url), published=published, score=float(rank))
 
 
 def _query(options: PostgresIndexOptions, *, by_meaning: bool) -> str:

@@ -4,7 +4,6 @@
 
 import asyncio
 import re
-from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -12,11 +11,11 @@ from http import HTTPStatus
 
 from pydantic import Field
 
-from deep_research.data import Document, Found, SearchResult
+from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, keywords, rate, read_answer, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, basic, keywords, read_answer, snippet
 from deep_research.sources._api_answers import (
     Element,
     Record,
@@ -99,12 +98,6 @@ def found_patent(
 class EpoOptions(DatedOptions):
     """Options of the patent search; the period is that of the publication."""
 
-    base_url: str = Field("https://ops.epo.org/3.2", description="Address of the API.")
-    requests_per_second: float = rate(
-        1.0,
-        "By the load of the service, told in x-throttling-control (www.epo.org/service-support/ordering/fair-use).",
-        most=10,
-    )
     countries: tuple[str, ...] = Field((), description="Only publications of these offices, such as EP or WO.")
 
 
@@ -113,6 +106,12 @@ class EpoSource(ApiSource[EpoOptions]):
 
     name = "patents_epo"
     purpose = "Patent publications of more than 100 offices with abstracts; claims of European and international ones."
+    address = "https://ops.epo.org/3.2"
+    pace = Pace(
+        1.0,
+        "By the load of the service, told in x-throttling-control (www.epo.org/service-support/ordering/fair-use).",
+        most=10,
+    )
     needs = "EPO_OPS_KEY"
     narrow = True
 
@@ -124,28 +123,27 @@ class EpoSource(ApiSource[EpoOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"q": search_query(query, self.options), "Range": f"1-{min(limit, 100)}"}
-        return result(
-            await read_answer(
-                parse_epo_patents, await self._call("/rest-services/published-data/search/biblio", params)
-            )
+        return await self._found_in(
+            parse_epo_patents, self._call("/rest-services/published-data/search/biblio", params)
         )
 
-    async def _read(self, found: Found) -> Document:
+    async def _read(self, found: Found) -> Found | None:
         """The record and, where the office publishes texts, the claims."""
         publication = found.url.split("/patent/")[-1].split("/")[0]
         match = re.fullmatch(r"([A-Z]{2})(\w+?)([A-Z]\d?)", publication)
         if not match:
-            raise NotFound(f"{found.key} is no publication number", source=self.name, url=found.url)
+            return None
         address = f"/rest-services/published-data/publication/docdb/{'.'.join(match.groups())}"
         patents = await read_answer(parse_epo_patents, await self._call(f"{address}/biblio", {}))
         if not patents or patents[0].document is None:
-            raise NotFound(f"{self.name} has no record of {publication}", source=self.name, url=found.url)
+            return None
         sections: list[tuple[str, str]] = []
         for part, parse in (("claims", parse_claims), ("description", parse_description)):
             with suppress(NotFound):  # most offices hand in no texts
                 texts = await read_answer(parse, await self._call(f"{address}/{part}", {}))
                 sections.append((part.capitalize(), "\n\n".join(texts)))
-        return _writing.joined(patents[0].document, _writing.document("", sections=sections))
+        whole = _writing.joined(patents[0].document, _writing.document("", sections=sections))
+        return found.model_copy(update={"document": whole})
 
     async def _call(self, path: str, params: dict[str, str]) -> ApiResponse:
         headers = {"accept": "application/xml", "authorization": f"Bearer {await self._access_token()}"}
@@ -154,19 +152,16 @@ class EpoSource(ApiSource[EpoOptions]):
     async def _access_token(self) -> str:
         async with self._lock:
             if not self._token or datetime.now(UTC) >= self._valid_until:
-                headers = {"accept": "application/json", "authorization": f"Basic {self._basic()}"}
+                headers = {"accept": "application/json", "authorization": f"Basic {basic(self._key())}"}
                 address, form = f"{self._base()}/auth/accesstoken", {"grant_type": "client_credentials"}
                 response = await self._client.request("POST", address, form=form, headers=headers)
                 self._token, seconds = parse_token(response)
                 self._valid_until = datetime.now(UTC) + timedelta(seconds=seconds) - _MARGIN
             return self._token
 
-    def _basic(self) -> str:
-        return b64encode(self._key().encode()).decode()
-
     def _secrets(self) -> Iterator[str]:
         yield from super()._secrets()
-        yield from (self._basic(), self._token)
+        yield self._token
 
 
 def search_query(query: str, options: EpoOptions) -> str:
@@ -277,20 +272,13 @@ def _epo_people(parties: Element | None, role: str) -> tuple[str, ...]:
     return tuple(_COUNTRY_NOTE.sub("", each).strip(" ,") for each in names)
 
 
-class UsptoOptions(DatedOptions):
-    """Options of the application search; the period is that of the filing."""
-
-    base_url: str = Field("https://api.uspto.gov", description="Address of the API.")
-    requests_per_second: float = rate(
-        0.9, "60 calls per minute, one at a time (data.uspto.gov/apis/api-rate-limits).", most=1
-    )
-
-
-class UsptoSource(ApiSource[UsptoOptions]):
-    """Searches US applications by words in their records."""
+class UsptoSource(ApiSource[DatedOptions]):
+    """Searches US applications by words in their records; the period is that of the filing."""
 
     name = "patents_uspto"
     purpose = "US patent applications and grants: applicants, inventors, dates, status."
+    address = "https://api.uspto.gov"
+    pace = Pace(0.9, "60 calls per minute, one at a time (data.uspto.gov/apis/api-rate-limits).", most=1)
     needs = "USPTO_API_KEY"
     narrow = True
     key_header = ("x-api-key", "{}")
@@ -302,9 +290,7 @@ class UsptoSource(ApiSource[UsptoOptions]):
             "limit": min(limit, 100),
             "rangeFilters": self.options.period("applicationMetaData.filingDate {since}:{until}", first="1900-01-01"),
         }
-        return result(
-            await read_answer(parse_applications, await self._get("/api/v1/patent/applications/search", params))
-        )
+        return await self._found_in(parse_applications, self._get("/api/v1/patent/applications/search", params))
 
 
 def parse_applications(response: ApiResponse) -> list[Found]:

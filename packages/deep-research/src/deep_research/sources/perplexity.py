@@ -4,7 +4,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, calls_at_once, rate, read_answer, result
+from deep_research.sources._api import ApiSource, Pace
 from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
@@ -12,11 +12,6 @@ from deep_research.sources._web import Page, WebOptions, found_pages
 class PerplexityOptions(WebOptions):
     """Options of Perplexity."""
 
-    base_url: str = Field("https://api.perplexity.ai", description="Address of the API.")
-    requests_per_second: float = rate(
-        0.4, "50 calls per minute for new keys (docs.perplexity.ai/guides/usage-tiers).", most=20
-    )
-    burst: int = calls_at_once(25)
     model: str = Field("sonar", description="Model that searches.")
 
 
@@ -25,6 +20,8 @@ class PerplexitySource(ApiSource[PerplexityOptions]):
 
     name = "perplexity"
     purpose = "Pages that an answering engine found; its answers are left out."
+    address = "https://api.perplexity.ai"
+    pace = Pace(0.4, "50 calls per minute for new keys (docs.perplexity.ai/guides/usage-tiers).", most=20, at_once=25)
     needs = "PERPLEXITY_API_KEY"
     key_header = ("authorization", "Bearer {}")
 
@@ -40,7 +37,7 @@ class PerplexitySource(ApiSource[PerplexityOptions]):
             "search_before_date_filter": f"{options.until:%m/%d/%Y}" if options.until else "",
         }
         del limit
-        return result(await read_answer(parse_answer, await self._post("/chat/completions", body)))
+        return await self._found_in(parse_answer, self._post("/chat/completions", body))
 
 
 def parse_answer(response: ApiResponse) -> list[Found]:

@@ -7,7 +7,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, rate, read_answer, result
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer
 from deep_research.sources._api_answers import (
     Element,
     child,
@@ -33,10 +33,6 @@ from deep_research.sources._record_documents import line, paragraphs
 class PubMedOptions(DatedOptions):
     """Options of PubMed."""
 
-    base_url: str = Field("https://eutils.ncbi.nlm.nih.gov/entrez/eutils", description="Address of the API.")
-    requests_per_second: float = rate(
-        2.5, "3 per second without a key, 10 with one (www.ncbi.nlm.nih.gov/books/NBK25497).", most=10
-    )
     language: str = Field("", description="Only papers in this language, such as english.")
     publication_types: tuple[str, ...] = Field((), description="Only these types, such as Review.")
 
@@ -46,6 +42,8 @@ class PubMedSource(ApiSource[PubMedOptions]):
 
     name = "pubmed"
     purpose = "Biomedical and clinical literature with structured abstracts."
+    address = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
+    pace = Pace(2.5, "3 per second without a key, 10 with one (www.ncbi.nlm.nih.gov/books/NBK25497).", most=10)
     also = ("NCBI_API_KEY", "NCBI_EMAIL")
     narrow = True
 
@@ -58,9 +56,7 @@ class PubMedSource(ApiSource[PubMedOptions]):
             ids = await read_answer(parse_ids, await self._call("esearch", params | {"retmode": "json"}))
         if not ids:
             return SearchResult()
-        return result(
-            await read_answer(parse_articles, await self._call("efetch", {"id": ",".join(ids), "retmode": "xml"}))
-        )
+        return await self._found_in(parse_articles, self._call("efetch", {"id": ",".join(ids), "retmode": "xml"}))
 
     async def _spelled(self, query: str) -> str:
         try:

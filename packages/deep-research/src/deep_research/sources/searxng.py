@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import Blocked, Unreachable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, calls_at_once, rate, read_answer, result
+from deep_research.sources._api import ApiSource, Pace, read_answer, result
 from deep_research.sources._api_answers import Record, failure, iso_date, listed, object_of, text
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
@@ -19,10 +19,6 @@ class SearxngOptions(WebOptions):
     """Options of SearXNG."""
 
     base_url: str = Field("", description="Address of the instance; else SEARXNG_URL.")
-    requests_per_second: float = rate(
-        2.0, "As the instance's own limiter allows (docs.searxng.org/admin/searx.limiter.html).", most=100
-    )
-    burst: int = calls_at_once(10)
     categories: tuple[str, ...] = Field((), description="Categories, such as general, science, news, it.")
     engines: tuple[str, ...] = Field((), description="Only these engines.")
 
@@ -32,6 +28,9 @@ class SearxngSource(ApiSource[SearxngOptions]):
 
     name = "searxng"
     purpose = "General web search over many engines through an instance of one's own."
+    pace = Pace(
+        2.0, "As the instance's own limiter allows (docs.searxng.org/admin/searx.limiter.html).", most=100, at_once=10
+    )
     needs = "SEARXNG_URL"
 
     async def _search(self, query: str, limit: int) -> SearchResult:

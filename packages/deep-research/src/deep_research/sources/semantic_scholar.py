@@ -5,7 +5,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, rate, read_answer, result
+from deep_research.sources._api import ApiSource, DatedOptions, Pace
 from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
 from deep_research.sources._record_documents import line
@@ -19,10 +19,6 @@ _FIELDS = (
 class SemanticScholarOptions(DatedOptions):
     """Options of Semantic Scholar."""
 
-    base_url: str = Field("https://api.semanticscholar.org", description="Address of the API.")
-    requests_per_second: float = rate(
-        0.5, "One pool for all without a key, else 1 per second (www.semanticscholar.org/product/api).", most=10
-    )
     fields_of_study: tuple[str, ...] = Field((), description="Only these fields, such as Medicine.")
 
 
@@ -31,15 +27,17 @@ class SemanticScholarSource(ApiSource[SemanticScholarOptions]):
 
     name = "semantic_scholar"
     purpose = "Papers of all fields with abstracts, citation counts and open PDFs."
+    address = "https://api.semanticscholar.org"
+    pace = Pace(
+        0.5, "One pool for all without a key, else 1 per second (www.semanticscholar.org/product/api).", most=10
+    )
     also = ("SEMANTIC_SCHOLAR_API_KEY",)
     key_header = ("x-api-key", "{}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         ids = [f"ARXIV:{number}" for number in [arxiv_id(query)] if number] or [f"DOI:{d}" for d in [doi(query)] if d]
         if ids:
-            return result(
-                await read_answer(parse_papers, await self._get(f"/graph/v1/paper/{ids[0]}", {"fields": _FIELDS}))
-            )
+            return await self._found_in(parse_papers, self._get(f"/graph/v1/paper/{ids[0]}", {"fields": _FIELDS}))
         params = {
             "query": query.replace("-", " "),  # a hyphenated word finds nothing there
             "limit": min(limit, 100),
@@ -47,7 +45,7 @@ class SemanticScholarSource(ApiSource[SemanticScholarOptions]):
             "publicationDateOrYear": self.options.period("{since}:{until}", first="", last=""),
             "fieldsOfStudy": ",".join(self.options.fields_of_study),
         }
-        return result(await read_answer(parse_papers, await self._get("/graph/v1/paper/search", params)))
+        return await self._found_in(parse_papers, self._get("/graph/v1/paper/search", params))
 
 
 def parse_papers(response: ApiResponse) -> list[Found]:

@@ -14,7 +14,7 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import RateLimited, SourceError
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, rate, read_answer, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, result, snippet
 from deep_research.sources._api_answers import Record, explanation, failure, list_of, object_of, unix_seconds
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -29,8 +29,6 @@ Answers = Mapping[int, Sequence[Record]]
 class StackExchangeOptions(DatedOptions):
     """Options of Stack Exchange; the period is that of the question."""
 
-    base_url: str = Field("https://api.stackexchange.com/2.3", description="Address of the API.")
-    requests_per_second: float = rate(1.0, "300 calls per day without a key, 10,000 with one.", most=10)
     site: str = Field("stackoverflow", pattern=r"^[a-z0-9.-]+$", description="Which site, such as serverfault.")
     tags: tuple[str, ...] = Field((), max_length=5, description="Only questions with all of these tags.")
 
@@ -40,6 +38,8 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
 
     name = "stackexchange"
     purpose = "Solved problems of programmers and administrators: questions of Stack Exchange with their answers."
+    address = "https://api.stackexchange.com/2.3"
+    pace = Pace(1.0, "300 calls per day without a key, 10,000 with one.", most=10)
     also = ("STACKEXCHANGE_KEY",)
     narrow = True
 

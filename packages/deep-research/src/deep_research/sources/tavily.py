@@ -4,26 +4,16 @@ from typing import Literal
 
 from pydantic import Field
 
-from deep_research.concurrency import in_background
-from deep_research.data import Document, Found, SearchResult
-from deep_research.errors import NotFound
+from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, calls_at_once, rate, read_answer, result
+from deep_research.sources._api import ApiSource, Pace, read_answer
 from deep_research.sources._api_answers import Record, list_of
-from deep_research.sources._record_documents import read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, page_key
 
 
 class TavilyOptions(WebOptions):
     """Options of Tavily."""
 
-    base_url: str = Field("https://api.tavily.com", description="Address of the API.")
-    requests_per_second: float = rate(
-        0.8,
-        "100 calls per minute for a development key, 1,000 for others (docs.tavily.com/documentation/rate-limits).",
-        most=20,
-    )
-    burst: int = calls_at_once(50)
     depth: Literal["basic", "advanced"] = Field("basic", description="advanced costs two credits.")
     topic: Literal["general", "news", "finance"] = Field("general", description="What kind of pages.")
     whole_pages: bool = Field(True, description="Ask for the text of the pages with the results.")
@@ -34,6 +24,13 @@ class TavilySource(ApiSource[TavilyOptions]):
 
     name = "tavily"
     purpose = "General web search that returns excerpts of the pages, and whole pages on request."
+    address = "https://api.tavily.com"
+    pace = Pace(
+        0.8,
+        "100 calls per minute for a development key, 1,000 for others (docs.tavily.com/documentation/rate-limits).",
+        most=20,
+        at_once=50,
+    )
     needs = "TAVILY_API_KEY"
     max_query_chars = 390
     key_header = ("authorization", "Bearer {}")
@@ -51,16 +48,13 @@ class TavilySource(ApiSource[TavilyOptions]):
             "end_date": f"{options.until or ''}",
             "include_raw_content": "markdown" if options.whole_pages else None,
         }
-        return result(await read_answer(parse_search, await self._post("/search", body)))
+        return await self._found_in(parse_search, self._post("/search", body))
 
-    async def _read(self, found: Found) -> Document:
+    async def _read(self, found: Found) -> Found | None:
         response = await self._post("/extract", {"urls": [found.url], "format": "markdown"})
         pages = await read_answer(parse_extract, response)
-        read = next((page for page in pages if page.key == page_key(found.url)), None)
-        if read is None:
-            raise NotFound(f"{self.name} could not read {found.url}", source=self.name, url=found.url)
         told = {"title": found.title, "published": found.published}
-        return await in_background(read_page, read.model_copy(update=told))
+        return next((page.model_copy(update=told) for page in pages if page.key == page_key(found.url)), None)
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

@@ -5,7 +5,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, read_answer, result
+from deep_research.sources._api import ApiOptions, ApiSource, Pace
 from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._papers import Ids, Work, doi, found_work
 
@@ -13,9 +13,6 @@ from deep_research.sources._papers import Ids, Work, doi, found_work
 class UnpaywallOptions(ApiOptions):
     """Options of Unpaywall."""
 
-    base_url: str = Field("https://api.unpaywall.org", description="Address of the API.")
-    requests_per_second: float = rate(1.0, "100,000 calls per day (unpaywall.org/products/api).", most=10)
-    burst: int = calls_at_once(10)
     open_access_only: bool = Field(True, description="Only papers that have an open copy.")
 
 
@@ -24,6 +21,8 @@ class UnpaywallSource(ApiSource[UnpaywallOptions]):
 
     name = "unpaywall"
     purpose = "Open copies of papers, by DOI or words of the title."
+    address = "https://api.unpaywall.org"
+    pace = Pace(1.0, "100,000 calls per day (unpaywall.org/products/api).", most=10, at_once=10)
     needs = "UNPAYWALL_EMAIL"
 
     async def _search(self, query: str, limit: int) -> SearchResult:
@@ -31,13 +30,11 @@ class UnpaywallSource(ApiSource[UnpaywallOptions]):
         email = {"email": self._key()}
         if name := doi(query):
             try:
-                return result(await read_answer(parse_works, await self._get(f"/v2/{name}", email)))
+                return await self._found_in(parse_works, self._get(f"/v2/{name}", email))
             except NotFound:
                 return SearchResult()
         open_only = {"is_oa": "true"} if self.options.open_access_only else {}
-        return result(
-            await read_answer(parse_works, await self._get("/v2/search", {"query": query} | open_only | email))
-        )
+        return await self._found_in(parse_works, self._get("/v2/search", {"query": query} | open_only | email))
 
 
 def parse_works(response: ApiResponse) -> list[Found]:

@@ -9,10 +9,10 @@ from pydantic import Field
 from claimcheck.language import detect
 from claimcheck.lexicon import words
 from deep_research.data import Document, Found, SearchResult
-from deep_research.errors import Blocked, NotFound, SourceError
+from deep_research.errors import Blocked, SourceError
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiOptions, ApiSource, rate, read_answer, result, snippet
+from deep_research.sources._api import ApiOptions, ApiSource, Pace, read_answer, result, snippet
 from deep_research.sources._api_answers import Record, failure, limited, object_of
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -23,8 +23,6 @@ _WAITING = ("maxlag", "ratelimited")
 class WikipediaOptions(ApiOptions):
     """Options of Wikipedia."""
 
-    base_url: str = Field("https://{language}.wikipedia.org", description="Address; {language} is put in.")
-    requests_per_second: float = rate(2.0, "One call after another (www.mediawiki.org/wiki/API:Etiquette).", most=20)
     language: str = Field("", pattern=r"^([a-z][a-z-]{1,11})?$", description="Edition; empty: that of the question.")
 
 
@@ -33,6 +31,8 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
 
     name = "wikipedia"
     purpose = "Encyclopedia articles in the language of the question; background rather than latest results."
+    address = "https://{language}.wikipedia.org"
+    pace = Pace(2.0, "One call after another (www.mediawiki.org/wiki/API:Etiquette).", most=20)
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         language = self.options.language or self.asked_in or detect(query)
@@ -47,17 +47,14 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
         response = await self._query(self._edition(language), params)
         return await read_answer(parse_search, response, language=language)
 
-    async def _read(self, found: Found) -> Document:
+    async def _read(self, found: Found) -> Found | None:
         parts = found.key.split(":", 2)
         if len(parts) != 3 or parts[0] != self.name:
-            raise NotFound(f"{found.key} is no article of Wikipedia", source=self.name, url=found.url)
+            return None
         params = {"prop": "extracts|info", "explaintext": 1, "inprop": "url", "redirects": 1, "titles": parts[2]}
         response = await self._query(self._edition(parts[1]), params)
         pages = await read_answer(parse_pages, response, language=parts[1])
-        read = next((page.document for page in pages if page.document), None)
-        if read is None:
-            raise NotFound(f"Wikipedia has no article {parts[2]!r} in {parts[1]}", source=self.name, url=found.url)
-        return read
+        return next((page for page in pages if page.document), None)
 
     async def _query(self, base: str, params: Mapping[str, str | int]) -> ApiResponse:
         given = {"action": "query", "format": "json", "formatversion": 2, "utf8": 1} | dict(params)

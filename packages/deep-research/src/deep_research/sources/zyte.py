@@ -1,16 +1,15 @@
 """Article lists of chosen blogs and news sites through Zyte (https://docs.zyte.com/zyte-api/usage/extract)."""
 
-from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
 
 from pydantic import Field, field_validator
 
-from deep_research.data import Document, Found, Gap
+from deep_research.data import Found, Gap
 from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import calls_at_once, rate, read_answer, web_addresses
+from deep_research.sources._api import Pace, basic, read_answer, web_addresses
 from deep_research.sources._api_answers import Record, failure, object_of
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages
@@ -33,11 +32,6 @@ _BLOGS = (
 class ZyteOptions(WebOptions):
     """Options of Zyte."""
 
-    base_url: str = Field("https://api.zyte.com", description="Address of the API.")
-    requests_per_second: float = rate(
-        1.0, "120 calls per minute for new accounts (docs.zyte.com/zyte-api/usage/reference.html).", most=50
-    )
-    burst: int = calls_at_once(60)
     pages: tuple[str, ...] = Field(_BLOGS, min_length=1, max_length=50, description="Pages that list articles.")
     extract_from: str = Field("", pattern=r"^(httpResponseBody|browserHtml)?$", description="Cheaper, or a browser.")
 
@@ -49,6 +43,10 @@ class ZyteSource(ListingSource[ZyteOptions]):
 
     name = "zyte"
     purpose = "Articles of chosen blogs and news sites, listed and read through Zyte."
+    address = "https://api.zyte.com"
+    pace = Pace(
+        1.0, "120 calls per minute for new accounts (docs.zyte.com/zyte-api/usage/reference.html).", most=50, at_once=60
+    )
     needs = "ZYTE_API_KEY"
 
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
@@ -58,25 +56,15 @@ class ZyteSource(ListingSource[ZyteOptions]):
     async def _page(self, address: str) -> list[Found]:
         return await read_answer(parse_article_list, await self._extract(address, "articleList"))
 
-    async def _read(self, found: Found) -> Document:
-        read = (await read_answer(parse_article, await self._extract(found.url, "article"))).document
-        if read is None:
-            raise NotFound(f"{self.name} found no article at {found.url}", source=self.name, url=found.url)
-        return read
+    async def _read(self, found: Found) -> Found:
+        return await read_answer(parse_article, await self._extract(found.url, "article"))
 
     async def _extract(self, address: str, kind: str) -> ApiResponse:
         how = {"extractFrom": self.options.extract_from} if self.options.extract_from else None
         return await self._post("/v1/extract", {"url": address, kind: True, f"{kind}Options": how})
 
     def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"authorization": f"Basic {self._basic()}"}
-
-    def _basic(self) -> str:
-        return b64encode(f"{self._key()}:".encode()).decode()
-
-    def _secrets(self) -> Iterator[str]:
-        yield from super()._secrets()
-        yield self._basic()
+        return super()._headers() | {"authorization": f"Basic {basic(f'{self._key()}:')}"}
 
 
 def parse_article_list(response: ApiResponse) -> list[Found]:
