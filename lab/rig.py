@@ -4,8 +4,9 @@
 
 Whole runs, with graph, journal and checkpoints on disk, against a scripted model and a search engine with Tavily's
 interface in a process of their own (rig_server.py), over HTTP. Each scenario runs in a new process, from the library
-(several runs at once where it says so) or as the command. `--peer` names a Python that has gpt-researcher: it does
-its research on the same outside. The last line is one JSON object.
+(several runs at once where it says so) or as the command. `--peer` names a Python that has gpt-researcher, langgraph and
+langchain-openai: gpt-researcher and a plain agent then research on the same outside, and write a report as long as ours.
+`paid_tokens` counts those of a cached prefix at a tenth. The last line is one JSON object.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -34,6 +35,7 @@ from rig_pages import QUESTION, SUBJECTS
 HERE = Path(__file__).parent
 AT_ONCE = ("--latency=0", "--speed=0", "--search-latency=0")
 """The outside answers at once: what is left is the program's own work."""
+PEERS = ("research_report", "plain_agent")
 SLOW = ("--slow-share=0.03", "--slow-factor=10")
 FAILING = f"--failing={list(SUBJECTS)[1]}"
 
@@ -142,13 +144,22 @@ def settings_of(addresses: Mapping[str, str], scenario: Scenario) -> dict[str, A
     }
 
 
+async def _reported(events: AsyncIterator[Any]) -> tuple[Any, float]:
+    """Return the report of a run, and after how many seconds its first words were shown."""
+    began, first, last = time.monotonic(), 0.0, None
+    async for last in events:
+        if not first and getattr(last, "kind", "") == "report_piece":
+            first = time.monotonic() - began
+    return last, first
+
+
 async def _runs_at_once(home: Path, settings: Mapping[str, Any], count: int) -> tuple[list[Any], Watchdog]:
     from deep_research import api
 
     watchdog = Watchdog()
     watching = asyncio.create_task(watchdog.watch())
     try:
-        runs = (api.aresearch(QUESTION, home=home, **settings) for _ in range(count))
+        runs = (_reported(api.stream(QUESTION, home=home, **settings)) for _ in range(count))
         return list(await asyncio.gather(*runs, return_exceptions=True)), watchdog
     finally:
         watching.cancel()
@@ -163,14 +174,15 @@ def work(task: Mapping[str, Any]) -> dict[str, Any]:
         wall, cpu = time.monotonic() - began, time.process_time() - worked
     done = [report for report in reports if not isinstance(report, BaseException)]
     return {
+        "first_words_seconds": statistics.median([first for _, first in done] or [0.0]),
         "wall_seconds": wall,
         "cpu_seconds": cpu / task["runs"],
         "max_stall_ms": watchdog.longest * 1000,
         "max_busy_ms": watchdog.busiest * 1000,
         "open_files": watchdog.open_files,
         "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "ledger_calls": sum(report.ledger.model_calls for report in done),
-        "claims": sum(len(report.claims) for report in done),
+        "ledger_calls": sum(report.ledger.model_calls for report, _ in done),
+        "claims": sum(len(report.claims) for report, _ in done),
         "reports": len(done),
         "failures": sorted({f"{type(e).__name__}: {e}" for e in reports if isinstance(e, BaseException)}),
     }
@@ -231,6 +243,7 @@ def _figures(own: Mapping[str, Any], served: Mapping[str, Any]) -> dict[str, Any
         "model_calls": served["answered"] / runs,
         "received_calls": served["received"] / runs,
         "prompt_tokens": served["prompt_tokens"] / runs,
+        "paid_tokens": round((served["prompt_tokens"] - 0.9 * served["cached_tokens"]) / runs),
         "cached_share": round(served["cached_tokens"] / max(1, served["prompt_tokens"]), 3),
         "calls_without_cache": served["without_cache"] / runs,
         "duplicates": served["duplicates"] if runs == 1 else None,
@@ -248,8 +261,8 @@ def _figures(own: Mapping[str, Any], served: Mapping[str, Any]) -> dict[str, Any
     return found | {"steps": served["steps"]}
 
 
-def measure_peer(python: str, outside: Sequence[str], runs: int) -> dict[str, Any]:
-    """Let gpt-researcher do its research on the same outside and return its figures."""
+def measure_peer(python: str, kind: str, outside: Sequence[str], runs: int) -> dict[str, Any]:
+    """Let another program research on the same outside (see rig_peer.py) and return its figures."""
     with serving(outside) as server:
         model, web = server.addresses["model"], server.addresses["web"]
         environment = os.environ | {
@@ -257,7 +270,7 @@ def measure_peer(python: str, outside: Sequence[str], runs: int) -> dict[str, An
             "RETRIEVER_ENDPOINT": f"{web}/search", "EMBEDDING": "ollama:scripted", "OLLAMA_BASE_URL": web,
             **{f"{size}_LLM": "openai:scripted" for size in ("FAST", "SMART", "STRATEGIC")},
         }  # fmt: skip
-        command = [python, str(HERE / "rig_peer.py"), str(runs)]
+        command = [python, str(HERE / "rig_peer.py"), kind, str(runs)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             return {"failures": [done.stderr[-400:]]}
@@ -286,7 +299,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default=",".join(SCENARIOS), help="names of scenarios, separated by commas")
     parser.add_argument("--repeat", type=int, default=1, help="how often each is done; medians are printed")
-    parser.add_argument("--peer", default="", help="a Python interpreter that has gpt-researcher")
+    parser.add_argument("--peer", default="", help="a Python interpreter that has other programs")
     parser.add_argument("--work", action="store_true", help="do the runs described on standard input")
     arguments = parser.parse_args()
     if arguments.work:
@@ -303,17 +316,17 @@ def main() -> int:
         failed |= bool(over)
         print(f"{name:<16} {_line(found[name])}\n{'':<16} {'missed: ' + '; '.join(over) if over else 'all goals met'}")
         if arguments.peer and scenario.outside in ((), AT_ONCE) and not (scenario.cli or scenario.unreachable):
-            rows = [measure_peer(arguments.peer, scenario.outside, scenario.runs) for _ in range(arguments.repeat)]
-            found[f"{name}_peer"] = median_of(rows)
-            told = _line(found[f"{name}_peer"]) or "; ".join(found[f"{name}_peer"]["failures"])
-            print(f"{'':<16} gpt-researcher: {told}", flush=True)
+            for kind in PEERS:
+                given = (arguments.peer, kind, scenario.outside, scenario.runs)
+                peer = found[f"{name}_{kind}"] = median_of([measure_peer(*given) for _ in range(arguments.repeat)])
+                print(f"{'':<16} {kind}: {'; '.join(peer['failures']) or _line(peer)}", flush=True)
     print(json.dumps(found))
     return 1 if failed else 0
 
 
 def _line(figures: Mapping[str, Any]) -> str:
-    shown = ("wall_seconds", "critical_path_seconds", "cpu_seconds", "max_stall_ms", "megabytes", "open_files", "model_calls",
-             "prompt_tokens", "cached_share", "searches", "extractions", "pages_repeated", "claims")  # fmt: skip
+    shown = ("first_words_seconds", "wall_seconds", "critical_path_seconds", "cpu_seconds", "max_stall_ms", "megabytes", "open_files", "model_calls",
+             "prompt_tokens", "paid_tokens", "cached_share", "searches", "extractions", "pages_repeated", "claims")  # fmt: skip
     return ", ".join(f"{name} {figures[name]:g}" for name in shown if figures.get(name) is not None)
 
 

@@ -1,15 +1,25 @@
-"""Let gpt-researcher answer the rig's question, in a Python that has it: rig_peer.py RUNS [REPORT_TYPE].
+"""Let another program answer the rig's question, in a Python that has it: rig_peer.py KIND RUNS.
+
+KIND is a report type of gpt-researcher, or `plain_agent`: LangGraph's prebuilt agent with a search tool.
 
 The environment says where model, retriever and embeddings are (rig.py sets it). Prints one JSON object.
 """
 
 import asyncio
 import json
+import os
 import resource
 import sys
 import time
 
 QUESTION = "How far have the ways of generating electricity from the sea been developed?"
+
+
+class _Letters:
+    """Counts tokens as a quarter of the letters: tiktoken would download its vocabulary."""
+
+    def encode(self, text: str, **_options: object) -> list[int]:
+        return [0] * (len(text) // 4)
 
 
 class _Watchdog:
@@ -23,11 +33,36 @@ class _Watchdog:
 
 
 async def _research(kind: str) -> str:
+    if kind == "plain_agent":
+        return await _agent()
+    import tiktoken
+
+    tiktoken.get_encoding = tiktoken.encoding_for_model = lambda *_: _Letters()
     from gpt_researcher import GPTResearcher
 
     peer = GPTResearcher(QUESTION, report_type=kind, verbose=False)
     await peer.conduct_research()
     return await peer.write_report()
+
+
+async def _agent() -> str:
+    import httpx
+    from langchain_core.tools import tool
+    from langchain_openai import ChatOpenAI
+    from langgraph.prebuilt import create_react_agent
+
+    async with httpx.AsyncClient() as web:
+
+        @tool
+        async def search(query: str) -> str:
+            """Search the web: pages with their text."""
+            found = await web.get(os.environ["RETRIEVER_ENDPOINT"], params={"query": query})
+            return "\n\n".join(f"{row['title']} ({row['url']})\n{row['raw_content']}" for row in found.json())
+
+        prompt = "You research a question and write a report. Search first; cite the addresses of pages."
+        agent = create_react_agent(ChatOpenAI(model="scripted"), [search], prompt=prompt)
+        done = await agent.ainvoke({"messages": [("user", QUESTION)]}, {"recursion_limit": 60})
+        return str(done["messages"][-1].content)
 
 
 async def _all(runs: int, kind: str) -> tuple[list[object], float]:
@@ -41,8 +76,9 @@ async def _all(runs: int, kind: str) -> tuple[list[object], float]:
 
 
 def main() -> None:
-    runs, kind = int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "research_report"
-    __import__("gpt_researcher")
+    kind, runs = sys.argv[1], int(sys.argv[2])
+    for name in ("langgraph.prebuilt", "langchain_openai") if kind == "plain_agent" else ("gpt_researcher",):
+        __import__(name)
     began, worked = time.monotonic(), time.process_time()
     reports, stall = asyncio.run(_all(runs, kind))
     figures = {

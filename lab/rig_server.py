@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
 from tests.support.scripted_provider import RecordedCall, ScriptedProvider
-from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 from rig_pages import PLAN, RESULTS, SyntheticWeb, searches_of
@@ -41,8 +41,11 @@ MORE_SECTIONS = searches_of({
 _BEFORE = ("decide", "analyze", "entities", "plan")
 _AFTER = ("review", "compose")
 _DIMENSIONS = 64
-_PROSE = "The sea gives electricity in several ways, and each has been tried at some places. " * 16
+_PROSE = "The sea gives electricity in several ways, and each has been tried at some places. " * 70
+"""As long as a report of this program."""
 _NEVER_CONTENT = 50
+PLAIN = "You research a question and write a report"
+"""The opening of a plain agent's instructions (rig_peer.py)."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,8 @@ class Model:
 
     def __call__(self, request: Request) -> Reply:
         """Return the answer to a request of whatever program."""
+        if PLAIN in request["system"]:
+            return self._slowed(self._searching(request), request)
         known = step_of(request) or request["schema"] or request["tools"]
         reply = self.researcher(request) if known else self._other(request)
         if self._world.failing and self.researcher.section_of(request) == self._world.failing:
@@ -93,11 +98,20 @@ class Model:
         speed = world.speed / world.slow_factor
         return replace(reply, latency_seconds=world.latency * world.slow_factor, tokens_per_second=speed)
 
+    def _searching(self, request: Request) -> Reply:
+        """Return what a plain agent does next: the searches of one section a turn, then the report."""
+        turn = sum(message["role"] == "assistant" for message in request["messages"])
+        if turn < len(self._plan):
+            return Reply(tool_calls=tuple(Call("search", {"query": q}) for q in list(self._plan.values())[turn]))
+        return Reply(text=_PROSE)
+
     def _other(self, request: Request) -> Reply:
         prompt = f"{request['system']}\n{request['prompt']}"
         asked = prompt.lower()
         # Which section it is about hangs on all of the prompt, so that other prompts give other queries.
         queries = list(self._plan.values())[zlib.crc32(prompt.encode()) % len(self._plan)]
+        if "in a detailed report" in asked:
+            return Reply(text=_PROSE)
         if "agent_role_prompt" in asked:
             return Reply(data={"server": "Analyst", "agent_role_prompt": "Analyse."})
         if "query: <query>" in asked:
