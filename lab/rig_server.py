@@ -83,7 +83,8 @@ class Model:
             return self._slowed(self._searching(request), request)
         known = step_of(request) or request["schema"] or request["tools"]
         reply = self.researcher(request) if known else self._other(request)
-        if self._world.failing and self.researcher.section_of(request) == self._world.failing:
+        is_of_one = step_of(request) in ("research", "notes", "review_section")
+        if self._world.failing and is_of_one and self.researcher.section_of(request) == self._world.failing:
             return Reply(fault="server_error")
         return self._slowed(reply, request)
 
