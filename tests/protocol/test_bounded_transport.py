@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import threading
 import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -217,3 +218,33 @@ def test_what_cannot_be_read_is_an_error(body: bytes, encoding: str, told: str) 
 @pytest.mark.parametrize(("body", "encoding"), [(b"why", "br"), (b"why", "gzip"), (_packed(b"why", 31)[:-9], "gzip")])
 def test_the_body_of_an_error_may_be_damaged(body: bytes, encoding: str) -> None:
     assert _get(503, body, encoding).status_code == 503
+
+
+def test_beyond_so_many_requests_that_wait_a_further_one_is_refused() -> None:
+    free, full = threading.Event(), threading.Event()
+    held = 0
+
+    async def hold(_request: HttpRequest) -> HttpResponse:
+        nonlocal held
+        held += 1
+        if held == 3:
+            full.set()
+        await asyncio.to_thread(free.wait, 20)
+        return HttpResponse(200, b"done")
+
+    async def main(url: str) -> list[object]:
+        transport = bounded_transport(httpx, AnswerLimits(1_000, 30, at_once=3))
+        async with httpx.AsyncClient(transport=transport, timeout=20) as client:
+            first = [asyncio.create_task(client.get(url)) for _ in range(3)]
+            assert await asyncio.to_thread(full.wait, 20)
+            with pytest.raises(httpx.PoolTimeout, match="more than 3"):
+                await client.get(url)
+            free.set()
+            return [(await one).status_code for one in first] + [(await client.get(url)).status_code]
+
+    server = LoopbackServer(hold)
+    server.start()
+    try:
+        assert asyncio.run(main(f"http://127.0.0.1:{server.port}/")) == [200] * 4
+    finally:
+        server.close()

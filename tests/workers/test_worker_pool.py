@@ -28,7 +28,7 @@ def test_what_exceeds_its_limit_or_crashes_is_ended_and_the_next_call_is_answere
 
 
 def test_memory_has_a_limit() -> None:
-    with pytest.raises(ResearchError, match="too much memory"):
+    with pytest.raises(WorkTooLarge, match="too much memory"):
         _call("swell")
 
 

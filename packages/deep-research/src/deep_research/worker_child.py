@@ -119,7 +119,7 @@ def _answer(parent: _Parent, function: str, args: tuple[Any, ...], limits: Limit
         plain = {name: told for name, told in vars(error).items() if isinstance(told, str | int | float | None)}
         parent.tell(FAILURE, [known, plain])
     except MemoryError:
-        parent.tell(DEFECT, "it takes too much memory")
+        parent.tell(FAILURE, [errors.WorkTooLarge.__name__, {"message": "it takes too much memory"}])
     except Exception as error:  # noqa: BLE001 - whatever a text brings about is the parent's to tell
         parent.tell(DEFECT, f"{type(error).__name__}: {error}"[:500])
 

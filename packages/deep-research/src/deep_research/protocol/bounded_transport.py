@@ -16,11 +16,12 @@ class AnswerLimits(NamedTuple):
     """The largest body of an answer in bytes, unpacked; and the longest exchange, to the end of that body, in seconds.
 
     Of the body of an error 64 kB are given, and the rest is not read. A GET has no deadline: over it MCP servers send
-    messages as long as the session lasts.
+    messages as long as the session lasts. Requests beyond `at_once` that wait for an answer (0: no limit) are refused.
     """
 
     most_bytes: int
     seconds: float
+    at_once: int = 0
 
 
 class _Answer:
@@ -86,10 +87,18 @@ def bounded_transport(library: Any, limits: AnswerLimits, /, **options: Any) -> 
             await self._inner.aclose()
 
     class Transport(library.AsyncHTTPTransport):
+        waiting = 0
+
         async def handle_async_request(self, request: Any) -> Any:
             request.headers["accept-encoding"] = ACCEPTED
             answer = _Answer(library, request, limits)
-            response = await answer.in_time(super().handle_async_request(request))
+            if limits.at_once and self.waiting >= limits.at_once:
+                raise library.PoolTimeout(f"more than {limits.at_once} requests wait for an answer", request=request)
+            self.waiting += 1
+            try:
+                response = await answer.in_time(super().handle_async_request(request))
+            finally:
+                self.waiting -= 1
             encoding = response.headers.pop("content-encoding", "")
             if encoding:
                 response.headers.pop("content-length", None)

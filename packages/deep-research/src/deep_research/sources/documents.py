@@ -11,7 +11,7 @@ from pathlib import Path
 from deep_research import registry
 from deep_research.concurrency import Threads
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
-from deep_research.errors import ConfigError, NotFound, ResearchError, Stopped, WorkTooLarge
+from deep_research.errors import ConfigError, NotFound, ResearchError, Stopped
 from deep_research.isolated_reading import CRASHED
 from deep_research.ports import Library, Progress
 from deep_research.reading_child import FileAnswer, longest_wait, read_file
@@ -61,7 +61,9 @@ def _answers(worker: Worker, waiting: deque[str], max_bytes: int, seconds: float
         asked = min(len(waiting), _REQUESTS_AHEAD) - 1
         try:
             answer = worker.result(FileAnswer, seconds)
-        except WorkTooLarge:
+        except Stopped:
+            raise
+        except ResearchError:  # whatever one file brings about, the others are read
             answer = _given_up(waiting[0])
         yield waiting.popleft(), answer
 
