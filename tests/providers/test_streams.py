@@ -1,5 +1,6 @@
 """Streams as servers really send them: own fixtures after what the vendors' streams look like."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -73,12 +74,43 @@ async def test_tool_calls_in_parts(parts: list[dict[str, Any]]) -> None:
         ('data: {"error": {"message": "maximum context length is 5 tokens", "code": 400}}', ContextTooLong),
         ('data: {"error": {"message": "server had an error", "type": "server_error"}}', ProviderDown),
         ("data: {broken", ProviderDown),
-        (chunk({"content": "and then"}), ProviderDown),
     ],
 )
 async def test_errors_and_ends_inside_a_stream(last: str, kind: type[ResearchError]) -> None:
     with pytest.raises(kind):
         await heard(chunk({"content": "Some"}), last)
+
+
+@pytest.mark.parametrize("pieces", [0, 16], ids=["length", "chunks"])
+async def test_a_stream_that_ends_in_good_order_is_taken_without_its_end_mark(pieces: int) -> None:
+    answer = await heard(chunk({"content": "Some"}), chunk({"content": " words."}, usage=USAGE), pieces=pieces)
+    assert (answer.text, answer.finish_reason, answer.usage.completion_tokens) == ("Some words.", "other", 3)
+    answer = await heard(*(chunk(one) for one in (part(0, name="one", said='{"x": 1'), part(0, said="}"))))
+    assert answer.tool_calls[0].arguments == {"x": 1}
+    assert (await heard(chunk(part(0, name="one", said='{"x": 1')))).tool_calls[0].arguments is None, "it may go on"
+    with pytest.raises(ProviderDown):
+        await heard(chunk({"content": ""}), pieces=pieces)
+
+
+@pytest.mark.parametrize("framing", ["content-length: 9999", "transfer-encoding: chunked", "connection: close"])
+async def test_a_torn_stream_is_no_answer_but_what_it_has_cost_is_known(framing: str) -> None:
+    said = (chunk({"content": "Some words."}, usage=USAGE) + "\n\n").encode()
+    body = b"%x\r\n%b\r\n" % (len(said), said) if "chunked" in framing else said
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"}]")
+        writer.write(f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{framing}\r\n\r\n".encode() + body)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        model = open_model("openai", "m", keys=KEYS, base_url=address, facts={"stream_only": True})
+        with pytest.raises(ProviderDown) as caught:
+            await model.complete(asking())
+        await model.close()
+    assert caught.value.usage is not None
+    assert caught.value.usage.prompt_tokens == USAGE["prompt_tokens"]
 
 
 async def test_an_error_in_the_body_of_a_200() -> None:

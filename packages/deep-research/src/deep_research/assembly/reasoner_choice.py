@@ -10,8 +10,8 @@ from deep_research.assembly.own_objects import MODEL_SETTINGS
 from deep_research.data import LOOP_SECTIONS, MAX_SECTIONS, Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role
 from deep_research.errors import ConfigError
 from deep_research.finding.finder_reasoner import FinderReasoner
-from deep_research.i18n.catalog import outage_gap
-from deep_research.ports import Journal, Ranker, Reasoner
+from deep_research.i18n.catalog import outage_gap, phrase
+from deep_research.ports import Journal, Progress, Ranker, Reasoner
 from deep_research.reasoners.bounded_reasoner import bounded_reasoner
 from deep_research.run_context.context import Outside
 from deep_research.settings import Settings, load_keys
@@ -125,12 +125,13 @@ def open_reasoner(
     home: Path,
     on_gap: Callable[[Gap], object],
     outside: Outside = _NOTHING,
+    on_progress: Progress = lambda _what, _done, _total: None,
     watch: Watch = lambda _request, _role: None,
     today: date | None = None,
     models: Mapping[str, Any] = _NO_MODELS,
     is_offline: bool = False,
 ) -> OpenReasoner:
-    """Return the reasoner that the settings name; `watch` sees every request to a model.
+    """Return the reasoner that the settings name; `watch` sees every request to a model, `on_progress` how long is waited.
 
     `today` is the date that prompts name (None: that of this day, UTC). `models` are those that the program has handed
     over, by the argument they were given as (`model`, `write_model`, …). With `is_offline` models are named alone: a
@@ -156,6 +157,9 @@ def open_reasoner(
         roles=roles,
         account=note_attempt,
         on_outage=lambda model, why: on_gap(outage_gap(model.model, model.provider, why)),
+        on_wait=lambda model, waited, most: on_progress(
+            phrase("waiting_for_model", "en", model=model.model, provider=model.provider), int(waited), int(most)
+        ),
         patience=Patience.for_silence(settings.model_timeout_seconds),
         gates=_gates(settings, [first, *others, *roles.values()]),
     )

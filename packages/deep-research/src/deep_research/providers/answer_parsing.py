@@ -39,6 +39,10 @@ _FINISH: dict[str, FinishReason] = {
 }  # fmt: skip
 
 
+UNMARKED = "unmarked"
+"""The finish of a stream that ended without a word about it: its JSON is not completed, for it may have been longer."""
+
+
 class RawCall(Noun):
     """A tool call as it came: `raw` are its arguments as text; `id` may be missing."""
 
@@ -103,7 +107,7 @@ def parsed(heard: Heard, request: ModelRequest, forced: bool) -> _Parsed:
     """Return what is found in an answer; all work on its text that grows with it."""
     said, thought = split_reasoning(heard.text)
     reasoning = "\n".join(part for part in (heard.reasoning, thought) if part)
-    complete = _finish(heard) != "length"
+    complete = _finish(heard) != "length" and heard.finish != UNMARKED
     raw_calls = heard.calls[:MOST_CALLS]
     if request.tools and not raw_calls:  # some models and servers write their calls into the text
         said, written = calls_in(said, request.tools)

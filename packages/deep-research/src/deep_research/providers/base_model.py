@@ -98,7 +98,11 @@ class WiredModel:
             self._with_tools[failure.status] += has_tools
             raise
         self._with_tools[200] += has_tools
-        check_length(heard.length, most_bytes(sent.body))
+        try:
+            check_length(heard.length, most_bytes(sent.body))
+        except WireFailure as failure:
+            failure.usage = heard.usage
+            raise
         answer = await understood(heard, request, self._about, forced=_is_forced(sent.body))
         if in_text and not answer.tool_calls:
             await pass_on(answer.text)
