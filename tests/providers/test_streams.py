@@ -191,10 +191,44 @@ async def test_halves_of_signs_from_broken_pages_can_be_sent() -> None:
         ("Models write `<think>` before and `</think>` after.", "Models write `<think>` before and `</think>` after.", ""),
         ("The tag <think> opens reasoning.", "The tag <think> opens reasoning.", ""),
         ('{"text": "uses <think> and </think> tags"}', '{"text": "uses <think> and </think> tags"}', ""),
+        ("<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|return|>", "Yes.", "hm"),
+        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary<|message|>b<|end|>"
+         "<|start|>assistant<|channel|>final <|constrain|>JSON<|message|>{}", "{}", "a\nb"),
+        ("hm, so<|end|><|start|>assistant<|channel|>final<|message|>Yes.", "Yes.", "hm, so"),
+        ("<|channel|>final<|message|>Yes.<|return|>", "Yes.", ""),
+        ("<|channel|>analysis<|message|>never ends", "", "never ends"),
+        ("analysisWe must say yes.assistantfinalYes.", "Yes.", "We must say yes."),
+        ("analysis 用户 asks.assistantfinalYes.", "Yes.", "用户 asks."),
+        ("analysisWe must never end", "", "We must never end"),
+        ("assistantfinal**Yes.**", "**Yes.**", ""),
+        ("analysis of the engine shows three.", "analysis of the engine shows three.", ""),
+        ("Analysis\n\nThree.", "Analysis\n\nThree.", ""),
+        ("◁think▷hm◁/think▷Yes.", "Yes.", "hm"),
+        ("hm, so◁/think▷\nYes.", "Yes.", "hm, so"),
+        ("<seed:think>\nhm\n</seed:think>\nYes.", "Yes.", "hm"),
+        ("<|channel>thought\nhm\n<channel|>Yes.", "Yes.", "hm"),
+        ("[THINK]hm[/THINK]Yes.", "Yes.", "hm"),
+        ("<|START_THINKING|>hm<|END_THINKING|><|START_RESPONSE|>Yes.<|END_RESPONSE|>", "Yes.", "hm"),
+        ("The mark ◁think▷ opens, `<|channel|>` names.", "The mark ◁think▷ opens, `<|channel|>` names.", ""),
     ],
 )  # fmt: skip
 def test_thoughts_are_told_apart(text: str, said: str, thought: str) -> None:
     assert split_reasoning(text) == (said, thought)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("<think>They want Oslo.</think>Oslo", "Oslo"),
+        ("◁think▷hm◁/think▷\nOslo", "Oslo"),
+        ("Who closes with </think>", "Who closes with </think>"),
+        ("<think> tag of Oslo", "<think> tag of Oslo"),
+    ],
+)
+async def test_thoughts_in_the_arguments_of_a_call_are_not_looked_up(said: str, meant: str) -> None:
+    given = json.dumps({"city": said, "more": [{"city": said}]})
+    answer = await heard(chunk(part(0, id="a", name="get_weather", said=given)), chunk({}, "tool_calls"), DONE)
+    assert answer.tool_calls[0].arguments == {"city": meant, "more": [{"city": meant}]}
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=8), max_size=2), max_size=5), st.integers(1, 9))
