@@ -1,6 +1,5 @@
 """Streams as servers really send them: own fixtures after what the vendors' streams look like."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -14,7 +13,7 @@ from deep_research.providers.answer_parsing import split_reasoning
 from deep_research.providers.http_wire import Lines
 from deep_research.providers.provider_catalog import open_model
 from tests.providers.served import KEYS, SCHEMA, WEATHER, asking, serving
-from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
+from tests.support.scripted_http import CutShort, HttpRequest, HttpResponse, LoopbackServer, json_response
 
 
 def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **fields: Any) -> str:
@@ -97,18 +96,22 @@ async def test_a_torn_stream_is_no_answer_but_what_it_has_cost_is_known(framing:
     said = (chunk({"content": "Some words."}, usage=USAGE) + "\n\n").encode()
     body = b"%x\r\n%b\r\n" % (len(said), said) if "chunked" in framing else said
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"}]")
-        writer.write(f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{framing}\r\n\r\n".encode() + body)
-        await writer.drain()
-        writer.close()
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{framing}\r\n\r\n".encode()
 
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        model = open_model("openai", "m", keys=KEYS, base_url=address, facts={"stream_only": True})
+    async def tear(_request: HttpRequest) -> HttpResponse:
+        raise CutShort(head + body)
+
+    server = LoopbackServer(tear)
+    server.start()
+    model = open_model(
+        "openai", "m", keys=KEYS, base_url=f"http://127.0.0.1:{server.port}", facts={"stream_only": True}
+    )
+    try:
         with pytest.raises(ProviderDown) as caught:
             await model.complete(asking())
+    finally:
         await model.close()
+        server.close()
     assert caught.value.usage is not None
     assert caught.value.usage.prompt_tokens == USAGE["prompt_tokens"]
 
