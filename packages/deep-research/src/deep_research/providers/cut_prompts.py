@@ -48,7 +48,7 @@ class CutPrompts:
         """Return about how many tokens stand behind the messages that an earlier prompt began with."""
         chain, tokens = hashlib.sha256(), 0
         for message in messages:
-            chain.update(message.model_dump_json().encode("utf-8", "replace"))
+            chain.update(f"{message.role} {message.tool_calls} {message.text}".encode("utf-8", "replace"))
             if (key := chain.digest()) not in self._begun:
                 tokens += estimate_tokens(message.text)
                 self._begun.add(key)
