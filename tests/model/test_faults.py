@@ -9,7 +9,7 @@ from tests.support.scripted_researcher import ScriptedResearcher
 
 FAULTS = (
     "rate_limited", "server_error", "overloaded", "cut_stream", "slow_stream", "invalid_json",
-    "wrong_schema", "empty", "refusal", "think_tags", "unclosed_think", "unknown_tool", "broken_arguments",
+    "wrong_schema", "empty", "refusal", "think_tags", "harmony", "unclosed_think", "unknown_tool", "broken_arguments",
     "unknown_citation", "timeout", "not_json", "error_in_stream", "content_filter",
 )  # fmt: skip
 
@@ -22,6 +22,8 @@ def test_a_fifth_of_the_calls_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ran = research(tmp_path, wire=wire, **({"model_name": "claude-sonnet-5"} if wire == "anthropic" else {}))
     assert any(call.fault == fault for call in provider.calls)
     assert_presentable(ran)
+    assert "<|" not in ran.report.report
+    assert "The user wants" not in ran.report.report
     failed = {gap.what for gap in ran.report.gaps}
     assert ran.report.answered or "report" in failed
     assert any(section.notes for section in ran.report.sections)

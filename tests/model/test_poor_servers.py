@@ -43,6 +43,28 @@ def test_ids_are_read_in_every_form_that_models_write(tmp_path: Path, monkeypatc
     assert_presentable(ran)
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        "<|channel|>analysis<|message|>{thought}<|end|><|start|>assistant<|channel|>final<|message|>{said}<|return|>",
+        "analysis{thought}assistantfinal{said}",
+        "◁think▷{thought}◁/think▷{said}",
+        "<seed:think>{thought}</seed:think>{said}",
+        "<|channel>thought\n{thought}<channel|>{said}",
+    ],
+)
+def test_what_a_writer_thinks_stands_in_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    said = form.replace("{thought}", "The user wants a report on engines.").replace(
+        "{said}", f"# E\n\n{TRUE} [{{Alpha}}]"
+    )
+    with served(monkeypatch, playing(write=writing(said))):
+        ran = quickly(tmp_path)
+    assert standing(ran.report) == [TRUE]
+    assert ran.report.report.startswith("# E\n")
+    assert not re.search(r"The user wants|assistant|<\||think", ran.report.report)
+    assert_presentable(ran)
+
+
 @pytest.mark.parametrize("learns", [True, False])
 def test_a_text_without_ids_is_asked_for_once_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool

@@ -177,6 +177,37 @@ async def test_a_model_whose_calls_have_failed_is_left_alone_for_a_minute_and_th
                 assert (caught.value.reason == "outage") == (number >= 2)
                 return len(provider.calls)
 
-            assert [await fail(number) for number in range(5)] == [6, 11, 16, 16, 16]
+            first, *others = [await fail(number) for number in range(5)]
+            assert others == [first + 5, first + 10, first + 10, first + 10], (
+                "patience is with a server, not with a call"
+            )
             setup.hand.advance(61)
-            assert [await fail(number) for number in range(5, 7)] == [17, 17]
+            assert [await fail(number) for number in range(5, 7)] == [first + 11, first + 11]
+
+
+@pytest.mark.parametrize("fault", ["overloaded", "server_error", "rate_limited"])
+async def test_a_server_that_has_answered_may_be_away_for_minutes(fault: str) -> None:
+    with ScriptedProvider(faulty("", *[fault] * 10, ""), retry_after_seconds=0.5) as provider:
+        async with client_of(provider) as setup:
+            for _ in range(2):
+                answer = await setup.client.complete(asking(), role="write")
+    assert answer.text == "Good."
+    assert 100 < sum(setup.hand.slept) < 240
+
+
+async def test_a_request_that_alone_fails_is_not_insisted_on_for_minutes() -> None:
+    """While one request is refused, the same server answers others: it is not away."""
+    with ScriptedProvider(
+        lambda request: Reply(text="Good.", fault="server_error" if "poison" in str(request) else "")
+    ) as provider:
+        async with client_of(provider) as setup:
+            await setup.client.complete(asking(), role="write")
+
+            async def others(seconds: float) -> None:
+                setup.hand.advance(seconds)
+                await setup.client.complete(asking(), role="write")
+
+            setup.hand.sleep = others  # type: ignore[method-assign]
+            with pytest.raises(ProviderDown):
+                await setup.client.complete(asking("poison"), role="write")
+    assert len([call for call in provider.calls if "poison" in call.request["prompt"]]) == 5

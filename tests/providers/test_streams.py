@@ -13,7 +13,7 @@ from deep_research.providers.answer_parsing import split_reasoning
 from deep_research.providers.http_wire import Lines
 from deep_research.providers.provider_catalog import open_model
 from tests.providers.served import KEYS, SCHEMA, WEATHER, asking, serving
-from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
+from tests.support.scripted_http import CutShort, HttpRequest, HttpResponse, LoopbackServer, json_response
 
 
 def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **fields: Any) -> str:
@@ -73,12 +73,47 @@ async def test_tool_calls_in_parts(parts: list[dict[str, Any]]) -> None:
         ('data: {"error": {"message": "maximum context length is 5 tokens", "code": 400}}', ContextTooLong),
         ('data: {"error": {"message": "server had an error", "type": "server_error"}}', ProviderDown),
         ("data: {broken", ProviderDown),
-        (chunk({"content": "and then"}), ProviderDown),
     ],
 )
 async def test_errors_and_ends_inside_a_stream(last: str, kind: type[ResearchError]) -> None:
     with pytest.raises(kind):
         await heard(chunk({"content": "Some"}), last)
+
+
+@pytest.mark.parametrize("pieces", [0, 16], ids=["length", "chunks"])
+async def test_a_stream_that_ends_in_good_order_is_taken_without_its_end_mark(pieces: int) -> None:
+    answer = await heard(chunk({"content": "Some"}), chunk({"content": " words."}, usage=USAGE), pieces=pieces)
+    assert (answer.text, answer.finish_reason, answer.usage.completion_tokens) == ("Some words.", "other", 3)
+    answer = await heard(*(chunk(one) for one in (part(0, name="one", said='{"x": 1'), part(0, said="}"))))
+    assert answer.tool_calls[0].arguments == {"x": 1}
+    assert (await heard(chunk(part(0, name="one", said='{"x": 1')))).tool_calls[0].arguments is None, "it may go on"
+    with pytest.raises(ProviderDown):
+        await heard(chunk({"content": ""}), pieces=pieces)
+
+
+@pytest.mark.parametrize("framing", ["content-length: 9999", "transfer-encoding: chunked", "connection: close"])
+async def test_a_torn_stream_is_no_answer_but_what_it_has_cost_is_known(framing: str) -> None:
+    said = (chunk({"content": "Some words."}, usage=USAGE) + "\n\n").encode()
+    body = b"%x\r\n%b\r\n" % (len(said), said) if "chunked" in framing else said
+
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{framing}\r\n\r\n".encode()
+
+    async def tear(_request: HttpRequest) -> HttpResponse:
+        raise CutShort(head + body)
+
+    server = LoopbackServer(tear)
+    server.start()
+    model = open_model(
+        "openai", "m", keys=KEYS, base_url=f"http://127.0.0.1:{server.port}", facts={"stream_only": True}
+    )
+    try:
+        with pytest.raises(ProviderDown) as caught:
+            await model.complete(asking())
+    finally:
+        await model.close()
+        server.close()
+    assert caught.value.usage is not None
+    assert caught.value.usage.prompt_tokens == USAGE["prompt_tokens"]
 
 
 async def test_an_error_in_the_body_of_a_200() -> None:
@@ -159,10 +194,44 @@ async def test_halves_of_signs_from_broken_pages_can_be_sent() -> None:
         ("Models write `<think>` before and `</think>` after.", "Models write `<think>` before and `</think>` after.", ""),
         ("The tag <think> opens reasoning.", "The tag <think> opens reasoning.", ""),
         ('{"text": "uses <think> and </think> tags"}', '{"text": "uses <think> and </think> tags"}', ""),
+        ("<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|return|>", "Yes.", "hm"),
+        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary<|message|>b<|end|>"
+         "<|start|>assistant<|channel|>final <|constrain|>JSON<|message|>{}", "{}", "a\nb"),
+        ("hm, so<|end|><|start|>assistant<|channel|>final<|message|>Yes.", "Yes.", "hm, so"),
+        ("<|channel|>final<|message|>Yes.<|return|>", "Yes.", ""),
+        ("<|channel|>analysis<|message|>never ends", "", "never ends"),
+        ("analysisWe must say yes.assistantfinalYes.", "Yes.", "We must say yes."),
+        ("analysis 用户 asks.assistantfinalYes.", "Yes.", "用户 asks."),
+        ("analysisWe must never end", "", "We must never end"),
+        ("assistantfinal**Yes.**", "**Yes.**", ""),
+        ("analysis of the engine shows three.", "analysis of the engine shows three.", ""),
+        ("Analysis\n\nThree.", "Analysis\n\nThree.", ""),
+        ("◁think▷hm◁/think▷Yes.", "Yes.", "hm"),
+        ("hm, so◁/think▷\nYes.", "Yes.", "hm, so"),
+        ("<seed:think>\nhm\n</seed:think>\nYes.", "Yes.", "hm"),
+        ("<|channel>thought\nhm\n<channel|>Yes.", "Yes.", "hm"),
+        ("[THINK]hm[/THINK]Yes.", "Yes.", "hm"),
+        ("<|START_THINKING|>hm<|END_THINKING|><|START_RESPONSE|>Yes.<|END_RESPONSE|>", "Yes.", "hm"),
+        ("The mark ◁think▷ opens, `<|channel|>` names.", "The mark ◁think▷ opens, `<|channel|>` names.", ""),
     ],
 )  # fmt: skip
 def test_thoughts_are_told_apart(text: str, said: str, thought: str) -> None:
     assert split_reasoning(text) == (said, thought)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("<think>They want Oslo.</think>Oslo", "Oslo"),
+        ("◁think▷hm◁/think▷\nOslo", "Oslo"),
+        ("Who closes with </think>", "Who closes with </think>"),
+        ("<think> tag of Oslo", "<think> tag of Oslo"),
+    ],
+)
+async def test_thoughts_in_the_arguments_of_a_call_are_not_looked_up(said: str, meant: str) -> None:
+    given = json.dumps({"city": said, "more": [{"city": said}]})
+    answer = await heard(chunk(part(0, id="a", name="get_weather", said=given)), chunk({}, "tool_calls"), DONE)
+    assert answer.tool_calls[0].arguments == {"city": meant, "more": [{"city": meant}]}
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=8), max_size=2), max_size=5), st.integers(1, 9))

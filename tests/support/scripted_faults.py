@@ -78,6 +78,12 @@ CONTENT_FAULTS: dict[str, Callable[[Reply], Reply]] = {
     "think_tags": lambda reply: replace(
         reply, text=f"<think>\nThe user wants {{\"a\": 1}}, so …\n</think>\n\n{reply.spoken}", data=None
     ),
+    "harmony": lambda reply: replace(
+        reply,
+        text="<|channel|>analysis<|message|>The user wants {\"a\": 1}, so …<|end|><|start|>assistant"
+        f"<|channel|>final<|message|>{reply.spoken}<|return|>",
+        data=None,
+    ),
     "unclosed_think": lambda reply: replace(
         reply, text="<think>\nLet me go through the passages one by one. First", data=None, tool_calls=()
     ),

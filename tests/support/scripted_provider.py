@@ -81,7 +81,8 @@ class ScriptedProvider:
 
     `script` is a function from a request (see `Request`) to a reply, a sequence of replies, or None
     (an instance of the schema asked for). A reply is text, JSON data or a `Reply`. A prompt longer
-    than `context_limit` tokens gets the vendor's error; a key other than `key` (when set) is refused.
+    than `context_limit` tokens gets the vendor's error; of one longer than `reads` the rest is cut without a word, and
+    Ollama's /api/show names that as the model's own context. A key other than `key` (when set) is refused.
     A shared prefix is cached in blocks of `cache_block_tokens`, from `cache_least_tokens` on (OpenAI: 128 and 1,024).
     """
 
@@ -89,6 +90,7 @@ class ScriptedProvider:
     latency_seconds: float = 0.0
     tokens_per_second: float = 0.0
     context_limit: int = 0
+    reads: int = 0
     key: str = ""
     retry_after_seconds: float = 1.0
     models: Sequence[str] = ("scripted",)
@@ -161,6 +163,8 @@ class ScriptedProvider:
         wire = next((module for path, module in _WIRES.items() if http.path.endswith(path)), None)
         if http.method == "GET" and http.path.endswith(("/models", "/api/tags")):
             return json_response(200, self._list_models())
+        if self.reads and http.path.endswith("/api/show"):
+            return json_response(200, {"model_info": {"general.architecture": "toy", "toy.context_length": self.reads}})
         if wire is None or http.method != "POST":
             return json_response(404, {"error": {"message": f"no such path: {http.path}", "type": "not_found"}})
         try:
@@ -283,6 +287,7 @@ class ScriptedProvider:
         cached = min(self._cached(request["model"], prompt), tokens)
         if request["api"] == "ollama":
             tokens = min(tokens, (request["body"].get("options") or {}).get("num_ctx", 4096))
+        tokens = min(tokens, self.reads or tokens)
         return Counted(tokens, cached, reply.tokens(), count_tokens(reply.reasoning))
 
     def _cached(self, model: str, prompt: str) -> int:

@@ -98,7 +98,7 @@ class Settings(BaseModel):
     max_context_tokens: int = _setting(
         100_000,
         "models",
-        "Context window of the model, in tokens. Unless it is set, what is known of the model (128,000 of unknown ones).",
+        "Context window of the model, in tokens. Unless it is set, what is known of the model (131,072 of unknown ones; 32,768 at Ollama).",
         ge=4_000,
         le=10_000_000,
     )

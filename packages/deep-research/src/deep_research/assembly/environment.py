@@ -17,7 +17,7 @@ from deep_research.assembly.recording import OfflineJournal, note_outside, recor
 from deep_research.data import Asked, Gap, Ledger
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import StoreError
-from deep_research.events import Event
+from deep_research.events import Event, Progress
 from deep_research.ports import Journal, Library, OutsideTool, SearchPlace
 from deep_research.run_context.context import Outside, RunContext
 from deep_research.run_context.steering import Steering
@@ -136,6 +136,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             home=environment.home,
             outside=outside,
             on_gap=on_gap,
+            on_progress=lambda what, done, total: job.log.emit(Progress(what=what, done=done, total=total)),
             today=job.today,
             models=environment.own.models,
             is_offline=job.is_offline,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from deep_research.assembly.own_objects import MODEL_SETTINGS
 from deep_research.data import LOOP_SECTIONS, MAX_SECTIONS, Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role
-from deep_research.errors import ConfigError
+from deep_research.errors import ConfigError, ContextTooLong
 from deep_research.finding.finder_reasoner import FinderReasoner
-from deep_research.i18n.catalog import outage_gap
-from deep_research.ports import Journal, Ranker, Reasoner
+from deep_research.i18n.catalog import gap_of, outage_gap, phrase
+from deep_research.ports import Journal, Progress, Ranker, Reasoner
 from deep_research.reasoners.bounded_reasoner import bounded_reasoner
 from deep_research.run_context.context import Outside
 from deep_research.settings import Settings, load_keys
@@ -125,12 +125,13 @@ def open_reasoner(
     home: Path,
     on_gap: Callable[[Gap], object],
     outside: Outside = _NOTHING,
+    on_progress: Progress = lambda _what, _done, _total: None,
     watch: Watch = lambda _request, _role: None,
     today: date | None = None,
     models: Mapping[str, Any] = _NO_MODELS,
     is_offline: bool = False,
 ) -> OpenReasoner:
-    """Return the reasoner that the settings name; `watch` sees every request to a model.
+    """Return the reasoner that the settings name; `watch` sees every request to a model, `on_progress` how long is waited.
 
     `today` is the date that prompts name (None: that of this day, UTC). `models` are those that the program has handed
     over, by the argument they were given as (`model`, `write_model`, …). With `is_offline` models are named alone: a
@@ -156,10 +157,13 @@ def open_reasoner(
         roles=roles,
         account=note_attempt,
         on_outage=lambda model, why: on_gap(outage_gap(model.model, model.provider, why)),
+        on_wait=lambda model, waited, most: on_progress(
+            phrase("waiting_for_model", "en", model=model.model, provider=model.provider), int(waited), int(most)
+        ),
         patience=Patience.for_silence(settings.model_timeout_seconds),
         gates=_gates(settings, [first, *others, *roles.values()]),
     )
-    complete = _watched(PaidCalls(client, journal, settings), watch)
+    complete = _watched(PaidCalls(client, journal, settings), watch, on_gap)
     named = {role: (roles.get(role) or first).model for role in get_args(Role)}
     info = ReasonerInfo(kind="model", provider=first.provider, models=named)
     is_told = "max_context_tokens" in settings.model_fields_set
@@ -197,7 +201,7 @@ def _open_ranked(
         if not is_offline:
             _check_prices(settings, [model])
         client = ModelClient([model], account=note_attempt, patience=Patience.for_silence(seconds))
-        complete = _watched(PaidCalls(client, journal, settings), watch)
+        complete = _watched(PaidCalls(client, journal, settings), watch, on_gap)
         ranker = RunRanker(ModelRanker(complete, f"{model.model} ({model.provider})"), None, on_gap)
         return OpenReasoner(bounded_reasoner(ranker), client)
     from deep_research.providers.rankers import open_ranker  # noqa: PLC0415
@@ -207,12 +211,21 @@ def _open_ranked(
     return OpenReasoner(bounded_reasoner(ranker), ranker)
 
 
-def _watched(paid: "PaidCalls", watch: Watch) -> "Complete":
-    """Return how a model is asked, with each request shown to `watch` first."""
+def _watched(paid: "PaidCalls", watch: Watch, on_gap: Callable[[Gap], object]) -> "Complete":
+    """Return how a model is asked: each request is shown to `watch` first; a prompt that its server has cut is a gap."""
 
     async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
         watch(request, role)
-        return await paid.complete(request, role)
+        try:
+            answer = await paid.complete(request, role)
+        except ContextTooLong as error:
+            if error.reason == "cut":
+                on_gap(gap_of("model", "prompt_cut", model=error.model, read=str(error.window), sent=str(error.used)))
+            raise
+        if answer.sent_tokens:
+            read, sent = str(answer.usage.prompt_tokens), str(answer.sent_tokens)
+            on_gap(gap_of("model", "prompt_cut", model=answer.model, read=read, sent=sent))
+        return answer
 
     return complete
 

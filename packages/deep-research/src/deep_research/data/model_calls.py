@@ -75,7 +75,8 @@ class Usage(Noun):
 class ModelAnswer(Noun):
     """What a model answered: text without its reasoning, tool calls, and what it cost in tokens.
 
-    `reasoning` is kept for the log only; it never reaches parsing, evidence or reports.
+    `reasoning` is kept for the log only; it never reaches parsing, evidence or reports. `sent_tokens` is about how many
+    tokens the prompt had where the server has probably read only a part of them (`usage.prompt_tokens`), else 0.
     """
 
     text: str = ""
@@ -85,6 +86,7 @@ class ModelAnswer(Noun):
     model: str = ""
     reasoning: str = ""
     request_id: str = ""
+    sent_tokens: int = 0
 
 
 class Ranking(Noun):

@@ -16,11 +16,42 @@ from deep_research.text.token_count import estimate_tokens
 from deep_research.worker_child import Limits
 from deep_research.worker_pool import call_in_worker, in_worker_thread
 
-_TAGS = "think|thinking|thought|reasoning"
-_OPENING_TAG = re.compile(rf"^[ \t]*<(?:{_TAGS})>", re.IGNORECASE | re.MULTILINE)
-_NEXT_TAG = re.compile(rf"[ \t]*<(?:{_TAGS})>", re.IGNORECASE)
-_CLOSING_TAG = re.compile(rf"(?<!`)</(?:{_TAGS})>(?!`)", re.IGNORECASE)
-_LONE_CLOSING_TAG = re.compile(rf"</(?:{_TAGS})>[ \t]*(?:\n|\Z)", re.IGNORECASE)
+
+class _Marks(NamedTuple):
+    """Patterns of where thinking begins and ends; `lone`: an end that is one without a beginning, too."""
+
+    opening: str
+    closing: str
+    lone: str
+
+
+_TAGS = "think|thinking|thought|reasoning|seed:think"
+_LINE_ENDS = r"[ \t]*(?:\n|\Z)"
+_FINAL = r"(?:<\|start\|>)?(?:assistant)?<\|channel\|>final(?: ?<\|constrain\|>\w{1,20})?<\|message\|>"
+_RESPONSE = r"(?<!`)<\|END_THINKING\|>(?!`)(?:<\|START_RESPONSE\|>)?"
+_MARKS = (
+    _Marks(rf"<(?:{_TAGS})>", rf"(?<!`)</(?:{_TAGS})>(?!`)", rf"</(?:{_TAGS})>{_LINE_ENDS}"),
+    _Marks("◁think▷", "(?<!`)◁/think▷(?!`)", f"◁/think▷{_LINE_ENDS}"),  # Kimi
+    _Marks(r"\[THINK\]", r"(?<!`)\[/THINK\](?!`)", rf"\[/THINK\]{_LINE_ENDS}"),  # Mistral
+    _Marks(r"<\|channel>thought\b", r"<channel\|>", r"\A<channel\|>"),  # Gemma 4
+    _Marks(r"<\|START_THINKING\|>", _RESPONSE, _RESPONSE),  # Cohere
+    # OpenAI's harmony, and what is left of it where a server drops its special tokens.
+    _Marks(
+        r"(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)<\|message\|>",
+        rf"(?:<\|end\|>)?{_FINAL}|<\|end\|>",
+        rf"(?:\A|<\|end\|>){_FINAL}",
+    ),
+    _Marks(r"\A(?-i:analysis(?=[^\W\d_]|.*?assistantfinal))", r"(?-i:assistantfinal)", r"\A(?-i:assistantfinal)(?=\S)"),
+)
+"""How models and servers set thinking apart from words."""
+_FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL
+_OPENINGS = "|".join(f"(?P<m{number}>{marks.opening})" for number, marks in enumerate(_MARKS))
+_OPENING = re.compile(rf"^[ \t]*(?:{_OPENINGS})", _FLAGS)
+_NEXT = re.compile(rf"[ \t]*(?:{_OPENINGS})", _FLAGS)
+_CLOSINGS = {f"m{number}": re.compile(marks.closing, _FLAGS) for number, marks in enumerate(_MARKS)}
+_LONE = re.compile("|".join(marks.lone for marks in _MARKS), _FLAGS)
+_ENDS = ("<|return|>", "<|end|>", "<|END_RESPONSE|>")
+"""What may stand behind the words that follow thinking."""
 
 MOST_CALLS = 64
 """What is taken of the calls in one answer; no model asks for more at once in earnest."""
@@ -37,6 +68,10 @@ _FINISH: dict[str, FinishReason] = {
     "tool_calls": "tool_calls", "tool_use": "tool_calls", "function_call": "tool_calls",
     "content_filter": "refusal", "refusal": "refusal", "SAFETY": "refusal",
 }  # fmt: skip
+
+
+UNMARKED = "unmarked"
+"""The finish of a stream that ended without a word about it: its JSON is not completed, for it may have been longer."""
 
 
 class RawCall(Noun):
@@ -103,7 +138,7 @@ def parsed(heard: Heard, request: ModelRequest, forced: bool) -> _Parsed:
     """Return what is found in an answer; all work on its text that grows with it."""
     said, thought = split_reasoning(heard.text)
     reasoning = "\n".join(part for part in (heard.reasoning, thought) if part)
-    complete = _finish(heard) != "length"
+    complete = _finish(heard) != "length" and heard.finish != UNMARKED
     raw_calls = heard.calls[:MOST_CALLS]
     if request.tools and not raw_calls:  # some models and servers write their calls into the text
         said, written = calls_in(said, request.tools)
@@ -157,32 +192,43 @@ def _nothing_said(about: About, fields: dict[str, Any], *, reasoning: bool, comp
 
 
 def split_reasoning(text: str) -> tuple[str, str]:
-    """Return (what is said, what was thought): the parts in `<think>` tags are thought.
+    """Return (what is said, what was thought): the parts between such marks as `<think>` and `</think>` are thought.
 
-    A tag opens at the beginning of a line only: elsewhere it is a word. One that is never closed makes
-    the rest thought; a closing tag without an opening one (servers put that into the prompt) makes all
+    A mark opens at the beginning of a line only: elsewhere it is a word. One that is never closed makes
+    the rest thought; a closing mark without an opening one (servers put that into the prompt) makes all
     before it thought.
     """
-    if "</" not in text and not _OPENING_TAG.search(text):
-        return text, ""
     said: list[str] = []
     thought: list[str] = []
     at = 0
-    lone, opened = _LONE_CLOSING_TAG.search(text), _OPENING_TAG.search(text)
+    lone, opened = _LONE.search(text), _OPENING.search(text)
     if lone and (not opened or lone.start() < opened.start()):
         thought, at = [text[: lone.start()]], lone.end()
-    while opened := _NEXT_TAG.match(text, at) or _OPENING_TAG.search(text, at):
+    while opened := _NEXT.match(text, at) or _OPENING.search(text, at):
         said.append(text[at : opened.start()])
-        closed = _CLOSING_TAG.search(text, opened.end())
+        closed = _CLOSINGS[str(opened.lastgroup)].search(text, opened.end())
         thought.append(text[opened.end() : closed.start() if closed else None])
         at = closed.end() if closed else len(text)
     if not thought:
         return text, ""
-    return "".join([*said, text[at:]]).strip(), "\n".join(part.strip() for part in thought)
+    words = "".join([*said, text[at:]]).strip()
+    for mark in _ENDS:
+        words = words.removesuffix(mark).rstrip()
+    return words, "\n".join(part.strip() for part in thought)
+
+
+def _spoken(value: Any) -> Any:
+    """Return arguments of a call without what was thought in their texts; one that is nothing else may mean the marks."""
+    if isinstance(value, str):
+        return split_reasoning(value)[0] or value
+    if isinstance(value, list):
+        return [_spoken(one) for one in value]
+    return {name: _spoken(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def _call(call: RawCall, index: int, request: ModelRequest, *, complete: bool) -> ToolCall:
     arguments = parse_object(call.raw, complete=complete) if call.raw.strip() else {}
+    arguments = _spoken(arguments) if request.tools else arguments
     # Ollama and some servers give no id; one that is new in the conversation is made.
     made = f"call_{len(request.messages)}_{index}"
     return ToolCall(id=call.id or made, name=call.name, arguments=arguments, raw=call.raw)

@@ -176,13 +176,22 @@ def _usage(usage: Mapping[str, Any]) -> Usage | None:
 async def _assemble(events: AsyncIterator[Mapping[str, Any]], *, forced: bool = False) -> dict[str, Any]:
     """The message that a stream of events builds. Raises WireFailure when it is cut or carries an error."""
     message: dict[str, Any] = {}
+    try:
+        return await _filled(message, events, forced=forced)
+    except WireFailure as failure:
+        failure.usage = _usage(message.get("usage") or {})
+        raise
+
+
+async def _filled(message: dict[str, Any], events: AsyncIterator[Mapping[str, Any]], *, forced: bool) -> dict[str, Any]:
+    """Fill a message with what the events say, and return it with its content."""
     blocks: dict[int, dict[str, Any]] = {}
     async for event in events:
         kind = event.get("type")
         if kind == "error":
             raise WireFailure("", body=dict(event))
         if kind == "message_start":
-            message = dict(event["message"])
+            message.update(event["message"])
         elif kind == "content_block_start":
             blocks[event["index"]] = dict(event["content_block"])
         elif kind == "content_block_delta":

@@ -4,9 +4,10 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from deep_research.concurrency import on_wires
-from deep_research.data import ModelAnswer, ModelRequest
+from deep_research.data import ModelAnswer, ModelRequest, Usage
 from deep_research.errors import ContextTooLong, MalformedOutput, ResearchError
-from deep_research.providers.answer_parsing import Heard, understood
+from deep_research.providers.answer_parsing import Heard, prompt_tokens, understood
+from deep_research.providers.cut_prompts import CutPrompts
 from deep_research.providers.http_wire import HttpWire, WireFailure, check_length, most_bytes
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_failures import (
@@ -21,6 +22,8 @@ from deep_research.providers.server_manner import Manner, learnt_from, plainest
 from deep_research.providers.token_stream import call_on_wires, pass_on, streaming_to
 from deep_research.providers.tools_in_text import tools_in_text
 
+CUT = "cut"
+"""The reason of a ContextTooLong that no server has said."""
 _FAILED_WITH_TOOLS = 2
 """After so many server errors where tools were sent, and no answer yet, it is tried whether they are the reason."""
 
@@ -45,11 +48,14 @@ class WiredModel:
         self._about = about
         self._thinking = thinking
         self._manner = Manner()
+        self._cut_prompts = CutPrompts()
         self._with_tools: Counter[int] = Counter()
         """How often requests with tools ended in which status."""
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Return the model's answer; see `OpenModel.complete`."""
+        """Return the model's answer; see `OpenModel.complete`. What its server would cut without a word is not sent."""
+        if self._manner.cut and (used := prompt_tokens(request)) > self._manner.cut:
+            raise self._cut(used, self._manner.cut)
         return await call_on_wires(lambda: self._complete(request))
 
     async def _complete(self, request: ModelRequest) -> ModelAnswer:
@@ -98,11 +104,29 @@ class WiredModel:
             self._with_tools[failure.status] += has_tools
             raise
         self._with_tools[200] += has_tools
-        check_length(heard.length, most_bytes(sent.body))
+        try:
+            check_length(heard.length, most_bytes(sent.body))
+        except WireFailure as failure:
+            failure.usage = heard.usage
+            raise
         answer = await understood(heard, request, self._about, forced=_is_forced(sent.body))
         if in_text and not answer.tool_calls:
             await pass_on(answer.text)
-        return answer
+        return self._read_whole(answer, request)
+
+    def _read_whole(self, answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
+        """Return the answer, with the length of its prompt where that was probably cut. Raises ContextTooLong where surely."""
+        sent = prompt_tokens(request)
+        reading = self._cut_prompts.note(request.messages, sent, answer.usage)
+        if reading.window:
+            self._manner = self._manner.cutting(reading.window)
+            raise self._cut(sent, reading.window, answer.usage)
+        return answer.model_copy(update={"sent_tokens": sent}) if reading.is_cut else answer
+
+    def _cut(self, used: int, window: int, usage: Usage | None = None) -> ContextTooLong:
+        message = f"{self.provider} ({self.model}) reads {window} tokens of a prompt, and cuts one of about {used} without a word."
+        fields: dict[str, Any] = {"provider": self.provider, "model": self.model, "usage": usage}
+        return ContextTooLong(message, reason=CUT, used=used, window=window, **fields)
 
     def _learn(self, failure: WireFailure, sent: Sent) -> bool:
         """Take in what a refusal teaches; return whether it may be asked again."""

@@ -18,6 +18,8 @@ from deep_research.protocol.bounded_transport import AnswerLimits, bounded_trans
 if TYPE_CHECKING:
     import httpx
 
+    from deep_research.data import Usage
+
 _BYTES_OF_A_TOKEN, _LEAST_OF_AN_ANSWER, _USUAL_TOKENS = 64, 2**20, 32_768
 """An answer may have so many bytes for each token asked for (the usual ones where no number is sent), and a megabyte."""
 _FRAMES, _MOST_OF_ANY = 16, 64 * 2**20
@@ -31,6 +33,10 @@ _LEAST_BYTES_PER_SECOND = 20
 """The slowest models send more, comments that keep a connection open send less."""
 
 
+WHOLE: dict[str, Any] = {"whole": True}
+"""See `HttpWire.stream`."""
+
+
 class WireAnswer(NamedTuple):
     """A JSON answer with its headers (lower-case names)."""
 
@@ -42,7 +48,8 @@ class WireFailure(Exception):
     """What went wrong on the wire, untranslated: an HTTP status with its body, or a `reason`.
 
     Reasons: `timeout`, `connection` (refused, reset, no such host), `cut` (broken off in the middle),
-    `garbled` (no JSON), `address` (the base address or key cannot be sent).
+    `garbled` (no JSON), `address` (the base address or key cannot be sent). `usage` is what the answer that is thrown
+    away has cost, where it said so.
     """
 
     def __init__(
@@ -53,6 +60,7 @@ class WireFailure(Exception):
         self.status = status
         self.headers = headers or {}
         self.body = body
+        self.usage: Usage | None = None
 
 
 @cache
@@ -116,15 +124,20 @@ class HttpWire:
     async def stream(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
         """Yield the JSON events of a stream (server-sent events or lines of JSON); to be closed. Raises WireFailure.
 
-        The end mark of OpenAI's streams is `{"done": "[DONE]"}`.
+        The end mark of OpenAI's streams is `{"done": "[DONE]"}`. `WHOLE` is the last of a stream that has come to its end
+        as HTTP tells it; without a length and without chunks, a torn connection looks the same.
         """
         lines = Lines(most_bytes(body))
+        headers: Mapping[str, str] = {}
         async with aclosing(self._pieces(path, body, _FRAMES * most_bytes(body))) as pieces:
-            async for _, piece in pieces:
+            async for sent, piece in pieces:
+                headers = sent
                 for event in lines.feed(piece):
                     yield event
         for event in lines.feed(b"\n\n"):
             yield event
+        if "content-length" in headers or "chunked" in headers.get("transfer-encoding", "").lower():
+            yield WHOLE
 
     async def _pieces(
         self, path: str, body: dict[str, Any], most: int

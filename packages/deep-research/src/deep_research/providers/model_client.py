@@ -16,6 +16,8 @@ _DEAD_SECONDS = 10.0
 """How long a provider is tried that has not answered once in this process."""
 _WITH_FALLBACK = 3
 """Attempts where another model stands ready."""
+_AWAY = frozenset({"down", "connection", "rate"})
+"""Reasons of a server that does not take requests at the moment; what it has begun to answer, and does not end, is paid for."""
 
 
 class OpenModel(Protocol):
@@ -56,20 +58,27 @@ class CallRecord(NamedTuple):
 
 OnOutage = Callable[[OpenModel, str], object]
 """Called with a model that does not answer, and why, when it is given up for a while."""
+OnWait = Callable[[OpenModel, float, float], object]
+"""Called with a model that is waited for while its server is away: how many seconds so far, and how many at most."""
 Account = Callable[[CallRecord], None]
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long is waited: seconds for one answer, and for one call with all its attempts and pauses."""
+    """How long is waited: seconds for one answer, for one call with all its attempts and pauses, and for a server that has
+    answered before and is away now."""
 
     answer_seconds: float = 300.0
     call_seconds: float = 900.0
+    away_seconds: float = 240.0
 
     @classmethod
     def for_silence(cls, seconds: float) -> "Patience":
-        """Return the patience with a model that may be silent for `seconds`: never less than that silence."""
-        return cls(max(cls.answer_seconds, 2 * seconds), max(cls.call_seconds, 5 * seconds))
+        """Return the patience with a model that may be silent for `seconds`: never less than that silence.
+
+        A server may be away for two of them.
+        """
+        return cls(max(cls.answer_seconds, 2 * seconds), max(cls.call_seconds, 5 * seconds), 2 * seconds)
 
 
 _USUAL = Patience()
@@ -85,6 +94,7 @@ class ModelClient:
         roles: Mapping[Role, OpenModel] | None = None,
         account: Account = lambda _: None,
         on_outage: OnOutage = lambda _model, _why: None,
+        on_wait: OnWait = lambda _model, _waited, _most: None,
         patience: Patience = _USUAL,
         clock: Clock = SYSTEM_CLOCK,
         gates: Mapping[str, Gate] | None = None,
@@ -99,7 +109,7 @@ class ModelClient:
         self._models = tuple(models)
         self._roles = dict(roles or {})
         self._account = account
-        self._on_outage = on_outage
+        self._on_outage, self._on_wait = on_outage, on_wait
         self._patience = patience
         self._clock = clock
         self._gates = gates
@@ -137,7 +147,7 @@ class ModelClient:
         """Ask one model as often as the policy of each error allows; one that is known to be down is not asked."""
         gate = self._gate(model.provider)
         await gate.learn()
-        failed, begun = 0, self._clock.monotonic()
+        failed, begun, away = 0, self._clock.monotonic(), 0.0
         while True:
             if message := gate.outage(model.model):
                 self._on_outage(model, message)
@@ -146,7 +156,11 @@ class ModelClient:
                 return await self._attempt(model, request, role, deadline)
             except (ModelError, ConfigError) as error:
                 failed += 1
+                since = gate.away_since(model.model)
+                away = away or since
                 pause = self._pause(error, failed, most=_WITH_FALLBACK if has_fallback else failed + 1)
+                if pause is None and since == away and not has_fallback and model.model in gate.answered:
+                    pause = self._pause_while_away(model, error, failed, since)
                 dead = isinstance(error, ProviderDown) and not gate.answered
                 until = min(deadline, begun + _DEAD_SECONDS) if dead or has_fallback else deadline
                 ends = pause is None or gate.was_out(model.model) or self._clock.monotonic() + pause > until
@@ -181,7 +195,22 @@ class ModelClient:
             return None
         if isinstance(error, ModelError) and error.retry_after is not None:
             return error.retry_after
-        grown = min(policy.most_seconds, policy.first_seconds * 2 ** (failed - 1))
+        return self._grown(error, failed)
+
+    def _pause_while_away(self, model: OpenModel, error: ResearchError, failed: int, since: float) -> float | None:
+        """Return the seconds until a server is asked again that is away since that time; None where patience ends."""
+        if not isinstance(error, ProviderDown | ModelRateLimited) or error.reason not in _AWAY:
+            return None
+        pause = max(self._grown(error, failed), error.retry_after or 0.0)
+        waited, most = self._clock.monotonic() - since, self._patience.away_seconds
+        if waited + pause > most:
+            return None
+        self._on_wait(model, waited, most)
+        return pause
+
+    def _grown(self, error: ResearchError, failed: int) -> float:
+        policy = policy_for(error)
+        grown = min(policy.most_seconds, policy.first_seconds * 2 ** min(failed - 1, 16))
         return grown * (0.5 + self._jitter() / 2)
 
     async def _attempt(self, model: OpenModel, request: ModelRequest, role: Role, deadline: float) -> ModelAnswer:

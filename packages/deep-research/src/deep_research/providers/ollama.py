@@ -1,7 +1,8 @@
 """Ollama's own /api/chat: lines of JSON, arguments as objects, calls without ids.
 
 Ollama cuts a prompt that does not fit `num_ctx` without saying so, and loads the model anew when
-`num_ctx` changes: it is set once, and what would not fit is refused here.
+`num_ctx` changes: it is set once, and what would not fit is refused here. It takes no more than the model was made for,
+which is asked for before the first long prompt.
 """
 
 import json
@@ -9,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Any
 
+from deep_research.concurrency import on_wires
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
 from deep_research.errors import ContextTooLong
 from deep_research.providers.answer_parsing import (
@@ -28,21 +30,37 @@ from deep_research.providers.server_manner import Manner
 from deep_research.providers.token_stream import pass_on
 
 _PATH = "/api/chat"
+_SHORT = 1_000
+"""Tokens of a prompt that fits any model."""
 
 
 class OllamaModel(WiredModel):
     """A chat model behind Ollama's wire; `family.context_tokens` becomes num_ctx."""
 
+    _window = 0
+    """What is read of a prompt, once that is known."""
+
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         """See `WiredModel`. Raises ContextTooLong before sending when the prompt would be cut."""
-        self._check_length(request)
+        needed = prompt_tokens(request)
+        if needed > _SHORT and not self._window:
+            self._window = min(self.family.context_tokens, await on_wires(self._own_window()))
+        self._check_length(request, needed, self._window or self.family.context_tokens)
         return await super().complete(request)
 
-    def _check_length(self, request: ModelRequest) -> None:
-        needed = prompt_tokens(request)
-        limit = self.family.context_tokens - min(request.max_output_tokens, self.family.context_tokens // 2)
+    async def _own_window(self) -> int:
+        """Return the tokens that the model itself takes; what nobody exceeds where the server does not say."""
+        try:
+            with in_form():
+                told = (await self._wire.post("/api/show", {"model": self.model})).data["model_info"]
+                return next(int(value) for name, value in told.items() if name.endswith(".context_length") and value)
+        except (WireFailure, StopIteration):
+            return self.family.context_tokens
+
+    def _check_length(self, request: ModelRequest, needed: int, window: int) -> None:
+        limit = window - min(request.max_output_tokens, window // 2)
         if needed > limit:
-            message = f"The prompt of about {needed} tokens is too long for {self.model} at num_ctx {self.family.context_tokens}."
+            message = f"The prompt of about {needed} tokens is too long for {self.model} at num_ctx {window}."
             raise ContextTooLong(message, provider=self.provider, model=self.model, used=needed, window=limit)
 
     async def _ask(self, sent: Sent) -> Heard:

@@ -9,6 +9,7 @@ from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
 from deep_research.providers.answer_parsing import (
     LONG_ANSWER_TOKENS,
     MOST_CALLS,
+    UNMARKED,
     Heard,
     RawCall,
     answer_limit,
@@ -19,7 +20,7 @@ from deep_research.providers.answer_parsing import (
     word,
 )
 from deep_research.providers.base_model import Sent, WiredModel
-from deep_research.providers.http_wire import WireFailure, in_form
+from deep_research.providers.http_wire import WHOLE, WireFailure, in_form
 from deep_research.providers.provider_failures import error_body
 from deep_research.providers.server_manner import Manner
 from deep_research.providers.token_stream import is_streamed, pass_on
@@ -79,10 +80,14 @@ def read(data: Mapping[str, Any], request_id: str = "") -> Heard:
 async def listen(events: AsyncIterator[Mapping[str, Any]], *, forced: bool = False) -> Heard:
     """Return what a stream of chunks says. Raises WireFailure when it is cut or carries an error."""
     assembly = _Assembly()
-    async for event in events:
-        assembly.add(event)
-        await pass_on(_text_of_event(event, forced=forced))
-    return read(assembly.whole())
+    try:
+        async for event in events:
+            assembly.add(event)
+            await pass_on(_text_of_event(event, forced=forced))
+        return read(assembly.whole())
+    except WireFailure as failure:
+        failure.usage = _usage(assembly.usage)
+        raise
 
 
 class _Assembly:
@@ -94,17 +99,20 @@ class _Assembly:
         self._calls: list[dict[str, Any]] = []
         self._at: dict[int, int] = {}
         self._finish = ""
-        self._usage: Any = None
-        self._ended = False
+        self.usage: Any = None
+        self._ended = self._is_whole = False
 
     def add(self, event: Mapping[str, Any]) -> None:
         """Take in one event; the first error ends it."""
         if "done" in event and len(event) == 1:
             self._ended = True
             return
+        if event is WHOLE:
+            self._is_whole = True
+            return
+        self.usage = event.get("usage") or self.usage
         _raise_error(event)
         self._head = self._head or {name: event.get(name) for name in ("id", "model")}
-        self._usage = event.get("usage") or self._usage
         for choice in (event.get("choices") or ())[:1]:
             self._take(choice.get("delta") or {})
             self._finish = choice.get("finish_reason") or self._finish
@@ -135,16 +143,21 @@ class _Assembly:
         return self._calls[at]
 
     def whole(self) -> dict[str, Any]:
-        """Return the chat.completion. Raises WireFailure when the stream broke off before its end."""
+        """Return the chat.completion; what a server has ended in good order is taken, also without its end mark.
+
+        Raises WireFailure when the stream broke off before its end.
+        """
         if not self._ended and not self._finish:
-            raise WireFailure("cut", body="the stream ended without a finish_reason")
+            if not self._is_whole or not (self._parts.get("content") or self._calls):
+                raise WireFailure("cut", body="the stream ended without a finish_reason")
+            self._finish = UNMARKED
         message: dict[str, Any] = {name: "".join(parts) for name, parts in self._parts.items()}
         message["tool_calls"] = [
             {"id": call["id"], "function": {"name": call["name"], "arguments": "".join(call["arguments"])}}
             for call in self._calls
         ]
         choice = {"message": message, "finish_reason": self._finish}
-        return {**self._head, "choices": [choice], "usage": self._usage}
+        return {**self._head, "choices": [choice], "usage": self.usage}
 
 
 def _raise_error(data: Mapping[str, Any]) -> None:
@@ -152,8 +165,9 @@ def _raise_error(data: Mapping[str, Any]) -> None:
     if not error:
         return
     code = error.get("code") if isinstance(error, Mapping) else None
-    status = code if isinstance(code, int) else 0
-    raise WireFailure("", status=status, body=dict(data))
+    failure = WireFailure("", status=code if isinstance(code, int) else 0, body=dict(data))
+    failure.usage = _usage(data.get("usage"))
+    raise failure
 
 
 def _raw_call(call: Mapping[str, Any]) -> RawCall:

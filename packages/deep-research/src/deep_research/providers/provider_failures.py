@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from deep_research.errors import (
     ContextTooLong,
     MalformedOutput,
+    ModelError,
     ModelRateLimited,
     ModelSetupError,
     ProviderDown,
@@ -150,6 +151,8 @@ def translate(failure: WireFailure, about: About) -> ResearchError:
         "reason": meaning.reason if meaning is not DOWN else (failure.reason or "down"),
         **numbers,
     }
+    if issubclass(meaning.kind, ModelError):
+        fields["usage"] = failure.usage
     if issubclass(meaning.kind, ModelSetupError):
         setting = {"bad_key": about.variable, "no_credit": about.variable, "base_url": "base_url"}
         fields |= {"setting": setting.get(meaning.reason) or "model", "came_from": "provider"}

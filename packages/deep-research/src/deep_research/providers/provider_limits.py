@@ -63,6 +63,8 @@ class Gate:
         self.answered = set[str]()
         """The models that have answered."""
         self._failures: Counter[str] = Counter()
+        self._away: dict[str, float] = {}
+        """Since when a model has given no answer."""
         self._outages: dict[str, _Outage] = {}
 
     @property
@@ -109,9 +111,15 @@ class Gate:
         with self._lock:
             self.answered.add(model)
             self._failures.pop(model, None)
+            self._away.pop(model, None)
             was_out = self._outages.pop(model, None)
         if was_out and self._shared is not None:
             self._shared.open(self._name, model)
+
+    def away_since(self, model: str) -> float:
+        """Return since when `model` has failed without an answer between; called with each attempt that fails."""
+        with self._lock:
+            return self._away.setdefault(model, self._clock.monotonic())
 
     def pause(self, seconds: float) -> None:
         """Let nothing through for as long as the provider asks."""

@@ -42,7 +42,7 @@ _WHOLE = "whole"
 class Manner(NamedTuple):
     """What has been learnt about a server and a model; `refused` are parameters that it does not take.
 
-    `most_output` and `window` are tokens (0: not known), `room` those that its thoughts need beside the answer,
+    `most_output` and `window` are tokens (0: not known); at `cut` it cuts prompts without a word. `room` those that its thoughts need beside the answer,
     `path` is the number of the beginning of paths that it answers at.
     """
 
@@ -51,6 +51,7 @@ class Manner(NamedTuple):
     window: int = 0
     room: int = 0
     path: int = 0
+    cut: int = 0
 
     def applied(self, family: Family) -> Family:
         """Return the facts about a family as this server lets them be."""
@@ -79,6 +80,10 @@ class Manner(NamedTuple):
         """Return the output limit that a window leaves behind a prompt of so many tokens, where it leaves enough."""
         left = self.window - prompt * 11 // 10
         return min(limit, left) if left >= max(_LEAST_ROOM, self.window // _LEAST_SHARE) else limit
+
+    def cutting(self, window: int) -> "Manner":
+        """Return it with the window at which prompts are cut without a word."""
+        return self._replace(window=min(self.window or window, window), cut=min(self.cut or window, window))
 
     def refusing(self, names: frozenset[str]) -> "Manner":
         """Return it with further parameters that are not taken."""

@@ -4,14 +4,15 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import zip_longest
 from typing import NamedTuple
 
 from claimcheck.language import detect, language_name
 from deep_research.data import Assignment, Brief, Decision, Move, QueryAnalysis, Question, Section, Turn
-from deep_research.errors import LimitReached, ModelError
+from deep_research.errors import LimitReached, ModelError, ModelRateLimited, ProviderDown
 from deep_research.events import ReportPiece
-from deep_research.i18n.catalog import gap_from, gap_of
+from deep_research.i18n.catalog import gap_from, gap_of, phrase
 from deep_research.run_context.context import RunContext
 from deep_research.steps.converse import converse
 from deep_research.text.code_spans import fenced_blocks
@@ -68,14 +69,22 @@ async def write_report(ctx: RunContext, assignment: Assignment) -> Written:
     """Return the report as its writer has written it, streamed while it comes.
 
     A text without ids, or in another language, is asked for once more. A writer that fails leaves the notes, section
-    by section, which is a gap.
+    by section, which is a gap. Raises ModelRateLimited and ProviderDown where its server stays away: what was paid for
+    is kept, and the run can go on here; unless the report is wanted now, or no model has answered in this run.
     """
     with _streamed(ctx):
         try:
             return await _written(ctx, assignment)
         except (LimitReached, ModelError) as error:
+            if isinstance(error, ModelRateLimited | ProviderDown) and _is_worth_waiting(ctx):
+                message = phrase("writer_away", "en", error=error.message, run_id=ctx.run_id)
+                raise replace(error, message=message) from error
             ctx.report_gap(gap_from("report", error))
             return Written(notes_as_report(assignment))
+
+
+def _is_worth_waiting(ctx: RunContext) -> bool:
+    return not ctx.steering.now.finishing and ctx.journal.count("model") > 0
 
 
 async def _written(ctx: RunContext, assignment: Assignment) -> Written:

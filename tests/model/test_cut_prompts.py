@@ -1,0 +1,75 @@
+"""A server that cuts prompts without a word is found out by the tokens that it says it has read."""
+
+from pathlib import Path
+
+import pytest
+
+from deep_research.errors import ContextTooLong
+from deep_research.providers.provider_catalog import open_model
+from tests.model.harness import of_step, quickly, served
+from tests.providers.served import KEYS, asking
+from tests.support.scripted_provider import ScriptedProvider
+from tests.support.scripted_replies import count_tokens
+
+
+def _words(tokens: int, mark: str = "") -> str:
+    return f"{mark} " + "word " * (tokens * 4 // 5)
+
+
+async def test_the_same_count_of_ever_longer_prompts_is_the_window() -> None:
+    with ScriptedProvider(lambda _: "Good.", reads=900) as provider:
+        model = open_model("compatible", "m", keys=KEYS, base_url=provider.base_url)
+        flagged = [(await model.complete(asking(_words(n, str(n))))).sent_tokens for n in (700, 1_500, 3_000)]
+        assert [count > 0 for count in flagged] == [False, False, True]
+        with pytest.raises(ContextTooLong) as learnt:
+            await model.complete(asking(_words(4_000, "4")))
+        assert (learnt.value.window, learnt.value.reason) == (900, "cut")
+        assert learnt.value.usage, "it is paid for"
+        with pytest.raises(ContextTooLong):
+            await model.complete(asking(_words(1_200, "5")))
+        assert (await model.complete(asking(_words(700, "6")))).text == "Good."
+        await model.close()
+    assert len(provider.calls) == 5, "what would be cut is not sent any more"
+
+
+async def test_what_a_cache_holds_is_not_missed() -> None:
+    """Some servers count only what they have newly read of a prompt: a conversation that grows is no cut one."""
+    turns = [_words(2_000, "1"), _words(300, "2"), _words(320, "3"), _words(290, "4"), _words(310, "5")]
+    with ScriptedProvider(lambda _: "Good.") as provider:
+        model = open_model("compatible", "m", keys=KEYS, base_url=provider.base_url)
+        messages = asking("").messages[:1]
+        for turn in turns:
+            messages = (*messages, asking(turn).messages[-1])
+            provider.reads = count_tokens(turn)
+            answer = await model.complete(asking().model_copy(update={"messages": messages}))
+            assert answer.sent_tokens == 0
+        await model.close()
+
+
+@pytest.mark.parametrize("wire", ["compatible", "ollama"])
+def test_a_report_from_torn_prompts_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wire: str) -> None:
+    with served(monkeypatch, wire=wire, reads=300) as provider:
+        report = quickly(tmp_path, wire=wire).report
+    if wire == "ollama":  # it says what the model takes: no prompt is torn at all
+        assert all(count_tokens(call.request["prompt"]) <= 1_000 for call in provider.calls)
+        return
+    assert [gap.codes for gap in report.gaps].count(("prompt_cut",)) == 1
+    assert "max_context_tokens" in report.report
+
+
+def test_prompts_are_cut_to_what_a_model_of_ollama_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(monkeypatch, wire="ollama", reads=2_200) as provider:
+        report = quickly(tmp_path, wire="ollama", docs=[_long(tmp_path / "long")]).report
+    assert of_step(provider, "write")
+    assert max(call.counted.prompt for call in provider.calls) < 2_200
+    assert not [gap for gap in report.gaps if "prompt_cut" in gap.codes]
+
+
+def _long(folder: Path) -> Path:
+    folder.mkdir()
+    for n in range(12):
+        rows = " ".join(
+            f"The Alpha engine of series {n} number {k} turns at {3_000 + k} rpm in boats." for k in range(60)
+        )
+        (folder / f"alpha{n}.md").write_text(f"# Alpha engine {n}\n\n{rows}\n", "utf-8")
+    return folder

@@ -1,0 +1,77 @@
+"""The server of the writer stays away: what was paid for is kept, and the run goes on at the writing call."""
+
+from pathlib import Path
+
+import pytest
+
+from deep_research.cli.main import run as command
+from deep_research.runs.steering_inbox import steer
+from deep_research.stores.run_folder import RunFolder, list_runs
+from tests.model.harness import PLAN, QUESTION, research, served, steps
+from tests.runs.running import begin, engines, go_on
+from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
+
+MODEL = {"model_provider": "compatible", "model_name": "scripted", "model_timeout_seconds": 1}
+
+
+class Away:
+    """The scripted researcher, whose writer meets with `fault` as long as `is_away`."""
+
+    def __init__(self, fault: str) -> None:
+        self.play, self.fault, self.is_away = ScriptedResearcher(sections=PLAN, sentences=4), fault, True
+
+    def __call__(self, request: Request) -> Reply:
+        return Reply(fault=self.fault) if self.is_away and step_of(request) == "write" else self.play(request)
+
+
+@pytest.mark.parametrize("fault", ["overloaded", "rate_limited", "cut_stream"])
+def test_a_run_goes_on_at_the_writing_call_and_pays_nothing_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fault: str
+) -> None:
+    home, script = tmp_path / "home", Away(fault)
+    monkeypatch.setenv("DEEP_RESEARCH_HOME", str(home))
+    monkeypatch.setenv("DEEP_RESEARCH_MODEL_TIMEOUT_SECONDS", "1")
+    with served(monkeypatch, script) as provider:
+        docs = str(engines(tmp_path / "notes"))
+        code = command([QUESTION, "-p", "compatible", "--model", "scripted", "--docs", docs, "--quiet"])
+        (run,) = list_runs(home)
+        said = capsys.readouterr().err
+        assert code == 1
+        assert said.count("\n") <= 3
+        assert f"deep-research resume {run.run_id}" in " ".join(said.split())
+        assert (run.status, RunFolder(home, run.run_id).has_report()) == ("failed", False)
+        before, script.is_away = len(provider.calls), False
+        assert command(["resume", run.run_id, "--quiet"]) == 0
+        after = [step_of(call.request) for call in provider.calls[before:]]
+        answered = [call.digest for call in provider.calls if call.answered]
+    assert after[0] == "write"
+    assert not set(after) & {"plan", "research", "notes", "review", "review_section"}
+    assert len(answered) == len(set(answered))
+    report = RunFolder(home, run.run_id).load_result()
+    assert report.answered
+    assert not [gap for gap in report.gaps if gap.what == "report"]
+
+
+def test_a_refusal_is_no_outage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waiting would change nothing: the notes are the report."""
+    with served(monkeypatch, Away("refusal")) as provider:
+        report = research(tmp_path).report
+    assert steps(provider)["write"] == 2
+    assert [gap for gap in report.gaps if gap.what == "report"]
+    assert report.answered
+
+
+def test_who_wants_the_report_now_gets_the_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Away("overloaded")
+
+    def hurried(request: Request) -> Reply:
+        if step_of(request) == "review_section":
+            steer(began.folder, "finish")
+        return script(request)
+
+    with served(monkeypatch, hurried):
+        began = begin(QUESTION, home=tmp_path / "home", docs=[engines(tmp_path / "n")], **MODEL)
+        report = go_on(began).report
+    assert [gap for gap in report.gaps if gap.what == "report"]
+    assert report.answered
