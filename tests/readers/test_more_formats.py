@@ -48,7 +48,7 @@ def test_an_archive_has_a_document_for_each_message():
 
 
 def test_a_file_has_a_bounded_number_of_documents_and_what_was_left_out_is_told_once():
-    archive = b"".join(b"From a\nSubject: %d\n\nText.\n\n" % number for number in range(MOST_PARTS + 2))
+    archive = b"".join(b"From a Thu Nov 12 2026\nSubject: %d\n\nText.\n\n" % number for number in range(MOST_PARTS + 2))
     document = read(message("Files", attached=("old.mbox", archive)).as_bytes(), "a.eml")
     assert len(document.split()) == MOST_PARTS
     told = f"only the first {MOST_PARTS} messages and attached files were read"
@@ -281,3 +281,9 @@ def test_text_in_pictures_and_scanned_pages_is_read_in_a_worker(tmp_path: Path, 
     said = subprocess.run(run, capture_output=True, check=True).stdout.decode()
     for line in lines[language]:
         assert said.replace(" ", "").count(line.replace(" ", "")) == 2
+
+
+def test_a_line_of_a_letter_that_begins_with_from_begins_no_letter() -> None:
+    archive = b"From a@b.de Thu Nov 12 09:00:00 2026\nSubject: Parcels\n\nHello.\n\nFrom 24 March on, a parcel waits.\n"
+    (letter,) = MailReader().read(archive, name="service.mbox").split()
+    assert "From 24 March on, a parcel waits." in letter.text

@@ -53,7 +53,8 @@ class Section(NamedTuple):
 class Texts:
     """The texts of a library as they are needed for one search, each read and cut once.
 
-    `ordering` are the sources in whose sections something orders a reading program about, which no unit holds.
+    `ordering` are the pages in whose sections something orders a reading program about, which no unit holds; the
+    person's own documents are shown whole.
     """
 
     def __init__(self, library: Library) -> None:
@@ -71,7 +72,9 @@ class Texts:
             text = snapshot.text if snapshot is not None else ""
             start, end = passages[0].start, passages[-1].end
             whole = tuple(_units(text, start, end))
-            units = tuple(one for unit in whole for one in _without_orders(text, unit))
+            source = self._library.source(passage.source)
+            is_own = source is not None and source.url.startswith("file:")
+            units = whole if is_own else tuple(one for unit in whole for one in _without_orders(text, unit))
             if units != whole:
                 self.ordering[passage.source] = None
             self._sections[key] = Section(passage.source, text, passage.heading, units, passages)

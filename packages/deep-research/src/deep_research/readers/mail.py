@@ -15,7 +15,7 @@ from deep_research.readers.html import HtmlReader
 from deep_research.readers.plain import write_text
 from deep_research.text.document_builder import MOST_PARTS, DocumentBuilder
 
-_FROM = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\n")
+_FROM = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]{1,300}\b(?:19|20)\d\d\b[^\n]{0,99}\n")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
 _SHOWN = ("From", "To", "Cc", "Date")
 _FULL = f"only the first {MOST_PARTS} messages and attached files were read"

@@ -4,6 +4,7 @@ Each section is judged by itself as soon as its notes are there, beside the rese
 are judged together.
 """
 
+import asyncio
 from collections.abc import Sequence
 
 from claimcheck.text.cleaning import fold
@@ -21,7 +22,7 @@ async def review_section(ctx: RunContext, section: Section, brief: Brief) -> Sec
     """Return how well a section is covered. A review that fails is a gap, and leaves the section as it is."""
     try:
         judged = await ctx.reasoner.review_section(
-            section, ctx.steering.now.brief_with_remarks(brief), _voices(ctx, section)
+            section, ctx.steering.now.brief_with_remarks(brief), await asyncio.to_thread(_voices, ctx, section)
         )
     except Exception as error:  # noqa: BLE001 - a review that fails must cost neither the section nor its siblings
         ctx.report_failure(f"review: {section.title}", error)

@@ -1,5 +1,6 @@
 """Model calls of verification: statements against their passages, and the report as a whole by one who looks things up."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -61,7 +62,7 @@ class Judging(ModelReasonerBase):
 
     async def examine(self, assignment: Assignment, text: str, turns: Sequence[Turn], library: Library) -> Move:
         """See `ports.Reasoner.examine`; an answer without calls are the findings, as JSON."""
-        sources = dict.fromkeys(key.partition("p")[0] for key in cited_ids(text))
+        sources = dict.fromkeys(key.partition("p")[0] for key in await asyncio.to_thread(cited_ids, text))
         prompt = self._render(
             "examine",
             date=self._date,
