@@ -12,12 +12,15 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 import deep_research
+import deep_research_server
 from mcp import Client, StdioServerParameters, stdio_client
 
 
 def environment(home: Path) -> dict[str, str]:
     """The variables of a server; its source is that of the tests."""
-    source = str(Path(deep_research.__file__).parents[1])
+    source = os.pathsep.join(
+        str(Path(str(package.__file__)).parents[1]) for package in (deep_research, deep_research_server)
+    )
     return {"PATH": os.defpath, "DEEP_RESEARCH_HOME": str(home), "LANG": "C.UTF-8", "PYTHONPATH": source}
 
 

@@ -24,15 +24,20 @@ TIMEOUT = 60.0
 
 
 class Held:
-    """A scripted researcher that hands over no notes before `go` is set: there is time to look at the run, and to steer it."""
+    """A scripted researcher that hands over no notes before `go` is set: there is time to look at the run, and to steer it.
+
+    `held` is set once it waits, and `waiting` says how often.
+    """
 
     def __init__(self) -> None:
-        self.go = threading.Event()
+        self.go, self.held, self.waiting = threading.Event(), threading.Event(), 0
         self._script = ScriptedResearcher(sections=PLAN, sentences=4)
 
     def __call__(self, request: Request) -> Reply:
         reply = self._script(request)
         if step_of(request) in ("research", "notes") and not reply.tool_calls:
+            self.waiting += 1
+            self.held.set()
             assert self.go.wait(60)
         return reply
 

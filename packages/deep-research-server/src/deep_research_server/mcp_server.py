@@ -27,7 +27,7 @@ from deep_research.settings import load_settings
 from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.desk_tools import DeskTools, explained, refuse_unknown_arguments
 from deep_research_server.listening import run_app
-from deep_research_server.run_service import make_run_service
+from deep_research_server.run_service import is_still_awaited, make_run_service
 
 _SAID = {
     "understood": "Researching: {question}",
@@ -193,7 +193,8 @@ class _Tools:
     ) -> Annotated[CallToolResult, ReportAnswer]:
         """Research a question for some minutes and return a report in which every statement cites passages.
 
-        Progress is notified. Cancelling the call stops the run; its state is kept.
+        Progress is notified. A call that was cut off, as by a time limit, is made again with the same arguments: it goes
+        on with its run, and nothing is paid twice.
         """
         given = {"strategy": strategy, "depth": depth, "workflow": workflow, "budget_usd": budget_usd}
         values = {name: value for name, value in given.items() if value is not None}
@@ -225,7 +226,22 @@ class _Tools:
     async def get_report(self, context: Context, run_id: RunId) -> Annotated[CallToolResult, ReportAnswer]:
         """Return the report of an earlier run with its sources."""
         run = await self._open(context, run_id)
+        if not await explained(asyncio.to_thread(lambda: run.has_report)):
+            raise ToolError(await asyncio.to_thread(self._how_to_go_on, self._home_of(context)[1], run))
         return _result(answer_of(await explained(asyncio.to_thread(lambda: run.report))))
+
+    def _how_to_go_on(self, home: Path, run: Run) -> str:
+        """Return what an agent can do about a run without a report."""
+        record = run.record
+        if is_still_awaited(record):
+            again = (
+                "call `research` (or `ask`) again with the same arguments: that goes on with it, nothing is paid twice"
+            )
+            return f"The run {run.id} has no report yet; {again}. Its question: {record.question}"
+        if self._service.is_active(home, run) or run.is_running:
+            return f"The run {run.id} goes on and has no report yet: ask for it again in a minute."
+        why = record.error or record.waiting_for or "it was stopped."
+        return f"The run {run.id} has no report: {why} Who began it can take it up again; `research` begins another."
 
     async def check_claim(
         self,
@@ -292,11 +308,14 @@ class _Tools:
         given = {"allow_clarification": False, "confirm_review": False, **values}
         settings = await explained(asyncio.to_thread(lambda: load_settings(**given)))
         paths = [Path(path) for path in docs]
-        run, _ = await explained(self._service.start(owner, question, settings, docs=paths))
+        run = await explained(self._service.start_awaited(owner, question, settings, docs=paths))
+        await context.report_progress(0.0, message=f"Run {run.id}. If cut off, call again with the same arguments.")
         await self._watch(context, home, run)
+        await explained(self._service.hand_over(run))
         record = await explained(asyncio.to_thread(lambda: run.record))
         if record.status != "finished":
-            raise ToolError(record.error or record.waiting_for or "The research was stopped; its state is kept.")
+            how = self._how_to_go_on(home, run) if record.awaited else ""
+            raise ToolError(" ".join(said for said in (record.error or record.waiting_for, how) if said))
         return answer_of(await explained(asyncio.to_thread(lambda: run.report)))
 
     async def _check_workers(self, home: Path) -> None:
@@ -309,7 +328,7 @@ class _Tools:
         return await explained(asyncio.to_thread(api.open_run, run_id, home=home))
 
     async def _watch(self, context: Context, home: Path, run: Run, follow_up: int = 0) -> None:
-        """Notify the progress of a run to its end; when the call is cancelled the run is stopped, and its state kept."""
+        """Notify the progress of a run to its end; see `RunService.attend` for a call that is cancelled."""
         async with aclosing(self._service.watch(home, run, follow_up)) as events:
             async for event in events:
                 if event is not None and (said := describe_event(event)):

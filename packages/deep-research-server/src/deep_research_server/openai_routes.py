@@ -11,7 +11,7 @@ from contextlib import aclosing
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, HTTPException, Path, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
@@ -135,14 +135,25 @@ class _Asking(NamedTuple):
         """Return whether the run goes on."""
         return self.service.is_active(self.service.home_of(self.owner), self.run)
 
-    async def wait(self) -> None:
-        """Wait for the end; whoever stops waiting stops the run."""
+    async def wait(self, request: Request) -> _Outcome:
+        """Wait for the end and return the outcome. Raises HTTPException when the client leaves before."""
         home = self.service.home_of(self.owner)
+        ended = asyncio.create_task(self.service.wait(home, self.run))
+        gone = asyncio.create_task(_leaves(request))
         try:
-            await self.service.wait(home, self.run)
-        except asyncio.CancelledError:
-            await self.service.cancel(home, self.run)
-            raise
+            with self.service.attend(home, self.run):
+                await asyncio.wait([ended, gone], return_when=asyncio.FIRST_COMPLETED)
+                if not ended.done():
+                    raise HTTPException(408, "The client has left.")
+        finally:
+            ended.cancel()
+            gone.cancel()
+        return await self.handed_over()
+
+    async def handed_over(self) -> _Outcome:
+        """Return what the run has come to, for a client that has waited for it."""
+        await self.service.hand_over(self.run)
+        return await asyncio.to_thread(self.outcome)
 
     async def progress(self) -> AsyncIterator[str | None]:
         """Give what is said of its progress until the run has ended: lines, and the report as it is being written.
@@ -171,7 +182,15 @@ class _Asking(NamedTuple):
         return _Outcome(record.error or "The research was stopped.", record.status != "declined", [], cost)
 
 
-async def _begin(context: Context, owner: str, model: str, question: str, history: list[Message]) -> _Asking:
+async def _leaves(request: Request) -> None:
+    """Wait until the client of a request, whose body was read, goes away."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _begin(
+    context: Context, owner: str, model: str, question: str, history: list[Message], *, is_awaited: bool = True
+) -> _Asking:
     if model not in MODELS:
         raise ConfigError(f"There is no model {model!r}; there are: {', '.join(MODELS)}.", setting="model", value=model)
     if not question:
@@ -179,7 +198,10 @@ async def _begin(context: Context, owner: str, model: str, question: str, histor
     # What was asked back once is not asked again: the answer stands in the conversation.
     values = {**MODELS[model], **({"allow_clarification": False} if history else {})}
     settings = await asyncio.to_thread(lambda: load_settings(**values))
-    run, _ = await context.service.start(owner, question, settings, history=history)
+    if is_awaited:
+        run = await context.service.start_awaited(owner, question, settings, history=history)
+    else:
+        run, _ = await context.service.start(owner, question, settings, history=history)
     return _Asking(context.service, owner, run, model)
 
 
@@ -191,15 +213,14 @@ async def list_models() -> dict[str, Any]:
 
 
 @router.post("/chat/completions", responses={**ERRORS, **_STREAM}, response_class=JSONResponse)
-async def complete_chat(asked: ChatRequest, context: Context, owner: Owner) -> Response:
+async def complete_chat(asked: ChatRequest, request: Request, context: Context, owner: Owner) -> Response:
     """Research the last message of the user; with `stream` the progress comes as reasoning, then the report."""
     question, history = conversation(asked.messages)
     asking = await _begin(context, owner, asked.model, question, history)
     if asked.stream:
         usage = asked.stream_options is not None and asked.stream_options.include_usage
         return StreamingResponse(_chat_chunks(asking, usage=usage), media_type="text/event-stream")
-    await asking.wait()
-    done = await asyncio.to_thread(asking.outcome)
+    done = await asking.wait(request)
     if done.failed:
         return _failure(done.text)
     message = {"role": "assistant", "content": done.text, "refusal": None, "annotations": _chat_links(done)}
@@ -245,13 +266,14 @@ async def _chat_chunks(asking: _Asking, *, usage: bool) -> AsyncIterator[bytes]:
     for piece in _pieces(done.text):
         yield chunk({"content": piece})
     yield chunk({}, "stop")
+    await asking.service.hand_over(asking.run)
     if usage:
         yield _data({**head, "choices": [], "usage": _chat_usage(done.ledger)})
     yield b"data: [DONE]\n\n"
 
 
 @router.post("/responses", responses={**ERRORS, **_STREAM}, response_class=JSONResponse)
-async def create_response(asked: ResponseRequest, context: Context, owner: Owner) -> Response:
+async def create_response(asked: ResponseRequest, request: Request, context: Context, owner: Owner) -> Response:
     """Research the input; with `background` the answer is looked at later, with `stream` it comes in events."""
     if isinstance(asked.input, str):
         question, history = asked.input.strip(), list[Message]()
@@ -259,11 +281,12 @@ async def create_response(asked: ResponseRequest, context: Context, owner: Owner
         question, history = conversation(asked.input)
     if asked.previous_response_id:
         history = [*await _before(context, owner, asked.previous_response_id), *history]
-    asking = await _begin(context, owner, asked.model, question, history)
+    is_awaited = asked.stream or not asked.background
+    asking = await _begin(context, owner, asked.model, question, history, is_awaited=is_awaited)
     if asked.stream:
         return StreamingResponse(_response_events(asking), media_type="text/event-stream")
-    if not asked.background:
-        await asking.wait()
+    if is_awaited:
+        await asking.wait(request)
     return JSONResponse(await asyncio.to_thread(_response, asking, background=asked.background))
 
 
@@ -404,6 +427,7 @@ async def _response_events(asking: _Asking) -> AsyncIterator[bytes]:
     yield event("response.output_text.done", **place, text=done.text, logprobs=[])
     yield event("response.content_part.done", **place, part=message["content"][0])
     yield event("response.output_item.done", output_index=0, item=message)
+    await asking.service.hand_over(asking.run)
     yield event("response.completed", response=final)
 
 

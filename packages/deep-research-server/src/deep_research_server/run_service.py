@@ -8,15 +8,18 @@ and from time to time: so a run that another process carries out is followed too
 
 import asyncio
 import hashlib
+import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from deep_research import api
-from deep_research.api import EventTail, Run
+from deep_research.api import EventTail, Run, RunRecord
 from deep_research.data import Asked, FollowUp, Message
 from deep_research.errors import ConfigError, LimitReached, ResearchError, RunBusy, RunNotFound
 from deep_research.events import PASSING, Event, event_adapter
@@ -27,6 +30,10 @@ from deep_research_server.fair_turns import FairTurns
 LOOK_SECONDS, KEEPALIVE_SECONDS = 0.5, 15.0
 _log = logging.getLogger(__name__)
 _STOP_SECONDS = 20.0
+_LEFT_SECONDS = 15.0
+"""So long a run goes on that its client has left: one whose time limit cut it off asks again at once."""
+_LEFT_LASTS = timedelta(days=1)
+"""So long after it was begun a run that was cut off is gone on with; later its searches would be out of date."""
 _NO_EVENT = 10**9
 """A number that no event has: after it there is nothing to read but the end."""
 _Key = tuple[Path, str]
@@ -178,6 +185,9 @@ class RunService:
         self._most = max_active + max_waiting
         self._tasks: dict[_Key, asyncio.Task[None]] = {}
         self._beginning = asyncio.Lock()
+        self._attended = Counter[_Key]()
+        self._leaving: dict[_Key, asyncio.Task[None]] = {}
+        self._stopping: set[_Key] = set()
 
     def home_of(self, owner: str) -> Path:
         """Return the state folder of an owner."""
@@ -226,6 +236,56 @@ class RunService:
             await self.carry_out(home, run)
         return run, True
 
+    async def start_awaited(
+        self,
+        owner: str,
+        question: str,
+        settings: Settings,
+        *,
+        docs: Sequence[Path] = (),
+        history: Sequence[Message] = (),
+    ) -> Run:
+        """Make a run whose outcome a client waits for, or go on with the one that the same request was cut off from.
+
+        `hand_over` ends the waiting. Raises ConfigError, LimitReached, RunBusy where another process carries it out.
+        """
+        home = self.home_of(owner)
+        told = [[str(path) for path in docs], [message.model_dump() for message in history]]
+        request = json.dumps([" ".join(question.split()), *told, settings.model_dump(mode="json")], sort_keys=True)
+        awaited = hashlib.sha256(request.encode()).hexdigest()
+        async with self._beginning:
+            if (run := await asyncio.to_thread(_cut_off, home, awaited)) is not None:
+                await self._take_up(home, run)
+                return run
+            await self._check_capacity(home)
+            run = await asyncio.to_thread(api.start_run, question, settings, docs=docs, history=history, home=home)
+            await asyncio.to_thread(run.note_awaited, awaited)
+            await self.carry_out(home, run)
+        return run
+
+    async def _take_up(self, home: Path, run: Run) -> None:
+        """Go on with a run that was left, unless it has ended with a report or goes on still."""
+        key = (home, run.id)
+        if (leaving := self._leaving.pop(key, None)) is not None:
+            leaving.cancel()
+        if key in self._stopping:
+            await self.wait(home, run)
+        if await asyncio.to_thread(lambda: run.has_report or self.is_active(home, run)):
+            return
+        if await asyncio.to_thread(lambda: run.is_running):
+            message = f"Another process carries the run {run.id} out for the same request: ask again when it has ended."
+            raise RunBusy(message, run_id=run.id)
+        if (
+            await asyncio.to_thread(lambda: run.record)
+        ).status == "failed":  # once: what fails again would do so for ever
+            await asyncio.to_thread(run.note_awaited, "")
+        await self.carry_out(home, run)
+
+    async def hand_over(self, run: Run) -> None:
+        """Note that the client that waited is told the outcome; a run that was stopped or has failed can go on yet."""
+        if (await asyncio.to_thread(lambda: run.record)).status not in ("stopped", "failed"):
+            await asyncio.to_thread(run.note_awaited, "")
+
     async def refresh(self, home: Path, run: Run) -> Run:
         """Begin with a run that researches the plan of this one anew. Raises ConfigError, LimitReached."""
         async with self._beginning:
@@ -258,6 +318,9 @@ class RunService:
         Raises RunBusy, RunNotFound when the run has no report yet, ConfigError, LimitReached.
         """
         await self._check_capacity(home)
+        if (leaving := self._leaving.pop((home, run.id), None)) is not None:  # asked again: it goes on where it was
+            leaving.cancel()
+            await self.cancel(home, run)
         if await asyncio.to_thread(self.is_active, home, run):
             raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
         made = await asyncio.to_thread(lambda: run.note_follow_up(question, **settings))
@@ -270,13 +333,38 @@ class RunService:
 
     async def cancel(self, home: Path, run: Run) -> None:
         """Stop a run, whichever process carries it out, or take it out of the queue; its state is kept."""
-        task = self._tasks.get((home, run.id))
-        if task is not None:
-            task.cancel()
-            await asyncio.wait([task], timeout=_STOP_SECONDS)
-        elif await asyncio.to_thread(run.stop):
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.wait(home, run), _STOP_SECONDS)
+        key = (home, run.id)
+        self._stopping.add(key)
+        try:
+            if (task := self._tasks.get(key)) is not None:
+                task.cancel()
+                await asyncio.wait([task], timeout=_STOP_SECONDS)
+            elif await asyncio.to_thread(run.stop):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.wait(home, run), _STOP_SECONDS)
+        finally:
+            self._stopping.discard(key)
+
+    @contextmanager
+    def attend(self, home: Path, run: Run) -> Iterator[None]:
+        """Have the run stopped soon after the block was broken off, unless somebody else attends it or comes back."""
+        key = (home, run.id)
+        self._attended[key] += 1
+        ended = False
+        try:
+            yield
+            ended = True
+        finally:
+            self._attended[key] -= 1
+            if not self._attended[key]:
+                del self._attended[key]
+                if not ended:
+                    self._leaving[key] = asyncio.create_task(self._stop_left(home, run))
+
+    async def _stop_left(self, home: Path, run: Run) -> None:
+        await asyncio.sleep(_LEFT_SECONDS)
+        del self._leaving[(home, run.id)]
+        await self.cancel(home, run)
 
     async def wait(self, home: Path, run: Run) -> None:
         """Wait until the run has ended, or waits for an answer."""
@@ -286,17 +374,11 @@ class RunService:
     async def watch(self, home: Path, run: Run, follow_up: int = 0) -> AsyncGenerator[Event | None, None]:
         """Give the events of a run, or of a question about it, to its end; None when nothing happens for a while.
 
-        A reader that goes away before the end stops the run; its state is kept.
+        A reader that goes away before the end stops the run, unless it is back soon; its state is kept.
         """
-        ended = False
-        try:
+        with self.attend(home, run):
             async for line in self.feeds.follow(run.tail_events(follow_up), 0, lambda: self.is_active(home, run)):
                 yield event_adapter.validate_json(line) if line is not None else None
-            ended = True
-        finally:
-            if not ended:
-                with suppress(asyncio.CancelledError):
-                    await self.cancel(home, run)
 
     async def close(self) -> None:
         """Stop everything; each run can be taken up again."""
@@ -391,6 +473,18 @@ def _id_of(owner: str, key: str, fingerprint: str) -> str:
     """Return the id of a run that an idempotency key stands for: the same key always leads to the same run."""
     named = hashlib.sha256(f"{owner}\n{key}".encode()).hexdigest()[:16]
     return f"k{named}-{hashlib.sha256(fingerprint.encode()).hexdigest()[:8]}"
+
+
+def _cut_off(home: Path, awaited: str) -> Run | None:
+    """Return the newest run of a request whose client was cut off, None where there is none."""
+    found = (r for r in api.list_runs(home=home) if r.awaited == awaited and is_still_awaited(r))
+    cut = next(found, None)
+    return api.open_run(cut.run_id, home=home, is_known=True) if cut is not None else None
+
+
+def is_still_awaited(record: RunRecord) -> bool:
+    """Return whether the request that a run was begun for goes on with it when it is made again."""
+    return bool(record.awaited) and datetime.fromisoformat(record.created) > datetime.now(UTC) - _LEFT_LASTS
 
 
 def _made_before(home: Path, wanted: str) -> Run | None:

@@ -54,6 +54,11 @@ class Run:
         """Remember the file that the report is to be written to as well, also after a break."""
         self._store.save(self.record.model_copy(update={"out": path}))
 
+    def note_awaited(self, request: str) -> None:
+        """Remember the request (a SHA-256) whose client waits for the run; "" once it was told the outcome."""
+        if (record := self.record).awaited != request:
+            self._store.save(record.model_copy(update={"awaited": request}))
+
     @property
     def has_report(self) -> bool:
         """Whether the report is there."""

@@ -1,6 +1,7 @@
 """The files below the folders that the user named, each once; what is passed over is named as well."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -15,6 +16,8 @@ _SKIPPED_FOLDERS = frozenset(("CVS", "_darcs", "node_modules", "__pycache__", "_
 # Generated lists of links: what they lead to is read itself.
 _GENERATED_INDEX = ("genindex", "py-modindex", "search.html", "bookindex.html", "searchindex.js", "objects.inv")
 _SYSTEM = ("/proc", "/sys", "/dev")
+# What systems and offices put beside files: marks of downloads, pictures of folders, locks (._name and .DS_Store are hidden).
+_BESIDE_FILES = re.compile(r".*:Zone\.Identifier|~\$.*|Thumbs\.db|desktop\.ini", re.IGNORECASE)
 _HIDDEN = "hidden, or made by a program for itself: passed over; name it with --docs to have it read"
 _INDEX = "a generated list of links; what they lead to is read itself"
 
@@ -135,6 +138,8 @@ class _Walk:
     def _refusal(self, path: Path, *, generated: bool) -> str:
         """Return why something in a folder is not entered, or ""; `generated` says that a program made the folder."""
         if path.name.startswith((".", "_") if generated else ".") or path.name in _SKIPPED_FOLDERS:
+            return _HIDDEN
+        if _BESIDE_FILES.fullmatch(path.name) and not path.is_dir():
             return _HIDDEN
         if generated and path.name.startswith(_GENERATED_INDEX):
             return _INDEX

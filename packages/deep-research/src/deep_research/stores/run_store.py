@@ -25,7 +25,8 @@ class RunRecord(Noun):
     Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
     `origin` says how the run came from another one, `parent`: the same question asked again later.
     `recorded` are the settings that an imported run was made with: a replay alone uses them, which reaches nothing outside.
-    `is_answered` is False where the finished report answers nothing.
+    `is_answered` is False where the finished report answers nothing. `awaited` is the request (a SHA-256) whose client
+    waits for the run and has not been given its answer.
     """
 
     run_id: str
@@ -48,6 +49,7 @@ class RunRecord(Noun):
     origin: Origin = ""
     recorded: dict[str, Any] | None = None
     is_answered: bool = True
+    awaited: str = ""
 
 
 class StoredCall(NamedTuple):

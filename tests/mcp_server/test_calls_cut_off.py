@@ -1,0 +1,121 @@
+"""Calls whose clients do not wait to the end: the same call again goes on with its run, and nothing is paid twice."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research import api
+from mcp import Client
+from tests.mcp_server.clients import over_stdio
+from tests.model.harness import QUESTION
+from tests.runs.running import engines
+from tests.server.serving import Held
+from tests.support.scripted_provider import ScriptedProvider
+
+
+class Called:
+    """A model that hands no notes over before `script.go` is set, and a call of `research` with what a client sees of it."""
+
+    def __init__(self, provider: ScriptedProvider, script: Held, folder: Path) -> None:
+        self.provider, self.script, self.home, self.said = provider, script, folder / "home", list[str]()
+        self.arguments = {"question": QUESTION, "docs": [str(engines(folder / "docs"))]}
+        self.variables = {
+            "OPENAI_COMPATIBLE_BASE_URL": provider.base_url,
+            "OPENAI_COMPATIBLE_API_KEY": "test-key",
+            "DEEP_RESEARCH_MODEL_PROVIDER": "compatible",
+            "DEEP_RESEARCH_MODEL_NAME": "scripted",
+        }
+
+    async def research(self, client: Client) -> Any:
+        async def progress(_done: float, _total: float | None, message: str | None) -> None:
+            self.said.append(message or "")
+
+        return await client.call_tool("research", self.arguments, progress_callback=progress)
+
+    async def cut_off(self, client: Client) -> str:
+        """Call, and leave in the middle of the research; return the id that was said."""
+        call = asyncio.create_task(self.research(client))
+        async with asyncio.timeout(60):
+            while not 0 < sum(not call.sent for call in self.provider.calls) == self.script.waiting:  # noqa: ASYNC110 - of another process
+                await asyncio.sleep(0.05)
+        call.cancel()
+        await asyncio.wait([call])
+        told = re.match(r"Run (\S+)\. ", self.said[0])
+        assert told, self.said
+        return told[1]
+
+    def paid_twice(self) -> int:
+        """How many requests were answered more than once."""
+        answered = Counter(call.digest for call in self.provider.calls if call.sent)
+        return sum(count - 1 for count in answered.values())
+
+
+@pytest.fixture
+def called(tmp_path: Path) -> Iterator[Called]:
+    script = Held()
+    with ScriptedProvider(script) as provider:
+        yield Called(provider, script, tmp_path)
+        script.go.set()
+
+
+@pytest.mark.process
+async def test_a_call_that_is_made_again_at_once_goes_on_with_its_run(called: Called) -> None:
+    async with over_stdio(called.home, **called.variables) as client:
+        run = await called.cut_off(client)
+        told = await client.call_tool("get_report", {"run_id": run})
+        assert told.is_error
+        assert "call `research`" in told.content[0].text
+        assert QUESTION in told.content[0].text
+        again = asyncio.create_task(called.research(client))
+        called.script.go.set()
+        done: Any = await again
+        assert not done.is_error, done.content[0].text
+        assert done.structured_content["run_id"] == run
+        assert called.paid_twice() == 0
+        assert all(call.sent for call in called.provider.calls)  # none was broken off either
+
+        other: Any = await called.research(client)  # its client was answered: a new question
+        assert other.structured_content["run_id"] != run
+
+
+@pytest.mark.process
+async def test_a_call_to_a_server_that_was_ended_goes_on_in_the_next(called: Called) -> None:
+    async with over_stdio(called.home, **called.variables) as client:
+        run = await called.cut_off(client)
+    paid = len(called.provider.calls)
+    answered = {call.digest for call in called.provider.calls if call.sent}
+    called.script.go.set()
+    async with over_stdio(called.home, **called.variables) as client:
+        done: Any = await called.research(client)
+        assert done.structured_content["run_id"] == run
+    assert not answered & {call.digest for call in called.provider.calls[paid:]}
+    assert [record.run_id for record in api.list_runs(home=called.home)] == [run]
+
+
+@pytest.mark.process
+async def test_other_arguments_are_another_run(called: Called) -> None:
+    async with over_stdio(called.home, **called.variables) as client:
+        run = await called.cut_off(client)
+        called.arguments["depth"] = "brief"
+        called.script.go.set()
+        done: Any = await called.research(client)
+        assert done.structured_content["run_id"] != run
+
+
+@pytest.mark.process
+async def test_a_run_whose_client_does_not_come_back_is_stopped_and_keeps_its_state(called: Called) -> None:
+    async with over_stdio(called.home, **called.variables) as client:
+        run = api.open_run(await called.cut_off(client), home=called.home)
+        async with asyncio.timeout(60):
+            while run.record.status == "running":  # noqa: ASYNC110 - another process stops it
+                await asyncio.sleep(0.1)
+        assert run.record.status == "stopped"
+        assert not run.has_report
+        called.script.go.set()
+        done: Any = await called.research(client)
+        assert done.structured_content["run_id"] == run.id
