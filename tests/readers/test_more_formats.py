@@ -285,5 +285,5 @@ def test_text_in_pictures_and_scanned_pages_is_read_in_a_worker(tmp_path: Path, 
 
 def test_a_line_of_a_letter_that_begins_with_from_begins_no_letter() -> None:
     archive = b"From a@b.de Thu Nov 12 09:00:00 2026\nSubject: Parcels\n\nHello.\n\nFrom 24 March on, a parcel waits.\n"
-    (letter,) = MailReader().read(archive, name="service.mbox").split()
+    (letter,) = read(archive, "service.mbox").split()
     assert "From 24 March on, a parcel waits." in letter.text

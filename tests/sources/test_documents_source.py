@@ -323,7 +323,9 @@ class _Announcing(SqliteLibrary):
 
 async def test_cancelling_stops_the_indexing_of_one_large_archive(tmp_path: Path):
     (tmp_path / "box.mbox").write_bytes(
-        b"".join(b"From a Thu Nov 12 2026\nSubject: Note %d\n\nText %d\n\n" % (number, number) for number in range(20_000))
+        b"".join(
+            b"From a Thu Nov 12 2026\nSubject: Note %d\n\nText %d\n\n" % (number, number) for number in range(20_000)
+        )
     )
     library = _Announcing()
     task = asyncio.create_task(DocumentsSource([tmp_path], library).prepare(Progress()))
