@@ -377,3 +377,10 @@ def test_a_fence_or_tag_around_the_whole_report_is_no_part_of_it(
     assert report.title == "Engines"
     assert _claim(report, "3,000 rpm").verdict.kind == "supported"
     assert not re.search(r"```|<report>|Here is it|\[s\d", _body(report))
+
+
+def test_an_edit_copied_from_what_the_writer_wrote_applies_where_citations_were_joined() -> None:
+    text, (edit,) = apply_edits(
+        "It turns [s1p1][s2p2]. It is old.", [Edit(old="It turns [s1p1, s2p2].", new="It flies [s1p1].")]
+    )
+    assert (text, edit.applied) == ("It flies [s1p1]. It is old.", True)

@@ -12,6 +12,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.steps.converse import converse
 from deep_research.steps.verify import verify_changes
 from deep_research.steps.write import Written, clean_report
+from deep_research.verification.citations import normalize_citations
 from deep_research.verification.statements import split_statements
 
 ROUNDS, LOOKUPS = 2, 6
@@ -92,12 +93,16 @@ async def _round(
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Edit]]:
-    """Return the text with the edits whose old words stand in it exactly once, and the edits, marked as applied."""
+    """Return the text with the edits whose old words stand in it exactly once, and the edits, marked as applied.
+
+    A writer copies them from what it wrote, before its citations were brought into one form.
+    """
     made: list[Edit] = []
     for edit in edits:
-        fits = bool(edit.old) and text.count(edit.old) == 1
+        old = edit.old if edit.old in text else normalize_citations(edit.old)
+        fits = bool(old) and text.count(old) == 1
         if fits:
-            text = text.replace(edit.old, _cleaned(edit.new))
+            text = text.replace(old, _cleaned(edit.new))
         made.append(edit.model_copy(update={"applied": fits}))
     return text, made
 
