@@ -14,6 +14,8 @@ from deep_research.text.rewritten_text import RewrittenText
 from deep_research.verification.citations import cite_ids
 
 _HEADING = re.compile(r"^#{1,4}(?= )", re.MULTILINE)
+_MOST_CHARS, _MOST_IDS = 2_000, 20
+"""Of what a model says in one line of a list, and of the passages that it names for it."""
 _FIRST_HEADING = re.compile(r"\A\s*# +[^\n]+\n")
 
 
@@ -61,7 +63,7 @@ def describe_disagreements(found: tuple[Disagreement, ...], language: str) -> st
     colon = colon_of(language)
     rows = [
         f"{number}. **A**{colon}“{_line(one.first)}” **B**{colon}“{_line(one.second)}” — "
-        f"{phrase(f'borne_out_{one.borne_out}', language)} {_line(one.why)} {cite_ids(one.passages)}".rstrip()
+        f"{phrase(f'borne_out_{one.borne_out}', language)} {_line(one.why)} {cite_ids(one.passages[:_MOST_IDS])}".rstrip()
         for number, one in enumerate(found, 1)
     ]
     return f"## {phrase('disagreements', language)}\n\n" + "\n".join(rows)
@@ -70,7 +72,7 @@ def describe_disagreements(found: tuple[Disagreement, ...], language: str) -> st
 def describe_problems(problems: Sequence[Problem], language: str) -> str:
     """Return the problems that are still open as a section of the report; "" without any."""
     rows = [
-        f"- “{_line(problem.quote)}” — {_line(problem.problem)} {_line(problem.evidence)} {cite_ids(problem.passages)}"
+        f"- “{_line(problem.quote)}” — {_line(problem.problem)} {_line(problem.evidence)} {cite_ids(problem.passages[:_MOST_IDS])}"
         for problem in problems
         if problem.outcome == "open"
     ]
@@ -78,4 +80,4 @@ def describe_problems(problems: Sequence[Problem], language: str) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(text[:_MOST_CHARS].split())
