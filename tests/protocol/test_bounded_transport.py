@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import threading
 import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -220,31 +219,22 @@ def test_the_body_of_an_error_may_be_damaged(body: bytes, encoding: str) -> None
     assert _get(503, body, encoding).status_code == 503
 
 
-def test_beyond_so_many_requests_that_wait_a_further_one_is_refused() -> None:
-    free, full = threading.Event(), threading.Event()
-    held = 0
+def test_of_an_event_stream_so_many_events_are_taken() -> None:
+    async def ping(_request: HttpRequest) -> HttpResponse:
+        return HttpResponse(200, b"event: message\ndata: {}\n\n" * 5_000, content_type="text/event-stream")
 
-    async def hold(_request: HttpRequest) -> HttpResponse:
-        nonlocal held
-        held += 1
-        if held == 3:
-            full.set()
-        await asyncio.to_thread(free.wait, 20)
-        return HttpResponse(200, b"done")
-
-    async def main(url: str) -> list[object]:
-        transport = bounded_transport(httpx, AnswerLimits(1_000, 30, at_once=3))
+    async def read(url: str, most: int) -> int:
+        transport = bounded_transport(httpx, AnswerLimits(10**6, 30, most_events=most))
         async with httpx.AsyncClient(transport=transport, timeout=20) as client:
-            first = [asyncio.create_task(client.get(url)) for _ in range(3)]
-            assert await asyncio.to_thread(full.wait, 20)
-            with pytest.raises(httpx.PoolTimeout, match="more than 3"):
-                await client.get(url)
-            free.set()
-            return [(await one).status_code for one in first] + [(await client.get(url)).status_code]
+            return len((await client.get(url)).content)
 
-    server = LoopbackServer(hold)
+    server = LoopbackServer(ping)
     server.start()
     try:
-        assert asyncio.run(main(f"http://127.0.0.1:{server.port}/")) == [200] * 4
+        assert asyncio.run(read(f"http://127.0.0.1:{server.port}/", 0)) == asyncio.run(
+            read(f"http://127.0.0.1:{server.port}/", 5_000)
+        )
+        with pytest.raises(httpx.StreamError, match="more than 100 events"):
+            asyncio.run(read(f"http://127.0.0.1:{server.port}/", 100))
     finally:
         server.close()

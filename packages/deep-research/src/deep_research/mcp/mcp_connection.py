@@ -58,8 +58,8 @@ class StandardError:
 
 _MOST_BYTES = 4 * 1024 * 1024
 """Of an answer or event, before the SDK makes objects of it; of its text 400,000 characters are taken."""
-_AT_ONCE = 64
-"""Requests that wait for an answer: the SDK makes one of each message that a server sends."""
+_MOST_EVENTS = 2_000
+"""Of an answer, or of the stream of a session: the SDK makes a task and a request of a message of some 50 bytes."""
 
 
 def open_http(
@@ -68,7 +68,7 @@ def open_http(
     """Return the transport to `server`; `on_status` is told the status of every answer. Closed with `stack`."""
     address = without_credentials(server.url)
     timeout = httpx2.Timeout(server.timeout_seconds, connect=min(server.timeout_seconds, 10.0))
-    limits = AnswerLimits(_MOST_BYTES, 2 * server.timeout_seconds, _AT_ONCE)
+    limits = AnswerLimits(_MOST_BYTES, 2 * server.timeout_seconds, _MOST_EVENTS)
     transport = bounded_transport(httpx2, limits, proxy=with_credentials(proxy) or None, trust_env=False)
 
     async def note(response: httpx2.Response) -> None:

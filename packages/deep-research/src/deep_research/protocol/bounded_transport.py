@@ -5,23 +5,29 @@ the user (models, rankers, MCP) may still be broken or somebody else's by now.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
 from deep_research.errors import Unreadable
 from deep_research.protocol.content_decoding import ACCEPTED, MOST_OF_AN_ERROR, Decoder
 
+_EVENT = re.compile(rb"[\r\n]data:")
+"""Where a line of an event begins: no JSON has a line break of its own there."""
+
 
 class AnswerLimits(NamedTuple):
     """The largest body of an answer in bytes, unpacked; and the longest exchange, to the end of that body, in seconds.
 
     Of the body of an error 64 kB are given, and the rest is not read. A GET has no deadline: over it MCP servers send
-    messages as long as the session lasts. Requests beyond `at_once` that wait for an answer (0: no limit) are refused.
+    messages as long as the session lasts.
+
+    Of an event stream `most_events` are taken (0: all): a client may keep something of each.
     """
 
     most_bytes: int
     seconds: float
-    at_once: int = 0
+    most_events: int = 0
 
 
 class _Answer:
@@ -50,13 +56,17 @@ class _Answer:
                 raise self._library.StreamError(error.message) from error
             decoder = Decoder("", "")
         left = MOST_OF_AN_ERROR if is_error else self._limits.most_bytes
-        parts = aiter(packed)
+        parts, events = aiter(packed), 0
         while (part := await self.in_time(anext(parts, None))) is not None:
             await asyncio.sleep(0)  # a thousand short pieces that are there already are given without a turn for others
             try:
                 for piece in decoder.feed(part):
                     if len(piece) > left and not is_error:
                         message = f"the answer is longer than {self._limits.most_bytes:,} bytes"
+                        raise self._library.StreamError(message)
+                    events += self._limits.most_events and len(_EVENT.findall(piece))
+                    if events > self._limits.most_events:
+                        message = f"the answer has more than {self._limits.most_events:,} events"
                         raise self._library.StreamError(message)
                     yield piece[:left]
                     left -= len(piece)
@@ -87,18 +97,10 @@ def bounded_transport(library: Any, limits: AnswerLimits, /, **options: Any) -> 
             await self._inner.aclose()
 
     class Transport(library.AsyncHTTPTransport):
-        waiting = 0
-
         async def handle_async_request(self, request: Any) -> Any:
             request.headers["accept-encoding"] = ACCEPTED
             answer = _Answer(library, request, limits)
-            if limits.at_once and self.waiting >= limits.at_once:
-                raise library.PoolTimeout(f"more than {limits.at_once} requests wait for an answer", request=request)
-            self.waiting += 1
-            try:
-                response = await answer.in_time(super().handle_async_request(request))
-            finally:
-                self.waiting -= 1
+            response = await answer.in_time(super().handle_async_request(request))
             encoding = response.headers.pop("content-encoding", "")
             if encoding:
                 response.headers.pop("content-length", None)
