@@ -275,9 +275,8 @@ class RunService:
         if await asyncio.to_thread(lambda: run.is_running):
             message = f"Another process carries the run {run.id} out for the same request: ask again when it has ended."
             raise RunBusy(message, run_id=run.id)
-        if (
-            await asyncio.to_thread(lambda: run.record)
-        ).status == "failed":  # once: what fails again would do so for ever
+        record = await asyncio.to_thread(lambda: run.record)
+        if record.status == "failed":  # once: what fails again would do so for ever
             await asyncio.to_thread(run.note_awaited, "")
         await self.carry_out(home, run)
 
