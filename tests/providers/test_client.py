@@ -187,7 +187,7 @@ async def test_a_model_whose_calls_have_failed_is_left_alone_for_a_minute_and_th
 
 @pytest.mark.parametrize("fault", ["overloaded", "server_error", "rate_limited"])
 async def test_a_server_that_has_answered_may_be_away_for_minutes(fault: str) -> None:
-    with ScriptedProvider(faulty("", *[fault] * 10, ""), retry_after_seconds=0.5) as provider:
+    with ScriptedProvider(faulty("", *[fault] * 11, ""), retry_after_seconds=0.5) as provider:
         async with client_of(provider) as setup:
             for _ in range(2):
                 answer = await setup.client.complete(asking(), role="write")
@@ -211,3 +211,20 @@ async def test_a_request_that_alone_fails_is_not_insisted_on_for_minutes() -> No
             with pytest.raises(ProviderDown):
                 await setup.client.complete(asking("poison"), role="write")
     assert len([call for call in provider.calls if "poison" in call.request["prompt"]]) == 5
+
+
+async def test_a_request_that_fails_with_500_where_another_is_answered_fails_soon_and_alone() -> None:
+    """Nobody else asks meanwhile: the server is asked something small; what is asked next is not kept from it."""
+    with ScriptedProvider(
+        lambda request: Reply(text="Good.", fault="server_error" if "poison" in str(request) else "")
+    ) as provider:
+        async with client_of(provider) as setup:
+            await setup.client.complete(asking(), role="research")
+            for number in range(4):
+                with pytest.raises(ProviderDown) as caught:
+                    await setup.client.complete(asking(f"poison {number}"), role="research")
+                assert caught.value.status == 500
+            assert sum(setup.hand.slept) < 4 * 10
+            answer = await setup.client.complete(asking("now"), role="write")
+    assert answer.text == "Good."
+    assert [record.answer.text for record in setup.records if record.answer] == ["Good.", "Good."]

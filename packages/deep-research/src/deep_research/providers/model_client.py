@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, noting_answers
-from deep_research.data import ModelAnswer, ModelRequest, Role, Usage
+from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Role, Usage
 from deep_research.errors import ConfigError, MalformedOutput, ModelError, ModelRateLimited, ProviderDown, ResearchError
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_limits import Gate, gate_of, policy_for
+from deep_research.providers.token_stream import streaming_to
 
 _DEAD_SECONDS = 10.0
 """How long a provider is tried that has not answered once in this process."""
@@ -18,6 +19,8 @@ _WITH_FALLBACK = 3
 """Attempts where another model stands ready."""
 _AWAY = frozenset({"down", "connection", "rate"})
 """Reasons of a server that does not take requests at the moment; what it has begun to answer, and does not end, is paid for."""
+
+_PROBE = ModelRequest(messages=(ModelMessage(role="user", text="Say OK."),), max_output_tokens=16)
 
 
 class OpenModel(Protocol):
@@ -147,7 +150,7 @@ class ModelClient:
         """Ask one model as often as the policy of each error allows; one that is known to be down is not asked."""
         gate = self._gate(model.provider)
         await gate.learn()
-        failed, begun, away = 0, self._clock.monotonic(), 0.0
+        failed, begun, away, probed = 0, self._clock.monotonic(), 0.0, False
         while True:
             if message := gate.outage(model.model):
                 self._on_outage(model, message)
@@ -159,8 +162,14 @@ class ModelClient:
                 since = gate.away_since(model.model)
                 away = away or since
                 pause = self._pause(error, failed, most=_WITH_FALLBACK if has_fallback else failed + 1)
+                if pause and error.status == 500 and since != away:
+                    pause = min(pause, self._grown(error, 1))  # it answers others: it need not be spared
                 if pause is None and since == away and not has_fallback and model.model in gate.answered:
                     pause = self._pause_while_away(model, error, failed, since)
+                    if pause and not probed and error.status == 500:
+                        probed = True
+                        if await self._answers_another(model, role):
+                            raise  # this request alone fails
                 dead = isinstance(error, ProviderDown) and not gate.answered
                 until = min(deadline, begun + _DEAD_SECONDS) if dead or has_fallback else deadline
                 ends = pause is None or gate.was_out(model.model) or self._clock.monotonic() + pause > until
@@ -207,6 +216,21 @@ class ModelClient:
             return None
         self._on_wait(model, waited, most)
         return pause
+
+    async def _answers_another(self, model: OpenModel, role: Role) -> bool:
+        """Return whether a server that fails with 500 answers another request, a small one: then it is not away."""
+        gate, usage = self._gate(model.provider), Usage()
+        async with gate.slot() as started:
+            try:
+                with streaming_to(None), noting_answers(ModelAnswer, lambda _: None):
+                    usage = (await self._in_time(model, _PROBE)).usage
+            except (ProviderDown, ModelRateLimited):
+                return False
+            except ResearchError:
+                pass  # it was understood
+            self._record(role, model, usage, started, "Probe")
+            gate.note_answer(model.model)
+            return True
 
     def _grown(self, error: ResearchError, failed: int) -> float:
         policy = policy_for(error)

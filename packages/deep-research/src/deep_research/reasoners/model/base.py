@@ -80,6 +80,8 @@ class ModelReasonerBase:
         self._date = date
         self._depth = depth
         self._on_gap = on_gap
+        self._unanswered = set[str]()
+        """Titles of sections at whose first question the server failed: what follows from it would fail as well."""
         self._folder = prompt_folder
 
     def _render(self, name: str, **values: Any) -> str:
@@ -115,6 +117,10 @@ class ModelReasonerBase:
         except (LimitReached, ModelError) as error:
             self._on_gap(gap_from(step, error, "without_model"))
             return await instead()
+
+    def _goes_unanswered(self, section: Section, role: Role) -> bool:
+        """Return whether a question about a section would go to the server that failed at its first one."""
+        return section.title in self._unanswered and self.info.models.get(role) == self.info.models.get("research")
 
     def _task(self, section: Section, brief: Brief) -> list[ModelMessage]:
         """Return the beginning of a researcher's conversation, the same for each of its turns and attempts."""

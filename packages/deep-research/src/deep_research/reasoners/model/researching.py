@@ -13,7 +13,7 @@ from deep_research.data import (
     Turn,
     tool_calls_made,
 )
-from deep_research.errors import LimitReached, ModelError
+from deep_research.errors import LimitReached, ModelError, ProviderDown
 from deep_research.i18n.catalog import gap_from
 from deep_research.ports import Library
 from deep_research.reasoners.model import supervisor_turns as supervising
@@ -35,6 +35,8 @@ class Researching(ModelReasonerBase):
 
     async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
         """See `ports.Reasoner.next_move`; a text without calls are the notes, unless a model of its own writes them."""
+        if self._goes_unanswered(section, "research"):
+            return await self._fallback.next_move(section, brief, turns, library)
         calls = section.calls(self._limits.tool_calls)
         left = calls - tool_calls_made(turns)
         separate = self.info.models.get("write") != self.info.models.get("research")
@@ -59,12 +61,16 @@ class Researching(ModelReasonerBase):
             return await self._within_window(self._room("write"), make)
         except (LimitReached, ModelError) as error:
             self._on_gap(gap_from(section.title, error, "without_model"))
+            if isinstance(error, ProviderDown) and not turns:
+                self._unanswered.add(section.title)
             if any(seen.passages for turn in turns for seen in turn.observations):
                 return Move()  # its notes are asked for, which a budget may still allow
             return await self._fallback.next_move(section, brief, turns, library)
 
     async def take_notes(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> str:
         """See `ports.Reasoner.take_notes`: the last turn of the researcher's own conversation."""
+        if self._goes_unanswered(section, "write"):
+            return await self._fallback.take_notes(section, brief, turns, library)
 
         async def make(budget: int) -> str:
             messages = [
@@ -121,6 +127,8 @@ class Researching(ModelReasonerBase):
         async def unreviewed() -> SectionReview:
             return SectionReview(title=section.title, status="sufficient" if section.content else "missing")
 
+        if self._goes_unanswered(section, "review"):
+            return await unreviewed()
         return await self._or_else(f"review: {section.title}", self._within_window(self._window // 2, make), unreviewed)
 
     async def review(self, brief: Brief, sections: Sequence[Section]) -> Review:
