@@ -18,17 +18,18 @@ _TEXTS = frozenset({"html", "plain", "jsonl", "table"})
 
 NO_TEXT = "no text"
 """What is said of a file without any, and of pages of a PDF, which may be pictures."""
-_OF_PICTURES = Limits(memory=2_500 * _MEGABYTE, cpu_seconds=600.0)
-"""For text in pictures: the models take 1,100 MB of address space, a page 1 to 4 seconds."""
+MOST_PAGES, _MOST_FOREIGN_PAGES = 100, 20
+"""Pages that are read as pictures: of a file of the user's own, and of one that a search has found."""
+_SECONDS_PER_PICTURE = 6.0
 
 
-def limits_of(size: int, format_name: str = "") -> Limits:
+def limits_of(size: int, format_name: str = "", *, pages: int = MOST_PAGES) -> Limits:
     """Return the limits for a document of `size` bytes: a large file needs more than a small one, honest or not.
 
-    A byte of a container, which unfolds, may take longer than one of a text; an unknown format counts as a container.
+    For text in pictures the models take 1,100 MB of address space, and each of `pages` 1 to 4 seconds. A byte of a container, which unfolds, may take longer than one of a text; an unknown format counts as a container.
     """
     if format_name == "picture" and registry.reads_pictures():
-        return _OF_PICTURES
+        return Limits(memory=2_500 * _MEGABYTE, cpu_seconds=_SECONDS_PER_PICTURE * pages)
     start, per_megabyte = (6.0, 1.5) if format_name in _TEXTS else (9.0, 3.0)
     return Limits(memory=200 * _MEGABYTE + 10 * size, cpu_seconds=start + per_megabyte * size / _MEGABYTE)
 
@@ -80,15 +81,15 @@ def read_file(path: str, max_bytes: int) -> FileAnswer:
 
 def read_given(reader: str, data: bytes, name: str) -> FileAnswer:
     """Read a document with the reader of that name in this process, which is the worker."""
-    document, why = _read(registry.component("readers", reader)(), data, name)
+    document, why = _read(registry.component("readers", reader)(), data, name, pages=_MOST_FOREIGN_PAGES)
     return FileAnswer(document, why)
 
 
-def longest_wait(size: int, reader: str) -> float:
+def longest_wait(size: int, reader: str, *, pages: int = _MOST_FOREIGN_PAGES) -> float:
     """Return the seconds after which the reader of a document of `size` bytes has certainly been ended, if not before."""
-    seconds = limits_of(size, reader).wall_seconds
+    seconds = limits_of(size, reader, pages=pages).wall_seconds
     sees = reader == "pdf" and registry.reads_pictures()
-    return seconds + limits_of(size, "picture").wall_seconds if sees else seconds
+    return seconds + limits_of(size, "picture", pages=pages).wall_seconds if sees else seconds
 
 
 def display_name(path: str) -> str:
@@ -117,14 +118,15 @@ def read_here(reader: Reader, data: bytes, name: str) -> Document:
         raise Unreadable(f"broken ({type(error).__name__} in the {reader.name} reader)") from error
 
 
-def _read(reader: Reader, data: bytes, name: str) -> tuple[Document | None, str]:
-    """Read a document within the limits of its format; then pages of a PDF without text as pictures, within theirs."""
-    with limited(limits_of(len(data), reader.name)):
+def _read(reader: Reader, data: bytes, name: str, *, pages: int = MOST_PAGES) -> tuple[Document | None, str]:
+    """Read a document within the limits of its format; then `pages` of a PDF without text as pictures, within theirs."""
+    reader = registry.component("readers", "picture")(pages) if reader.name == "picture" else reader
+    with limited(limits_of(len(data), reader.name, pages=pages)):
         document, why = _read_once(reader, data, name)
     if reader.name == "pdf" and registry.reads_pictures():
         said = document.warnings if document is not None else (why,)
         if any(NO_TEXT in each for each in said):
-            return _read(registry.component("readers", "picture")(), data, name)
+            return _read(registry.component("readers", "picture")(), data, name, pages=pages)
     return document, why
 
 

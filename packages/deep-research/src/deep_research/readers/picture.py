@@ -16,10 +16,9 @@ from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.readers.pdf import Line, read_pdf, write_pages
+from deep_research.reading_child import MOST_PAGES
 from deep_research.text.document_builder import DocumentBuilder
 
-MOST_PAGES = 100
-"""Pages of one file that are read as pictures."""
 _SIDE, _DOTS = 1_800, 150
 """Pixels of the longer side of a picture, and dots an inch at which a page is looked at: with more, blanks are lost."""
 _NUMBER = re.compile(r"^(\d{1,2}[.)])(?=[^\s\d])")
@@ -37,6 +36,10 @@ class PictureReader:
     suffixes = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".svg")
     media_types = ("image/png", "image/jpeg", "image/tiff", "image/svg+xml")
 
+    def __init__(self, pages: int = MOST_PAGES) -> None:
+        """Look at `pages` pages at most."""
+        self._pages = pages
+
     def read(self, data: bytes, *, name: str) -> Document:
         """Return the text that is seen. Raises Unreadable when the picture is broken, or nothing can look at it."""
         if name.lower().endswith(".svg"):
@@ -44,14 +47,17 @@ class PictureReader:
         if not registry.reads_pictures():
             raise Unreadable(_INSTALL)
         if data.startswith(b"%PDF-"):
-            seen = iter(range(MOST_PAGES))
+            seen = iter(range(self._pages))
             document = read_pdf(
                 data, name, lambda page: _lines(_rendered(page)) if next(seen, None) is not None else []
             )
             return document.model_copy(update={"warnings": (*document.warnings, _OF_PICTURES)})
         builder = DocumentBuilder()
         try:
-            write_pages([_lines(image) for image in islice(_images(data), MOST_PAGES)], builder)
+            images = _images(data)
+            write_pages([_lines(image) for image in islice(images, self._pages)], builder)
+            if next(images, None) is not None:
+                builder.warn(f"only the first {self._pages} pages were read")
         except (OSError, ValueError, SyntaxError) as error:
             raise Unreadable("the picture is broken, or too large") from error
         if not len(builder):

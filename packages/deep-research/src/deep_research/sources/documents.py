@@ -11,10 +11,10 @@ from pathlib import Path
 from deep_research import registry
 from deep_research.concurrency import Threads
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
-from deep_research.errors import ConfigError, NotFound, ResearchError, Stopped
+from deep_research.errors import ConfigError, NotFound, ResearchError, Stopped, WorkTooLarge
 from deep_research.isolated_reading import CRASHED
 from deep_research.ports import Library, Progress
-from deep_research.reading_child import FileAnswer, longest_wait, read_file
+from deep_research.reading_child import MOST_PAGES, FileAnswer, longest_wait, read_file
 from deep_research.sources._folders import File, Problem, walk
 from deep_research.worker_pool import StopSwitch, Worker, own_worker
 
@@ -43,7 +43,7 @@ def read_in_child(paths: Iterable[str], max_bytes: int, *, seconds: float = 0.0)
     That process reads ahead while the caller works on what it was given. Raises ResearchError when none can be started.
     """
     waiting = deque(paths)
-    seconds = seconds or max(SECONDS_PER_FILE, longest_wait(0, "picture"))
+    seconds = seconds or max(SECONDS_PER_FILE, longest_wait(0, "picture", pages=MOST_PAGES))
     while waiting:
         try:
             with own_worker() as worker:
@@ -63,17 +63,17 @@ def _answers(worker: Worker, waiting: deque[str], max_bytes: int, seconds: float
             answer = worker.result(FileAnswer, seconds)
         except Stopped:
             raise
-        except ResearchError:  # whatever one file brings about, the others are read
-            answer = _given_up(waiting[0])
+        except ResearchError as error:  # whatever one file brings about, the others are read
+            answer = _given_up(waiting[0], CRASHED if isinstance(error, WorkTooLarge) else error.message)
         yield waiting.popleft(), answer
 
 
-def _given_up(path: str) -> FileAnswer:
+def _given_up(path: str, why: str) -> FileAnswer:
     try:
         about = Path(path).stat()
     except OSError:
-        return FileAnswer(None, CRASHED)
-    return FileAnswer(None, CRASHED, about.st_size, about.st_mtime_ns)
+        return FileAnswer(None, why)
+    return FileAnswer(None, why, about.st_size, about.st_mtime_ns)
 
 
 class DocumentsSource:
