@@ -29,7 +29,7 @@ from tests.support.clock import FakeClock
 from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher
 from tests.support.unkept_log import unkept_log
-from tests.support.web_answers import status
+from tests.support.web_answers import page, status
 from tests.web.world import ALPHA, BETA, KINDS, World, research, why
 
 
@@ -314,10 +314,11 @@ class Opener(ScriptedResearcher):
     """A model that opens addresses after its first searches, in every section, and writes from what it is shown."""
 
     addresses: Sequence[str] = ()
+    times = 1
 
     def _research(self, request: Request) -> Reply:
         called = [call["name"] for message in request["messages"] for call in message["tool_calls"]]
-        if "search" in called and "open" not in called:
+        if "search" in called and called.count("open") < self.times * len(self.addresses):
             return Reply(tool_calls=tuple(Call("open", {"source": url, "find": ""}) for url in self.addresses))
         return super()._research(request)
 
@@ -344,6 +345,22 @@ def test_a_researcher_opens_what_a_page_names_once_for_all(
     assert "http://more.test/beta" in {source.url for source in ran.report.sources.values()}
     told = [message["text"] for call in provider.calls for message in call.request["messages"]]
     assert any("'http://attacker.test/beta' is not opened" in text for text in told)
+
+
+def test_a_page_that_is_refused_and_then_read_is_no_gap(
+    world: World, own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extra = '<a href="http://more.test/beta">more</a> <a href="http://more.test/gone">gone</a>'
+    world.page("kinds.test", "/", "Kinds of engines", KINDS, extra=extra)
+    world.web.dns.set("more.test", "8.8.4.4")
+    answers = [*[status(429, retry_after="0")] * 2, page(f"<html><title>Beta</title><body><p>{BETA}</p></body></html>")]
+    world.web.site("more.test").on("/beta", answers).on("/gone", status(403))
+    script = _opener("http://more.test/beta", "http://more.test/gone")
+    script.times = 2
+    with served(monkeypatch, script):
+        ran = research(world.web, home=own_state, model_provider="compatible", model_name="scripted")
+    assert "http://more.test/beta" in {source.url for source in ran.report.sources.values()}
+    assert [gap.what for gap in ran.report.gaps if "more.test" in gap.what] == ["http://more.test/gone"]
 
 
 def test_with_documents_and_no_web_sources_a_model_opens_only_what_the_question_names(

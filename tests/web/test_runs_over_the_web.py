@@ -89,6 +89,14 @@ def test_searches_of_a_source_that_fail_are_one_line_of_a_written_report(
         assert failed[0].why in told
 
 
+def test_what_was_searched_for_is_what_a_place_has_answered(world: World, own_state: Path) -> None:
+    """All places refuse from the first query on: nothing was searched for."""
+    world.web.site(SEARCH).on("/search", status(429, "slow down", retry_after="3600"))
+    ran = research(world.web, home=own_state, sources=("searxng",))
+    assert "3600" in why(ran)
+    assert not [query for section in ran.report.sections for query in section.searched]
+
+
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [

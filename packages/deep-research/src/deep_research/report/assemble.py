@@ -121,15 +121,18 @@ async def assemble(ctx: RunContext, done: Finished) -> Report:
 
 
 def _circumstances(ctx: RunContext) -> Circumstances:
-    sources = max(0, len(ctx.library.sources()) - ctx.outside.sources_before)
+    sources = ctx.library.sources()
+    refused = {gap.what for gap in ctx.log.gaps if gap.source and not gap.codes}
+    later_read = {name for s in sources for name in {s.url, s.title} & refused if ctx.library.is_read(s.id)}
+    new = max(0, len(sources) - ctx.outside.sources_before)
     return Circumstances(
         run_id=ctx.run_id,
         workflow=ctx.settings.workflow,
         is_model=ctx.reasoner.info.is_language_model,
         reasoner=reasoner_of(ctx.reasoner.info, ctx.journal),
-        ledger=ledger_of(ctx.journal, sources=sources, seconds=ctx.log.seconds),
+        ledger=ledger_of(ctx.journal, sources=new, seconds=ctx.log.seconds),
         changes=ctx.steering.now.changes(),
-        gaps=tuple(ctx.log.gaps),
+        gaps=tuple(gap for gap in ctx.log.gaps if gap.codes or not gap.source or gap.what not in later_read),
     )
 
 
@@ -368,7 +371,7 @@ def _untold(gaps: Sequence[Gap]) -> list[Gap]:
 
 
 def _gaps(gaps: Sequence[Gap], language: str, *, with_heading: bool) -> list[str]:
-    """Return what could not be found or done, each once; a writer's own text has its heading for it."""
+    """Return what could not be found or done, each once; where a writer's own text has a heading for it, under none."""
     if not gaps:
         return []
     told = ((name_subject(gap, language), explain(gap, language)) for gap in gaps)
@@ -378,7 +381,8 @@ def _gaps(gaps: Sequence[Gap], language: str, *, with_heading: bool) -> list[str
     )
     lines = list(rows)
     more = [phrase("more_gaps", language, count=len(lines) - _MOST_GAPS)] * (len(lines) > _MOST_GAPS)
-    heading = f"## {phrase('gaps', language)}\n\n" if with_heading else ""
+    name = phrase("gaps", language)
+    heading = f"## {name}\n\n" if with_heading else f"**{name}**\n\n"
     return [make_inert(heading + "\n".join([*lines[:_MOST_GAPS], *more]))]
 
 

@@ -110,7 +110,7 @@ async def write_notes(
             "key_findings": tuple(dict.fromkeys([*section.key_findings, *key_findings(notes)])),
             "sources": tuple(dict.fromkeys(key.partition("p")[0] for key in known)),
             "status": "completed",
-            "searched": queries_made(section, turns),
+            "searched": _queries_made(section, turns, {place.name for place in ctx.outside.places}),
             "failed": tuple(dict.fromkeys(name for turn in turns for o in turn.observations for name in o.failed)),
             "passages": tuple(dict.fromkeys([*known, *seen])),
         }
@@ -136,9 +136,11 @@ def seen_passages(turns: Iterable[Turn]) -> list[str]:
     return list(dict.fromkeys(key for o in ordered for key in o.passages))
 
 
-def queries_made(section: Section, turns: Iterable[Turn]) -> tuple[str, ...]:
-    """Return the queries made for a section, each once, those of earlier attempts first."""
-    made = (line for turn in turns for a in turn.actions if a.name == "search" for line in a.query.split("\n"))
+def _queries_made(section: Section, turns: Iterable[Turn], places: set[str]) -> tuple[str, ...]:
+    """Return the queries for a section that some place answered, each once, those of earlier attempts first."""
+    calls = ((a, o) for turn in turns for a, o in zip(turn.actions, turn.observations, strict=False))
+    answered = (a for a, o in calls if o.found or not ({a.source} if a.source else places) <= set(o.failed))
+    made = (line for a in answered if a.name == "search" for line in a.query.split("\n"))
     return tuple(dict.fromkeys([*section.searched, *made]))
 
 
