@@ -29,7 +29,7 @@ from tests.support.clock import FakeClock
 from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher
 from tests.support.unkept_log import unkept_log
-from tests.support.web_answers import page, status
+from tests.support.web_answers import json_answer, page, status
 from tests.web.world import ALPHA, BETA, KINDS, World, research, why
 
 
@@ -345,6 +345,24 @@ def test_a_researcher_opens_what_a_page_names_once_for_all(
     assert "http://more.test/beta" in {source.url for source in ran.report.sources.values()}
     told = [message["text"] for call in provider.calls for message in call.request["messages"]]
     assert any("'http://attacker.test/beta' is not opened" in text for text in told)
+
+
+def test_links_of_a_page_that_a_service_sent_as_markdown_are_told_and_opened(
+    world: World, own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAVILY_API_KEY", "tvly-test")
+    row = {"url": "http://kinds.test/", "title": "Kinds", "raw_content": f"# Kinds\n\n{KINDS}\n\nSee [its log](/beta)."}
+    world.web.site("tavily.test").on("/search", json_answer({"results": [row]}), method="POST")
+    world.page("kinds.test", "/beta", "More about the Beta engine", BETA, listed=False)
+    script = _opener("s1", "http://kinds.test/beta")
+    with served(monkeypatch, script) as provider:
+        ran = research(
+            world.web, home=own_state, model_provider="compatible", model_name="scripted", sources=("tavily",),
+            source_options={"tavily": {"base_url": "http://tavily.test"}},
+        )  # fmt: skip
+    told = [message["text"] for call in provider.calls for message in call.request["messages"]]
+    assert any("its log — http://kinds.test/beta" in text for text in told)
+    assert "http://kinds.test/beta" in {source.url for source in ran.report.sources.values()}
 
 
 def test_a_page_that_is_refused_and_then_read_is_no_gap(

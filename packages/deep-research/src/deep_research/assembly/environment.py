@@ -182,7 +182,7 @@ async def _open_outside(
         # Away from the event loop: the modules of the web are many.
         web = await asyncio.to_thread(_open_web, job, environment, tools.replaced, journal, on_gap)
     if web is not None:
-        await asyncio.to_thread(web.remember, library)
+        await asyncio.to_thread(web.remember, library, journal)
         stack.push_async_callback(web.close)
         tools.share(web.known)
     places = [*tools.places, *(environment.places or ()), *(web.places if web is not None else ())]

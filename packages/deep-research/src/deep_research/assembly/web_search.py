@@ -17,6 +17,7 @@ from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Journal, Library, SearchPlace
 from deep_research.settings import Settings, load_keys
 from deep_research.state_files import PAGES, REJECTED, make_private_folder
+from deep_research.steps.open_source import LINKS
 from deep_research.stores.open_stores import shared_limits
 from deep_research.worker_pool import in_worker_thread
 
@@ -69,8 +70,10 @@ class WebPlaces:
         """The addresses that may be opened."""
         return self._fetcher.known
 
-    def remember(self, library: Library) -> None:
-        """Take in the addresses that pages have named which the run read before it stopped."""
+    def remember(self, library: Library, journal: Journal) -> None:
+        """Take in the addresses that pages have named which the run read before it stopped, and those it has shown."""
+        for told in journal.notes(LINKS).values():
+            self.known.add_page_text(told)
         for source in library.sources():
             snapshot = library.snapshot(source.id) if source.url.startswith("http") else None
             if snapshot is not None:
@@ -184,9 +187,17 @@ class WebPlace:
         Addresses written in the text may be opened from now on.
         """
         document = await (self._whole(found) if found.excerpt else self._read(found))
+        if "](" in found.page_text and found.url:
+            await in_background(self._learn_links, found)
         if "://" in document.text:
             await in_background(self._fetcher.known.add_page_text, document.text)
         return document
+
+    def _learn_links(self, found: Found) -> None:
+        """Take in what the Markdown of a page links to that a service has sent: the text that is read has only the words."""
+        from deep_research.fetch.fetched_page import links_in_markdown  # noqa: PLC0415 - only with web pages
+
+        self._fetcher.learn(found.url, found.url, links_in_markdown(found.url, found.page_text))
 
     async def _whole(self, found: Found) -> Document:
         """Return the text behind an excerpt, or the excerpt and a gap if the text cannot be read."""

@@ -20,6 +20,7 @@ _UNSEEN = frozenset("script style noscript template svg iframe object select tex
 _TOLD = frozenset(("alternate", "canonical", "next", "prev", "self", "related", "shortlink", "enclosure", "via"))
 """Relations of a `link` that lead to content; others load something (prefetch, stylesheet)."""
 _FURNITURE = frozenset(("nav", "header", "footer", "aside"))
+_MARKDOWN_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\(<?([^\s()<>]{1,2000})")
 _PARAGRAPH, _LONGEST_WORDS = 2_000, 200
 
 
@@ -61,6 +62,18 @@ def links_of(page: Page) -> dict[str, str]:
         links[link] = links.get(link) or words
         if len(links) >= MAX_LINKS:
             break
+    return links
+
+
+def links_in_markdown(url: str, text: str) -> dict[str, str]:
+    """Return the web addresses that the Markdown of the page `url` links to, at most 5,000, each with its words."""
+    base, links = parse_address(url), dict[str, str]()
+    for line in text.split("\n"):
+        for found in () if gives_orders(line) else _MARKDOWN_LINK.finditer(line):
+            with suppress(Blocked):
+                links.setdefault(join_address(base, found[2]).url, fold(found[1]))
+            if len(links) >= MAX_LINKS:
+                return links
     return links
 
 

@@ -170,10 +170,10 @@ class Fetcher:
         address = parse_address(url)
         self.known.check(address)
         page = await self._follow(address, robots=self._options.obey_robots)
-        await in_background(self._learn, url, page.final_url, await in_worker_thread(_linked, page))
+        await in_background(self.learn, url, page.final_url, await in_worker_thread(_linked, page))
         return page
 
-    def _learn(self, url: str, final_url: str, links: Mapping[str, str]) -> None:
+    def learn(self, url: str, final_url: str, links: Mapping[str, str]) -> None:
         """Take in what a page links to; reading thousands of long addresses takes seconds, so no loop waits for it."""
         self.known.add(final_url)
         self.known.add_linked(*links)

@@ -18,7 +18,8 @@ from deep_research.text.token_count import take_within_budget
 PLACE = "pages"
 """Where sources come from that were opened by their address."""
 _ID = re.compile(r"s\d+(?:p\d+)?")
-_LINKS = "links"
+LINKS = "links"
+"""The kind of note that keeps what a page links to."""
 _OPENED_TOKENS = 4_000
 """How much of a source is shown at once; less of a model with a small window."""
 _MOST_HEADINGS, _MOST_PLACES = 40, 8
@@ -80,12 +81,12 @@ def _outline(passages: Sequence[Passage]) -> str:
 
 def _links(ctx: RunContext, source: str) -> str:
     """Return what the page of a source links to, a line each; noted, so that after a crash it is the same."""
-    noted = ctx.journal.notes(_LINKS).get(source)
+    noted = ctx.journal.notes(LINKS).get(source)
     page, pages = ctx.library.source(source), ctx.outside.pages
     if noted is None and page is not None and pages is not None and (found := pages.links(page.url)):
         rows = (f"- {attribute(words)} — {address}" for address, words in found.items())
         noted = "\n".join(("\nIt links to (open takes the address):", *rows))
-        ctx.journal.note(_LINKS, source, noted)
+        ctx.journal.note(LINKS, source, noted)
     return noted or ""
 
 
