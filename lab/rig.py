@@ -5,7 +5,8 @@
 Whole runs, with graph, journal and checkpoints on disk, against a scripted model and a search engine with Tavily's
 interface in a process of their own (rig_server.py), over HTTP. Each scenario runs in a new process, from the library
 (several runs at once where it says so) or as the command. `--peer` names a Python that has gpt-researcher, langgraph and
-langchain-openai: gpt-researcher and a plain agent then research on the same outside, and write a report as long as ours.
+langchain-openai: gpt-researcher, a plain agent and open_deep_research (a checkout on PYTHONPATH, with tavily-python and
+langchain-mcp-adapters) then research on the same outside, and write a report as long as ours.
 `paid_tokens` counts those of a cached prefix at a tenth. The last line is one JSON object.
 """
 
@@ -35,7 +36,7 @@ from rig_pages import QUESTION, SUBJECTS
 HERE = Path(__file__).parent
 AT_ONCE = ("--latency=0", "--speed=0", "--search-latency=0")
 """The outside answers at once: what is left is the program's own work."""
-PEERS = ("research_report", "plain_agent")
+PEERS = ("research_report", "plain_agent", "open_deep_research")
 SLOW = ("--slow-share=0.03", "--slow-factor=10")
 FAILING = f"--failing={list(SUBJECTS)[1]}"
 
@@ -267,7 +268,8 @@ def measure_peer(python: str, kind: str, outside: Sequence[str], runs: int) -> d
         model, web = server.addresses["model"], server.addresses["web"]
         environment = os.environ | {
             "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{model}/v1", "RETRIEVER": "custom",
-            "RETRIEVER_ENDPOINT": f"{web}/search", "EMBEDDING": "ollama:scripted", "OLLAMA_BASE_URL": web,
+            "RETRIEVER_ENDPOINT": f"{web}/search", "TAVILY_BASE": web, "TAVILY_API_KEY": "none",
+            "EMBEDDING": "ollama:scripted", "OLLAMA_BASE_URL": web,
             **{f"{size}_LLM": "openai:scripted" for size in ("FAST", "SMART", "STRATEGIC")},
         }  # fmt: skip
         command = [python, str(HERE / "rig_peer.py"), kind, str(runs)]

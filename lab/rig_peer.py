@@ -1,6 +1,7 @@
 """Let another program answer the rig's question, in a Python that has it: rig_peer.py KIND RUNS.
 
-KIND is a report type of gpt-researcher, or `plain_agent`: LangGraph's prebuilt agent with a search tool.
+KIND is a report type of gpt-researcher, `plain_agent` (LangGraph's prebuilt agent with a search tool), or
+`open_deep_research` (from a checkout on the module path).
 
 The environment says where model, retriever and embeddings are (rig.py sets it). Prints one JSON object.
 """
@@ -35,6 +36,8 @@ class _Watchdog:
 async def _research(kind: str) -> str:
     if kind == "plain_agent":
         return await _agent()
+    if kind == "open_deep_research":
+        return await _open_deep_research()
     import tiktoken
 
     tiktoken.get_encoding = tiktoken.encoding_for_model = lambda *_: _Letters()
@@ -65,6 +68,20 @@ async def _agent() -> str:
         return str(done["messages"][-1].content)
 
 
+async def _open_deep_research() -> str:
+    import tavily
+
+    at = os.environ["TAVILY_BASE"]
+    made = tavily.AsyncTavilyClient
+    tavily.AsyncTavilyClient = lambda api_key=None: made(api_key=api_key, api_base_url=at)
+    from open_deep_research.deep_researcher import deep_researcher
+
+    roles = ("summarization_model", "research_model", "compression_model", "final_report_model")
+    config = {"configurable": dict.fromkeys(roles, "openai:scripted"), "recursion_limit": 100}
+    done = await deep_researcher.ainvoke({"messages": [("user", QUESTION)]}, config)
+    return str(done["final_report"])
+
+
 async def _all(runs: int, kind: str) -> tuple[list[object], float]:
     watchdog = _Watchdog()
     watching = asyncio.create_task(watchdog.watch())
@@ -77,7 +94,11 @@ async def _all(runs: int, kind: str) -> tuple[list[object], float]:
 
 def main() -> None:
     kind, runs = sys.argv[1], int(sys.argv[2])
-    for name in ("langgraph.prebuilt", "langchain_openai") if kind == "plain_agent" else ("gpt_researcher",):
+    needed = {
+        "plain_agent": ("langgraph.prebuilt", "langchain_openai"),
+        "open_deep_research": ("langchain.chat_models",),
+    }
+    for name in needed.get(kind, ("gpt_researcher",)):
         __import__(name)
     began, worked = time.monotonic(), time.process_time()
     reports, stall = asyncio.run(_all(runs, kind))

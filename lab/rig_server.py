@@ -81,6 +81,8 @@ class Model:
         """Return the answer to a request of whatever program."""
         if PLAIN in request["system"]:
             return self._slowed(self._searching(request), request)
+        if (reply := self._open_deep_research(request)) is not None:
+            return self._slowed(reply, request)
         known = step_of(request) or request["schema"] or request["tools"]
         reply = self.researcher(request) if known else self._other(request)
         is_of_one = step_of(request) in ("research", "notes", "review_section")
@@ -105,6 +107,29 @@ class Model:
         if turn < len(self._plan):
             return Reply(tool_calls=tuple(Call("search", {"query": q}) for q in list(self._plan.values())[turn]))
         return Reply(text=_PROSE)
+
+    def _open_deep_research(self, request: Request) -> Reply | None:
+        """Return the answer to a call of open_deep_research; None where it is none."""
+        asked, asks = f"{request['system']}\n{request['prompt']}", set((request["schema"] or {}).get("properties", ()))
+        turn = sum(message["role"] == "assistant" for message in request["messages"])
+        if asks == {"need_clarification", "question", "verification"}:
+            return Reply(data={"need_clarification": False, "question": "", "verification": "I begin."})
+        if asks == {"research_brief"}:
+            return Reply(data={"research_brief": _PROSE[:400]})
+        if asks == {"summary", "key_excerpts"}:
+            return Reply(data={"summary": _PROSE[:800], "key_excerpts": _PROSE[:400]})
+        if "ConductResearch" in request["tools"]:
+            calls = (Call("ConductResearch", {"research_topic": title}) for title in self._plan)
+            return Reply(tool_calls=tuple(calls) if not turn else (Call("ResearchComplete", {}),))
+        if "tavily_search" in request["tools"]:
+            queries = next((list(queries) for title, queries in self._plan.items() if title in asked), [])
+            half = -(-len(queries) // 2)  # its instructions: think after each search
+            turns = (("tavily_search", {"queries": queries[:half]}), ("think_tool", {"reflection": "More is needed."}),
+                     ("tavily_search", {"queries": queries[half:]}))  # fmt: skip
+            return Reply(tool_calls=tuple(Call(*call) for call in turns[turn : turn + 1]), text="Enough.")
+        if "clean up these findings" in asked or "clean up the findings" in asked:
+            return Reply(text=_PROSE[:1600])
+        return Reply(text=_PROSE) if "well-structured answer to the overall research brief" in asked else None
 
     def _other(self, request: Request) -> Reply:
         prompt = f"{request['system']}\n{request['prompt']}"
