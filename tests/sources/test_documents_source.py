@@ -134,6 +134,9 @@ async def test_loops_and_second_names_are_followed_once(library: Library, folder
     _, gaps, read = await prepare(library, folder, folder / "deep", folder / "volcano.md")
     assert read == 2
     assert {gap.what for gap in gaps} == {"nowhere.md", "self"}
+    assert {source.location for source in library.sources() if source.origin == "documents"} == {
+        *("volcano.md", os.path.join("deep", "glacier.html"))  # not again.md, which comes before
+    }
 
 
 async def test_nothing_in_a_folder_is_passed_over_without_being_named(library: Library, folder: Path):
