@@ -259,16 +259,25 @@ def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = N
                 builder.warn(f"only the first {_MAX_PAGES} of {len(pdf)} pages were read")
             if see is not None:
                 pages = [lines or see(pdf[number]) for number, lines in enumerate(pages)]
+            unread = sum(not lines and not _is_blank(pdf[number]) for number, lines in enumerate(pages))
             if not any(pages):
                 count = f"{len(pdf)} pages" if len(pdf) > 1 else "one page"
-                raise Unreadable(f"{NO_TEXT} in its {count}: probably scanned images; {_INSTALL}")
-            if empty := sum(not lines for lines in pages):
-                builder.warn(f"{empty} of {len(pdf)} pages have {NO_TEXT} (images?)")
+                why = f"its {count}: probably scanned images; {_INSTALL}" if unread else "it"
+                raise Unreadable(f"{NO_TEXT} in {why}")
+            if unread:
+                builder.warn(f"{unread} of {len(pdf)} pages have {NO_TEXT} (images?)")
             write_pages(pages, builder, _outline(pdf))
             about = pdf.get_metadata_dict(skip_empty=True)
         finally:
             pdf.close()
     return _document(builder, about, name)
+
+
+def _is_blank(page: Any) -> bool:
+    """Return whether a page that no line was read of shows nothing: white space at most."""
+    from pypdfium2 import raw  # noqa: PLC0415 - heavy
+
+    return all(shown.type == raw.FPDF_PAGEOBJ_TEXT for shown in page.get_objects(max_depth=1))
 
 
 def _open(data: bytes) -> Any:
