@@ -49,8 +49,8 @@ class Progress:
 
     @property
     def read(self) -> int:
-        """How many files were read."""
-        return max((done for what, done, _ in self.reports if what == "Reading documents"), default=0)
+        """How many files were looked into."""
+        return max((total for what, _, total in self.reports if what == "Reading documents"), default=0)
 
 
 async def prepare(library: Library, *paths: Path, **options: object) -> tuple[DocumentsSource, list[Gap], int]:
@@ -124,6 +124,13 @@ async def test_problems_are_gaps_every_time_and_read_once(library: Library, fold
     _, gaps, read = await prepare(library, folder, max_file_bytes=100_000)
     assert {gap.what: gap.why for gap in gaps} == expected
     assert read == 0
+
+
+async def test_what_cannot_be_read_is_not_counted_as_read(library: Library, folder: Path):
+    (folder / "empty.txt").touch()
+    await DocumentsSource([folder], library).prepare(progress := Progress())
+    await asyncio.sleep(0)
+    assert progress.reports[-1] == ("Documents read", 2, 3)
 
 
 async def test_loops_and_second_names_are_followed_once(library: Library, folder: Path):

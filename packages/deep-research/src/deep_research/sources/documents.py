@@ -160,14 +160,16 @@ class DocumentsSource:
         if not files:
             return
         by_path = {str(file.path): file for file in files}
-        done = 0
+        done = read = 0
         progress("Reading documents", done, len(files))
         for group in _by_weight(self._until_stopped(read_in_child(by_path, self._max_bytes))):
             with self._library.batch():
                 for path, answer in group:
                     self._keep(by_path[path], answer)
             done += len(group)
-            progress("Reading documents", done, len(files))
+            read += sum(answer.document is not None for _, answer in group)
+            last = done == len(files)
+            progress("Documents read" if last else "Reading documents", read if last else done, len(files))
 
     def _until_stopped(self, readings: Iterator[Reading]) -> Iterator[Reading]:
         for reading in readings:
