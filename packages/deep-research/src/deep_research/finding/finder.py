@@ -99,13 +99,17 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
     named = [word for word in asked if not is_run(word.text)]  # what is a word of other scripts, nobody knows
     shown = Shown()
     stretches = _stretches(ranked, shown, library)
-    together, missing, closest, complete = _together(named, ranked.places, library, sources)
+    quoted, above = _terms_of(stretches[:1])
+    said = [quoted | above, *(one.candidate.terms | one.candidate.above for one in ranked.places)]
+    together, missing, complete = _together(named, said, library, sources)
+    closest = tuple(word.text for word in named if word.share(quoted) >= 1.0)
     return PartPlaces(
         text=part.text,
         words=tuple(word.text for word in named),
         missing=missing,
         together=together,
         closest=closest,
+        headed=tuple(word.text for word in named if word.text not in closest and word.share(above) >= 1.0),
         is_complete=complete,
         is_covered=any(has_all(asked, one.candidate.terms | one.candidate.above) for one in ranked.places),
         things=part.things,
@@ -209,13 +213,19 @@ def _location(library: Library, best: Best) -> str:
     return source.location or source.url if source is not None else ""
 
 
+def _terms_of(stretches: Iterable[Stretch]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the terms of what is quoted, and those of the title and headings above it."""
+    quoted = [piece.text for stretch in stretches for piece in stretch.pieces]
+    above = [f"{stretch.title}\n{stretch.where}" for stretch in stretches]
+    return frozenset(content_terms("\n".join(quoted))), frozenset(content_terms("\n".join(above)))
+
+
 def _together(
-    named: Sequence[Word], ranked: Sequence[Best], library: Library, sources: Sequence[str]
-) -> tuple[bool, tuple[str, ...], tuple[str, ...], bool]:
-    """Return whether one passage has all words, those that none has, those of the best place, and whether all were read."""
-    said = [one.candidate.terms | one.candidate.above for one in ranked]
+    named: Sequence[Word], said: Sequence[frozenset[str]], library: Library, sources: Sequence[str]
+) -> tuple[bool, tuple[str, ...], bool]:
+    """Return whether one passage has all words, those that none has, and whether all were read for that."""
     if any(has_all(named, terms) for terms in said):
-        return True, (), (), True
+        return True, (), True
     left, complete = _SCANNED, True
     held: set[str] = set()
     for source in library.sources() if not sources else filter(None, map(library.source, sources)):
@@ -229,10 +239,9 @@ def _together(
             has = [word for word in named if word.share(terms) >= 1.0]
             held.update(word.text for word in has)
             if len(has) == len(named):
-                return True, (), (), True
+                return True, (), True
     missing = tuple(word.text for word in named if word.text not in held) if complete else ()
-    first = tuple(word.text for word in named if said and word.share(said[0]) >= 1.0)
-    return False, missing, first, complete
+    return False, missing, complete
 
 
 def foreign_language(parts: Sequence[PartPlaces], language: str, library: Library) -> str:
