@@ -8,15 +8,15 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from claimcheck.language import detect, is_cjk
-from claimcheck.text.tokens import content_terms
+from claimcheck.text.tokens import content_terms, normalise
 from deep_research.data import PassageHit
 from deep_research.finding.places import PartPlaces, Place, QuestionPlaces, Stretch
-from deep_research.finding.question import Part, read_question
+from deep_research.finding.question import Part, asks, read_question
 from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.text_units import Texts
-from deep_research.finding.words import COMMON, Word, has_all, is_run, read_words, weigh
+from deep_research.finding.words import COMMON, Word, absent_pieces, has_all, is_run, nouns, read_words, weigh
 from deep_research.ports import Library
 
 CANDIDATES, LOOKED_AT = 60, 40
@@ -101,7 +101,8 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
     stretches = _stretches(ranked, shown, library)
     quoted, above = _terms_of(stretches[:1])
     said = [quoted | above, *(one.candidate.terms | one.candidate.above for one in ranked.places)]
-    together, missing, complete = _together(named, said, library, sources)
+    unparted = [noun for word in asked if is_run(word.text) and not asks(word.text) for noun in nouns(word.text)]
+    together, missing, complete = _together(named, unparted, said, library, sources)
     closest = tuple(word.text for word in named if word.share(quoted) >= 1.0)
     return PartPlaces(
         text=part.text,
@@ -221,27 +222,37 @@ def _terms_of(stretches: Iterable[Stretch]) -> tuple[frozenset[str], frozenset[s
 
 
 def _together(
-    named: Sequence[Word], said: Sequence[frozenset[str]], library: Library, sources: Sequence[str]
+    named: Sequence[Word],
+    unparted: Sequence[str],
+    said: Sequence[frozenset[str]],
+    library: Library,
+    sources: Sequence[str],
 ) -> tuple[bool, tuple[str, ...], bool]:
-    """Return whether one passage has all words, those that none has, and whether all were read for that."""
-    if any(has_all(named, terms) for terms in said):
+    """Return whether one passage has all words, those that none has, and whether all were read for that.
+
+    `unparted` are words of scripts without spaces: none has what of them shares no two signs with any text.
+    """
+    together = any(has_all(named, terms) for terms in said)
+    absent = {noun[n : n + 2] for noun in unparted for n in range(len(noun) - 1)}.difference(*said)
+    if together and not absent:
         return True, (), True
-    left, complete = _SCANNED, True
+    left = _SCANNED
     held: set[str] = set()
     for source in library.sources() if not sources else filter(None, map(library.source, sources)):
         snapshot = library.snapshot(source.id)
         left -= len(snapshot.text) if snapshot is not None else 0
         if left < 0:
-            complete = False
-            break
-        for passage in library.passages(source.id) if snapshot is not None else ():
+            return together, (), False
+        if snapshot is not None and absent:
+            text = normalise(f"{source.title}\n{snapshot.text}")
+            absent = {pair for pair in absent if pair not in text}
+        for passage in library.passages(source.id) if snapshot is not None and not together else ():
             terms = frozenset(content_terms(f"{source.title}\n{passage.heading}\n{passage.text}"))
             has = [word for word in named if word.share(terms) >= 1.0]
             held.update(word.text for word in has)
-            if len(has) == len(named):
-                return True, (), True
-    missing = tuple(word.text for word in named if word.text not in held) if complete else ()
-    return False, missing, complete
+            together = together or len(has) == len(named)
+    missing = [] if together else [word.text for word in named if word.text not in held]
+    return together, (*missing, *(piece for noun in unparted for piece in absent_pieces(noun, absent))), True
 
 
 def foreign_language(parts: Sequence[PartPlaces], language: str, library: Library) -> str:

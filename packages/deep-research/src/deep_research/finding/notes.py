@@ -70,17 +70,17 @@ def _stretches(part: PartPlaces, language: str, library: Library) -> Iterator[st
 
 
 def _not_together(part: PartPlaces, language: str) -> str:
-    """Return in words that no passage has all words; it is said only of what was looked through whole."""
-    if part.together or not part.is_complete or (len(part.words) < 2 and not part.missing):
+    """Return in words which words no passage has, and that none has all; it is said only of what was looked through whole."""
+    if not part.is_complete:
         return ""
 
     def named(words: Sequence[str]) -> str:
         return phrase("finder_comma", language).join(f"“{word}”" for word in words[:_MOST_NAMED])
 
     said = [phrase("finder_missing", language, words=named(part.missing))] if part.missing else []
-    if len(part.words) > 1:
+    if len(part.words) > 1 and not part.together:
         said.append(phrase("finder_not_together", language, words=named(part.words)))
-    if len(part.closest) + len(part.headed) > 1:
+    if len(part.closest) + len(part.headed) > 1 and not part.together:
         told = (("finder_closest", part.closest), ("finder_headed", part.headed))
         said += [phrase(name, language, words=named(words)) for name, words in told if words]
     return phrase("sentence_space", language).join(said)

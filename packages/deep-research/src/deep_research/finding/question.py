@@ -157,16 +157,17 @@ def analyze_question(question: str, language: str) -> QueryAnalysis:
 
 def is_plain_topic(text: str, language: str) -> bool:
     """Return whether a text only names a topic: it has no question mark, and no word that asks for something of it."""
-    return "?" not in text and "？" not in text and not compared(text, language) and not _asks(text)
+    return "?" not in text and "？" not in text and not compared(text, language) and not asks(text)
 
 
 _ASKING = ("list", "deep", "progress", "number", "steps", "asking")
 
 
 def _is_question(piece: str, text: str, language: str) -> bool:
-    return f"{piece}?" in text or f"{piece}？" in text or _asks(piece) or bool(compared(piece, language))
+    return f"{piece}?" in text or f"{piece}？" in text or asks(piece) or bool(compared(piece, language))
 
 
-def _asks(text: str) -> bool:
+def asks(text: str) -> bool:
+    """Return whether a text has a word that asks."""
     kinds = (*(f"finding.{name}" for name in _ASKING), "question.word")
     return re.search("|".join(any_word(f"{kind}_patterns") for kind in kinds), text, re.IGNORECASE) is not None
