@@ -103,6 +103,15 @@ def test_the_report_shows_places_by_part_and_by_document_and_says_that_nobody_ju
             assert re.search(r"\[s\d+p\d+\]", section.content)
 
 
+def test_what_two_parts_have_in_common_is_shown_whole_once(tmp_path: Path) -> None:
+    with library_of(tmp_path / "docs", {"manual.md": MANUAL}) as library:
+        text, _ = asyncio.run(
+            researched(library, "What should I wear when the pump is opened? Is the housing of the pump hot?")
+        )
+    assert text.count("Wear gloves") == 1
+    assert "Shown above: **Pump manual › Safety** [s1p" in text
+
+
 def test_that_no_passage_has_all_words_is_said_before_a_place_is_shown(tmp_path: Path) -> None:
     plans = "# Cloud\n\n## Storage\n\nThe Team plan stores 500 GB per user.\n\n## Sales\n\nEach month a price list is sent.\n"
     with library_of(tmp_path / "docs", {"cloud.md": plans}) as library:
@@ -122,7 +131,9 @@ def test_that_no_passage_has_all_words_is_said_before_a_place_is_shown(tmp_path:
         ("비밀번호는 며칠마다 바꾸나요?", ""),
     ],
 )
-def test_of_a_script_without_spaces_only_words_are_said_to_be_missing(tmp_path: Path, question: str, named: str) -> None:
+def test_of_a_script_without_spaces_only_words_are_said_to_be_missing(
+    tmp_path: Path, question: str, named: str
+) -> None:
     page = "# 分区\n\n交换分区的大小可以和内存相同，一般不小于 512MB。\n"
     with library_of(tmp_path / "docs", {"分区.md": page, "規程.md": JAPANESE, "지침.md": KOREAN}) as library:
         text, _ = asyncio.run(researched(library, question))

@@ -62,7 +62,7 @@ def walk(paths: Sequence[Path]) -> Iterator[File | Problem]:
     for path in named:
         whole = path.resolve()
         yield from walked.folder(whole, whole) if whole.is_dir() else walked.file(whole, whole.name)
-    for path, root in walked.links:  # last, and with those that are met on the way: what a link leads to has a name itself
+    for path, root in walked.links:  # which grow on the way; last, because what a link leads to has a name itself
         yield from walked.folder(path, root) if path.is_dir() else walked.file(path, _shown(path, root))
 
 
