@@ -216,21 +216,6 @@ def test_a_page_that_leads_to_another_is_named_as_such():
     assert read(b"Words.\n.TH is no macro here\n", "a.1").media_type == "text/plain"
 
 
-def test_texinfo():
-    text = (
-        "\\input texinfo @c x\n@settitle On @@ call\n@set V 2\n@node Top\n@chapter The @code{Rota}\n@cindex rota\nSee @ref{A, b}@dots{}"
-        " v@value{V} @{x@}. @c no\n@menu\n* A::\n@end menu\n@subsection A\n@table @option\n@item -v\n@itemx -w\nTalk.\n\n"
-        "More.\n@end table\n@itemize\n@item\nOne\nlong.\n@end itemize\n@multitable x\n@headitem Week @tab Who\n@item 4\n"
-        "@tab Nadia\n@end multitable\n@deffn Command run it\nRuns.\n@end deffn\n@example\n@group\nrun @var{a}\n@end group\n@end example\n"
-    )
-    document = read(text.encode(), "a.texi")
-    assert document.text == (
-        "# The Rota\n\nSee A… v2 {x}.\n\n### A\n\n- -v:\n- -w: Talk.\n\nMore.\n\n- One long.\n\n| Week | Who |\n| --- | --- |\n"
-        "| 4 | Nadia |\n\n- Command run it: Runs.\n\n```\nrun a\n```"
-    )
-    assert document.title == "On @ call"
-
-
 def test_latex():
     text = (
         '\\documentclass{article}\\title{Heat \\emph{loss}}\\author{A. Weber \\and G\\"odel}\\begin{document}\\maketitle\n'
