@@ -157,16 +157,17 @@ async def test_nothing_in_a_folder_is_passed_over_without_being_named(library: L
     (folder / "_sources" / "volcano.rst.txt").write_text("the same again")
     (folder / "style.css").write_text("p {}")
     (folder / "print.ps.gz").write_bytes(gzip.compress(b"%!PS-Adobe-3.0\n(A volcano) show\n"))
+    (folder / "guide.texi").write_text("@node Top\nA @emph{volcano}.\n")
     (folder / "print.ps").write_bytes(b"%!PS-Adobe-3.0\n(A volcano) show\n")
     os.mkfifo(folder / "pipe.txt")
     _, gaps, read = await prepare(library, folder)
-    assert read == 2 + 7  # style.css, and what has no text to be had
+    assert read == 2 + 8  # style.css, and what has no text to be had
     named = {name: gap.why for gap in gaps for name in gap.what.split(", ")}
     told = ("hidden", "list of links", "format", "picture", "drawing", "pipe")
     assert {next(word for word in told if word in why) for why in named.values()} == set(told)
     assert set(named) == {
         *(".git", ".secret.md", "node_modules", "objects.inv", "genindex.html", "_sources", "pipe.txt"),
-        *("song.mp3", "photo.png", "plan.svg", "old.doc", "print.ps", "print.ps.gz"),
+        *("song.mp3", "photo.png", "plan.svg", "old.doc", "print.ps", "print.ps.gz", "guide.texi"),
     }
 
 
