@@ -37,7 +37,11 @@ def _gaps(folder: Path) -> dict[str, Gap]:
         "large.txt": b"x" * 2_000_000,
     }
     if not registry.reads_pictures():
-        files |= {"picture.png": picture.getvalue(), "scans.pdf": make_pdf([[DRAWING]]), "two.pdf": make_pdf([[DRAWING]] * 2)}
+        files |= {
+            "picture.png": picture.getvalue(),
+            "scans.pdf": make_pdf([[DRAWING]]),
+            "two.pdf": make_pdf([[DRAWING]] * 2),
+        }
     folder.mkdir()
     for name, content in files.items():
         (folder / name).write_bytes(content)

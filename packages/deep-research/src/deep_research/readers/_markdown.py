@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from claimcheck.lexicon import compile_on_use
 from deep_research.text.document_builder import DocumentBuilder
+from deep_research.text.page_noise import is_trail
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -111,6 +112,8 @@ class _Blocks:
         elif self._heading:
             self._builder.heading(self._heading, " ".join(paragraphs))
             self._heading = 0
+        elif _leads_elsewhere(token.children or (), is_item=any(self._markers[-1:])):
+            return
         elif self._markers and self._markers[-1]:
             text = _TASK.sub("", "\n".join(paragraphs))
             self._builder.item(text, depth=len(self._markers) - 1, marker=self._markers[-1])
@@ -118,6 +121,20 @@ class _Blocks:
         else:
             for text in paragraphs:
                 self._builder.paragraph(text)
+
+
+def _leads_elsewhere(tokens: Sequence[Any], *, is_item: bool) -> bool:
+    """Return whether an item is nothing but a link to a heading of the same file, its contents, or a paragraph a trail of links."""
+    beside, is_inside = [""], False
+    for token in tokens:
+        if token.type in ("link_open", "link_close"):
+            is_inside = token.type == "link_open"
+            beside += [""] * is_inside
+        elif not is_inside:
+            beside[-1] += token.content
+    if is_item:
+        return beside == ["", ""] and str(tokens[0].attrs["href"]).startswith("#")
+    return len(beside) > 2 and is_trail(beside)
 
 
 def _lines(tokens: Sequence[Any]) -> Iterator[str]:
