@@ -9,11 +9,10 @@ import pytest
 
 from claimcheck.language import detect
 from deep_research.data import LIBRARY, Action, Brief, Message, Observation, Question, Ranking, Section, Term, Turn
-from deep_research.finding.finder import find
 from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.finding.notes import write_notes
 from deep_research.i18n.catalog import phrase
-from tests.finding.folders import library_of, researched
+from tests.finding.folders import find, library_of, researched
 from tests.finding.test_find import JAPANESE, KOREAN, MANUAL
 
 REASONER = FinderReasoner()

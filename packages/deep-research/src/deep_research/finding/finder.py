@@ -10,8 +10,8 @@ from typing import NamedTuple
 from claimcheck.language import detect, is_cjk
 from claimcheck.text.tokens import content_terms, normalise
 from deep_research.data import PassageHit
-from deep_research.finding.places import PartPlaces, Place, QuestionPlaces, Stretch
-from deep_research.finding.question import Part, asks, read_question
+from deep_research.finding.places import PartPlaces, Place, Stretch
+from deep_research.finding.question import Part, asks
 from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
@@ -69,22 +69,15 @@ class Ranked(NamedTuple):
         return self._replace(places=tuple(self.places[number] for number in order))
 
 
-def find(question: str, language: str, library: Library, sources: Sequence[str] = ()) -> QuestionPlaces:
-    """Return the places where `question` may be answered, of all sources or of `sources` (ids)."""
-    asked = read_question(question, language)
-    spoken = detect(question, default=language)
-    ranked = [rank_places(part, spoken, library, sources) for part in asked.parts]
-    parts = tuple(show_places(one, library, sources) for one in ranked)
-    return QuestionPlaces(parts=parts, cut=asked.cut, language=foreign_language(parts, spoken, library))
-
-
 def rank_places(part: Part, language: str, library: Library, sources: Sequence[str] = ()) -> Ranked:
     """Return the places for one part of a question, best first."""
     hits = _search(part, library, sources)
     words, context = _weighed(part, hits)
     texts = Texts(library)
     ranked = _in_reader_language(_rank(part.text, hits, words, context, texts), language)
-    named = [tuple(_weighed_like(read_words(thing, language), words)) for thing in part.things]
+    worth = {word.whole: word.worth for word in words}
+    read = [read_words(thing, language) for thing in part.things]
+    named = [tuple(word._replace(worth=worth.get(word.whole, word.worth)) for word in own) for own in read]
     rest = [word for word in words if all(word.whole != other.whole for thing in named for other in thing)]
     things = [Thing(own, tuple(_rank(part.text, hits, [*own, *rest], context, texts))) for own in named]
     if things:
@@ -99,7 +92,8 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
     named = [word for word in asked if not is_run(word.text)]  # what is a word of other scripts, nobody knows
     shown = Shown()
     stretches = _stretches(ranked, shown, library)
-    quoted, above = _terms_of(stretches[:1])
+    quoted = frozenset(term for one in stretches[:1] for piece in one.pieces for term in content_terms(piece.text))
+    above = frozenset(term for one in stretches[:1] for term in content_terms(f"{one.title}\n{one.where}"))
     said = [quoted | above, *(one.candidate.terms | one.candidate.above for one in ranked.places)]
     unparted = [noun for word in asked if is_run(word.text) and not asks(word.text) for noun in nouns(word.text)]
     together, missing, complete = _together(named, unparted, said, library, sources)
@@ -139,11 +133,6 @@ def _search(part: Part, library: Library, sources: Sequence[str]) -> list[Passag
 def _weighed(part: Part, hits: Sequence[PassageHit]) -> tuple[list[Word], list[Word]]:
     said = [frozenset(content_terms(f"{hit.title}\n{hit.passage.heading}\n{hit.passage.text}")) for hit in hits]
     return weigh(part.words, said), weigh(part.context, said)
-
-
-def _weighed_like(words: Sequence[Word], like: Sequence[Word]) -> list[Word]:
-    worth = {word.whole: word.worth for word in like}
-    return [word._replace(worth=worth.get(word.whole, word.worth)) for word in words]
 
 
 def _rank(
@@ -214,13 +203,6 @@ def _location(library: Library, best: Best) -> str:
     return source.location or source.url if source is not None else ""
 
 
-def _terms_of(stretches: Iterable[Stretch]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the terms of what is quoted, and those of the title and headings above it."""
-    quoted = [piece.text for stretch in stretches for piece in stretch.pieces]
-    above = [f"{stretch.title}\n{stretch.where}" for stretch in stretches]
-    return frozenset(content_terms("\n".join(quoted))), frozenset(content_terms("\n".join(above)))
-
-
 def _together(
     named: Sequence[Word],
     unparted: Sequence[str],
@@ -236,8 +218,7 @@ def _together(
     absent = {noun[n : n + 2] for noun in unparted for n in range(len(noun) - 1)}.difference(*said)
     if together and not absent:
         return True, (), True
-    left = _SCANNED
-    held: set[str] = set()
+    left, held = _SCANNED, set[str]()
     for source in library.sources() if not sources else filter(None, map(library.source, sources)):
         snapshot = library.snapshot(source.id)
         left -= len(snapshot.text) if snapshot is not None else 0

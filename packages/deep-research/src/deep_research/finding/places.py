@@ -61,19 +61,3 @@ class PartPlaces(Noun):
     ordering: tuple[str, ...] = ()
     stretches: tuple[Stretch, ...] = ()
     places: tuple[Place, ...] = ()
-
-
-class QuestionPlaces(Noun):
-    """What was found for a question. `cut` is how many of its words were left out because there are too many.
-
-    `language` is that of the documents where it is not the reader's, "" where it is.
-    """
-
-    parts: tuple[PartPlaces, ...]
-    cut: int = 0
-    language: str = ""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was found for any part."""
-        return not any(part.stretches or part.places for part in self.parts)

@@ -17,7 +17,6 @@ _SIGNATURES = (
     (b"\x89PNG", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"), (b"RIFF", "application/x-riff"),
     (b"II*\0", "image/tiff"), (b"MM\0*", "image/tiff"), (b"{\\rtf", "application/rtf"), (b"\xd0\xcf\x11\xe0", "application/x-ole-storage"),
     (b"SQLite format 3", "application/vnd.sqlite3"), (b"\x7fELF", "application/x-executable"), (b"%!PS", "application/postscript"),
-    (b"\x04%!PS", "application/postscript"), (b"\xc5\xd0\xd3\xc6", "application/postscript"),
 )  # fmt: skip
 _ZIPPED = (
     (b"mimetypeapplication/epub+zip", "application/epub+zip"),
@@ -127,7 +126,7 @@ def codec_of(label: str) -> str:
 
 
 def _head(data: bytes) -> bytes:
-    return data[:_SAMPLE].removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n\f")
+    return data[:_SAMPLE].removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n\f\x04")
 
 
 def _charset_parameter(content_type: str) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 from claimcheck.text.cleaning import fold, plain_heading
 from deep_research.errors import Unreadable
 from deep_research.readers._decode import decode
-from deep_research.text.page_noise import is_hidden, is_trail
+from deep_research.readers._markdown import is_trail
+from deep_research.text.page_noise import is_hidden
 
 Element = Any  # lxml.etree._Element
 

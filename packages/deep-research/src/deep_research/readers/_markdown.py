@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from claimcheck.lexicon import compile_on_use
 from deep_research.text.document_builder import DocumentBuilder
-from deep_research.text.page_noise import is_trail
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -19,6 +18,7 @@ _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)
 _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _SAID = re.compile(r"^([A-Za-z][\w -]{0,40}?)\s*[:=]\s*(?=\S)(?!\{\{|[\[/]|https?:)(.{1,300}?)\s*$", re.MULTILINE)
 """A field of the front matter with its value in one line."""
+_TRAIL = re.compile(r"\s*[>»›|·•→/«‹←]\s*")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
 _NOTE = re.compile(r"^( {0,3})\[\^[^\]\n]+\]:[ \t]*", re.MULTILINE)
 _DEFINITION = re.compile(r"^(?= {0,3}\[[^\]\n]+\]:[ \t]+\S)", re.MULTILINE)
@@ -121,6 +121,14 @@ class _Blocks:
         else:
             for text in paragraphs:
                 self._builder.paragraph(text)
+
+
+def is_trail(beside: Sequence[str]) -> bool:
+    """Return whether links on one line only lead elsewhere ("Home › Guide › Filters"), by the texts before, between and
+    `beside` them: signs that part them, and at most the name of this page at the end."""
+    before, *between, after = beside
+    parted = all(map(_TRAIL.fullmatch, between)) and (not after.strip() or _TRAIL.match(after))
+    return bool(between and parted and not before.strip())
 
 
 def _leads_elsewhere(tokens: Sequence[Any], *, is_item: bool) -> bool:

@@ -134,11 +134,9 @@ class _Walk:
 
     def _is_known(self, about: os.stat_result) -> bool:
         """Tell whether this file or folder was met before; from now on it was."""
-        identity = (about.st_dev, about.st_ino)
-        if identity in self._seen:
-            return True
-        self._seen.add(identity)
-        return False
+        known = (about.st_dev, about.st_ino) in self._seen
+        self._seen.add((about.st_dev, about.st_ino))
+        return known
 
     def _refusal(self, path: Path, *, generated: bool) -> str:
         """Return why something in a folder is not entered, or ""; `generated` says that a program made the folder."""

@@ -168,8 +168,8 @@ class DocumentsSource:
                     self._keep(by_path[path], answer)
             done += len(group)
             read += sum(answer.document is not None for _, answer in group)
-            last = done == len(files)
-            progress("Documents read" if last else "Reading documents", read if last else done, len(files))
+            told = ("Reading documents", done) if done < len(files) else ("Documents read", read)
+            progress(*told, len(files))
 
     def _until_stopped(self, readings: Iterator[Reading]) -> Iterator[Reading]:
         for reading in readings:

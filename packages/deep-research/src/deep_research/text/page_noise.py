@@ -1,7 +1,7 @@
 """What of a fetched page is not its content: walls and shells, hidden elements, orders to a language model."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from claimcheck.lexicon import any_word, compile_on_use
 from claimcheck.text.sentences import sentences
@@ -72,17 +72,6 @@ def without_menus(text: str) -> str:
             gone.update(run[items[0] : items[-1] + 1])
         run = []
     return "\n".join(line for number, line in enumerate(lines) if number not in gone) if gone else text
-
-
-_TRAIL = re.compile(r"\s*[>»›|·•→/«‹←]\s*")
-
-
-def is_trail(beside: Sequence[str]) -> bool:
-    """Return whether links on one line only lead elsewhere ("Home › Guide › Filters"), by the texts before, between and
-    `beside` them: signs that part them, and at most the name of this page at the end."""
-    before, *between, after = beside
-    parted = all(map(_TRAIL.fullmatch, between)) and (not after.strip() or _TRAIL.match(after))
-    return bool(between and parted and not before.strip())
 
 
 _BARE = re.compile(r"[^\W\d][^.!?:;。！？：；`=(){}\[\]<>|#*]*")
