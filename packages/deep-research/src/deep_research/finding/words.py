@@ -20,7 +20,7 @@ RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&/][^\W{CJK}]+)*[+#]*")
 _CJK_SIGN = re.compile(f"[{CJK}]")
 _HANGUL_SIGN = re.compile(f"[{HANGUL}]")
 _NOUN, _JOINING = (
-    re.compile(rf"[{HAN}]{{2,}}|[ァ-ヺー]{{2,}}"),
+    re.compile(rf"[{HAN}]{{2,}}|[\u30a1-\u30fa\u30fc]{{2,}}"),
     re.compile(f"[{''.join(words('morphology.particle_signs'))}]"),
 )
 _JOINT = re.compile(r"[.'’\-_+#&/]")

@@ -276,8 +276,7 @@ def _gaps(problems: Sequence[Problem]) -> list[Gap]:
         by_reason[why].append(location)
     gaps: list[Gap] = []
     for why, names in by_reason.items():
-        more = len(names) > _NAMED
-        what = f"{len(names)} files: {', '.join(names[:_NAMED])}, …" if more else ", ".join(names)
+        what = f"{len(names)} files: {', '.join(names[:_NAMED])}, …" if len(names) > _NAMED else ", ".join(names)
         gaps.append(Gap(what=what, why=why, source=_ORIGIN))
     return gaps
 
