@@ -19,7 +19,7 @@ from deep_research.data import Report
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import list_runs
 from tests.cli.terminal import COMMAND, DEADLINE, Said, call, shows_no_traceback
-from tests.readers.pdf_files import make_pdf
+from tests.readers.pdf_files import DRAWING, make_pdf
 from tests.runs.running import Ran, engines, run, write_notes
 from tests.runs.soundness import assert_citations_resolve
 
@@ -239,7 +239,7 @@ def test_check_judges_a_claim(docs: str) -> None:
     )
     assert wrong.out.startswith("contradicted")
     assert wrong.code == 2
-    (scan := Path(evidence).with_name("scan.pdf")).write_bytes(make_pdf([[]]))
+    (scan := Path(evidence).with_name("scan.pdf")).write_bytes(make_pdf([[DRAWING]]))
     unread = call("check", "--claim", "x", "--evidence", str(scan))
     assert (unread.code, unread.out) == (2, "")
     assert "scan.pdf: no text in its one page" in unread.err

@@ -4,11 +4,15 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from claimcheck.language import detect
 from deep_research.data import Assignment, Observation, Question, Section, Turn
+from deep_research.finding.finder import foreign_language, rank_places, show_places
 from deep_research.finding.finder_reasoner import FinderReasoner
-from deep_research.ports import Ranker
+from deep_research.finding.places import PartPlaces
+from deep_research.finding.question import read_question
+from deep_research.ports import Library, Ranker
 from deep_research.sources.documents import DocumentsSource
 from deep_research.stores.sqlite_library import SqliteLibrary
 
@@ -52,3 +56,18 @@ async def researched(library: SqliteLibrary, text: str, ranker: Ranker | None = 
 
 def _found(library: SqliteLibrary, queries: list[str]) -> tuple[str, ...]:
     return tuple(hit.passage.id for query in queries for hit in library.search(query, limit=8))
+
+
+class Found(NamedTuple):
+    """What was found for a question; see `Asked.cut` and `foreign_language`."""
+
+    parts: tuple[PartPlaces, ...]
+    cut: int
+    language: str
+
+
+def find(question: str, language: str, library: Library) -> Found:
+    """Return the places where a question may be answered, of all sources."""
+    asked, spoken = read_question(question, language), detect(question, default=language)
+    parts = tuple(show_places(rank_places(part, spoken, library), library) for part in asked.parts)
+    return Found(parts, asked.cut, foreign_language(parts, spoken, library))

@@ -14,7 +14,7 @@ from deep_research.data import Gap
 from deep_research.i18n.catalog import explain, name_subject, phrase
 from deep_research.sources.documents import DocumentsSource
 from deep_research.stores.sqlite_library import SqliteLibrary
-from tests.readers.pdf_files import make_pdf
+from tests.readers.pdf_files import DRAWING, make_pdf
 
 
 def _gaps(folder: Path) -> dict[str, Gap]:
@@ -37,7 +37,11 @@ def _gaps(folder: Path) -> dict[str, Gap]:
         "large.txt": b"x" * 2_000_000,
     }
     if not registry.reads_pictures():
-        files |= {"picture.png": picture.getvalue(), "scans.pdf": make_pdf([[]]), "two.pdf": make_pdf([[], []])}
+        files |= {
+            "picture.png": picture.getvalue(),
+            "scans.pdf": make_pdf([[DRAWING]]),
+            "two.pdf": make_pdf([[DRAWING]] * 2),
+        }
     folder.mkdir()
     for name, content in files.items():
         (folder / name).write_bytes(content)

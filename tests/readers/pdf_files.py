@@ -49,7 +49,13 @@ def make_pdf(
     return _file(objects, trailer)
 
 
+DRAWING = "72 72 200 200 re f"
+"""A line that is a filled square instead."""
+
+
 def _shown(line: str | Text, number: int) -> str:
+    if line == DRAWING:
+        return DRAWING
     text, left, bottom, size = (line, 72.0, 760.0 - 14 * number, 11.0) if isinstance(line, str) else line
     escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
     return f"BT /F1 {size} Tf {left} {bottom} Td ({escaped}) Tj ET"

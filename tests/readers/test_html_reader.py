@@ -154,6 +154,7 @@ def test_code_cannot_end_its_fence():
         "<nav>SECRET</nav>",
         '<div class="cookie-banner" role="dialog">SECRET</div>',
         '<ul class="breadcrumbs"><li>SECRET</li></ul>',
+        "<p><a href='/'>SECRET</a> » <a href='/g'>SECRET</a> » SECRET</p>",
         "<template><p>SECRET</p></template>",
         "<footer>SECRET</footer>",
     ],
@@ -163,6 +164,11 @@ def test_what_is_not_the_text_is_dropped_and_what_follows_it_stays(hidden: str):
     assert "SECRET" not in text
     assert "before" in text
     assert "after" in text
+
+
+def test_links_within_a_text_stay():
+    text = "<p>See <a href='a'>Alpha</a> / <a href='b'>Beta</a>.</p><p><a href='a'>Alpha</a>, <a href='b'>Beta</a></p>"
+    assert body(FILLER + text).endswith("See Alpha / Beta.\n\nAlpha, Beta")
 
 
 def test_characters_that_hide_or_turn_text_are_removed():

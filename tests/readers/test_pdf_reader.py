@@ -4,7 +4,7 @@ from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.readers.pdf import PdfReader
 from deep_research.text.passages import cut_passages
-from tests.readers.pdf_files import Text, make_pdf
+from tests.readers.pdf_files import DRAWING, Text, make_pdf
 
 WIDE = "This line of running text is about as wide as the page allows it to be"
 
@@ -99,7 +99,9 @@ def test_metadata():
     ("data", "why"),
     [
         (make_pdf([["secret"]], encrypted=True), "encrypted"),
-        (make_pdf([[]]), "scanned"),
+        (make_pdf([[DRAWING]]), "no text in its one page: probably scanned"),
+        (make_pdf([[]]), "^no text in it$"),
+        (make_pdf([[" "], []]), "^no text in it$"),
         (b"%PDF-1.4\nnothing", "broken"),
         (b"", "broken"),
     ],
@@ -110,7 +112,7 @@ def test_why_a_pdf_is_unreadable(data: bytes, why: str):
 
 
 def test_pages_without_text_are_warned_of():
-    assert read(["text"], []).warnings == ("1 of 2 pages have no text (images?)",)
+    assert read(["text"], [DRAWING], [], [" "]).warnings == ("1 of 4 pages have no text (images?)",)
 
 
 def test_figures_that_differ_from_page_to_page_make_no_running_lines():

@@ -12,6 +12,11 @@ def read(text: str | bytes, name: str = "notes.md") -> str:
     return PlainReader().read(data, name=name).text
 
 
+def test_what_only_leads_elsewhere_in_markdown_is_left_out():
+    menu = "[Home](/) > [Docs](/d) > Pump\n\n- [Filter](#filter)\n  - [Lid](#lid)\n- [Price](p.md)\n\n[Before](a) | [After](b)\n"
+    assert read(f"# Pump\n\n{menu}\nSee [a](a) | [b](b).\n") == "# Pump\n\n- Price\n\nSee a | b."
+
+
 MARKDOWN = """---
 title: "Attention"
 date: 2017-06-12

@@ -1,4 +1,5 @@
 import asyncio
+import gzip
 import os
 import signal
 import subprocess
@@ -48,8 +49,8 @@ class Progress:
 
     @property
     def read(self) -> int:
-        """How many files were read."""
-        return max((done for what, done, _ in self.reports if what == "Reading documents"), default=0)
+        """How many files were looked into."""
+        return max((total for what, _, total in self.reports if what == "Reading documents"), default=0)
 
 
 async def prepare(library: Library, *paths: Path, **options: object) -> tuple[DocumentsSource, list[Gap], int]:
@@ -125,6 +126,13 @@ async def test_problems_are_gaps_every_time_and_read_once(library: Library, fold
     assert read == 0
 
 
+async def test_what_cannot_be_read_is_not_counted_as_read(library: Library, folder: Path):
+    (folder / "empty.txt").touch()
+    await DocumentsSource([folder], library).prepare(progress := Progress())
+    await asyncio.sleep(0)
+    assert progress.reports[-1] == ("Documents read", 2, 3)
+
+
 async def test_loops_and_second_names_are_followed_once(library: Library, folder: Path):
     (folder / "deep" / "up").symlink_to(folder)
     (folder / "self").symlink_to(folder / "self")
@@ -133,6 +141,9 @@ async def test_loops_and_second_names_are_followed_once(library: Library, folder
     _, gaps, read = await prepare(library, folder, folder / "deep", folder / "volcano.md")
     assert read == 2
     assert {gap.what for gap in gaps} == {"nowhere.md", "self"}
+    assert {source.location for source in library.sources() if source.origin == "documents"} == {
+        *("volcano.md", os.path.join("deep", "glacier.html"))  # not again.md, which comes before
+    }
 
 
 async def test_nothing_in_a_folder_is_passed_over_without_being_named(library: Library, folder: Path):
@@ -145,15 +156,18 @@ async def test_nothing_in_a_folder_is_passed_over_without_being_named(library: L
     (folder / "_sources").mkdir()
     (folder / "_sources" / "volcano.rst.txt").write_text("the same again")
     (folder / "style.css").write_text("p {}")
+    (folder / "print.ps.gz").write_bytes(gzip.compress(b"%!PS-Adobe-3.0\n(A volcano) show\n"))
+    (folder / "guide.texi").write_text("@node Top\nA @emph{volcano}.\n")
+    (folder / "print.ps").write_bytes(b"%!PS-Adobe-3.0\n(A volcano) show\n")
     os.mkfifo(folder / "pipe.txt")
     _, gaps, read = await prepare(library, folder)
-    assert read == 2 + 5  # style.css, and what has no text to be had
+    assert read == 2 + 8  # style.css, and what has no text to be had
     named = {name: gap.why for gap in gaps for name in gap.what.split(", ")}
     told = ("hidden", "list of links", "format", "picture", "drawing", "pipe")
     assert {next(word for word in told if word in why) for why in named.values()} == set(told)
     assert set(named) == {
         *(".git", ".secret.md", "node_modules", "objects.inv", "genindex.html", "_sources", "pipe.txt"),
-        *("song.mp3", "photo.png", "plan.svg", "old.doc"),
+        *("song.mp3", "photo.png", "plan.svg", "old.doc", "print.ps", "print.ps.gz", "guide.texi"),
     }
 
 

@@ -61,7 +61,7 @@ def read_bytes(reader: Reader, data: bytes, *, name: str, rejected: RejectedDocu
     A reader that is none of the registry's works in this process. Raises Unreadable, also for what ended its reader,
     then or earlier (`rejected`), and Stopped.
     """
-    if not _is_registered(reader):
+    if reader.name not in registry.names("readers") or type(reader) is not registry.component("readers", reader.name):
         return read_here(reader, data, name)
     rejected = _REJECTED if rejected is None else rejected
     if why := rejected.reason(data):
@@ -79,7 +79,3 @@ def read_bytes(reader: Reader, data: bytes, *, name: str, rejected: RejectedDocu
     if answer.document is None:
         raise Unreadable(answer.why)
     return answer.document
-
-
-def _is_registered(reader: Reader) -> bool:
-    return reader.name in registry.names("readers") and type(reader) is registry.component("readers", reader.name)

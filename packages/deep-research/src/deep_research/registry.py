@@ -25,6 +25,8 @@ KINDS = ("exporters", "readers", "sources")
 
 _BINARY_FORMATS = ("application/pdf", "application/epub+zip", "application/vnd.openxmlformats-officedocument.")
 """The beginnings of the formats whose files always begin with bytes that prove it."""
+_NOT_READ = (".texi", ".texinfo", ".txi")
+"""Ends of names of texts that are all markup; their printed forms are read."""
 _SHAPING = (
     "claimcheck.language",
     "claimcheck.text.cleaning",
@@ -68,8 +70,8 @@ def reader_for(name: str | PurePath, first_bytes: bytes) -> Reader | None:
     Unmistakable bytes decide first (a `.pdf` may be a web page), then the suffix, then the look of the text.
     """
     signed = signed_media_type(first_bytes)
-    if signed and signed != ZIP:
-        return _by_media_type().get(signed)
+    if (signed and signed != ZIP) or str(name).lower().endswith(_NOT_READ):
+        return _by_media_type().get(signed or "")
     reader = _by_suffix().get(PurePath(str(name).lower()).suffix)
     if reader is not None and not any(media.startswith(_BINARY_FORMATS) for media in reader.media_types):
         return reader

@@ -54,7 +54,7 @@ class Lines(AbstractContextManager["Lines"]):
 
     def __init__(self, *, verbose: bool) -> None:
         self._verbose = verbose
-        self._percent = -1
+        self._told: tuple[str, int] = ("", -1)
 
     def __exit__(self, *_exc: object) -> None:
         """Leave the lines where they are."""
@@ -81,8 +81,8 @@ class Lines(AbstractContextManager["Lines"]):
         if event.kind != "progress":
             return True
         # A line for every tenth is enough.
-        percent = event.done * 10 // event.total if event.total else -1
-        changed, self._percent = percent != self._percent, percent
+        told = event.what, event.done * 10 // event.total if event.total else -1
+        changed, self._told = told != self._told, told
         return changed
 
 

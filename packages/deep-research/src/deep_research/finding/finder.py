@@ -8,15 +8,15 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from claimcheck.language import detect, is_cjk
-from claimcheck.text.tokens import content_terms
+from claimcheck.text.tokens import content_terms, normalise
 from deep_research.data import PassageHit
-from deep_research.finding.places import PartPlaces, Place, QuestionPlaces, Stretch
-from deep_research.finding.question import Part, read_question
+from deep_research.finding.places import PartPlaces, Place, Stretch
+from deep_research.finding.question import Part, asks
 from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.text_units import Texts
-from deep_research.finding.words import COMMON, Word, has_all, is_run, read_words, weigh
+from deep_research.finding.words import COMMON, Word, absent_pieces, has_all, is_run, nouns, read_words, weigh
 from deep_research.ports import Library
 
 CANDIDATES, LOOKED_AT = 60, 40
@@ -69,22 +69,15 @@ class Ranked(NamedTuple):
         return self._replace(places=tuple(self.places[number] for number in order))
 
 
-def find(question: str, language: str, library: Library, sources: Sequence[str] = ()) -> QuestionPlaces:
-    """Return the places where `question` may be answered, of all sources or of `sources` (ids)."""
-    asked = read_question(question, language)
-    spoken = detect(question, default=language)
-    ranked = [rank_places(part, spoken, library, sources) for part in asked.parts]
-    parts = tuple(show_places(one, library, sources) for one in ranked)
-    return QuestionPlaces(parts=parts, cut=asked.cut, language=foreign_language(parts, spoken, library))
-
-
 def rank_places(part: Part, language: str, library: Library, sources: Sequence[str] = ()) -> Ranked:
     """Return the places for one part of a question, best first."""
     hits = _search(part, library, sources)
     words, context = _weighed(part, hits)
     texts = Texts(library)
     ranked = _in_reader_language(_rank(part.text, hits, words, context, texts), language)
-    named = [tuple(_weighed_like(read_words(thing, language), words)) for thing in part.things]
+    worth = {word.whole: word.worth for word in words}
+    read = [read_words(thing, language) for thing in part.things]
+    named = [tuple(word._replace(worth=worth.get(word.whole, word.worth)) for word in own) for own in read]
     rest = [word for word in words if all(word.whole != other.whole for thing in named for other in thing)]
     things = [Thing(own, tuple(_rank(part.text, hits, [*own, *rest], context, texts))) for own in named]
     if things:
@@ -99,13 +92,19 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
     named = [word for word in asked if not is_run(word.text)]  # what is a word of other scripts, nobody knows
     shown = Shown()
     stretches = _stretches(ranked, shown, library)
-    together, missing, closest, complete = _together(named, ranked.places, library, sources)
+    quoted = frozenset(term for one in stretches[:1] for piece in one.pieces for term in content_terms(piece.text))
+    above = frozenset(term for one in stretches[:1] for term in content_terms(f"{one.title}\n{one.where}"))
+    said = [quoted | above, *(one.candidate.terms | one.candidate.above for one in ranked.places)]
+    unparted = [noun for word in asked if is_run(word.text) and not asks(word.text) for noun in nouns(word.text)]
+    together, missing, complete = _together(named, unparted, said, library, sources)
+    closest = tuple(word.text for word in named if word.share(quoted) >= 1.0)
     return PartPlaces(
         text=part.text,
         words=tuple(word.text for word in named),
         missing=missing,
         together=together,
         closest=closest,
+        headed=tuple(word.text for word in named if word.text not in closest and word.share(above) >= 1.0),
         is_complete=complete,
         is_covered=any(has_all(asked, one.candidate.terms | one.candidate.above) for one in ranked.places),
         things=part.things,
@@ -134,11 +133,6 @@ def _search(part: Part, library: Library, sources: Sequence[str]) -> list[Passag
 def _weighed(part: Part, hits: Sequence[PassageHit]) -> tuple[list[Word], list[Word]]:
     said = [frozenset(content_terms(f"{hit.title}\n{hit.passage.heading}\n{hit.passage.text}")) for hit in hits]
     return weigh(part.words, said), weigh(part.context, said)
-
-
-def _weighed_like(words: Sequence[Word], like: Sequence[Word]) -> list[Word]:
-    worth = {word.whole: word.worth for word in like}
-    return [word._replace(worth=worth.get(word.whole, word.worth)) for word in words]
 
 
 def _rank(
@@ -210,29 +204,36 @@ def _location(library: Library, best: Best) -> str:
 
 
 def _together(
-    named: Sequence[Word], ranked: Sequence[Best], library: Library, sources: Sequence[str]
-) -> tuple[bool, tuple[str, ...], tuple[str, ...], bool]:
-    """Return whether one passage has all words, those that none has, those of the best place, and whether all were read."""
-    said = [one.candidate.terms | one.candidate.above for one in ranked]
-    if any(has_all(named, terms) for terms in said):
-        return True, (), (), True
-    left, complete = _SCANNED, True
-    held: set[str] = set()
+    named: Sequence[Word],
+    unparted: Sequence[str],
+    said: Sequence[frozenset[str]],
+    library: Library,
+    sources: Sequence[str],
+) -> tuple[bool, tuple[str, ...], bool]:
+    """Return whether one passage has all words, those that none has, and whether all were read for that.
+
+    `unparted` are words of scripts without spaces: none has what of them shares no two signs with any text.
+    """
+    together = any(has_all(named, terms) for terms in said)
+    absent = {noun[n : n + 2] for noun in unparted for n in range(len(noun) - 1)}.difference(*said)
+    if together and not absent:
+        return True, (), True
+    left, held = _SCANNED, set[str]()
     for source in library.sources() if not sources else filter(None, map(library.source, sources)):
         snapshot = library.snapshot(source.id)
         left -= len(snapshot.text) if snapshot is not None else 0
         if left < 0:
-            complete = False
-            break
-        for passage in library.passages(source.id) if snapshot is not None else ():
+            return together, (), False
+        if snapshot is not None and absent:
+            text = normalise(f"{source.title}\n{snapshot.text}")
+            absent = {pair for pair in absent if pair not in text}
+        for passage in library.passages(source.id) if snapshot is not None and not together else ():
             terms = frozenset(content_terms(f"{source.title}\n{passage.heading}\n{passage.text}"))
             has = [word for word in named if word.share(terms) >= 1.0]
             held.update(word.text for word in has)
-            if len(has) == len(named):
-                return True, (), (), True
-    missing = tuple(word.text for word in named if word.text not in held) if complete else ()
-    first = tuple(word.text for word in named if said and word.share(said[0]) >= 1.0)
-    return False, missing, first, complete
+            together = together or len(has) == len(named)
+    missing = [] if together else [word.text for word in named if word.text not in held]
+    return together, (*missing, *(piece for noun in unparted for piece in absent_pieces(noun, absent))), True
 
 
 def foreign_language(parts: Sequence[PartPlaces], language: str, library: Library) -> str:

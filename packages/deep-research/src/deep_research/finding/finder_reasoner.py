@@ -113,7 +113,10 @@ class FinderReasoner:
         Where what the run has read was looked through before, new searches are made only if no passage has all words.
         """
         made = {action.query for turn in turns for action in turn.actions if action.source != LIBRARY}
-        wanted = [_lines(section.queries or (section.title,)), *(said for turn in turns for said in turn.remarks)]
+        wanted = [
+            "\n".join(map(_query, section.queries or (section.title,))),
+            *(said for turn in turns for said in turn.remarks),
+        ]
         new = [query for query in dict.fromkeys(wanted) if query.strip() and query not in made]
         seen = _seen(turns)
         if new and not made and seen:
@@ -169,10 +172,12 @@ class FinderReasoner:
 
     async def _find(self, section: Section, brief: Brief, library: Library, seen: Sequence[str]) -> list[PartPlaces]:
         """Return the places for each part of a section among the sources of the passages `seen`; none without any."""
-        return [
-            await self._find_part(part, brief.language, library, seen) if seen else _unfound(part)
-            for part in parts_of(section, brief)
-        ]
+        parts = parts_of(section, brief)
+        if not seen:
+            return [
+                PartPlaces(text=part.text, words=tuple(w.text for w in part.words), is_complete=False) for part in parts
+            ]
+        return [await self._find_part(part, brief.language, library, seen) for part in parts]
 
     async def _find_part(self, part: Part, language: str, library: Library, seen: Sequence[str]) -> PartPlaces:
         sources = tuple(dict.fromkeys(key.partition("p")[0] for key in seen))
@@ -223,10 +228,6 @@ def parts_of(section: Section, brief: Brief) -> tuple[Part, ...]:
     return read_question(own, brief.language).parts or (Part(own, ()),)
 
 
-def _unfound(part: Part) -> PartPlaces:
-    return PartPlaces(text=part.text, words=tuple(word.text for word in part.words), is_complete=False)
-
-
 def _seen(turns: Sequence[Turn]) -> list[str]:
     return [key for turn in turns for observation in turn.observations for key in observation.passages]
 
@@ -242,7 +243,3 @@ def _queries(part: Part) -> tuple[str, ...]:
 def _query(text: str) -> str:
     """Return a text as one query on one line."""
     return " ".join(text.split())[:1_000]
-
-
-def _lines(queries: Sequence[str]) -> str:
-    return "\n".join(_query(query) for query in queries)

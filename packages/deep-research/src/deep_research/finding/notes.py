@@ -15,7 +15,7 @@ _MOST_NAMED = 12
 
 def write_notes(part: PartPlaces, language: str, library: Library) -> str:
     """Return the places of one part: what stands nowhere together, the best stretch, then other places."""
-    shown = list(_stretches(part, language, library))
+    shown = list(_stretches(part, language, library, set()))
     if part.places:
         shown += [f"**{phrase('finder_other_places', language)}**", _listed(part.places, language)]
     return "\n\n".join(shown)
@@ -40,9 +40,10 @@ def write_report(
         notes.append(phrase("finder_language", language, language=language_name(foreign)))
     blocks_of = [f"# {title}", "\n".join(f"> {note}" for note in notes)]
     several = len(parts) > 1
+    shown: set[tuple[str, int, int]] = set()
     for part in parts:
         blocks_of += [f"## {part.text}"] if several else []
-        blocks_of += _stretches(part, language, library)
+        blocks_of += _stretches(part, language, library, shown)
     if any(part.places for part in parts):
         blocks_of.append(f"## {phrase('finder_other_places', language)}")
         for part in parts:
@@ -53,11 +54,20 @@ def write_report(
     return "\n\n".join(blocks_of)
 
 
-def _stretches(part: PartPlaces, language: str, library: Library) -> Iterator[str]:
-    """Yield the blocks of the best stretches; before them which words stand nowhere, or nowhere together."""
+def _stretches(part: PartPlaces, language: str, library: Library, shown: set[tuple[str, int, int]]) -> Iterator[str]:
+    """Yield the blocks of the best stretches; before them which words stand nowhere, or nowhere together.
+
+    Of a stretch all of which was `shown` (source, start and end of each slice) only the place is named.
+    """
     if said := _not_together(part, language):
         yield said
     for stretch in part.stretches:
+        slices = {(stretch.source, piece.start, piece.end) for piece in stretch.pieces}
+        if slices <= shown:
+            ids = dict.fromkeys(f"[{key}]" for piece in stretch.pieces for key in piece.passages)
+            yield phrase("finder_above", language, place=f"**{_named(stretch, language)}** {''.join(ids)}")
+            continue
+        shown |= slices
         yield f"**{_named(stretch, language)}**"
         for number, piece in enumerate(stretch.pieces):
             if number:
@@ -70,18 +80,19 @@ def _stretches(part: PartPlaces, language: str, library: Library) -> Iterator[st
 
 
 def _not_together(part: PartPlaces, language: str) -> str:
-    """Return in words that no passage has all words; it is said only of what was looked through whole."""
-    if part.together or not part.is_complete or (len(part.words) < 2 and not part.missing):
+    """Return in words which words no passage has, and that none has all; it is said only of what was looked through whole."""
+    if not part.is_complete:
         return ""
 
     def named(words: Sequence[str]) -> str:
         return phrase("finder_comma", language).join(f"“{word}”" for word in words[:_MOST_NAMED])
 
     said = [phrase("finder_missing", language, words=named(part.missing))] if part.missing else []
-    if len(part.words) > 1:
+    if len(part.words) > 1 and not part.together:
         said.append(phrase("finder_not_together", language, words=named(part.words)))
-    if part.closest and len(part.words) > len(part.closest) > 1:
-        said.append(phrase("finder_closest", language, words=named(part.closest)))
+    if len(part.closest) + len(part.headed) > 1 and not part.together:
+        told = (("finder_closest", part.closest), ("finder_headed", part.headed))
+        said += [phrase(name, language, words=named(words)) for name, words in told if words]
     return phrase("sentence_space", language).join(said)
 
 

@@ -42,10 +42,11 @@ class PartPlaces(Noun):
     """What was found for one part of a question.
 
     `words` are those that were looked for, `missing` those that stand in no text that was read. `together` says
-    whether one passage has them all; where none has, `closest` are those of the best place. `is_complete` says
-    that every text was looked through for that. `is_covered`: one of the places has every word of the part, also of a
-    script whose words nothing parts. `things` are the two or more things that the part compares, `ordering` the titles of
-    documents of which something is not shown because it orders a reading program about.
+    whether one passage has them all; where none has, `closest` are those of the text of the best stretch and
+    `headed` those that only its title or headings have. `is_complete` says that every text was looked through for that.
+    `is_covered`: one of the places has every word of the part, also of a script whose words nothing parts. `things` are
+    the two or more things that the part compares, `ordering` the titles of documents of which something is not shown
+    because it orders a reading program about.
     """
 
     text: str
@@ -53,25 +54,10 @@ class PartPlaces(Noun):
     missing: tuple[str, ...] = ()
     together: bool = True
     closest: tuple[str, ...] = ()
+    headed: tuple[str, ...] = ()
     is_complete: bool = True
     is_covered: bool = False
     things: tuple[str, ...] = ()
     ordering: tuple[str, ...] = ()
     stretches: tuple[Stretch, ...] = ()
     places: tuple[Place, ...] = ()
-
-
-class QuestionPlaces(Noun):
-    """What was found for a question. `cut` is how many of its words were left out because there are too many.
-
-    `language` is that of the documents where it is not the reader's, "" where it is.
-    """
-
-    parts: tuple[PartPlaces, ...]
-    cut: int = 0
-    language: str = ""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was found for any part."""
-        return not any(part.stretches or part.places for part in self.parts)

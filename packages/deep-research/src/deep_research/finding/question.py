@@ -109,7 +109,7 @@ def _named_together(line: str, language: str) -> tuple[str, ...]:
     """Return the names that stand beside each other in a list ("work_mem and maintenance_work_mem")."""
     pieces = re.split(any_word("finding.and_patterns", language), line, flags=re.IGNORECASE)
     for first, second in itertools.pairwise(pieces):
-        names = [*_last_word(first), *_first_word(second)]
+        names = [*first.split()[-1:], *(word.strip("?？,.;:") for word in second.split()[:1])]
         read = [read_words(name, language) for name in names]
         if len(names) == 2 and all(words and _CODED.search(name) for words, name in zip(read, names, strict=True)):
             return tuple(names)
@@ -118,14 +118,6 @@ def _named_together(line: str, language: str) -> tuple[str, ...]:
 
 _CODED = re.compile(r"\w[_.\-/:]\w|\d|[a-z][A-Z]|^--?\w")
 """What a name has that no word of a language has."""
-
-
-def _last_word(text: str) -> list[str]:
-    return text.split()[-1:]
-
-
-def _first_word(text: str) -> list[str]:
-    return [word.strip("?？,.;:") for word in text.split()[:1]]
 
 
 def _stripped(thing: str, language: str) -> str:
@@ -157,16 +149,17 @@ def analyze_question(question: str, language: str) -> QueryAnalysis:
 
 def is_plain_topic(text: str, language: str) -> bool:
     """Return whether a text only names a topic: it has no question mark, and no word that asks for something of it."""
-    return "?" not in text and "？" not in text and not compared(text, language) and not _asks(text)
+    return "?" not in text and "？" not in text and not compared(text, language) and not asks(text)
 
 
 _ASKING = ("list", "deep", "progress", "number", "steps", "asking")
 
 
 def _is_question(piece: str, text: str, language: str) -> bool:
-    return f"{piece}?" in text or f"{piece}？" in text or _asks(piece) or bool(compared(piece, language))
+    return f"{piece}?" in text or f"{piece}？" in text or asks(piece) or bool(compared(piece, language))
 
 
-def _asks(text: str) -> bool:
+def asks(text: str) -> bool:
+    """Return whether a text has a word that asks."""
     kinds = (*(f"finding.{name}" for name in _ASKING), "question.word")
     return re.search("|".join(any_word(f"{kind}_patterns") for kind in kinds), text, re.IGNORECASE) is not None

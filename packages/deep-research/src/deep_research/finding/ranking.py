@@ -113,7 +113,9 @@ def best_unit(
         worth += 0.5 * CONTEXT * coverage(context, whole | above)
         worth += FITS * _fits(section.text, unit, wanted)
         if wanted == "meaning" and number == 0 and unit.kind == "prose":
-            worth += OPENS * coverage(words, _last_heading(candidate))
+            worth += OPENS * coverage(
+                words, _above("", candidate.passage.heading.rsplit(" > ", 1)[-1]) or candidate.above
+            )
         if is_contents_line(section.text[unit.start : unit.end]):
             worth *= LAST
         worth = worth * candidate.kept + candidate.worth
@@ -131,11 +133,6 @@ def _is_about_itself(section: Section, unit: Unit) -> bool:
 def _in_part(part: Span, words: Sequence[Word], above: frozenset[str]) -> float:
     size = part.end - part.start
     return coverage(words, part.terms, above, HEADING_ONLY) * (1.0 if size <= LONG else (LONG / size) ** 0.25)
-
-
-def _last_heading(candidate: Candidate) -> frozenset[str]:
-    last = candidate.passage.heading.rsplit(" > ", 1)[-1]
-    return _above("", last) if last else _above(candidate.title, "")
 
 
 _NUMBER = re.compile(r"\d")

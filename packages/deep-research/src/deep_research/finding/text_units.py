@@ -1,7 +1,7 @@
 """Cut the text around a passage into units that are read whole: paragraphs, lists with their lead, tables, code."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ _LABEL = 90
 _ENDS = re.compile(r"[.!?。！？…;；,，、][\"'”’」』）)\]]*$")
 _LEADS = re.compile(r"[:：]\s*$")
 _RULE = re.compile(r"[\s|:\-]+$")
+_LINE = re.compile(r"[^\n]+")
 _INDENTED = re.compile(r"[ \t]{2,}\S")
 
 
@@ -191,7 +192,9 @@ def _parts(text: str, kind: str, body: Sequence[Block]) -> Iterator[tuple[int, i
         starts = [block.start for block in body if block.kind == "item"]
         yield from zip(starts, [*starts[1:], body[-1].end], strict=True)
     elif kind == "table":
-        yield from ((line.start(), line.end()) for block in body for line in _lines(text, block.start, block.end))
+        yield from (
+            (line.start(), line.end()) for block in body for line in _LINE.finditer(text, block.start, block.end)
+        )
     elif kind == "prose":
         first = body[0]
         found = sentences(text[first.start : first.end])
@@ -199,10 +202,3 @@ def _parts(text: str, kind: str, body: Sequence[Block]) -> Iterator[tuple[int, i
         yield from ((block.start, block.end) for block in body[1:])
     else:
         yield from ((block.start, block.end) for block in body)
-
-
-_LINE: Callable[[str, int, int], Iterator[re.Match[str]]] = re.compile(r"[^\n]+").finditer
-
-
-def _lines(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    return _LINE(text, start, end)

@@ -16,7 +16,7 @@ _SIGNATURES = (
     (b"\xfd7zXZ", "application/x-xz"), (b"7z\xbc\xaf", "application/x-7z-compressed"), (b"Rar!", "application/vnd.rar"),
     (b"\x89PNG", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"), (b"RIFF", "application/x-riff"),
     (b"II*\0", "image/tiff"), (b"MM\0*", "image/tiff"), (b"{\\rtf", "application/rtf"), (b"\xd0\xcf\x11\xe0", "application/x-ole-storage"),
-    (b"SQLite format 3", "application/vnd.sqlite3"), (b"\x7fELF", "application/x-executable"),
+    (b"SQLite format 3", "application/vnd.sqlite3"), (b"\x7fELF", "application/x-executable"), (b"%!PS", "application/postscript"),
 )  # fmt: skip
 _ZIPPED = (
     (b"mimetypeapplication/epub+zip", "application/epub+zip"),
@@ -126,7 +126,7 @@ def codec_of(label: str) -> str:
 
 
 def _head(data: bytes) -> bytes:
-    return data[:_SAMPLE].removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n\f")
+    return data[:_SAMPLE].removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n\f\x04")
 
 
 def _charset_parameter(content_type: str) -> str:

@@ -1,6 +1,7 @@
 """Bytes to text: byte-order mark, then the declared encoding, then UTF-8, then a guess."""
 
 import re
+from contextlib import suppress
 
 from claimcheck.language import KANA
 from claimcheck.lexicon import words
@@ -30,21 +31,14 @@ def decode(data: bytes, *, declared: str = "") -> str:
     if len(data[:_SAMPLE].translate(None, _CONTROLS)) < 0.92 * len(data[:_SAMPLE]):
         raise Unreadable("binary data, not text")
     for encoding in filter(None, ("utf-8", codec_of(declared))):
-        if (text := _strictly(data, encoding)) is not None:
-            return text
+        with suppress(UnicodeDecodeError, LookupError):
+            return data.decode(encoding)
     # A few broken bytes in UTF-8 are likelier than that much valid multi-byte text in any other encoding.
     text = data.decode("utf-8", "replace")
     broken, wide = text.count("\ufffd"), len(data) - len(text)
     if broken * 20 < wide:
         return text
     return data.decode(codec_of(declared) or _guess(data[:_SAMPLE]), "replace")
-
-
-def _strictly(data: bytes, encoding: str) -> str | None:
-    try:
-        return data.decode(encoding)
-    except (UnicodeDecodeError, LookupError):
-        return None
 
 
 def _utf16_without_bom(data: bytes) -> str:

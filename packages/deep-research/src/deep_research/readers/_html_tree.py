@@ -9,6 +9,7 @@ from typing import Any
 from claimcheck.text.cleaning import fold, plain_heading
 from deep_research.errors import Unreadable
 from deep_research.readers._decode import decode
+from deep_research.readers._markdown import is_trail
 from deep_research.text.page_noise import is_hidden
 
 Element = Any  # lxml.etree._Element
@@ -54,7 +55,7 @@ _SECTIONS = frozenset("section sect1 sect2 sect3 sect4 sect5 refsect1 refsect2 c
 _KEEP_ASIDE = frozenset(
     "footnote footnote-list admonition note tip warning caution important sidebar-content topic".split()
 )
-_LISTS = frozenset(("ul", "ol", "dl", "div"))
+_LISTS, _LINES = frozenset(("ul", "ol", "dl", "div")), frozenset(("p", "div", "center"))
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _FEWEST_ENTRIES, _MOSTLY, _LABEL, _NUMBER = 3, 0.8, 30, 8
 """How many links to headings of the page make its contents, what share of a list they must be, and how many characters the
@@ -268,6 +269,8 @@ def _is_furniture(element: Element) -> bool:
     # What is around a dialog is hidden from screen readers too: `prune` keeps it, being most of the page.
     if element.get("aria-hidden") == "true":
         return True
+    if tag in _LINES and len(element) > 1 and all(child.tag == "a" for child in element):
+        return is_trail([element.text or "", *(link.tail or "" for link in element)])
     return _has_furniture_name(element) and not _is_box_in_text(element)
 
 

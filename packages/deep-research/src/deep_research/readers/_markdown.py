@@ -18,6 +18,7 @@ _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)
 _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _SAID = re.compile(r"^([A-Za-z][\w -]{0,40}?)\s*[:=]\s*(?=\S)(?!\{\{|[\[/]|https?:)(.{1,300}?)\s*$", re.MULTILINE)
 """A field of the front matter with its value in one line."""
+_TRAIL = re.compile(r"\s*[>»›|·•→/«‹←]\s*")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
 _NOTE = re.compile(r"^( {0,3})\[\^[^\]\n]+\]:[ \t]*", re.MULTILINE)
 _DEFINITION = re.compile(r"^(?= {0,3}\[[^\]\n]+\]:[ \t]+\S)", re.MULTILINE)
@@ -111,6 +112,8 @@ class _Blocks:
         elif self._heading:
             self._builder.heading(self._heading, " ".join(paragraphs))
             self._heading = 0
+        elif _leads_elsewhere(token.children or (), is_item=any(self._markers[-1:])):
+            return
         elif self._markers and self._markers[-1]:
             text = _TASK.sub("", "\n".join(paragraphs))
             self._builder.item(text, depth=len(self._markers) - 1, marker=self._markers[-1])
@@ -118,6 +121,28 @@ class _Blocks:
         else:
             for text in paragraphs:
                 self._builder.paragraph(text)
+
+
+def is_trail(beside: Sequence[str]) -> bool:
+    """Return whether links on one line only lead elsewhere ("Home › Guide › Filters"), by the texts before, between and
+    `beside` them: signs that part them, and at most the name of this page at the end."""
+    before, *between, after = beside
+    parted = all(map(_TRAIL.fullmatch, between)) and (not after.strip() or _TRAIL.match(after))
+    return bool(between and parted and not before.strip())
+
+
+def _leads_elsewhere(tokens: Sequence[Any], *, is_item: bool) -> bool:
+    """Return whether an item is nothing but a link to a heading of the same file, its contents, or a paragraph a trail of links."""
+    beside, is_inside = [""], False
+    for token in tokens:
+        if token.type in ("link_open", "link_close"):
+            is_inside = token.type == "link_open"
+            beside += [""] * is_inside
+        elif not is_inside:
+            beside[-1] += token.content
+    if is_item:
+        return beside == ["", ""] and str(tokens[0].attrs["href"]).startswith("#")
+    return len(beside) > 2 and is_trail(beside)
 
 
 def _lines(tokens: Sequence[Any]) -> Iterator[str]:

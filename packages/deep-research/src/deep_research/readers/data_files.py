@@ -28,38 +28,35 @@ _MAX_DEPTH = 6
 _MAX_FIELDS = 400
 
 
-def write_rows(rows: Iterable[Sequence[str]], builder: DocumentBuilder, *, what: str = "the table") -> int:
-    """Write rows, the first being the header if it looks like one; return how many rows were written.
+def write_rows(rows: Iterable[Sequence[str]], builder: DocumentBuilder, *, what: str = "the table") -> None:
+    """Write rows, the first being the header if it looks like one.
 
     A row of a large table becomes `- Country: France; Capital: Paris`, which says what it means wherever
     the text is cut. Rows beyond `MAX_ROWS` are left out, with a warning.
     """
     source = (row for row in rows if any(cell.strip() for cell in row))
     first = list(islice(source, _LOOK_AHEAD))
-    if not first:
-        return 0
     header = _header(first)
     if len(first) < _LOOK_AHEAD and sum(len(cell) + 3 for row in first for cell in row) <= _ONE_PASSAGE:
         builder.table(first, header=bool(header))
-        return len(first)
-    written = 0
-    for row in _capped(chain(first[1 if header else 0 :], source), builder, what):
-        builder.item(_named_line(row, header))
-        written += 1
-    return written
-
-
-def _capped(rows: Iterable[Sequence[str]], builder: DocumentBuilder, what: str) -> Iterator[Sequence[str]]:
-    for number, row in enumerate(rows):
+        return
+    for number, row in enumerate(chain(first[1 if header else 0 :], source)):
         if number >= MAX_ROWS:
             builder.warn(f"only the first {MAX_ROWS} rows of {what} were read")
-            return
-        yield row
+            break
+        builder.item(_named_line(row, header))
+
+
+def write_sheet(name: str, rows: Iterator[Sequence[str]], builder: DocumentBuilder) -> None:
+    """Write a sheet under its name; nothing of one without rows."""
+    if (first := next(rows, None)) is not None:
+        builder.heading(2, name)
+        write_rows(chain([first], rows), builder, what=f"sheet {name!r}")
 
 
 def _header(rows: Sequence[Sequence[str]]) -> list[str]:
     """The column names, or nothing where the first row is data: it has numbers, holes or names twice."""
-    names = [fold(cell) for cell in rows[0]]
+    names = [fold(cell) for row in rows[:1] for cell in row]
     while names and not names[-1]:
         names.pop()
     usable = len(rows) > 1 and names and all(names) and len(set(names)) == len(names)

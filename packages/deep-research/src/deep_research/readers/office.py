@@ -13,7 +13,7 @@ from claimcheck.lexicon import any_word
 from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.readers.compressed import open_zip
-from deep_research.readers.data_files import write_rows
+from deep_research.readers.data_files import write_sheet
 from deep_research.text.document_builder import MAX_COLUMNS, DocumentBuilder
 
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -44,23 +44,19 @@ class DocxReader:
             builder = DocumentBuilder()
             for block in file.iter_inner_content():
                 _write_table(block, builder) if hasattr(block, "rows") else _write_paragraph(block, builder)
-            about = file.core_properties
-            published = _date_of(about, docx.Document)
+            about = _about(file, docx.Document)
         except Exception as error:  # python-docx passes on whatever XML, ZIP or lookup failed
             raise Unreadable("the DOCX file is broken") from error
-        return builder.document(
-            name=name,
-            title=about.title or "",
-            media_type=_DOCX,
-            published=published,
-            authors=(about.author or "").split(";"),
-        )
+        return builder.document(name=name, media_type=_DOCX, **about)
 
 
-def _date_of(about: Any, make_empty: Callable[[], Any]) -> str | None:
-    """Return the ISO date of a file; the one of the template, which a program left in it, is none."""
+def _about(file: Any, make_empty: Callable[[], Any]) -> dict[str, Any]:
+    """Return title, authors and ISO date of a file; what the template has, which a program left in it, is none."""
+    about = file.core_properties
+    title = "" if about.title == "PowerPoint Presentation" else about.title or ""
     date = about.modified or about.created
-    return date.date().isoformat() if date and date != make_empty().core_properties.modified else None
+    published = date.date().isoformat() if date and date != make_empty().core_properties.modified else None
+    return {"title": title, "authors": (about.author or "").split(";"), "published": published}
 
 
 def _write_paragraph(paragraph: Any, builder: DocumentBuilder) -> None:
@@ -130,18 +126,10 @@ class PptxReader:
             for number, slide in enumerate(file.slides, start=1):
                 builder.page(number)
                 _write_slide(slide, number, builder)
-            about = file.core_properties
-            published = _date_of(about, pptx.Presentation)
+            about = _about(file, pptx.Presentation)
         except Exception as error:  # python-pptx passes on whatever XML, ZIP or lookup failed
             raise Unreadable("the PPTX file is broken") from error
-        title = "" if about.title == "PowerPoint Presentation" else about.title
-        return builder.document(
-            name=name,
-            title=title or "",
-            media_type=_PPTX,
-            published=published,
-            authors=(about.author or "").split(";"),
-        )
+        return builder.document(name=name, media_type=_PPTX, **about)
 
 
 def _write_slide(slide: Any, number: int, builder: DocumentBuilder) -> None:
@@ -213,17 +201,7 @@ class XlsxReader:
 def _write_sheet(sheet: Any, builder: DocumentBuilder) -> None:
     # The size that the file states may be wrong, and read-only mode believes it.
     sheet.reset_dimensions()
-    rows = _rows(sheet, builder)
-    first = next(rows, None)
-    if first is None:
-        return
-    builder.heading(2, sheet.title)
-
-    def all_rows() -> Iterator[list[str]]:
-        yield first
-        yield from rows
-
-    write_rows(all_rows(), builder, what=f"sheet {sheet.title!r}")
+    write_sheet(sheet.title, _rows(sheet, builder), builder)
 
 
 def _rows(sheet: Any, builder: DocumentBuilder) -> Iterator[list[str]]:

@@ -3,14 +3,13 @@
 import zipfile
 import zlib
 from collections.abc import Iterator
-from itertools import chain
 
 from claimcheck.text.cleaning import fold
 from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.readers._html_tree import Element, parse_xml, text_of
 from deep_research.readers.compressed import open_zip
-from deep_research.readers.data_files import write_rows
+from deep_research.readers.data_files import write_sheet
 from deep_research.text.document_builder import MAX_COLUMNS, DocumentBuilder
 
 _KINDS = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
@@ -79,7 +78,8 @@ def _write(element: Element, builder: DocumentBuilder, depth: int = -1) -> None:
             for inside in child.iter("note-body", "text-box"):
                 _write(inside, builder)
         elif tag == "table":
-            _write_table(child, builder, is_sheet=element.tag == "spreadsheet")
+            name, is_sheet = _attribute(child, "name"), element.tag == "spreadsheet"
+            write_sheet(name, _rows(child), builder) if is_sheet else builder.table(_rows(child))
         elif tag == "page":
             pages += 1
             builder.page(pages)
@@ -95,18 +95,6 @@ def _write_slide(page: Element, number: int, builder: DocumentBuilder) -> None:
     for frame in titles:
         frame.getparent().remove(frame)
     _write(page, builder)
-
-
-def _write_table(table: Element, builder: DocumentBuilder, *, is_sheet: bool) -> None:
-    rows = _rows(table)
-    first = next(rows, None)
-    if first is None:
-        return
-    if is_sheet:
-        builder.heading(2, name := _attribute(table, "name"))
-        write_rows(chain([first], rows), builder, what=f"sheet {name!r}")
-    else:
-        builder.table(chain([first], rows))
 
 
 def _rows(table: Element) -> Iterator[list[str]]:

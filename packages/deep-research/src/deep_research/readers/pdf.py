@@ -224,6 +224,7 @@ _NO_TITLE = re.compile(r"^(?:untitled|microsoft |powerpoint |slide 1$)|\.(?:dvi|
 _MAX_ENTRIES, _FEWEST_ENTRIES, _MOST_ON_PAGE = 20_000, 3, 200
 _MOST_LINES, _NUMBERING = 3, 12  # of a heading: lines, and letters before what its entry says
 _NO_LETTER = re.compile(r"[\W_]+")
+_TEXT_OBJECT = 1  # FPDF_PAGEOBJ_TEXT, which on a page without a line is white space
 _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD, https://pdfium.googlesource.com/pdfium/+/refs/heads/main/public/fpdfview.h
 
 
@@ -259,16 +260,22 @@ def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = N
                 builder.warn(f"only the first {_MAX_PAGES} of {len(pdf)} pages were read")
             if see is not None:
                 pages = [lines or see(pdf[number]) for number, lines in enumerate(pages)]
+            unread = sum(not lines and _shows_something(pdf[number]) for number, lines in enumerate(pages))
             if not any(pages):
                 count = f"{len(pdf)} pages" if len(pdf) > 1 else "one page"
-                raise Unreadable(f"{NO_TEXT} in its {count}: probably scanned images; {_INSTALL}")
-            if empty := sum(not lines for lines in pages):
-                builder.warn(f"{empty} of {len(pdf)} pages have {NO_TEXT} (images?)")
+                why = f"its {count}: probably scanned images; {_INSTALL}" if unread else "it"
+                raise Unreadable(f"{NO_TEXT} in {why}")
+            if unread:
+                builder.warn(f"{unread} of {len(pdf)} pages have {NO_TEXT} (images?)")
             write_pages(pages, builder, _outline(pdf))
             about = pdf.get_metadata_dict(skip_empty=True)
         finally:
             pdf.close()
     return _document(builder, about, name)
+
+
+def _shows_something(page: Any) -> bool:
+    return any(shown.type != _TEXT_OBJECT for shown in page.get_objects(max_depth=1))
 
 
 def _open(data: bytes) -> Any:

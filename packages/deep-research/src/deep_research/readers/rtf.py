@@ -48,17 +48,17 @@ class RtfReader:
             writer.take(word, told)
         writer.take("end", "")
         date = _DATE.search(text)
-        said = {field: fold(found[1]) for field in ("title", "author") if (found := _said(field, text))}
+        said = {
+            field: fold(found[1])
+            for field in ("title", "author")
+            if (found := re.search(rf"\{{\\{field} ([^\\{{}}]*)\}}", text))
+        }
         return writer.builder.document(
             title=said.get("title") or name.rsplit(".", 1)[0],
             media_type=self.media_types[0],
             published="{}-{:0>2}-{:0>2}".format(*date.groups()) if date else None,
             authors=[said.get("author", "")],
         )
-
-
-def _said(field: str, text: str) -> re.Match[str] | None:
-    return re.search(rf"\{{\\{field} ([^\\{{}}]*)\}}", text)
 
 
 def _events(text: str) -> Iterator[tuple[str, str]]:

@@ -61,7 +61,9 @@ def walk(paths: Sequence[Path]) -> Iterator[File | Problem]:
     walked = _Walk([path.resolve() for path in named])
     for path in named:
         whole = path.resolve()
-        yield from walked.folder(whole) if whole.is_dir() else walked.file(whole, path.name)
+        yield from walked.folder(whole, whole) if whole.is_dir() else walked.file(whole, whole.name)
+    for path, root in walked.links:  # which grow on the way; last, because what a link leads to has a name itself
+        yield from walked.folder(path, root) if path.is_dir() else walked.file(path, _shown(path, root))
 
 
 def _is_of_system(path: Path) -> bool:
@@ -88,12 +90,13 @@ class _Walk:
     """A way through the named files and folders that meets nothing twice."""
 
     def __init__(self, named: Sequence[Path]) -> None:
+        self.links: list[tuple[Path, Path]] = []
         self._named = named
         self._seen: set[tuple[int, int]] = set()
 
-    def folder(self, root: Path) -> Iterator[File | Problem]:
-        """Yield what is below `root`, which is no link."""
-        pending = [root]
+    def folder(self, start: Path, root: Path) -> Iterator[File | Problem]:
+        """Yield what is below `start`, in the named folder `root`; links are kept in `links`."""
+        pending = [start]
         while pending:
             folder = pending.pop()
             try:
@@ -109,6 +112,8 @@ class _Walk:
                 path = folder / name
                 if why := self._refusal(path, generated=generated):
                     yield Problem(_shown(path, root), why)
+                elif path.is_symlink():
+                    self.links.append((path, root))
                 elif path.is_dir():
                     folders.append(path)
                 else:
@@ -129,11 +134,9 @@ class _Walk:
 
     def _is_known(self, about: os.stat_result) -> bool:
         """Tell whether this file or folder was met before; from now on it was."""
-        identity = (about.st_dev, about.st_ino)
-        if identity in self._seen:
-            return True
-        self._seen.add(identity)
-        return False
+        known = (about.st_dev, about.st_ino) in self._seen
+        self._seen.add((about.st_dev, about.st_ino))
+        return known
 
     def _refusal(self, path: Path, *, generated: bool) -> str:
         """Return why something in a folder is not entered, or ""; `generated` says that a program made the folder."""

@@ -28,7 +28,7 @@ def result_sections(results: Record) -> Iterator[tuple[str, str]]:
 
 
 def _outcome(outcome: Record) -> str:
-    groups = _names(outcome.records("groups"))
+    groups = {group.text("id"): group.text("title") or group.text("id") for group in outcome.records("groups")}
     sizes = {
         count.text("groupId"): count.text("value")
         for denominator in outcome.records("denoms")[:1]
@@ -87,10 +87,6 @@ def _harms(module: Record) -> Iterator[str]:
                 counts.append(f"{name} {affected} of {at_risk}")
         if counts:
             yield f"- {group.text('title') or group.text('id')}: {', '.join(counts)}"
-
-
-def _names(groups: list[Record]) -> dict[str, str]:
-    return {group.text("id"): group.text("title") or group.text("id") for group in groups}
 
 
 class ClinicalTrialsOptions(DatedOptions):

@@ -160,14 +160,16 @@ class DocumentsSource:
         if not files:
             return
         by_path = {str(file.path): file for file in files}
-        done = 0
+        done = read = 0
         progress("Reading documents", done, len(files))
         for group in _by_weight(self._until_stopped(read_in_child(by_path, self._max_bytes))):
             with self._library.batch():
                 for path, answer in group:
                     self._keep(by_path[path], answer)
             done += len(group)
-            progress("Reading documents", done, len(files))
+            read += sum(answer.document is not None for _, answer in group)
+            told = ("Reading documents", done) if done < len(files) else ("Documents read", read)
+            progress(*told, len(files))
 
     def _until_stopped(self, readings: Iterator[Reading]) -> Iterator[Reading]:
         for reading in readings:
@@ -274,8 +276,7 @@ def _gaps(problems: Sequence[Problem]) -> list[Gap]:
         by_reason[why].append(location)
     gaps: list[Gap] = []
     for why, names in by_reason.items():
-        more = len(names) > _NAMED
-        what = f"{len(names)} files: {', '.join(names[:_NAMED])}, …" if more else ", ".join(names)
+        what = f"{len(names)} files: {', '.join(names[:_NAMED])}, …" if len(names) > _NAMED else ", ".join(names)
         gaps.append(Gap(what=what, why=why, source=_ORIGIN))
     return gaps
 
