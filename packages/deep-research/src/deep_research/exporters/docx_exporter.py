@@ -3,7 +3,8 @@
 import io
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from xml.sax.saxutils import quoteattr
 
 from deep_research.data import ExportInput
 from deep_research.exporters.reference_formats import web_address
@@ -31,9 +32,6 @@ from deep_research.report.blocks import (
 )
 from deep_research.report.document import read_document
 
-if TYPE_CHECKING:
-    from deep_research.exporters._footnotes import Footnotes
-
 _EAST_ASIAN = {"zh": ("Microsoft YaHei", "zh-CN"), "ja": ("Yu Gothic", "ja-JP"), "ko": ("Malgun Gothic", "ko-KR")}
 _LATIN, _MONO = "Calibri", "Consolas"
 _QUOTED_CHARS = 220
@@ -60,18 +58,15 @@ class _Writer:
     def __init__(self, given: ExportInput) -> None:
         import docx  # noqa: PLC0415 - heavy
 
+        from deep_research.exporters._footnotes import Footnotes  # noqa: PLC0415 - needs python-docx
+
         self._given, self._report = given, given.report
         self._document: Document = read_document(given)
         self._references = {reference.number: reference for reference in given.report.references}
         self._file: Any = docx.Document()
         self._style_fonts()
-        self._footnotes: Footnotes = self._make_footnotes()
+        self._footnotes = Footnotes(self._file)
         self._noted: set[tuple[int, tuple[str, ...]]] = set()
-
-    def _make_footnotes(self) -> "Footnotes":
-        from deep_research.exporters._footnotes import Footnotes  # noqa: PLC0415 - needs python-docx
-
-        return Footnotes(self._file)
 
     def write(self) -> bytes:
         """Return the file."""
@@ -86,8 +81,8 @@ class _Writer:
 
     def _style_fonts(self) -> None:
         """Give all styles fonts for Latin and for Chinese, Japanese or Korean, and the document its language."""
-        from docx.oxml import OxmlElement  # noqa: PLC0415
-        from docx.oxml.ns import qn  # noqa: PLC0415
+        from docx.oxml import parse_xml  # noqa: PLC0415
+        from docx.oxml.ns import nsdecls, qn  # noqa: PLC0415
         from docx.shared import Pt, RGBColor  # noqa: PLC0415
 
         family, locale = _EAST_ASIAN.get(self._report.language, ("Microsoft YaHei", "zh-CN"))
@@ -103,14 +98,14 @@ class _Writer:
         styles["Normal"].font.size = Pt(10.5)
         styles["Normal"].paragraph_format.space_after = Pt(6)
         styles["Title"].font.size = Pt(22)
-        language = OxmlElement("w:lang")
-        language.set(qn("w:val"), "en-US" if self._report.language in _EAST_ASIAN else self._report.language)
-        language.set(qn("w:eastAsia"), locale)
-        properties = styles["Normal"].element.get_or_add_rPr()
-        properties.append(language)
+        latin = "en-US" if self._report.language in _EAST_ASIAN else self._report.language
+        language = f'<w:lang {nsdecls("w")} w:val={quoteattr(latin)} w:eastAsia="{locale}"/>'
+        styles["Normal"].element.get_or_add_rPr().append(parse_xml(language))
 
     def _describe(self) -> None:
         """Fill in the document's properties, and lay out its pages."""
+        from docx.oxml import parse_xml  # noqa: PLC0415
+        from docx.oxml.ns import nsdecls  # noqa: PLC0415
         from docx.shared import Mm  # noqa: PLC0415
 
         report, properties = self._report, self._file.core_properties
@@ -126,17 +121,9 @@ class _Writer:
         page.top_margin = page.bottom_margin = Mm(_MARGIN)
         footer = self._file.sections[0].footer.paragraphs[0]
         footer.alignment = 2
-        self._field(footer, "PAGE")
+        footer._p.append(parse_xml(f'<w:fldSimple {nsdecls("w")} w:instr="PAGE"/>'))
         footer.add_run(" / ")
-        self._field(footer, "NUMPAGES")
-
-    def _field(self, paragraph: Any, name: str) -> None:
-        from docx.oxml import OxmlElement  # noqa: PLC0415
-        from docx.oxml.ns import qn  # noqa: PLC0415
-
-        field = OxmlElement("w:fldSimple")
-        field.set(qn("w:instr"), name)
-        paragraph._p.append(field)
+        footer._p.append(parse_xml(f'<w:fldSimple {nsdecls("w")} w:instr="NUMPAGES"/>'))
 
     def _head(self) -> None:
         document = self._document

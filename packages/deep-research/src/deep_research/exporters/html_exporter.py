@@ -145,7 +145,8 @@ class _Page:
         """Return a chart as a table with a drawn bar in each row, so that it can be read aloud too."""
         rows = "".join(
             f'<tr><th scope="row">{escape(bar.label)}</th>'
-            f"<td>{_drawn(bar.share)}</td><td>{self._inlines(bar.value)}</td></tr>"
+            '<td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+            f'<rect width="{round(bar.share * 100, 1)}" height="8"/></svg></td><td>{self._inlines(bar.value)}</td></tr>'
             for bar in block.bars
         )
         title = f"<figcaption>{escape(block.title)}</figcaption>" if block.title else ""
@@ -257,15 +258,9 @@ class _Page:
         )
 
     def _statement(self, claim: Claim) -> str:
-        sources = {self._report.passages[key].source for key in claim.passages if key in self._report.passages}
-        cites = (
-            self._cite(Cite(number, passages_of(self._report, number, claim)))
-            for number, reference in self._references.items()
-            if reference.source in sources
-        )
         return (
             f'<tr data-verdict="{claim.verdict.kind}"><td>{escape(claim.text)}</td>'
-            f"<td>{self._badge(claim)} {self._why(claim)}</td><td>{''.join(cites)}</td></tr>"
+            f"<td>{self._badge(claim)} {self._why(claim)}</td><td>{self._cites_of(claim.passages)}</td></tr>"
         )
 
     def _verification(self) -> str:
@@ -314,9 +309,3 @@ class _Page:
                 shown += escape(text[at : found.start()].rstrip(" ")) + made
                 at = found.end()
         return shown + escape(text[at:])
-
-
-def _drawn(share: float) -> str:
-    """Return a bar that is so long, of 1."""
-    width = round(share * 100, 1)
-    return f'<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="{width}" height="8"/></svg>'

@@ -6,7 +6,7 @@ and what stands behind the text.
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, cast
@@ -26,7 +26,6 @@ from deep_research.data import (
     Gap,
     Ledger,
     Part,
-    Passage,
     QueryAnalysis,
     Question,
     ReasonerInfo,
@@ -41,6 +40,7 @@ from deep_research.data import (
     Verification,
     Workflow,
 )
+from deep_research.data.noun import copy_fields
 from deep_research.errors import WorkTooLarge
 from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, phrase
 from deep_research.ports import Library
@@ -176,15 +176,16 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> Rep
     ]
     used = [key for c in placed for key in c.passages]
     used += [key for one in (*done.verification.problems, *done.disagreements) for key in one.passages]
-    passages = {key: _passage(p) for key in dict.fromkeys(used) if (p := library.passage(key)) is not None}
+    known = {key: passage for key in dict.fromkeys(used) if (passage := library.passage(key)) is not None}
+    passages = {key: copy_fields(ReportPassage, passage) for key, passage in known.items()}
     shown = dict.fromkeys([*(p.source for p in passages.values()), *(s for one in done.sections for s in one.sources)])
-    return Report(
-        run_id=about.run_id,
+    return copy_fields(
+        Report,
+        about,
         question=done.original,
         language=language,
         query_type=done.analysis.query_type,
         output_format=done.analysis.output_format,
-        workflow=about.workflow,
         title=title,
         report="\n\n".join(blocks) + "\n",
         sections=tuple(map(_section, done.sections)),
@@ -194,9 +195,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> Rep
         passages=passages,
         gaps=gaps,
         assumptions=done.decision.assumptions,
-        ledger=about.ledger,
-        reasoner=about.reasoner,
-        parts=_parts(done),
+        parts=tuple(copy_fields(Part, part) for part in done.verification.parts),
         reviews=done.reviews,
         problems=done.verification.problems,
         edits=done.edits,
@@ -220,15 +219,8 @@ def _insertions(text: str, claims: Sequence[Claim], doubted: Collection[str], li
 
 
 def _section(done: Section) -> ReportSection:
-    return ReportSection(
-        title=done.title,
-        description=done.description,
-        status=done.status,
-        notes=make_inert(done.content),
-        key_findings=tuple(map(make_inert, done.key_findings)),
-        sources=done.sources,
-        searched=done.searched,
-    )
+    findings = tuple(map(make_inert, done.key_findings))
+    return copy_fields(ReportSection, done, notes=make_inert(done.content), key_findings=findings)
 
 
 def _titled(done: Finished) -> tuple[str, str, list[Claim]]:
@@ -294,16 +286,9 @@ class _References:
         return tuple(self._entry(number, source) for number, source in rows if source is not None)
 
     def _entry(self, number: int, source: Source) -> Reference:
-        return Reference(
-            number=number,
-            source=source.id,
-            title=source.title,
-            url=source.url,
-            location=source.location,
-            published=source.published,
-            passages=tuple(self._passages.get(source.id, ())),
-            quote=self._quote(source.id),
-        )
+        passages = tuple(self._passages.get(source.id, ()))
+        quote = self._quote(source.id)
+        return copy_fields(Reference, source, number=number, source=source.id, passages=passages, quote=quote)
 
     def _quote(self, source: str) -> str:
         """Return the sentence of the source that shares most words with the statement that cites it first, or the question."""
@@ -419,32 +404,10 @@ def _method_note(
     return f"## {phrase('checked', language)}\n\n" + join_sentences(lines, language)
 
 
-def _parts(done: Finished) -> tuple[Part, ...]:
-    """Return the parts of the question as the verifier found them answered."""
-    return tuple(Part(text=p.text, answered=p.answered, where=p.where) for p in done.verification.parts)
-
-
-def _passage(found: Passage) -> ReportPassage:
-    return ReportPassage(
-        source=found.source, text=found.text, start=found.start, end=found.end, page=found.page, heading=found.heading
-    )
-
-
 def _source(library: Library, key: str) -> ReportSource | None:
     source, snapshot = library.source(key), library.snapshot(key)
     if source is None or snapshot is None:
         return None
-    return ReportSource(
-        title=source.title,
-        url=source.url,
-        origin=source.origin,
-        published=source.published,
-        retrieved_at=snapshot.retrieved_at,
-        sha256=snapshot.sha256,
-        media_type=snapshot.media_type,
+    return copy_fields(
+        ReportSource, snapshot, title=source.title, url=source.url, origin=source.origin, published=source.published
     )
-
-
-def open_reviews(reviews: Iterable[ReportReview]) -> list[ReportReview]:
-    """Return the reviews that found a section insufficient, with what it lacks."""
-    return [review for review in reviews if review.status != "sufficient" and review.missing]
