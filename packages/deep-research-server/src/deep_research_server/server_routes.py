@@ -18,7 +18,7 @@ from deep_research_server.api_models import (
     SessionInput,
     UploadLimits,
 )
-from deep_research_server.http_context import Context, Owner, problems
+from deep_research_server.http_context import Context, Home, Owner, problems
 from deep_research_server.request_bodies import Refusal
 from deep_research_server.request_guard import COOKIE
 from deep_research_server.uploads import UploadedDocuments, UploadLimit
@@ -65,22 +65,22 @@ def offered_choices(limit: UploadLimit, owner: str) -> Options:
 
 
 @router.post("/documents", status_code=201, responses=problems(429))
-async def upload_document(context: Context, owner: Owner, file: Annotated[UploadFile, File()]) -> DocumentView:
+async def upload_document(context: Context, home: Home, file: Annotated[UploadFile, File()]) -> DocumentView:
     """Upload a document that runs can read (form field `file`)."""
-    return await UploadedDocuments(context.service.home_of(owner), context.uploads).add(file)
+    return await UploadedDocuments(home, context.uploads).add(file)
 
 
 @router.get("/documents", responses=problems())
-async def list_documents(context: Context, owner: Owner) -> DocumentPage:
+async def list_documents(context: Context, home: Home) -> DocumentPage:
     """List the uploaded documents, newest first."""
-    documents = UploadedDocuments(context.service.home_of(owner), context.uploads)
+    documents = UploadedDocuments(home, context.uploads)
     return DocumentPage(documents=await asyncio.to_thread(documents.all))
 
 
 @router.delete("/documents/{document}", status_code=204, responses=problems(404))
-async def delete_document(context: Context, owner: Owner, document: _DocumentId) -> None:
+async def delete_document(context: Context, home: Home, document: _DocumentId) -> None:
     """Delete an uploaded document; runs that have read it keep what they read."""
-    await asyncio.to_thread(UploadedDocuments(context.service.home_of(owner), context.uploads).delete, document)
+    await asyncio.to_thread(UploadedDocuments(home, context.uploads).delete, document)
 
 
 @router.post("/session", status_code=204, responses=problems())
@@ -89,7 +89,7 @@ async def open_session(given: SessionInput, request: Request, context: Context, 
     if context.tokens is None:
         return
     if context.tokens.owner_of(given.token) is None:
-        raise Refusal(401, "Unauthorized", "The token is not known.")
+        raise Refusal(401, "The token is not known.")
     safe = request.url.scheme == "https"
     response.set_cookie(COOKIE, given.token, httponly=True, samesite="strict", secure=safe, max_age=30 * 86_400)
 

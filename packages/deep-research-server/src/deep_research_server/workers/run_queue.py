@@ -28,9 +28,9 @@ from deep_research.runs.follow_up_run import ask_follow_up, unfinished
 from deep_research.runs.research_run import resume_run
 from deep_research.safe_text import safe_noun
 from deep_research.settings import database_url
-from deep_research.state_files import OWNERS
 from deep_research.stores.open_stores import QueueState
 from deep_research.stores.run_store import RunRecord, RunStore
+from deep_research_server.access_tokens import owner_home
 from deep_research_server.postgres.postgres_database import Database, close_databases, database_at
 from deep_research_server.postgres.postgres_runs import PostgresRuns
 from deep_research_server.workers.worker_metrics import WorkerMetrics
@@ -204,14 +204,15 @@ async def work(
 
     Then no more runs are begun; those that go on get some seconds, and are taken up by other workers after that.
     """
-    database, metrics = await asyncio.to_thread(_database), WorkerMetrics(metrics_port)
+    database = await asyncio.to_thread(_database)
+    metrics = WorkerMetrics(metrics_port) if metrics_port is not None else None
     app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=database.url))
 
     @app.task(name=_TASK, queue="runs", retry=_Retry(), pass_context=True)
     async def carry_out(  # the names are those of the job in the database
         context: JobContext, run_id: str, owner: str, *, may_ask: bool = False, answer: str = "", asked: str = ""
     ) -> None:
-        own = home / OWNERS / owner if owner else home
+        own = owner_home(home, owner)
         store = PostgresRuns(database.url, owner, own).store(run_id)
         environment = RunEnvironment(own, answer=_reply(answer, asked) if may_ask else None)
         done = _DONE - {"waiting"} if asked else _DONE
@@ -296,12 +297,13 @@ async def _answer(store: RunStore, left: FollowUp, environment: RunEnvironment) 
 
 
 async def _carry_out(
-    run_id: str, work: Coroutine[Any, Any, Report | None], metrics: WorkerMetrics, context: JobContext
+    run_id: str, work: Coroutine[Any, Any, Report | None], metrics: WorkerMetrics | None, context: JobContext
 ) -> None:
     """Do the work at a run. Raises what `_Retry` decides about, and JobAborted where the user stopped it."""
     status, report = "failed", None
     _log.info("The run %s begins or goes on.", run_id)
-    metrics.begin()
+    if metrics is not None:
+        metrics.begin()
     try:
         report = await work
         status = "finished"
@@ -319,5 +321,6 @@ async def _carry_out(
     except ResearchError as error:  # the record says it
         _log.info("The run %s ended without a report: %s", run_id, error.message)
     finally:
-        metrics.end(status, report)
+        if metrics is not None:
+            metrics.end(status, report)
         _log.info("The run %s: %s.", run_id, status)
