@@ -52,7 +52,6 @@ class _Row:
 class Board:
     """The state of the live view; `take` an event, `render` the whole."""
 
-    overview: str
     begun: float = field(default_factory=time.monotonic)
     run: str = ""
     question: str = ""

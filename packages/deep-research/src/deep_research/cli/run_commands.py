@@ -1,5 +1,6 @@
 """`deep-research list`, `show`, `export`, `delete` and `steer`: earlier runs, and instructions to a running one."""
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deep_research.cli.completion_command import complete_run_ids
-from deep_research.cli.lazy_modules import api, json
+from deep_research.cli.lazy_modules import api
 from deep_research.cli.wrapped_text import echo_wrapped
 
 if TYPE_CHECKING:
@@ -131,8 +132,9 @@ def _say_state(record: "RunRecord") -> int:
 
 
 def passage_text(run: "Run", wanted: str) -> str:
-    """Return one passage of a run with where it was read. Raises ConfigError for an unknown id."""
-    found, source = run.passage(wanted)
+    """Return one passage of a run with where it was read. Raises RunNotFound for an unknown id."""
+    read = run.read_passage(wanted)
+    found, source = read.passage, read.facts.source
     place = f", page {found.page}" if found.page else ""
     head = f"{found.id}: {source.title}{place} ({source.url or source.key}), characters {found.start}–{found.end}"
     return f"{head}\n{found.heading}\n\n{found.text}"
