@@ -175,7 +175,7 @@ class _Asking(NamedTuple):
             return _Outcome(report.report, False, links, report.ledger)
         cost = self.run.cost_so_far()
         if record.status == "waiting" and record.asked is not None:
-            return _Outcome(api.format_asked(record.asked), False, [], cost)
+            return _Outcome(api.format_question(record.asked), False, [], cost)
         return _Outcome(record.error or "The research was stopped.", record.status != "declined", [], cost)
 
 
@@ -286,7 +286,7 @@ async def _before(context: Context, owner: str, response_id: str) -> list[Messag
     if run.has_report:
         said.append(Message(role="assistant", text=run.report.report[:_HISTORY_CHARS]))
     elif run.record.asked is not None:
-        said.append(Message(role="assistant", text=api.format_asked(run.record.asked)))
+        said.append(Message(role="assistant", text=api.format_question(run.record.asked)))
     return said
 
 

@@ -214,7 +214,7 @@ async def edit_plan(plan: PlanInput, context: Context, home: Home, run: OwnRun) 
     asked = await asyncio.to_thread(_asked, run)
     if asked.brief is None:
         raise RunBusy("The run does not show a plan.", run_id=run.id)
-    await context.service.carry_out(home, run, api.format_plan(plan.brief(asked.brief)))
+    await context.service.carry_out(home, run, api.format_outline(plan.brief(asked.brief)))
     return await _view(context, home, run)
 
 

@@ -254,6 +254,6 @@ def export_command(run_id: str, to: str, out: str, number: int | None, fonts: st
         sys.stdout.buffer.write(made.data)
         return 0
     path = path or Path(made.file_name).absolute()
-    api.save_bytes(path, made.data)
+    api.write_bytes_atomically(path, made.data)
     echo_wrapped(f"Written: {path}")
     return 0

@@ -74,7 +74,7 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
     if flags["to"]:
         made = run.export(flags["to"])
         path = out or Path(made.file_name)
-        api.save_bytes(path, made.data)
+        api.write_bytes_atomically(path, made.data)
         echo_wrapped(f"Written: {path}", err=True)
     elif fix:
         _write_fixed(report, out, shown=not flags["as_json"])
