@@ -10,20 +10,7 @@ from claimcheck.text.sentences import sentences
 from deep_research.data import ExportInput
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
-from deep_research.report.blocks import (
-    Block,
-    Chart,
-    Document,
-    Heading,
-    Items,
-    Paragraph,
-    Quote,
-    Table,
-    cited_text,
-    column_widths,
-    quote_passage,
-    text_width,
-)
+from deep_research.report import blocks
 from deep_research.report.document import read_document
 
 _EAST_ASIAN = {"zh": "Microsoft YaHei", "ja": "Yu Gothic", "ko": "Malgun Gothic"}
@@ -45,8 +32,8 @@ class _Part:
 
     title: str
     points: list[str] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-    charts: list[Chart] = field(default_factory=list)
+    tables: list[blocks.Table] = field(default_factory=list)
+    charts: list[blocks.Chart] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
 
 
@@ -70,7 +57,7 @@ class _Slides:
         from pptx import Presentation  # noqa: PLC0415 - heavy
 
         self._report, self._language = given.report, given.report.language
-        self._document: Document = read_document(given)
+        self._document: blocks.Document = read_document(given)
         self._file: Any = Presentation()
         self._file.slide_width, self._file.slide_height = _emu(_WIDTH), _emu(_HEIGHT)
         self._east_asian = _EAST_ASIAN.get(self._language, "Microsoft YaHei")
@@ -111,13 +98,13 @@ class _Slides:
         self._write(title.text_frame, [self._document.title], size=size, bold=True)
         made, cited = self._document.made, self._document.cited
         counts = [f"{count.number} {count.text}" for count in self._document.counts]
-        lines = [quote_passage(self._report.question, _LONGEST_QUESTION), " · ".join([*counts, cited]), made]
+        lines = [blocks.quote_passage(self._report.question, _LONGEST_QUESTION), " · ".join([*counts, cited]), made]
         self._write(below.text_frame, lines, size=16, colour=_SOFT)
 
     def _points(self, title: str, points: Sequence[str], notes: str) -> None:
         """Add the slides of a list of statements; what finds no room stays in the notes."""
         room = _LINE_CHARS * _SLIDE_LINES // 2  # where one takes more lines than a slide has
-        shown = [point if _lines(point) <= _SLIDE_LINES else quote_passage(point, room) for point in points]
+        shown = [point if _lines(point) <= _SLIDE_LINES else blocks.quote_passage(point, room) for point in points]
         pages = list(_pages(shown, [_lines(point) for point in points], _SLIDE_LINES))
         for number, page in enumerate(pages[:_MOST_SLIDES]):
             slide = self._slide(title, number)
@@ -126,13 +113,13 @@ class _Slides:
             self._write(slide.placeholders[1].text_frame, [*page, *last], size=18)
             slide.notes_slide.notes_text_frame.text = notes
 
-    def _table(self, title: str, table: Table) -> None:
+    def _table(self, title: str, table: blocks.Table) -> None:
         """Add the slides of a table, its header on each."""
         from pptx.util import Pt  # noqa: PLC0415
 
         columns = len(table.head)
-        texts = [[cited_text(cell) for cell in row][:columns] for row in table.rows]
-        shares = column_widths(table, _SMALL_LINE)
+        texts = [[blocks.cited_text(cell) for cell in row][:columns] for row in table.rows]
+        shares = blocks.column_widths(table, _SMALL_LINE)
         widths = [max(6, _SMALL_LINE * share // sum(shares)) for share in shares]
         lines = [max(map(_lines, row, widths), default=1) for row in texts]
         for number, rows in enumerate(_pages(texts, lines, _TABLE_LINES)):
@@ -141,20 +128,20 @@ class _Slides:
             grid = slide.shapes.add_table(len(rows) + 1, columns, *size).table
             for place, share in enumerate(shares):
                 grid.columns[place].width = _emu(_TEXT_WIDTH * share / sum(shares))
-            for line, row in enumerate(([cited_text(cell) for cell in table.head], *rows)):
+            for line, row in enumerate(([blocks.cited_text(cell) for cell in table.head], *rows)):
                 for place, text in enumerate(row):
                     frame = grid.cell(line, place).text_frame
                     self._write(frame, [text], size=12, bold=line == 0, colour="FFFFFF" if line == 0 else _INK)
                     frame.paragraphs[0].space_after = Pt(0)
 
-    def _chart(self, chart: Chart) -> None:
+    def _chart(self, chart: blocks.Chart) -> None:
         """Add a slide with a chart that can be edited."""
         from pptx.chart.data import CategoryChartData  # noqa: PLC0415
         from pptx.enum.chart import XL_CHART_TYPE  # noqa: PLC0415
         from pptx.util import Pt  # noqa: PLC0415
 
         title = chart.title or phrase("figures", self._language)
-        lines = [f"{bar.label}: {cited_text(bar.value)}" for bar in chart.bars]
+        lines = [f"{bar.label}: {blocks.cited_text(bar.value)}" for bar in chart.bars]
         slide = self._slide(title, layout=5)
         data: Any = CategoryChartData()
         bars = chart.bars if chart.is_line else chart.bars[::-1]  # a bar chart draws from below
@@ -173,7 +160,7 @@ class _Slides:
         for first in range(0, len(references), _REFERENCES):
             slide = self._slide(title, first)
             lines = [
-                f"[{r.number}] {quote_passage(r.title, _LONGEST_TITLE)} — {web_address(r.url) or r.location}"
+                f"[{r.number}] {blocks.quote_passage(r.title, _LONGEST_TITLE)} — {web_address(r.url) or r.location}"
                 for r in references[first : first + _REFERENCES]
             ]
             self._write(slide.placeholders[1].text_frame, lines, size=13)
@@ -199,49 +186,49 @@ class _Slides:
 
 def _title_size(title: str, most: int) -> int:
     """Return the size in points at which a title has room: none is cut."""
-    width = text_width(title)
+    width = blocks.text_width(title)
     return next((size for size, room in ((most, 55), (24, 110), (20, 200)) if width < room), 14)
 
 
-def _parts(document: Document) -> Iterator[_Part]:
+def _parts(document: blocks.Document) -> Iterator[_Part]:
     """Give the report by its main headings; what stands before the first is called as the report is."""
     part, is_first = _Part(document.title), True
     for block in document.blocks:
-        if isinstance(block, Heading):
+        if isinstance(block, blocks.Heading):
             is_first = True
-        if isinstance(block, Heading) and block.level <= 2:
+        if isinstance(block, blocks.Heading) and block.level <= 2:
             if part.text or part.tables or part.charts:
                 yield part
-            part = _Part(cited_text(block.content))
-        elif isinstance(block, Table):
+            part = _Part(blocks.cited_text(block.content))
+        elif isinstance(block, blocks.Table):
             part.tables.append(block)
-        elif isinstance(block, Chart):
+        elif isinstance(block, blocks.Chart):
             part.charts.append(block)
         else:
             texts = list(_texts(block))
             part.text += texts
-            if isinstance(block, Items) or (is_first and isinstance(block, Paragraph)):
+            if isinstance(block, blocks.Items) or (is_first and isinstance(block, blocks.Paragraph)):
                 part.points += [sentence for text in texts for sentence in _split(text)]
-                is_first = is_first and not isinstance(block, Paragraph)
+                is_first = is_first and not isinstance(block, blocks.Paragraph)
     if part.text or part.tables or part.charts:
         yield part
 
 
-def _texts(block: Block) -> Iterator[str]:
+def _texts(block: blocks.Block) -> Iterator[str]:
     """Give the texts of a block, those of a list one by one."""
-    if isinstance(block, Paragraph | Heading):
-        yield cited_text(block.content)
-    elif isinstance(block, Items):
+    if isinstance(block, blocks.Paragraph | blocks.Heading):
+        yield blocks.cited_text(block.content)
+    elif isinstance(block, blocks.Items):
         for item in block.items:
             yield " ".join(text for part in item for text in _texts(part))
-    elif isinstance(block, Quote):
+    elif isinstance(block, blocks.Quote):
         for part in block.blocks:
             yield from _texts(part)
 
 
 def _split(text: str) -> list[str]:
     """Return a text as its sentences where it is too long for one point, each with the citations behind it."""
-    if text_width(text) <= 2 * _LINE_CHARS:
+    if blocks.text_width(text) <= 2 * _LINE_CHARS:
         return [text]
     points: list[str] = []
     for sentence in sentences(text):
@@ -256,7 +243,7 @@ def _split(text: str) -> list[str]:
 
 def _lines(text: str, width: int = _LINE_CHARS) -> int:
     """Return how many lines of a width a text takes."""
-    return 1 + text_width(text) // width
+    return 1 + blocks.text_width(text) // width
 
 
 def _pages(items: Sequence[_T], lines: Sequence[int], most: int) -> Iterator[list[_T]]:
