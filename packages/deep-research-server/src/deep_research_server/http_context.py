@@ -13,18 +13,8 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from deep_research import api
+from deep_research import api, errors
 from deep_research.api import Run
-from deep_research.errors import (
-    ConfigError,
-    Declined,
-    LimitReached,
-    ResearchError,
-    RunBusy,
-    RunNotFound,
-    StoreError,
-    WorkTooLarge,
-)
 from deep_research.settings import Settings, load_settings
 from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.api_models import Problem
@@ -65,7 +55,7 @@ def settings_of_client(given: Mapping[str, Any], before: Mapping[str, Any] = Map
         message = (
             "Models of LangChain are named by the server's own settings alone; name none, or one of /api/v1/options."
         )
-        raise ConfigError(message, setting="model_provider", value="langchain")
+        raise errors.ConfigError(message, setting="model_provider", value="langchain")
     return settings
 
 
@@ -121,19 +111,19 @@ def _told(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - one line per 
             return error.status_code, str(error.detail)
         case Refusal():
             return error.status, error.detail
-        case RunNotFound():
+        case errors.RunNotFound():
             return 404, error.message
-        case RunBusy() | Declined():
+        case errors.RunBusy() | errors.Declined():
             return 409, error.message
-        case LimitReached():
+        case errors.LimitReached():
             return 429, error.message
-        case ConfigError(reason="reused") | WorkTooLarge():
+        case errors.ConfigError(reason="reused") | errors.WorkTooLarge():
             return 422, error.message
-        case ConfigError():
+        case errors.ConfigError():
             return 400, error.message
-        case StoreError():
+        case errors.StoreError():
             return 503, "The state could not be read or written."
-        case ResearchError():
+        case errors.ResearchError():
             return 500, error.message
     return 500, "Something failed in the server; its log says what."
 
@@ -142,27 +132,27 @@ def add_error_handlers(app: FastAPI) -> None:
     """Answer every error in one form; what is not ours is logged with its traceback."""
 
     async def answer(request: Request, error: Exception) -> Response:
-        if isinstance(error, StoreError):
+        if isinstance(error, errors.StoreError):
             error = await _deleted_meanwhile(request) or error
         status, detail = _told(error)
         if status >= 500:
-            defect = None if isinstance(error, ResearchError | HTTPException) else error
+            defect = None if isinstance(error, errors.ResearchError | HTTPException) else error
             _log.error("%s %s: %s", request.method, request.url.path, error, exc_info=defect)
         headers = error.headers if isinstance(error, HTTPException) else None
         return problem_response(status, detail, request.url.path, headers)
 
-    for kind in (ResearchError, RequestValidationError, HTTPException, Refusal, Exception):
+    for kind in (errors.ResearchError, RequestValidationError, HTTPException, Refusal, Exception):
         app.add_exception_handler(kind, answer)
 
 
-async def _deleted_meanwhile(request: Request) -> RunNotFound | None:
+async def _deleted_meanwhile(request: Request) -> errors.RunNotFound | None:
     """Return why the run of a path is not there any more, None where it is or none is named."""
     run_id = request.path_params.get("run_id")
     try:
         if run_id is not None:
             await context_of(request).service.open(owner_of(request), str(run_id))
-    except RunNotFound as gone:
+    except errors.RunNotFound as gone:
         return gone
-    except ResearchError:
+    except errors.ResearchError:
         return None
     return None

@@ -246,6 +246,8 @@ class _Tools:
     def _home_of(self, context: Context) -> tuple[str, Path]:
         """Return the owner of a request, as the guard has found it ("" over standard input), and its state folder."""
         request = context.request_context.request
+        if request is None and self._options.tokens is not None:
+            raise ToolError("It cannot be told whose request this is.")
         owner: str = request.state.owner if request is not None else ""
         return owner, self._service.home_of(owner)
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi import Path as InPath
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.responses import StreamingResponse
 
 from deep_research import api
@@ -53,18 +53,14 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-class _OpenAiInput(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-
-class ContentPart(_OpenAiInput):
+class ContentPart(BaseModel):
     """A part of a message; only text is read."""
 
     type: str = Field("text", max_length=40)
     text: str = Field("", max_length=_MOST_CHARS)
 
 
-class ChatMessage(_OpenAiInput):
+class ChatMessage(BaseModel):
     """A message of a conversation."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
@@ -78,13 +74,13 @@ class ChatMessage(_OpenAiInput):
         return "\n".join(part.text for part in self.content or ()).strip()[:_MOST_CHARS]
 
 
-class StreamOptions(_OpenAiInput):
+class StreamOptions(BaseModel):
     """What a stream should hold besides its text."""
 
     include_usage: bool = False
 
 
-class ChatRequest(_OpenAiInput):
+class ChatRequest(BaseModel):
     """A request to `/v1/chat/completions`: the last message of the user is the question."""
 
     model: str = Field("deep-research", max_length=120)
@@ -93,7 +89,7 @@ class ChatRequest(_OpenAiInput):
     stream_options: StreamOptions | None = None
 
 
-class ResponseRequest(_OpenAiInput):
+class ResponseRequest(BaseModel):
     """A request to `/v1/responses`; with `background` it is answered at once and looked at later."""
 
     model: str = Field("deep-research", max_length=120)

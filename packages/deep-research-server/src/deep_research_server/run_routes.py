@@ -18,21 +18,7 @@ from deep_research.data.noun import copy_fields
 from deep_research.errors import ConfigError, RunBusy
 from deep_research.events import PASSING, GapFound
 from deep_research.i18n.catalog import explain, name_subject
-from deep_research_server.api_models import (
-    AnswerInput,
-    ChangesView,
-    FollowUpInput,
-    FollowUpView,
-    NewRun,
-    PlanInput,
-    RunDetails,
-    RunPage,
-    RunState,
-    RunSummary,
-    RunView,
-    SteerInput,
-    Taken,
-)
+from deep_research_server import api_models as models
 from deep_research_server.evidence_routes import view_of_report
 from deep_research_server.http_context import Context, Home, Owner, OwnRun, problems, settings_of_client
 from deep_research_server.run_service import RunService
@@ -62,22 +48,22 @@ _SSE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def view_of(service: RunService, home: Path, run: Run) -> RunView:
+def view_of(service: RunService, home: Path, run: Run) -> models.RunView:
     """Return a run as clients see it; a run that nothing carries out any more is shown as stopped."""
     record = run.record
     return copy_fields(
-        RunView,
+        models.RunView,
         record,
         id=record.run_id,
         status=_state(service, home, record),
         documents=[Path(path).name for path in record.docs],
-        settings={name: value for name, value in record.settings.items() if name in NewRun.model_fields},
+        settings={name: value for name, value in record.settings.items() if name in models.NewRun.model_fields},
         asked=record.asked if record.status == "waiting" else None,
         has_report=run.has_report,
     )
 
 
-def _state(service: RunService, home: Path, record: RunRecord) -> RunState:
+def _state(service: RunService, home: Path, record: RunRecord) -> models.RunState:
     if record.status in ("running", "queued"):
         run = api.open_run(record.run_id, home=home, is_known=True)
         if service.is_active(home, run):
@@ -88,18 +74,18 @@ def _state(service: RunService, home: Path, record: RunRecord) -> RunState:
     return record.status
 
 
-async def _view(context: Context, home: Path, run: Run) -> RunView:
+async def _view(context: Context, home: Path, run: Run) -> models.RunView:
     return await asyncio.to_thread(view_of, context.service, home, run)
 
 
 @router.post(
     "/runs",
     status_code=201,
-    responses={200: {"model": RunView, "description": "The run of this Idempotency-Key"}, **problems(404, 429)},
+    responses={200: {"model": models.RunView, "description": "The run of this Idempotency-Key"}, **problems(404, 429)},
 )
 async def create_run(
-    new: NewRun, response: Response, context: Context, owner: Owner, home: Home, key: Key = ""
-) -> RunView:
+    new: models.NewRun, response: Response, context: Context, owner: Owner, home: Home, key: Key = ""
+) -> models.RunView:
     """Begin to research a question."""
 
     def prepare() -> tuple[Any, list[Path]]:
@@ -123,7 +109,7 @@ def id_of_key(owner: str, key: str, new: BaseModel) -> str:
     return f"k{named[:16]}-{told[:8]}"
 
 
-async def tell_begun(context: Context, home: Path, response: Response, run: Run, is_new: bool) -> RunView:
+async def tell_begun(context: Context, home: Path, response: Response, run: Run, is_new: bool) -> models.RunView:
     """Return the view of a run that a request began, or had begun; the head of the answer says where it is."""
     response.status_code = 201 if is_new else 200
     response.headers["location"] = f"{router.prefix}/runs/{run.id}"
@@ -135,13 +121,13 @@ async def list_runs(
     context: Context,
     home: Home,
     q: Annotated[str, Query(max_length=200, description="Words of the question or title.")] = "",
-    status: Annotated[RunState | None, Query(description="Only runs in this state.")] = None,
+    status: Annotated[models.RunState | None, Query(description="Only runs in this state.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str, Query(max_length=80, description="`next` of the page before.")] = "",
-) -> RunPage:
+) -> models.RunPage:
     """List runs, newest first."""
 
-    def look() -> RunPage:
+    def look() -> models.RunPage:
         words = q.casefold().split()
         found = [
             (record, _state(context.service, home, record))
@@ -155,7 +141,7 @@ async def list_runs(
         start = places[cursor] + 1 if cursor else 0
         shown = [
             copy_fields(
-                RunSummary,
+                models.RunSummary,
                 record,
                 id=record.run_id,
                 question=record.question[:_LISTED_CHARS],
@@ -165,20 +151,20 @@ async def list_runs(
             for record, state in rows[start : start + limit]
         ]
         more = start + limit < len(rows)
-        return RunPage(runs=shown, next=shown[-1].id if more else "", total=len(rows))
+        return models.RunPage(runs=shown, next=shown[-1].id if more else "", total=len(rows))
 
     return await asyncio.to_thread(look)
 
 
 @router.get("/runs/{run_id}", responses=problems(404))
-async def show_run(context: Context, home: Home, run: OwnRun) -> RunDetails:
+async def show_run(context: Context, home: Home, run: OwnRun) -> models.RunDetails:
     """Show a run with its sections and its cost so far."""
 
-    def look() -> RunDetails:
+    def look() -> models.RunDetails:
         view = view_of(context.service, home, run)
         ledger = run.report.ledger if view.has_report else run.cost_so_far()
         asked = run.follow_ups() if view.has_report else []
-        return RunDetails(**dict(view), sections=run.sections(), ledger=ledger, follow_ups=len(asked))
+        return models.RunDetails(**dict(view), sections=run.sections(), ledger=ledger, follow_ups=len(asked))
 
     return await asyncio.to_thread(look)
 
@@ -201,7 +187,7 @@ def _asked(run: Run) -> Asked:
 
 
 @router.post("/runs/{run_id}/answer", status_code=202, responses=problems(404, 409, 429))
-async def answer_run(given: AnswerInput, context: Context, home: Home, run: OwnRun) -> RunView:
+async def answer_run(given: models.AnswerInput, context: Context, home: Home, run: OwnRun) -> models.RunView:
     """Answer what the run asks: an option (its text or number), yes or no to the plan, or any words."""
     await asyncio.to_thread(_asked, run)
     await context.service.carry_out(home, run, given.answer)
@@ -209,7 +195,7 @@ async def answer_run(given: AnswerInput, context: Context, home: Home, run: OwnR
 
 
 @router.put("/runs/{run_id}/plan", status_code=202, responses=problems(404, 409, 429))
-async def edit_plan(plan: PlanInput, context: Context, home: Home, run: OwnRun) -> RunView:
+async def edit_plan(plan: models.PlanInput, context: Context, home: Home, run: OwnRun) -> models.RunView:
     """Put an edited plan in the place of the one that the run shows; it shows the new one, to be confirmed."""
     asked = await asyncio.to_thread(_asked, run)
     if asked.brief is None:
@@ -219,21 +205,21 @@ async def edit_plan(plan: PlanInput, context: Context, home: Home, run: OwnRun) 
 
 
 @router.post("/runs/{run_id}/steer", status_code=202, responses=problems(404, 409))
-async def steer_run(given: SteerInput, run: OwnRun) -> Taken:
+async def steer_run(given: models.SteerInput, run: OwnRun) -> models.Taken:
     """Give an instruction to a run while it goes on."""
     taken = await asyncio.to_thread(run.steer, given.kind, given.text)
-    return Taken(steer=taken, going_on=await asyncio.to_thread(lambda: run.is_running))
+    return models.Taken(steer=taken, going_on=await asyncio.to_thread(lambda: run.is_running))
 
 
 @router.post("/runs/{run_id}/cancel", status_code=202, responses=problems(404, 409))
-async def cancel_run(context: Context, home: Home, run: OwnRun) -> RunView:
+async def cancel_run(context: Context, home: Home, run: OwnRun) -> models.RunView:
     """Stop a run; its state is kept, and it can be resumed."""
     await context.service.cancel(home, run)
     return await _view(context, home, run)
 
 
 @router.post("/runs/{run_id}/resume", status_code=202, responses=problems(404, 409, 429))
-async def resume_run(context: Context, home: Home, run: OwnRun) -> RunView:
+async def resume_run(context: Context, home: Home, run: OwnRun) -> models.RunView:
     """Take a run up again that was stopped or has failed."""
     view = await _view(context, home, run)
     if view.status not in ("stopped", "failed"):
@@ -243,7 +229,7 @@ async def resume_run(context: Context, home: Home, run: OwnRun) -> RunView:
 
 
 @router.post("/runs/{run_id}/refresh", status_code=201, responses=problems(404, 409, 429))
-async def refresh_run(response: Response, context: Context, home: Home, run: OwnRun) -> RunView:
+async def refresh_run(response: Response, context: Context, home: Home, run: OwnRun) -> models.RunView:
     """Begin to research the plan of a finished run anew, from today's sources."""
     if not run.has_report:
         raise RunBusy("The run has no report yet.", run_id=run.id)
@@ -251,9 +237,9 @@ async def refresh_run(response: Response, context: Context, home: Home, run: Own
 
 
 @router.get("/runs/{run_id}/changes", responses=problems(404))
-async def show_changes(run: OwnRun) -> ChangesView:
+async def show_changes(run: OwnRun) -> models.ChangesView:
     """Show what the report of a refreshed run says that the one before did not, as Markdown."""
-    return ChangesView(parent=run.record.parent, text=str(await asyncio.to_thread(run.changes_since_parent)))
+    return models.ChangesView(parent=run.record.parent, text=str(await asyncio.to_thread(run.changes_since_parent)))
 
 
 @router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse)
@@ -276,7 +262,7 @@ async def follow_run(
 
 
 @router.post("/runs/{run_id}/follow-ups", status_code=202, responses=problems(404, 409, 429))
-async def ask_follow_up(given: FollowUpInput, context: Context, home: Home, run: OwnRun) -> FollowUpView:
+async def ask_follow_up(given: models.FollowUpInput, context: Context, home: Home, run: OwnRun) -> models.FollowUpView:
     """Ask a question about a finished report; its answer is shown at the returned number."""
     if not run.has_report:
         raise RunBusy("The run has no report yet.", run_id=run.id)
@@ -288,13 +274,13 @@ async def ask_follow_up(given: FollowUpInput, context: Context, home: Home, run:
 
 
 @router.get("/runs/{run_id}/follow-ups", responses=problems(404))
-async def list_follow_ups(run: OwnRun) -> list[FollowUpView]:
+async def list_follow_ups(run: OwnRun) -> list[models.FollowUpView]:
     """List the questions about a report with their answers, in order."""
     return [follow_up_view(made) for made in await asyncio.to_thread(run.follow_ups)]
 
 
 @router.get("/runs/{run_id}/follow-ups/{number}", responses=problems(404))
-async def show_follow_up(run: OwnRun, number: int) -> FollowUpView:
+async def show_follow_up(run: OwnRun, number: int) -> models.FollowUpView:
     """Show a question about a report with its answer."""
     return follow_up_view(await asyncio.to_thread(run.numbered_follow_up, number))
 
@@ -310,10 +296,10 @@ async def follow_follow_up(
     return _stream(context, home, run, run.tail_events(number), _first_wanted(after, last_event_id), None)
 
 
-def follow_up_view(made: FollowUp) -> FollowUpView:
+def follow_up_view(made: FollowUp) -> models.FollowUpView:
     """Return a follow-up as clients see it."""
     result = view_of_report(made.report) if made.report is not None else None
-    return copy_fields(FollowUpView, made, report=str(made), result=result)
+    return copy_fields(models.FollowUpView, made, report=str(made), result=result)
 
 
 def _first_wanted(after: int, last_event_id: str) -> int:

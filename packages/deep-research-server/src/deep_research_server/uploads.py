@@ -70,11 +70,10 @@ class UploadedDocuments:
             if not size:
                 raise ConfigError(f"The document {name!r} is empty.", setting="file", value=name)
             api.check_readable(folder / name)
-        except OSError as error:
+        except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
-            raise StoreError(f"Cannot write {name!r}: {error.strerror}.", path=str(folder)) from error
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise StoreError(f"Cannot write {name!r}: {error.strerror}.", path=str(folder)) from error
             raise
         return _view(folder / name)
 

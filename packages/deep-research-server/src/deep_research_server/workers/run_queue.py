@@ -12,18 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from deep_research import errors
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.data import Asked, FollowUp, Report
-from deep_research.errors import (
-    ConfigError,
-    Declined,
-    NeedsAnswer,
-    ResearchError,
-    RunBusy,
-    RunNotFound,
-    RunTakenOver,
-    StoreError,
-)
 from deep_research.runs.follow_up_run import ask_follow_up, unfinished
 from deep_research.runs.research_run import resume_run
 from deep_research.safe_text import safe_noun
@@ -43,7 +34,7 @@ try:
     from procrastinate.schema import SchemaManager
 except ImportError as error:
     _message = "Workers need the extra `postgres`: pip install 'deep-research-server[postgres]'."
-    raise ConfigError(_message, setting="DEEP_RESEARCH_DATABASE_URL") from error
+    raise errors.ConfigError(_message, setting="DEEP_RESEARCH_DATABASE_URL") from error
 
 _log = logging.getLogger(__name__)
 _TASK = "deep_research.carry_out"
@@ -72,9 +63,9 @@ class _Retry(procrastinate.BaseRetryStrategy):
         """Return when the run is taken up again; None for never."""
         if isinstance(exception, _Drained):
             return procrastinate.RetryDecision(retry_in={"seconds": 0})
-        if isinstance(exception, RunBusy):  # of a worker that died: its lease runs out
+        if isinstance(exception, errors.RunBusy):  # of a worker that died: its lease runs out
             return procrastinate.RetryDecision(retry_in={"seconds": _BUSY_SECONDS})
-        if isinstance(exception, StoreError) and job.attempts < _MOST_TRIES:
+        if isinstance(exception, errors.StoreError) and job.attempts < _MOST_TRIES:
             return procrastinate.RetryDecision(retry_in={"seconds": _RETRY_SECONDS})
         return None
 
@@ -83,7 +74,7 @@ def _database() -> Database:
     url = database_url()
     if not url:
         message = "A queue needs a database: set DEEP_RESEARCH_DATABASE_URL to that of a PostgreSQL."
-        raise ConfigError(message, setting="DEEP_RESEARCH_DATABASE_URL")
+        raise errors.ConfigError(message, setting="DEEP_RESEARCH_DATABASE_URL")
     database = database_at(url)
     if url not in _ready:
         database.run(_make_queue)
@@ -157,7 +148,7 @@ def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, an
         _defer(record, priority=priority)
         return
     if record.status in ("finished", "declined"):
-        raise ConfigError(f"The run {record.run_id} is {record.status}.", setting="run", value=record.run_id)
+        raise errors.ConfigError(f"The run {record.run_id} is {record.status}.", setting="run", value=record.run_id)
     if is_queued(store) and record.status in ("queued", "running"):
         raise _busy(record.run_id)
     store.save(record.model_copy(update={"status": "queued"}))
@@ -184,8 +175,8 @@ def _defer(record: RunRecord, *, priority: int = 0, **arguments: Any) -> None:
             raise _busy(record.run_id) from error
 
 
-def _busy(run_id: str) -> RunBusy:
-    return RunBusy(f"The run {run_id} is in the queue already.", run_id=run_id)
+def _busy(run_id: str) -> errors.RunBusy:
+    return errors.RunBusy(f"The run {run_id} is in the queue already.", run_id=run_id)
 
 
 def _digest(asked: Asked) -> str:
@@ -284,7 +275,7 @@ def _give_up(run_id: str) -> None:
     """Write down that a run, or the last question about it, has failed."""
     store = PostgresRuns(_database().url).store(run_id)
     why = f"The workers that carried it out died, {_MOST_DEATHS} and more: it may need more memory than they have."
-    with suppress(RunNotFound):
+    with suppress(errors.RunNotFound):
         record = store.load()
         if record.status not in _DONE:
             store.save(record.model_copy(update={"status": "failed", "error": why}))
@@ -307,7 +298,7 @@ async def _carry_out(
     try:
         report = await work
         status = "finished"
-    except (NeedsAnswer, Declined, RunTakenOver) as ended:
+    except (errors.NeedsAnswer, errors.Declined, errors.RunTakenOver) as ended:
         status = type(ended).__name__
     except asyncio.CancelledError:
         if context.abort_reason() is AbortReason.USER_REQUEST:
@@ -315,10 +306,10 @@ async def _carry_out(
             raise JobAborted from None
         status = "drained"
         raise _Drained from None
-    except (RunBusy, StoreError) as later:
+    except (errors.RunBusy, errors.StoreError) as later:
         status = type(later).__name__
         raise
-    except ResearchError as error:  # the record says it
+    except errors.ResearchError as error:  # the record says it
         _log.info("The run %s ended without a report: %s", run_id, error.message)
     finally:
         if metrics is not None:
