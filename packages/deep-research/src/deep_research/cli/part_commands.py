@@ -66,7 +66,7 @@ def check_command(claim: str, evidence: str, as_json: bool) -> int:
         text = sys.stdin.read() if evidence == "-" else api.read_text(path.read_bytes(), path.name)
     except (OSError, Unreadable) as error:
         reason = error.message if isinstance(error, Unreadable) else error.strerror or error
-        raise ConfigError(f"Cannot read {evidence!r}: {reason}", setting="evidence", value=evidence) from error
+        raise ConfigError(f"Cannot read {evidence}: {reason}", setting="evidence", value=evidence) from error
     verdict = api.check_claim(claim, text)
     if as_json:
         click.echo(verdict.model_dump_json())

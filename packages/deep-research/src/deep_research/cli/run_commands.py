@@ -14,7 +14,6 @@ from deep_research.cli.wrapped_text import echo_wrapped
 
 if TYPE_CHECKING:
     from deep_research.api import Run, RunRecord
-    from deep_research.data import FollowUp
 
 _QUESTION_CHARS = 70
 _SHOWN = 20
@@ -82,7 +81,7 @@ def show_command(
 
     For a run without a report, its state is shown: what it waits for, or why it ended.
     """
-    from deep_research.cli.report_printer import print_markdown, print_report  # noqa: PLC0415
+    from deep_research.cli.report_printer import came_from, print_markdown, print_report  # noqa: PLC0415
 
     run = api.open_run(run_id)
     if passage:
@@ -103,17 +102,10 @@ def show_command(
         return 0
     print_report(report, short=short, paged=not no_pager)
     if asked := run.follow_ups():
-        _say_follow_ups(run.id, asked)
+        listed = (f"  {one.number}. {one.question} — {came_from(one)}" for one in asked)
+        how = f"Show an answer: deep-research show {run.id} --followup N"
+        echo_wrapped("\n".join(["\nAsked about this report:", *listed, how]))
     return 0
-
-
-def _say_follow_ups(run_id: str, asked: "list[FollowUp]") -> None:
-    from deep_research.cli.report_printer import came_from  # noqa: PLC0415
-
-    echo_wrapped("\nAsked about this report:")
-    for one in asked:
-        echo_wrapped(f"  {one.number}. {one.question} — {came_from(one)}")
-    echo_wrapped(f"Show an answer: deep-research show {run_id} --followup N")
 
 
 def _say_state(record: "RunRecord") -> int:

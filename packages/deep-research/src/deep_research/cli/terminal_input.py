@@ -65,7 +65,7 @@ class Prompt:
         fitting = [word for word in self._words if text and word.startswith(text)]
         return fitting[state] if state < len(fitting) else None
 
-    def line(self, prompt: str = "> ") -> str:
+    def line(self, prompt: str) -> str:
         """Return the next line as text, its ends trimmed; asks again for one that is not text.
 
         Raises EOFError at Ctrl-D (or the end of the input), KeyboardInterrupt at Ctrl-C.
@@ -103,13 +103,10 @@ class Prompt:
 def ask_user(asked: Asked) -> str:
     """Return what the user answers. Raises EOFError at Ctrl-D and KeyboardInterrupt at Ctrl-C."""
     say_asked(asked)
-    prompt = Prompt()
-    try:
-        while True:
-            if (answer := _answer(asked, prompt.line("answer> "))) is not None:
-                return answer
-    finally:
-        prompt.close()
+    prompt, answer = Prompt(), None
+    while answer is None:
+        answer = _answer(asked, prompt.line("answer> "))
+    return answer
 
 
 def say_asked(asked: Asked) -> None:

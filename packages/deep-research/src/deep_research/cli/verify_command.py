@@ -53,8 +53,8 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
 
     settings = settings_of(flags)
     out = output_file(flags)
-    formats = [made.name for made in api.list_exporters()]
-    if flags["to"] and flags["to"] not in formats:  # before anything is paid for
+    # Before anything is paid for.
+    if flags["to"] and flags["to"] not in (formats := [made.name for made in api.list_exporters()]):
         raise click.UsageError(f"There is no format {flags['to']!r}. Formats: {', '.join(formats)}.")
     texts = _given(reports, run_id, settings)
     if fix and api.estimate_verification(settings, ()) is None:
