@@ -28,7 +28,7 @@ def shown(board: Board, height: int) -> list[str]:
 
 @pytest.mark.parametrize("height", [16, 24, 60])
 def test_the_end_of_what_is_being_written_is_shown_and_fits_the_terminal(height: int) -> None:
-    board = Board(overview="")
+    board = Board()
     for event in [*BEGUN, *PIECES]:
         board.take(event)
     lines = shown(board, height)
@@ -46,7 +46,7 @@ def test_the_end_of_what_is_being_written_is_shown_and_fits_the_terminal(height:
 
 def test_a_live_terminal_draws_it() -> None:
     out = io.StringIO()
-    with LiveView(Console(file=out, force_terminal=True, width=80, height=24), "en") as view:
+    with LiveView(Console(file=out, force_terminal=True, width=80, height=24)) as view:
         for event in [*BEGUN, *PIECES]:
             view.show(event)
     assert "Sentence 59" in out.getvalue()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.conversation.remarks import read_remark
+from deep_research.conversation.replies import read_remark
 from tests.cli.terminal import call
 from tests.conversation.screen import PROMPT, at_terminal
 from tests.runs.running import write_notes

@@ -55,7 +55,7 @@ def test_patterns_are_regular_expressions_without_numbered_groups(language: str)
 
 def test_an_unknown_language_has_no_words_and_speaks_english() -> None:
     assert lexicon.words("question.furniture", "tlh") == ()
-    assert catalog.phrase("overview", "tlh") == "Overview"
+    assert catalog.phrase("gaps", "tlh") == "What could not be found or done"
     with pytest.raises(KeyError):
         catalog.phrase("no such message", "en")
 
@@ -81,7 +81,7 @@ from deep_research.i18n.catalog import explain, verdict_of
 assert "eo" in catalog.languages()
 language = detect("Kio estas la plej granda urbo kaj kiel oni vivas en ĝi?")
 print(language, language_name(language))
-print("## " + catalog.phrase("overview", language))
+print("## " + catalog.phrase("assumptions", language))
 print("## " + catalog.phrase("gaps", language))
 print(explain(verdict_of("unverified", "number_missing", number="42"), language))
 print("## " + catalog.phrase("references", language))
@@ -101,7 +101,7 @@ def test_a_fifth_language_is_new_files_alone(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.stdout.splitlines() == [
         "eo Esperanto",
-        "## Overview",  # what a language does not say yet is said in English
+        "## Assumptions",  # what a language does not say yet is said in English
         "## Kio ne troviĝis",
         "nombro: 42 ne estas en la teksto",
         "## Fontoj",

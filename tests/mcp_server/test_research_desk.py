@@ -93,7 +93,7 @@ async def test_an_agent_researches_is_killed_and_ends_in_an_exported_report(tmp_
     report = api.open_run(run, home=home).report
     for claim in report.claims:
         for key in claim.passages:
-            found, _ = api.open_run(run, home=home).passage(key)
+            found = api.open_run(run, home=home).read_passage(key).passage
             assert found.text == report.passages[key].text
     assert report.sections[0].notes.startswith("- Alpha turns")
 

@@ -116,7 +116,7 @@ def test_a_bundle_replays_on_another_machine(tmp_path: Path, monkeypatch: pytest
     assert (_same(there.report, ran.report), there.id) == (True, ran.folder.run_id)
     assert _same(asyncio.run(there.replay()), ran.report)
     cited = next(iter(ran.report.passages))
-    assert there.passage(cited)[0].text == ran.report.passages[cited].text
+    assert there.read_passage(cited).passage.text == ran.report.passages[cited].text
     second = read_bundle(bundle, home=tmp_path / "elsewhere")
     assert second.id != there.id
     assert asyncio.run(second.replay()).report == ran.report.report

@@ -213,7 +213,7 @@ def test_a_run_that_is_deleted_while_it_is_read_is_not_there(own_state: Path, mo
         @app.get("/api/v1/runs/{run_id}/read-slowly")
         def read_slowly(run: OwnRun) -> str:
             api.delete_runs([run.id], home=own_state)
-            return run.passage("s1p1")[0].text
+            return run.read_passage("s1p1").passage.text
 
         return app
 

@@ -64,6 +64,14 @@ class AccessTokens:
             message = f"The tokens in {str(self._path)!r} cannot be read. Delete the file to begin anew."
             raise StoreError(message, path=str(self._path)) from error
 
+    def check(self, host: str) -> None:
+        """Raise ConfigError where there is no token yet for an address that asks for one."""
+        if not self.records():
+            message = (
+                f"{host} asks for a token, and there is none. Make one for each owner: deep-research token create NAME"
+            )
+            raise ConfigError(message, setting="host", value=host)
+
     def revoke(self, token_id: str) -> TokenRecord:
         """Take a token back by its id. Raises ConfigError for an unknown one."""
         with self._alone():

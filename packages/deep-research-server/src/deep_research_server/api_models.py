@@ -6,11 +6,11 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from deep_research.api import VerdictCounts
 from deep_research.data import Asked, Brief, Figure, Ledger, Message, Report, Section, Steer
+from deep_research.data.evidence import Heading, PageStart
 from deep_research.data.result import FoundIn
 from deep_research.settings import Settings
 
 RunState = Literal["queued", "running", "waiting", "finished", "failed", "stopped", "declined", "damaged"]
-_SETTINGS = Settings.model_fields
 _Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 _Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,80}$")]
 
@@ -26,44 +26,10 @@ class Turn(_Input):
     text: str = Field(max_length=20_000)
 
 
-class NewRun(_Input):
-    """A question to research, and how; what is not given is as the server's settings say.
+class _NewWork(_Input):
+    """What begins a run, and how; what is not given is as the server's settings say. `documents` are ids."""
 
-    `documents` are ids of uploaded documents.
-    """
-
-    question: str = Field(min_length=1, max_length=20_000)
     documents: list[_Id] = Field(default_factory=list, max_length=200)
-    history: list[Turn] = Field(default_factory=list, max_length=50)
-    strategy: str | None = Field(None, max_length=40)
-    sources: list[_Line] | None = Field(None, max_length=40)
-    workflow: Literal["sections", "loop", "supervisor", "quick"] | None = None
-    depth: Literal["brief", "standard", "deep"] | None = None
-    template: str | None = Field(None, max_length=80)
-    model_provider: str | None = Field(None, max_length=40)
-    model_name: str | None = Field(None, max_length=120)
-    budget_usd: float | None = Field(None, gt=0, le=10_000)
-    budget_tokens: int | None = Field(None, ge=5_000, le=1_000_000_000)
-    allow_clarification: bool | None = None
-    confirm_plan: bool | None = None
-
-    def settings(self) -> dict[str, Any]:
-        """Return the settings that are given, by name."""
-        given = self.model_dump(exclude={"question", "documents", "history"}, exclude_none=True)
-        return {name: value for name, value in given.items() if name in _SETTINGS}
-
-
-class NewVerification(_Input):
-    """A report to be verified, or two to be compared: `text`, or ids of uploaded documents that are `reports`.
-
-    It is held against the pages that it cites, or against `documents` (ids); with `revise` its text is put right.
-    """
-
-    text: str = Field("", max_length=500_000)
-    reports: list[_Id] = Field(default_factory=list, max_length=2)
-    documents: list[_Id] = Field(default_factory=list, max_length=200)
-    question: str = Field("", max_length=20_000)
-    revise: bool = False
     strategy: str | None = Field(None, max_length=40)
     sources: list[_Line] | None = Field(None, max_length=40)
     depth: Literal["brief", "standard", "deep"] | None = None
@@ -75,7 +41,33 @@ class NewVerification(_Input):
     def settings(self) -> dict[str, Any]:
         """Return the settings that are given, by name."""
         given = self.model_dump(exclude_none=True)
-        return {name: value for name, value in given.items() if name in _SETTINGS}
+        return {name: value for name, value in given.items() if name in Settings.model_fields}
+
+
+class NewRun(_NewWork):
+    """A question to research, and how; what is not given is as the server's settings say.
+
+    `documents` are ids of uploaded documents.
+    """
+
+    question: str = Field(min_length=1, max_length=20_000)
+    history: list[Turn] = Field(default_factory=list, max_length=50)
+    workflow: Literal["sections", "loop", "supervisor", "quick"] | None = None
+    template: str | None = Field(None, max_length=80)
+    allow_clarification: bool | None = None
+    confirm_plan: bool | None = None
+
+
+class NewVerification(_NewWork):
+    """A report to be verified, or two to be compared: `text`, or ids of uploaded documents that are `reports`.
+
+    It is held against the pages that it cites, or against `documents` (ids); with `revise` its text is put right.
+    """
+
+    text: str = Field("", max_length=500_000)
+    reports: list[_Id] = Field(default_factory=list, max_length=2)
+    question: str = Field("", max_length=20_000)
+    revise: bool = False
 
 
 class AnswerInput(_Input):
@@ -228,14 +220,6 @@ class PassageView(BaseModel):
     source: SourceView
 
 
-class HeadingView(BaseModel):
-    """A heading of a snapshot."""
-
-    start: int
-    level: int
-    title: str
-
-
 class SnapshotView(BaseModel):
     """A stretch of the text of a source as it was read; offsets are in Unicode code points."""
 
@@ -244,8 +228,8 @@ class SnapshotView(BaseModel):
     end: int
     total: int
     text: str
-    headings: list[HeadingView]
-    pages: list[dict[str, int]]
+    headings: list[Heading]
+    pages: list[PageStart]
 
 
 class ReportView(Report):

@@ -2,7 +2,7 @@
 for agents, and workers that carry out the runs of a queue.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -102,7 +102,7 @@ def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max
     from deep_research.settings import database_url, home  # noqa: PLC0415
 
     try:
-        from deep_research_server.mcp_server import McpOptions, serve_http, serve_stdio  # noqa: PLC0415
+        from deep_research_server.mcp_server import McpOptions, make_http_app, make_server  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "mcp":
             raise
@@ -110,20 +110,21 @@ def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max
         raise ConfigError(message, setting="mcp", value="") from error
     queued = bool(database_url()) and not in_process
     if not over_http:
-        serve_stdio(McpOptions(home(), max_runs=max_runs, queued=queued))
+        make_server(McpOptions(home(), max_runs=max_runs, queued=queued)).run("stdio")
         return
     from deep_research_server.access_tokens import AccessTokens  # noqa: PLC0415
+    from deep_research_server.listening import run_app  # noqa: PLC0415
     from deep_research_server.request_guard import is_loopback  # noqa: PLC0415
 
     tokens = AccessTokens(home()) if require_tokens or not is_loopback(host) else None
-    if tokens is not None and not tokens.records():
-        message = f"There is no token yet, and {host} asks for one. Make one: deep-research token create NAME"
-        raise ConfigError(message, setting="host", value=host)
+    if tokens is not None:
+        tokens.check(host)
 
     def show(address: str) -> None:
         echo_wrapped(f"MCP: {address}/mcp   Stop: Ctrl-C", err=True)
 
-    serve_http(McpOptions(home(), tokens, max_runs, queued), host=host, port=port, on_listening=show)
+    app = make_http_app(McpOptions(home(), tokens, max_runs, queued))
+    run_app(app, host=host, port=port, on_listening=show)
 
 
 @click.command("enqueue")
@@ -140,15 +141,15 @@ def enqueue_command(question: str, docs: tuple[str, ...], priority: int, owner: 
     deep-research worker
     """
     from deep_research import settings  # noqa: PLC0415 - help stays fast
+    from deep_research.cli.flags import values_of  # noqa: PLC0415
     from deep_research.errors import RunNotFound  # noqa: PLC0415
-    from deep_research.state_files import OWNERS  # noqa: PLC0415
+    from deep_research_server.access_tokens import owner_home  # noqa: PLC0415
 
-    home = settings.home() / OWNERS / owner if owner else settings.home()
+    home = owner_home(settings.home(), owner)
     try:
         run = api.open_run(question, home=home)
     except RunNotFound:
-        values: dict[str, Any] = {name: value for name, _, value in (pair.partition("=") for pair in pairs)}
-        named = settings.load_settings(**{"allow_clarification": False, **values})
+        named = settings.load_settings(**{"allow_clarification": False, **values_of({"pairs": pairs})})
         run = api.start_run(question, named, docs=docs, home=home)
     run.enqueue(priority=priority)
     click.echo(run.id)

@@ -206,7 +206,7 @@ def _saved(name: str, file_name: str, data: bytes) -> str:
     if not path.parent.is_dir() or os.path.lexists(path) or path.suffix.lower() != suffix:
         message = f"{name!r} is no new file that ends in {suffix}, or there is no folder for it: choose another name."
         raise ConfigError(message, setting="save_to", value=name)
-    api.save_bytes(path, data)
+    api.write_bytes_atomically(path, data)
     return str(path)
 
 

@@ -1,18 +1,18 @@
 """Routes of what a run has found: its report, sources, passages in their snapshots, and exports."""
 
 import asyncio
-from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Response
 
-from deep_research.api import Run, charts_of, verdict_counts
+from deep_research.api import charts_of, verdict_counts
 from deep_research.concurrency import Threads
 from deep_research.data import Report
+from deep_research.data.noun import copy_fields
 from deep_research.errors import RunNotFound
 from deep_research.i18n.catalog import explain, name_subject
-from deep_research_server.api_models import HeadingView, PassageView, ReportView, SnapshotView, SourceView
+from deep_research_server.api_models import PassageView, ReportView, SnapshotView, SourceView
 from deep_research_server.http_context import OwnRun, problems
 
 if TYPE_CHECKING:
@@ -75,9 +75,10 @@ async def list_sources(
     """List the sources that the run has read, with date and standing, and how many passages of each are cited."""
 
     def look() -> list[SourceView]:
-        cited = _cited(run)
-        views = [_source_view(facts) for facts in run.list_sources(everything=everything)]
-        return [view.model_copy(update={"cited": cited[view.id]}) for view in views]
+        references = run.report.references if run.has_report else ()
+        cited = {one.source: len(one.passages) for one in references}
+        found = run.list_sources(everything=everything)
+        return [_source_view(facts, cited.get(facts.source.id, 0)) for facts in found]
 
     return await asyncio.to_thread(look)
 
@@ -107,8 +108,8 @@ async def show_snapshot(
         end=end,
         total=len(snapshot.text),
         text=snapshot.text[start:end],
-        headings=[HeadingView(start=h.start, level=h.level, title=h.title) for h in snapshot.headings[:2000]],
-        pages=[{"start": page.start, "number": page.number} for page in snapshot.pages[:5000]],
+        headings=list(snapshot.headings[:2000]),
+        pages=list(snapshot.pages[:5000]),
     )
 
 
@@ -120,47 +121,21 @@ async def show_passage(
 ) -> PassageView:
     """Show a passage in its context."""
     found = await asyncio.to_thread(lambda: run.read_passage(passage, around=around))
-    own = found.passage
-    return PassageView(
-        id=own.id,
-        text=own.text,
+    return copy_fields(
+        PassageView,
+        found.passage,
         before=found.before,
         after=found.after,
-        start=own.start,
-        end=own.end,
-        page=own.page,
-        heading=own.heading,
         is_current=found.is_current,
         source=_source_view(found.facts),
     )
 
 
-def _cited(run: Run) -> Counter[str]:
-    if not run.has_report:
-        return Counter()
-    return Counter({one.source: len(one.passages) for one in run.report.references})
-
-
-def _source_view(facts: "SourceFacts") -> SourceView:
+def _source_view(facts: "SourceFacts", cited: int = 0) -> SourceView:
     """Return a source as clients see it; the server's own paths are left out."""
-    source = facts.source
-    return SourceView(
-        id=source.id,
-        title=source.title or source.location or source.id,
-        url=_web(source.url),
-        origin=source.origin,
-        location=source.location,
-        published=source.published or "",
-        authors=list(source.authors),
-        date=facts.date,
-        status=facts.status,
-        by=facts.by,
-        read=facts.read,
-        retrieved_at=facts.retrieved_at,
-        media_type=facts.media_type,
-        sha256=facts.sha256,
-        characters=facts.characters,
-    )
+    source, known = facts.source, facts.model_dump(exclude={"source"})
+    own = {"title": source.title or source.location or source.id, "url": _web(source.url), "cited": cited}
+    return copy_fields(SourceView, source, **known, **own, published=source.published or "")
 
 
 def _web(url: str) -> str:
@@ -181,13 +156,13 @@ def _explained(report: Report, language: str) -> Report:
 
 def view_of_report(report: Report, language: str | None = None) -> ReportView:
     """Return a report as clients see it; with a `language` the program's own reasons are said in it."""
-    shown = _without_paths(_explained(report, language) if language else report)
-    fields = {name: getattr(shown, name) for name in Report.model_fields}
-    return ReportView(**fields, counts=verdict_counts(report), charts=charts_of(report))
-
-
-def _without_paths(report: Report) -> Report:
-    """Return a report without addresses of the server's own files."""
-    references = tuple(r.model_copy(update={"url": _web(r.url)}) for r in report.references)
-    sources = {key: source.model_copy(update={"url": _web(source.url)}) for key, source in report.sources.items()}
-    return report.model_copy(update={"references": references, "sources": sources})
+    shown = _explained(report, language) if language else report
+    return copy_fields(
+        ReportView,
+        shown,
+        counts=verdict_counts(report),
+        charts=charts_of(report),
+        # Addresses of the server's own files are left out.
+        references=tuple(r.model_copy(update={"url": _web(r.url)}) for r in report.references),
+        sources={key: one.model_copy(update={"url": _web(one.url)}) for key, one in report.sources.items()},
+    )

@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 import deep_research
 from deep_research import api
-from deep_research.errors import ConfigError, ResearchError
+from deep_research.errors import ResearchError
 from deep_research_server import evidence_routes, openai_routes, run_routes, server_routes, verification_routes
 from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.http_context import ServerContext, add_error_handlers
@@ -41,6 +41,8 @@ _TYPES = {
     "woff2": "font/woff2",
 }
 _PACKED = frozenset({"woff2"})
+_NAMED = {"/": "index.html", "/favicon.ico": "icon.svg"}
+"""The files of the page at addresses of their own."""
 _log = logging.getLogger(__name__)
 
 
@@ -57,11 +59,11 @@ class PageFile(NamedTuple):
 def page_files() -> dict[str, PageFile]:
     """Return the files of the page by their path below `/page/`, texts as `texts/LANGUAGE.json` among them."""
     folder = files("deep_research_server").joinpath("page")
-    found = {entry.name: entry.read_bytes() for entry in folder.iterdir() if "." in entry.name}
+    found = {entry.name: entry.read_bytes() for entry in folder.iterdir() if entry.is_file()}
     texts = page_texts()
-    found |= {f"texts/{language}.json": _json(said) for language, said in texts.items()}
-    found["texts/languages.json"] = _json({language: said["language_name"] for language, said in texts.items()})
-    return {name: _file(name, data) for name, data in found.items() if _ending(name) in _TYPES}
+    texts["languages"] = {language: said["language_name"] for language, said in texts.items()}
+    found |= {f"texts/{name}.json": _to_json(said) for name, said in texts.items()}
+    return {name: _page_file(name, data) for name, data in found.items() if _ending(name) in _TYPES}
 
 
 def page_texts() -> dict[str, dict[str, str]]:
@@ -72,7 +74,7 @@ def page_texts() -> dict[str, dict[str, str]]:
     return {entry.name.removesuffix(".toml"): tomllib.loads(entry.read_text("utf-8")) for entry in found}
 
 
-def _json(value: dict[str, str]) -> bytes:
+def _to_json(value: dict[str, str]) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -80,13 +82,14 @@ def _ending(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _file(name: str, data: bytes) -> PageFile:
+def _page_file(name: str, data: bytes) -> PageFile:
     packed = b"" if _ending(name) in _PACKED else gzip.compress(data, 9, mtime=0)
     return PageFile(_TYPES[_ending(name)], data, packed, f'"{hashlib.sha256(data).hexdigest()[:20]}"')
 
 
 async def _serve(request: Request) -> Response:
-    found = page_files().get(request.path_params.get("name", "index.html"))
+    name = _NAMED.get(request.url.path) or request.path_params["name"]
+    found = page_files().get(name)
     if found is None:
         return Response("There is no such file.", status_code=404, media_type="text/plain")
     headers = {"etag": found.tag, "cache-control": "no-cache", "vary": "accept-encoding"}
@@ -95,18 +98,6 @@ async def _serve(request: Request) -> Response:
     if found.packed and "gzip" in request.headers.get("accept-encoding", ""):
         return Response(found.packed, media_type=found.media_type, headers={**headers, "content-encoding": "gzip"})
     return Response(found.plain, media_type=found.media_type, headers=headers)
-
-
-async def _icon(request: Request) -> Response:
-    request.path_params["name"] = "icon.svg"
-    return await _serve(request)
-
-
-ROUTES = [
-    Route("/", _serve, methods=["GET", "HEAD"]),
-    Route("/favicon.ico", _icon, methods=["GET"]),
-    Route("/page/{name:path}", _serve, methods=["GET", "HEAD"]),
-]
 
 
 @dataclass(frozen=True)
@@ -152,8 +143,7 @@ def make_app(options: ServerOptions) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
-        routes=list(ROUTES),
-        responses={},
+        routes=[Route(path, _serve, methods=["GET", "HEAD"]) for path in (*_NAMED, "/page/{name:path}")],
     )
     for router in (
         run_routes.router,
@@ -171,12 +161,8 @@ def make_app(options: ServerOptions) -> FastAPI:
 
 def serve(options: ServerOptions, on_listening: Callable[[str], None]) -> None:
     """Serve until the process is asked to stop; see `run_app`. Raises ConfigError where anybody could come in."""
-    if not is_loopback(options.host) and not AccessTokens(options.home).records():
-        message = (
-            f"The address {options.host} can be reached by others, and there is no token yet. "
-            "Make one for each owner: deep-research token create NAME"
-        )
-        raise ConfigError(message, setting="host", value=options.host)
+    if not is_loopback(options.host):
+        AccessTokens(options.home).check(options.host)
     if options.queued and not api.queue_state(home=options.home).workers:
         _log.warning("No worker is alive: runs wait until `deep-research worker` is started.")
     run_app(make_app(options), host=options.host, port=options.port, on_listening=on_listening)

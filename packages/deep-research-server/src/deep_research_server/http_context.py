@@ -3,32 +3,23 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, Path, Request
+from fastapi import Depends, FastAPI, Request
+from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from deep_research import api
+from deep_research import api, errors
 from deep_research.api import Run
-from deep_research.errors import (
-    ConfigError,
-    Declined,
-    LimitReached,
-    ResearchError,
-    RunBusy,
-    RunNotFound,
-    StoreError,
-    WorkTooLarge,
-)
 from deep_research.settings import Settings, load_settings
 from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.api_models import Problem
 from deep_research_server.request_bodies import Refusal
-from deep_research_server.request_guard import problem
+from deep_research_server.request_guard import problem_response
 from deep_research_server.run_service import RunService
 from deep_research_server.uploads import UploadLimit
 
@@ -64,13 +55,21 @@ def settings_of_client(given: Mapping[str, Any], before: Mapping[str, Any] = Map
         message = (
             "Models of LangChain are named by the server's own settings alone; name none, or one of /api/v1/options."
         )
-        raise ConfigError(message, setting="model_provider", value="langchain")
+        raise errors.ConfigError(message, setting="model_provider", value="langchain")
     return settings
 
 
 Context = Annotated[ServerContext, Depends(context_of)]
 Owner = Annotated[str, Depends(owner_of)]
-RunId = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$", description="Whole id of a run.")]
+RunId = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$", description="Whole id of a run.")]
+
+
+async def home_of(context: Context, owner: Owner) -> Path:
+    """Return the state folder of the owner that the request belongs to."""
+    return context.service.home_of(owner)
+
+
+Home = Annotated[Path, Depends(home_of)]
 
 
 async def run_of(context: Context, owner: Owner, run_id: RunId) -> Run:
@@ -102,78 +101,58 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"description": _TEXTS[status], "model": Problem, "content": content} for status in every}
 
 
-def status_of(error: ResearchError) -> int:
-    """Return the HTTP status of an error of ours."""
+def _told(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - one line per kind of error
+    """Return the HTTP status of an error, and what the client is told: of what is not ours, nothing."""
     match error:
-        case RunNotFound():
-            return 404
-        case RunBusy() | Declined():
-            return 409
-        case LimitReached():
-            return 429
-        case ConfigError(reason="reused") | WorkTooLarge():
-            return 422
-        case ConfigError():
-            return 400
-        case StoreError():
-            return 503
-    return 500
+        case RequestValidationError():
+            said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
+            return 422, said or "The request does not fit its description."
+        case HTTPException():
+            return error.status_code, str(error.detail)
+        case Refusal():
+            return error.status, error.detail
+        case errors.RunNotFound():
+            return 404, error.message
+        case errors.RunBusy() | errors.Declined():
+            return 409, error.message
+        case errors.LimitReached():
+            return 429, error.message
+        case errors.ConfigError(reason="reused") | errors.WorkTooLarge():
+            return 422, error.message
+        case errors.ConfigError():
+            return 400, error.message
+        case errors.StoreError():
+            return 503, "The state could not be read or written."
+        case errors.ResearchError():
+            return 500, error.message
+    return 500, "Something failed in the server; its log says what."
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Answer every error in one form; what is not ours is logged, and the client is told nothing of it."""
+    """Answer every error in one form; what is not ours is logged with its traceback."""
 
-    async def on_research_error(request: Request, error: Exception) -> Response:
-        if isinstance(error, StoreError) and (gone := await _deleted_meanwhile(request)) is not None:
-            error = gone
-        status = status_of(error) if isinstance(error, ResearchError) else 500
-        detail = str(getattr(error, "message", "")) if status != 503 else "The state could not be read or written."
+    async def answer(request: Request, error: Exception) -> Response:
+        if isinstance(error, errors.StoreError):
+            error = await _deleted_meanwhile(request) or error
+        status, detail = _told(error)
         if status >= 500:
-            _log.error("%s %s: %s", request.method, request.url.path, error)
-        return _answer(request, status, detail)
+            defect = None if isinstance(error, errors.ResearchError | HTTPException) else error
+            _log.error("%s %s: %s", request.method, request.url.path, error, exc_info=defect)
+        headers = error.headers if isinstance(error, HTTPException) else None
+        return problem_response(status, detail, request.url.path, headers)
 
-    async def on_invalid(request: Request, error: Exception) -> Response:
-        found = error.errors() if isinstance(error, RequestValidationError) else []
-        said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found[:5])
-        return _answer(request, 422, said or "The request does not fit its description.")
-
-    async def on_http(request: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        detail = str(error.detail) if isinstance(error, HTTPException) else ""
-        headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
-        return _answer(request, status, detail, headers)
-
-    async def on_refusal(request: Request, error: Exception) -> Response:
-        status = error.status if isinstance(error, Refusal) else 500
-        return _answer(request, status, str(error))
-
-    async def on_defect(request: Request, error: Exception) -> Response:
-        _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return _answer(request, 500, "Something failed in the server; its log says what.")
-
-    app.add_exception_handler(ResearchError, on_research_error)
-    app.add_exception_handler(RequestValidationError, on_invalid)
-    app.add_exception_handler(HTTPException, on_http)
-    app.add_exception_handler(Refusal, on_refusal)
-    app.add_exception_handler(Exception, on_defect)
+    for kind in (errors.ResearchError, RequestValidationError, HTTPException, Refusal, Exception):
+        app.add_exception_handler(kind, answer)
 
 
-async def _deleted_meanwhile(request: Request) -> RunNotFound | None:
+async def _deleted_meanwhile(request: Request) -> errors.RunNotFound | None:
     """Return why the run of a path is not there any more, None where it is or none is named."""
     run_id = request.path_params.get("run_id")
     try:
         if run_id is not None:
             await context_of(request).service.open(owner_of(request), str(run_id))
-    except RunNotFound as gone:
+    except errors.RunNotFound as gone:
         return gone
-    except ResearchError:
+    except errors.ResearchError:
         return None
     return None
-
-
-def _answer(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
-    openai = request.url.path.startswith("/v1/")
-    body = problem(status, HTTPStatus(status).phrase, detail, openai=openai)
-    media_type = "application/json" if openai else "application/problem+json"
-    more = {"retry-after": "30"} if status == 429 else {}
-    return Response(body, status_code=status, media_type=media_type, headers={**more, **(headers or {})})

@@ -20,29 +20,15 @@ from pydantic import BaseModel, Field
 import deep_research
 from deep_research import api
 from deep_research.api import Run, VerdictCounts, verdict_counts
-from deep_research.data import FollowUp, Report, VerdictKind
+from deep_research.data import Report, VerdictKind
+from deep_research.data.noun import copy_fields
 from deep_research.errors import ResearchError
-from deep_research.events import Event
 from deep_research.settings import load_settings
-from deep_research_server.access_tokens import AccessTokens, owner_home
+from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.desk_tools import DeskTools, explained, refuse_unknown_arguments
-from deep_research_server.listening import run_app
+from deep_research_server.event_lines import describe_event
 from deep_research_server.run_service import is_still_awaited, make_run_service
 
-_SAID = {
-    "understood": "Researching: {question}",
-    "stage_started": "Stage: {stage}",
-    "progress": "{what}: {done}",
-    "planned": "Plan: {title}",
-    "section_started": "Researching “{section}”",
-    "searched": "Searched {source}: {query} ({found} found)",
-    "section_written": "Researched “{section}”: {passages} passages of {sources} sources",
-    "reviewed": "Review: {score} of 10",
-    "verified": "Verified: {statements} statements, {problems} problems",
-    "revised": "Revised: {edits} edits",
-    "gap_found": "Gap: {what}: {why}",
-}
-"""What is said of an event, by its kind."""
 _T = TypeVar("_T")
 _INSTRUCTIONS = (
     "Two ways. Research by yourself: begin_research, then search, open, find and note; write a report that cites passage "
@@ -94,24 +80,14 @@ class VerdictAnswer(BaseModel):
     reason: str
 
 
-def answer_of(report: Report, *, text: str | None = None) -> ReportAnswer:
-    """Return a report as a tool's answer; `text` stands for its Markdown where it is given."""
-    return ReportAnswer(
-        run_id=report.run_id,
-        question=report.question,
-        title=report.title,
-        report=report.report if text is None else text,
-        answered=report.answered,
+def answer_of(report: Report) -> ReportAnswer:
+    """Return a report as a tool's answer."""
+    return copy_fields(
+        ReportAnswer,
+        report,
         references=[
-            CitedSource(
-                number=r.number,
-                title=r.title,
-                url=r.url if r.url.startswith(("http://", "https://")) else "",
-                location=r.location,
-                published=r.published,
-                passages=list(r.passages),
-            )
-            for r in report.references
+            copy_fields(CitedSource, one, url=one.url if one.url.startswith(("http://", "https://")) else "")
+            for one in report.references
         ],
         verdicts=verdict_counts(report),
         problems=[
@@ -121,21 +97,9 @@ def answer_of(report: Report, *, text: str | None = None) -> ReportAnswer:
         ],
         parts=[{"text": part.text, "answered": part.answered} for part in report.parts],
         gaps=[f"{gap.what}: {gap.why}" for gap in report.gaps],
-        assumptions=list(report.assumptions),
         cost_usd=report.ledger.cost_usd,
         seconds=report.ledger.seconds,
     )
-
-
-def answer_of_follow_up(made: FollowUp) -> ReportAnswer | None:
-    """Return the answer to a question about a report, or None where there is none."""
-    return answer_of(made.report) if made.report is not None else None
-
-
-def describe_event(event: Event) -> str:
-    """Return what happened in one line, "" for what a client need not know."""
-    told = "" if event.kind == "reviewed" and not event.score else _SAID.get(event.kind, "")
-    return told.format_map(event.model_dump())
 
 
 @dataclass(frozen=True)
@@ -198,10 +162,7 @@ class _Tools:
         """
         given = {"strategy": strategy, "depth": depth, "workflow": workflow, "budget_usd": budget_usd}
         values = {name: value for name, value in given.items() if value is not None}
-        owner = self._owner(context)
-        if docs and owner:
-            raise ToolError("Documents of the server's machine are searched for its own user alone.")
-        return _result(await self._researched(context, owner, question, docs or [], values))
+        return await self._researched(context, question, docs or [], values)
 
     async def ask(
         self,
@@ -210,25 +171,23 @@ class _Tools:
         run_id: Annotated[str | None, Field(description="Run whose report the question is about.")] = None,
     ) -> Annotated[CallToolResult, ReportAnswer]:
         """Answer a question in one turn: from what a run has read, or, without a run, by a quick search."""
-        owner = self._owner(context)
         if run_id is None:
-            return _result(await self._researched(context, owner, question, [], {"workflow": "quick"}))
-        run, home = await self._open(context, run_id), self._service.home_of(owner)
+            return await self._researched(context, question, [], {"workflow": "quick"})
+        run, (_, home) = await self._open(context, run_id), self._home_of(context)
         await self._check_workers(home)
         begun = await explained(self._service.follow_up(home, run, question, {}))
         await self._watch(context, home, run, begun.number)
         made = await explained(asyncio.to_thread(run.numbered_follow_up, begun.number))
-        answer = answer_of_follow_up(made)
-        if answer is None:
+        if made.report is None:
             raise ToolError(made.error or "The question has no answer.")
-        return _result(answer)
+        return _result(made.report)
 
     async def get_report(self, context: Context, run_id: RunId) -> Annotated[CallToolResult, ReportAnswer]:
         """Return the report of an earlier run with its sources."""
         run = await self._open(context, run_id)
         if not await explained(asyncio.to_thread(lambda: run.has_report)):
             raise ToolError(await asyncio.to_thread(self._how_to_go_on, self._home_of(context)[1], run))
-        return _result(answer_of(await explained(asyncio.to_thread(lambda: run.report))))
+        return _result(await explained(asyncio.to_thread(lambda: run.report)))
 
     def _how_to_go_on(self, home: Path, run: Run) -> str:
         """Return what an agent can do about a run without a report."""
@@ -278,37 +237,32 @@ class _Tools:
 
     async def _read(self, context: Context, run_id: str, look: Callable[[Run], _T]) -> _T:
         """Return what `look` finds in a run. Raises ResourceError."""
-        home = owner_home(self._options.home, self._owner(context))
+        _, home = self._home_of(context)
         try:
             return await asyncio.to_thread(lambda: look(api.open_run(run_id, home=home)))
         except ResearchError as error:
             raise ResourceError(error.message) from error
 
-    def _owner(self, context: Context) -> str:
-        """Return the owner of a request by its token, "" for the user of this machine. Raises ToolError."""
-        if self._options.tokens is None:
-            return ""
-        scheme, _, token = dict(context.headers or {}).get("authorization", "").partition(" ")
-        owner = self._options.tokens.owner_of(token.strip()) if scheme.lower() == "bearer" else None
-        if owner is None:
-            raise ToolError("A token is needed: Authorization: Bearer … (deep-research token create).")
-        return owner
-
     def _home_of(self, context: Context) -> tuple[str, Path]:
-        """Return the owner of a request and its state folder."""
-        owner = self._owner(context)
-        return owner, owner_home(self._options.home, owner)
+        """Return the owner of a request, as the guard has found it ("" over standard input), and its state folder."""
+        request = context.request_context.request
+        if request is None and self._options.tokens is not None:
+            raise ToolError("It cannot be told whose request this is.")
+        owner: str = request.state.owner if request is not None else ""
+        return owner, self._service.home_of(owner)
 
     async def _researched(
-        self, context: Context, owner: str, question: str, docs: list[str], values: dict[str, Any]
-    ) -> ReportAnswer:
+        self, context: Context, question: str, docs: list[str], values: dict[str, Any]
+    ) -> CallToolResult:
         """Make a run, notify its progress, and return its report. Raises ToolError."""
-        home = self._service.home_of(owner)
+        owner, home = self._home_of(context)
+        if docs and owner:
+            raise ToolError("Documents of the server's machine are searched for its own user alone.")
         await self._check_workers(home)
         given = {"allow_clarification": False, "confirm_review": False, **values}
         settings = await explained(asyncio.to_thread(lambda: load_settings(**given)))
         paths = [Path(path) for path in docs]
-        run = await explained(self._service.start_awaited(owner, question, settings, docs=paths))
+        run, _ = await explained(self._service.start(owner, question, settings, docs=paths, is_awaited=True))
         await context.report_progress(0.0, message=f"Run {run.id}. If cut off, call again with the same arguments.")
         await self._watch(context, home, run)
         await explained(self._service.hand_over(run))
@@ -316,7 +270,7 @@ class _Tools:
         if record.status != "finished":
             how = self._how_to_go_on(home, run) if record.awaited else ""
             raise ToolError(" ".join(said for said in (record.error or record.waiting_for, how) if said))
-        return answer_of(await explained(asyncio.to_thread(lambda: run.report)))
+        return _result(await explained(asyncio.to_thread(lambda: run.report)))
 
     async def _check_workers(self, home: Path) -> None:
         """Raise ToolError where runs are queued and nothing would carry them out."""
@@ -324,7 +278,7 @@ class _Tools:
             raise ToolError("No worker is alive that could carry it out: start one with `deep-research worker`.")
 
     async def _open(self, context: Context, run_id: str) -> Run:
-        home = owner_home(self._options.home, self._owner(context))
+        _, home = self._home_of(context)
         return await explained(asyncio.to_thread(api.open_run, run_id, home=home))
 
     async def _watch(self, context: Context, home: Path, run: Run, follow_up: int = 0) -> None:
@@ -335,38 +289,22 @@ class _Tools:
                     await context.report_progress(float(event.number), message=said)
 
 
-def _result(answer: BaseModel, links: list[ResourceLink] | None = None) -> CallToolResult:
-    """Return an answer as text, as structured content, and with links to what can be read further."""
-    shown = answer.report if isinstance(answer, ReportAnswer) else answer.model_dump_json(indent=1)
-    found = links if links is not None else _report_links(answer) if isinstance(answer, ReportAnswer) else []
-    return CallToolResult(
-        content=[TextContent(type="text", text=shown), *found], structured_content=answer.model_dump(mode="json")
-    )
-
-
-def _report_links(answer: ReportAnswer) -> list[ResourceLink]:
-    base = f"research://runs/{quote(answer.run_id)}"
+def _result(report: Report) -> CallToolResult:
+    """Return a report as text, as structured content, and with links to what can be read further."""
+    base = f"research://runs/{quote(report.run_id)}"
     links = [
-        ResourceLink(name="report", title=answer.title[:200], uri=f"{base}/report", mime_type="text/markdown"),
+        ResourceLink(name="report", title=report.title[:200], uri=f"{base}/report", mime_type="text/markdown"),
         ResourceLink(name="result", title="The whole result", uri=f"{base}/result", mime_type="application/json"),
     ]
-    cited = [(key, source.title) for source in answer.references for key in source.passages]
-    return [*links, *(_passage_link(answer.run_id, key, title) for key, title in cited[:_LINKED])]
-
-
-def _passage_link(run_id: str, key: str, title: str) -> ResourceLink:
-    uri = f"research://runs/{quote(run_id)}/passages/{quote(key)}"
-    return ResourceLink(name=key, title=title[:200], uri=uri, mime_type="text/plain")
-
-
-def serve_stdio(options: McpOptions) -> None:
-    """Serve one client over standard input and output until it closes them."""
-    make_server(options).run("stdio")
-
-
-def serve_http(options: McpOptions, *, host: str, port: int, on_listening: Callable[[str], None]) -> None:
-    """Serve over streamable HTTP at /mcp until the process is stopped; see `make_http_app` and `run_app`."""
-    run_app(make_http_app(options), host=host, port=port, on_listening=on_listening)
+    cited = [(key, reference.title) for reference in report.references for key in reference.passages]
+    links += [
+        ResourceLink(name=key, title=title[:200], uri=f"{base}/passages/{quote(key)}", mime_type="text/plain")
+        for key, title in cited[:_LINKED]
+    ]
+    return CallToolResult(
+        content=[TextContent(type="text", text=report.report), *links],
+        structured_content=answer_of(report).model_dump(mode="json"),
+    )
 
 
 def make_http_app(options: McpOptions) -> Any:

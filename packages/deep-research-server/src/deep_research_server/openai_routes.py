@@ -9,19 +9,21 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from fastapi import APIRouter, HTTPException, Path, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi import Path as InPath
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.responses import StreamingResponse
 
 from deep_research import api
 from deep_research.api import Run
 from deep_research.data import Ledger, Message
 from deep_research.errors import ConfigError
-from deep_research.events import Event
 from deep_research.settings import load_settings
+from deep_research_server.event_lines import describe_event
 from deep_research_server.http_context import Context, Owner
 from deep_research_server.run_service import RunService
 
@@ -33,6 +35,8 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 """The names that clients choose from, with the settings that each stands for."""
 _MOST_CHARS = 20_000
+_UNTOLD = frozenset({"stage_started", "progress", "section_started", "reviewed"})
+"""Kinds of events of which a reader of thoughts is told nothing."""
 router = APIRouter(prefix="/v1", tags=["openai"])
 _ERROR = {"type": "object", "properties": {"error": {"type": "object"}}, "required": ["error"]}
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -40,7 +44,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     for status in (400, 401, 403, 404, 409, 413, 421, 422, 429, 503)
 }
 _PIECE, _HISTORY_CHARS = 400, 4_000
-_ResponseId = Annotated[str, Path(pattern=r"^resp_[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
+_ResponseId = Annotated[str, InPath(pattern=r"^resp_[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answer, or server-sent events",
@@ -49,18 +53,14 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-class _OpenAiInput(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-
-class ContentPart(_OpenAiInput):
+class ContentPart(BaseModel):
     """A part of a message; only text is read."""
 
     type: str = Field("text", max_length=40)
     text: str = Field("", max_length=_MOST_CHARS)
 
 
-class ChatMessage(_OpenAiInput):
+class ChatMessage(BaseModel):
     """A message of a conversation."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
@@ -74,13 +74,13 @@ class ChatMessage(_OpenAiInput):
         return "\n".join(part.text for part in self.content or ()).strip()[:_MOST_CHARS]
 
 
-class StreamOptions(_OpenAiInput):
+class StreamOptions(BaseModel):
     """What a stream should hold besides its text."""
 
     include_usage: bool = False
 
 
-class ChatRequest(_OpenAiInput):
+class ChatRequest(BaseModel):
     """A request to `/v1/chat/completions`: the last message of the user is the question."""
 
     model: str = Field("deep-research", max_length=120)
@@ -89,7 +89,7 @@ class ChatRequest(_OpenAiInput):
     stream_options: StreamOptions | None = None
 
 
-class ResponseRequest(_OpenAiInput):
+class ResponseRequest(BaseModel):
     """A request to `/v1/responses`; with `background` it is answered at once and looked at later."""
 
     model: str = Field("deep-research", max_length=120)
@@ -122,7 +122,7 @@ class _Asking(NamedTuple):
     """A run of a client's request with what it is found by."""
 
     service: RunService
-    owner: str
+    home: Path
     run: Run
     model: str
 
@@ -131,27 +131,18 @@ class _Asking(NamedTuple):
         """When it began, in seconds since 1970."""
         return int(datetime.fromisoformat(self.run.record.created).timestamp())
 
-    def is_active(self) -> bool:
-        """Return whether the run goes on."""
-        return self.service.is_active(self.service.home_of(self.owner), self.run)
-
     async def wait(self, request: Request) -> _Outcome:
         """Wait for the end and return the outcome. Raises HTTPException when the client leaves before."""
-        home = self.service.home_of(self.owner)
-        ended = asyncio.create_task(self.service.wait(home, self.run))
+        ended = asyncio.create_task(self.service.wait(self.home, self.run))
         gone = asyncio.create_task(_leaves(request))
         try:
-            with self.service.attend(home, self.run):
+            with self.service.attend(self.home, self.run):
                 await asyncio.wait([ended, gone], return_when=asyncio.FIRST_COMPLETED)
                 if not ended.done():
                     raise HTTPException(408, "The client has left.")
         finally:
             ended.cancel()
             gone.cancel()
-        return await self.handed_over()
-
-    async def handed_over(self) -> _Outcome:
-        """Return what the run has come to, for a client that has waited for it."""
         await self.service.hand_over(self.run)
         return await asyncio.to_thread(self.outcome)
 
@@ -160,10 +151,12 @@ class _Asking(NamedTuple):
 
         None is given when nothing happens for a while.
         """
-        watched = self.service.watch(self.service.home_of(self.owner), self.run)
-        async with aclosing(watched) as events:
+        async with aclosing(self.service.watch(self.home, self.run)) as events:
             async for event in events:
-                yield _said(event) if event is not None else None
+                if event is None or event.kind == "report_piece":
+                    yield event and event.text
+                elif event.kind not in _UNTOLD and (said := describe_event(event)):
+                    yield f"\n{said}\n" if event.kind == "verified" else f"{said}\n"
 
     def outcome(self) -> _Outcome:
         """Return what the run has come to."""
@@ -171,14 +164,14 @@ class _Asking(NamedTuple):
         if self.run.has_report:
             report = self.run.report
             links = [
-                {"type": "url_citation", "url": r.url, "title": r.title, "start_index": 0, "end_index": 0}
+                {"url": r.url, "title": r.title, "start_index": 0, "end_index": 0}
                 for r in report.references
                 if r.url.startswith(("http://", "https://"))
             ]
             return _Outcome(report.report, False, links, report.ledger)
         cost = self.run.cost_so_far()
         if record.status == "waiting" and record.asked is not None:
-            return _Outcome(api.format_asked(record.asked), False, [], cost)
+            return _Outcome(api.format_question(record.asked), False, [], cost)
         return _Outcome(record.error or "The research was stopped.", record.status != "declined", [], cost)
 
 
@@ -198,11 +191,8 @@ async def _begin(
     # What was asked back once is not asked again: the answer stands in the conversation.
     values = {**MODELS[model], **({"allow_clarification": False} if history else {})}
     settings = await asyncio.to_thread(lambda: load_settings(**values))
-    if is_awaited:
-        run = await context.service.start_awaited(owner, question, settings, history=history)
-    else:
-        run, _ = await context.service.start(owner, question, settings, history=history)
-    return _Asking(context.service, owner, run, model)
+    run, _ = await context.service.start(owner, question, settings, history=history, is_awaited=is_awaited)
+    return _Asking(context.service, context.service.home_of(owner), run, model)
 
 
 @router.get("/models", responses=ERRORS)
@@ -222,8 +212,10 @@ async def complete_chat(asked: ChatRequest, request: Request, context: Context, 
         return StreamingResponse(_chat_chunks(asking, usage=usage), media_type="text/event-stream")
     done = await asking.wait(request)
     if done.failed:
-        return _failure(done.text)
-    message = {"role": "assistant", "content": done.text, "refusal": None, "annotations": _chat_links(done)}
+        error = {"message": done.text, "type": "server_error", "param": None, "code": "research_failed"}
+        return JSONResponse({"error": error}, status_code=503)
+    links = [{"type": "url_citation", "url_citation": link} for link in done.annotations]
+    message = {"role": "assistant", "content": done.text, "refusal": None, "annotations": links}
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     return JSONResponse(
         {**_chat_head(asking, "chat.completion"), "choices": [choice], "usage": _chat_usage(done.ledger)}
@@ -232,13 +224,6 @@ async def complete_chat(asked: ChatRequest, request: Request, context: Context, 
 
 def _chat_head(asking: _Asking, kind: str) -> dict[str, Any]:
     return {"id": f"chatcmpl-{asking.run.id}", "object": kind, "created": asking.created, "model": asking.model}
-
-
-def _chat_links(done: _Outcome) -> list[dict[str, Any]]:
-    return [
-        {"type": "url_citation", "url_citation": {k: v for k, v in link.items() if k != "type"}}
-        for link in done.annotations
-    ]
 
 
 def _chat_usage(ledger: Ledger) -> dict[str, Any]:
@@ -297,105 +282,85 @@ async def _before(context: Context, owner: str, response_id: str) -> list[Messag
     if run.has_report:
         said.append(Message(role="assistant", text=run.report.report[:_HISTORY_CHARS]))
     elif run.record.asked is not None:
-        said.append(Message(role="assistant", text=api.format_asked(run.record.asked)))
+        said.append(Message(role="assistant", text=api.format_question(run.record.asked)))
     return said
 
 
-async def _opened(context: Context, owner: str, response_id: str) -> _Asking:
+async def _asking_of(context: Context, owner: Owner, response_id: _ResponseId) -> _Asking:
+    """Return the run of a response. Raises RunNotFound."""
     run = await context.service.open(owner, response_id.removeprefix("resp_"))
-    return _Asking(context.service, owner, run, _model_of(run))
-
-
-def _model_of(run: Run) -> str:
     own = run.record.settings
     named = (name for name, values in MODELS.items() if values and all(own.get(k) == v for k, v in values.items()))
-    return next(named, "deep-research")
+    return _Asking(context.service, context.service.home_of(owner), run, next(named, "deep-research"))
+
+
+_Response = Annotated[_Asking, Depends(_asking_of)]
 
 
 @router.get("/responses/{response_id}", responses=ERRORS)
-async def show_response(response_id: _ResponseId, context: Context, owner: Owner) -> dict[str, Any]:
+async def show_response(asking: _Response) -> dict[str, Any]:
     """Show a response as it stands."""
-    asking = await _opened(context, owner, response_id)
     return await asyncio.to_thread(_response, asking, background=True)
 
 
 @router.post("/responses/{response_id}/cancel", responses=ERRORS)
-async def cancel_response(response_id: _ResponseId, context: Context, owner: Owner) -> dict[str, Any]:
+async def cancel_response(asking: _Response) -> dict[str, Any]:
     """Stop a response; its state is kept."""
-    asking = await _opened(context, owner, response_id)
-    await context.service.cancel(context.service.home_of(owner), asking.run)
+    await asking.service.cancel(asking.home, asking.run)
     return await asyncio.to_thread(_response, asking, background=True)
 
 
 @router.delete("/responses/{response_id}", responses=ERRORS)
-async def delete_response(response_id: _ResponseId, context: Context, owner: Owner) -> dict[str, Any]:
+async def delete_response(asking: _Response) -> dict[str, Any]:
     """Delete a response with its run."""
-    asking = await _opened(context, owner, response_id)
-    home = context.service.home_of(owner)
-    await context.service.cancel(home, asking.run)
-    await asyncio.to_thread(api.delete_runs, [asking.run.id], home=home)
-    return {"id": response_id, "object": "response", "deleted": True}
+    await asking.service.cancel(asking.home, asking.run)
+    await asyncio.to_thread(api.delete_runs, [asking.run.id], home=asking.home)
+    return {"id": f"resp_{asking.run.id}", "object": "response", "deleted": True}
 
 
 def _response(asking: _Asking, *, background: bool) -> dict[str, Any]:
     """Return a run as OpenAI's response object."""
-    if asking.is_active():
+    if asking.service.is_active(asking.home, asking.run):
         return _response_body(asking, "in_progress", background=background)
     done = asking.outcome()
     stopped = asking.run.record.status == "stopped"
     status = "cancelled" if stopped else "failed" if done.failed else "completed"
     error = {"code": "server_error", "message": done.text} if status == "failed" else None
-    output = [_message(asking, done)] if status == "completed" else []
-    return _response_body(asking, status, background=background, output=output, error=error, ledger=done.ledger)
-
-
-def _message(asking: _Asking, done: _Outcome) -> dict[str, Any]:
-    part = {"type": "output_text", "text": done.text, "annotations": done.annotations, "logprobs": []}
-    return {
-        "id": f"msg_{asking.run.id}",
-        "type": "message",
-        "status": "completed",
-        "role": "assistant",
-        "content": [part],
+    links = [{"type": "url_citation", **link} for link in done.annotations]
+    part = {"type": "output_text", "text": done.text, "annotations": links, "logprobs": []}
+    message = {"id": f"msg_{asking.run.id}", "type": "message", "status": "completed", "role": "assistant"}
+    usage = {
+        "input_tokens": done.ledger.prompt_tokens,
+        "input_tokens_details": {"cached_tokens": done.ledger.cached_tokens},
+        "output_tokens": done.ledger.completion_tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": done.ledger.prompt_tokens + done.ledger.completion_tokens,
     }
+    output = [{**message, "content": [part]}] if status == "completed" else []
+    return _response_body(asking, status, background=background, output=output, error=error, usage=usage)
 
 
-def _response_body(
-    asking: _Asking,
-    status: str,
-    *,
-    background: bool = False,
-    output: list[dict[str, Any]] | None = None,
-    error: dict[str, Any] | None = None,
-    ledger: Ledger | None = None,
-) -> dict[str, Any]:
-    usage = None
-    if ledger is not None:
-        usage = {
-            "input_tokens": ledger.prompt_tokens,
-            "input_tokens_details": {"cached_tokens": ledger.cached_tokens},
-            "output_tokens": ledger.completion_tokens,
-            "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": ledger.prompt_tokens + ledger.completion_tokens,
-        }
+def _response_body(asking: _Asking, status: str, *, background: bool = False, **come: Any) -> dict[str, Any]:
+    """Return the response object of a run in a state; `come` are its `output`, `error` and `usage` where it has them."""
     return {
         "id": f"resp_{asking.run.id}",
         "object": "response",
         "created_at": asking.created,
         "status": status,
         "background": background,
-        "error": error,
+        "error": None,
         "incomplete_details": None,
         "instructions": None,
         "metadata": {},
         "model": asking.model,
-        "output": output or [],
+        "output": [],
         "parallel_tool_calls": False,
         "temperature": None,
         "tool_choice": "auto",
         "tools": [],
         "top_p": None,
-        "usage": usage,
+        "usage": None,
+        **come,
     }
 
 
@@ -411,21 +376,21 @@ async def _response_events(asking: _Asking) -> AsyncIterator[bytes]:
     async for line in asking.progress():
         if line is None:
             yield b": still here\n\n"
-    done = await asyncio.to_thread(asking.outcome)
     final = await asyncio.to_thread(_response, asking, background=False)
     if final["status"] != "completed":
         yield event("response.failed", response=final)
         return
     message = final["output"][0]
     place: dict[str, Any] = {"item_id": message["id"], "output_index": 0, "content_index": 0}
-    empty = {**message["content"][0], "text": "", "annotations": []}
+    part = message["content"][0]
+    empty = {**part, "text": "", "annotations": []}
     opened = {**message, "status": "in_progress", "content": []}
     yield event("response.output_item.added", output_index=0, item=opened)
     yield event("response.content_part.added", **place, part=empty)
-    for piece in _pieces(done.text):
+    for piece in _pieces(part["text"]):
         yield event("response.output_text.delta", **place, delta=piece, logprobs=[])
-    yield event("response.output_text.done", **place, text=done.text, logprobs=[])
-    yield event("response.content_part.done", **place, part=message["content"][0])
+    yield event("response.output_text.done", **place, text=part["text"], logprobs=[])
+    yield event("response.content_part.done", **place, part=part)
     yield event("response.output_item.done", output_index=0, item=message)
     await asking.service.hand_over(asking.run)
     yield event("response.completed", response=final)
@@ -437,30 +402,3 @@ def _pieces(text: str) -> list[str]:
 
 def _data(body: dict[str, Any]) -> bytes:
     return b"data: %s\n\n" % json.dumps(body, ensure_ascii=False).encode()
-
-
-def _failure(message: str) -> JSONResponse:
-    body = {"message": message, "type": "server_error", "param": None, "code": "research_failed"}
-    return JSONResponse({"error": body}, status_code=503)
-
-
-def _said(event: Event) -> str:  # noqa: PLR0911 - one line per kind of event
-    """Return what is said of an event: a line, or a piece of the report; "" for what is not worth one."""
-    match event.kind:
-        case "understood":
-            return f"{event.verification}\n"
-        case "planned":
-            return f"Plan: {'; '.join(event.sections)}\n"
-        case "searched":
-            return f"Searched {event.source}: {event.query} ({event.found} found)\n"
-        case "section_written":
-            return f"Researched: {event.section} ({event.passages} passages of {event.sources} sources)\n"
-        case "report_piece":
-            return event.text
-        case "verified":
-            return f"\nVerified: {event.statements} statements, {event.problems} problems\n"
-        case "revised":
-            return f"Revised: {event.edits} edits\n"
-        case "gap_found":
-            return f"{event.what}: {event.why}\n"
-    return ""

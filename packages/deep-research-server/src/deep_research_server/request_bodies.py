@@ -21,9 +21,9 @@ _LARGE_AT_ONCE = 8
 class Refusal(Exception):
     """A request that is not let in: its HTTP status, and what the client is told."""
 
-    def __init__(self, status: int, title: str, detail: str) -> None:
+    def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
-        self.status, self.title, self.detail = status, title, detail
+        self.status, self.detail = status, detail
 
 
 class BodyLimit(NamedTuple):
@@ -37,18 +37,14 @@ USUAL = BodyLimit(130_000)
 """A text of 20,000 characters, each written as six bytes (\\u4e2d), and what names it."""
 SMALL = BodyLimit(4_000)
 """A token, and nothing longer: for what needs none, and for methods that have no body."""
-_LIMITS = {
+LIMITS = {
     "/api/v1/runs": BodyLimit(1_000_000, 2_000),
     "/api/v1/verifications": BodyLimit(3_200_000),
     "/v1/chat/completions": BodyLimit(1_000_000, 20_000),
     "/v1/responses": BodyLimit(1_000_000, 20_000),
     "/mcp": BodyLimit(3_200_000, 5_000),
 }
-
-
-def limit_of(path: str) -> BodyLimit:
-    """Return the limit of a route's JSON body."""
-    return _LIMITS.get(path, USUAL)
+"""Of bodies in JSON, by the paths of routes; others have the usual one."""
 
 
 class LargeBodies:
@@ -64,7 +60,7 @@ class LargeBodies:
             yield
             return
         if self._coming[owner] >= _LARGE_AT_ONCE:
-            raise Refusal(429, "Too many requests", f"{_LARGE_AT_ONCE} large requests are on their way already.")
+            raise Refusal(429, f"{_LARGE_AT_ONCE} large requests are on their way already.")
         self._coming[owner] += 1
         try:
             yield
@@ -93,11 +89,11 @@ class Body:
         while message.get("more_body"):
             message = await self._next()
             if message["type"] == "http.disconnect":
-                raise Refusal(400, "Bad request", "The body of the request ended early.")
+                raise Refusal(400, "The body of the request ended early.")
             pieces.append(message.get("body", b""))
         whole = b"".join(pieces)
         if sum(1 for _ in islice(_VALUE.finditer(whole), self._limit.values + 1)) > self._limit.values:
-            raise Refusal(413, "Content too large", f"A body holds {self._limit.values} values here at most.")
+            raise Refusal(413, f"A body holds {self._limit.values} values here at most.")
         self._held = {"type": "http.request", "body": whole, "more_body": False}
 
     async def receive(self) -> Message:
@@ -116,7 +112,7 @@ class Body:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()
         except TimeoutError:
-            raise Refusal(408, "Request timeout", "The body of the request came too slowly.") from None
+            raise Refusal(408, "The body of the request came too slowly.") from None
         if not message.get("more_body"):
             self._deadline = None
         self._left -= len(message.get("body", b""))
@@ -125,4 +121,4 @@ class Body:
         return message
 
     def _too_large(self) -> Refusal:
-        return Refusal(413, "Content too large", f"The limit is {self._limit.size / 1e6:g} MB.")
+        return Refusal(413, f"The limit is {self._limit.size / 1e6:g} MB.")

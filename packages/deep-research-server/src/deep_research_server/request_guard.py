@@ -3,13 +3,16 @@
 import ipaddress
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from http import HTTPStatus
+from typing import Any
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.request_bodies import SMALL, Body, BodyLimit, LargeBodies, Refusal, limit_of
+from deep_research_server.request_bodies import LIMITS, SMALL, USUAL, Body, BodyLimit, LargeBodies, Refusal
 from deep_research_server.uploads import UploadsUnderWay
 
 COOKIE = "deep_research_token"
@@ -88,7 +91,7 @@ class RequestGuard:
                     await self._app(scope, body.receive, send_guarded)
             else:
                 is_small = scope["method"] in _SAFE or _is_public(scope["path"])
-                body = Body(receive, SMALL if is_small else limit_of(scope["path"]), announced)
+                body = Body(receive, SMALL if is_small else LIMITS.get(scope["path"], USUAL), announced)
                 with self._large.place_for(owner, body.size):
                     await body.read()
                 await self._app(scope, body.receive, send_guarded)
@@ -98,26 +101,24 @@ class RequestGuard:
             if started:
                 raise
             body = None
-            await _refuse(send_guarded, refusal, openai=scope["path"].startswith("/v1/"))
+            await problem_response(refusal.status, refusal.detail, scope["path"])(scope, receive, send_guarded)
 
     def _admit(self, scope: Scope, headers: dict[str, str]) -> str:
         """Return the owner of a request, "" for the user of this machine. Raises Refusal."""
         host, origin = headers.get("host", ""), headers.get("origin", "")
         if self._tokens is None and any(name in _OF_PROXIES or name.startswith("x-forwarded-") for name in headers):
-            raise Refusal(403, "Forbidden", _PROXIED)
+            raise Refusal(403, _PROXIED)
         if self._tokens is None and not is_loopback(_name_of(host)):
-            raise Refusal(421, "Misdirected request", "This server answers to loopback addresses only.")
+            raise Refusal(421, "This server answers to loopback addresses only.")
         if scope["method"] not in _SAFE:
             elsewhere = headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
             if elsewhere or (origin and origin.partition("://")[2] != host):
-                raise Refusal(403, "Forbidden", "Requests of other sites are refused.")
+                raise Refusal(403, "Requests of other sites are refused.")
         if self._tokens is None:
             return ""
         owner = self._tokens.owner_of(_token_of(headers))
         if owner is None and not _is_public(scope["path"]):
-            raise Refusal(
-                401, "Unauthorized", "A token is needed: Authorization: Bearer … (deep-research token create)."
-            )
+            raise Refusal(401, "A token is needed: Authorization: Bearer … (deep-research token create).")
         return owner or ""
 
 
@@ -151,21 +152,15 @@ def is_loopback(name: str) -> bool:
         return False
 
 
-async def _refuse(send: Send, refusal: Refusal, *, openai: bool) -> None:
-    body = problem(refusal.status, refusal.title, refusal.detail, openai=openai)
-    headers: Iterable[tuple[bytes, bytes]] = [
-        (b"content-type", b"application/json" if openai else b"application/problem+json"),
-        (b"content-length", str(len(body)).encode()),
-        *([(b"www-authenticate", b"Bearer")] if refusal.status == 401 else []),
-        *([(b"retry-after", b"30")] if refusal.status == 429 else []),
-    ]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": list(headers)})
-    await send({"type": "http.response.body", "body": body})
-
-
-def problem(status: int, title: str, detail: str, *, openai: bool = False) -> bytes:
-    """Return an error as clients get it: RFC 9457 problem details, or OpenAI's form."""
-    if openai:
+def problem_response(status: int, detail: str, path: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an error as clients of a path get it: RFC 9457 problem details, or OpenAI's form."""
+    if path.startswith("/v1/"):
         kind = "invalid_request_error" if status < 500 else "server_error"
-        return json.dumps({"error": {"message": detail, "type": kind, "param": None, "code": str(status)}}).encode()
-    return json.dumps({"type": "about:blank", "title": title, "status": status, "detail": detail}).encode()
+        body: Any = {"error": {"message": detail, "type": kind, "param": None, "code": str(status)}}
+        media_type = "application/json"
+    else:
+        body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+        media_type = "application/problem+json"
+    own = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "30"}}.get(status, {})
+    # In ASCII: what strangers send may hold lone surrogates.
+    return Response(json.dumps(body), status, {**own, **(headers or {})}, media_type)

@@ -1,37 +1,26 @@
 """Routes of runs: ask, list, answer, confirm or edit the plan, steer, cancel, resume, follow, ask further, delete."""
 
 import asyncio
+import hashlib
 import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Response
+from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 
 from deep_research import api
 from deep_research.api import EventTail, Run, RunRecord
 from deep_research.data import Asked, FollowUp, Gap, Message
+from deep_research.data.noun import copy_fields
 from deep_research.errors import ConfigError, RunBusy
 from deep_research.events import PASSING, GapFound
 from deep_research.i18n.catalog import explain, name_subject
-from deep_research_server.api_models import (
-    AnswerInput,
-    ChangesView,
-    FollowUpInput,
-    FollowUpView,
-    NewRun,
-    PlanInput,
-    RunDetails,
-    RunPage,
-    RunState,
-    RunSummary,
-    RunView,
-    SteerInput,
-    Taken,
-)
+from deep_research_server import api_models as models
 from deep_research_server.evidence_routes import view_of_report
-from deep_research_server.http_context import Context, Owner, OwnRun, problems, settings_of_client
+from deep_research_server.http_context import Context, Home, Owner, OwnRun, problems, settings_of_client
 from deep_research_server.run_service import RunService
 from deep_research_server.uploads import UploadedDocuments
 
@@ -59,43 +48,22 @@ _SSE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def view_of(service: RunService, home: Path, run: Run) -> RunView:
+def view_of(service: RunService, home: Path, run: Run) -> models.RunView:
     """Return a run as clients see it; a run that nothing carries out any more is shown as stopped."""
     record = run.record
-    return RunView(
+    return copy_fields(
+        models.RunView,
+        record,
         id=record.run_id,
-        question=record.question,
-        title=record.title,
         status=_state(service, home, record),
-        language=record.language,
-        created=record.created,
-        seconds=record.seconds,
         documents=[Path(path).name for path in record.docs],
-        history=list(record.history),
-        settings={name: value for name, value in record.settings.items() if name in NewRun.model_fields},
-        error=record.error,
+        settings={name: value for name, value in record.settings.items() if name in models.NewRun.model_fields},
         asked=record.asked if record.status == "waiting" else None,
         has_report=run.has_report,
-        parent=record.parent,
-        origin=record.origin,
     )
 
 
-def _summary(service: RunService, home: Path, record: RunRecord) -> RunSummary:
-    return RunSummary(
-        id=record.run_id,
-        question=record.question[:_LISTED_CHARS],
-        title=record.title,
-        status=_state(service, home, record),
-        created=record.created,
-        has_report=record.status == "finished",
-        is_answered=record.is_answered,
-        parent=record.parent,
-        origin=record.origin,
-    )
-
-
-def _state(service: RunService, home: Path, record: RunRecord) -> RunState:
+def _state(service: RunService, home: Path, record: RunRecord) -> models.RunState:
     if record.status in ("running", "queued"):
         run = api.open_run(record.run_id, home=home, is_known=True)
         if service.is_active(home, run):
@@ -106,94 +74,104 @@ def _state(service: RunService, home: Path, record: RunRecord) -> RunState:
     return record.status
 
 
-async def _view(context: Context, home: Path, run: Run) -> RunView:
+async def _view(context: Context, home: Path, run: Run) -> models.RunView:
     return await asyncio.to_thread(view_of, context.service, home, run)
 
 
 @router.post(
     "/runs",
     status_code=201,
-    responses={200: {"model": RunView, "description": "The run of this Idempotency-Key"}, **problems(404, 429)},
+    responses={200: {"model": models.RunView, "description": "The run of this Idempotency-Key"}, **problems(404, 429)},
 )
 async def create_run(
-    new: NewRun, request: Request, response: Response, context: Context, owner: Owner, key: Key = ""
-) -> RunView:
+    new: models.NewRun, response: Response, context: Context, owner: Owner, home: Home, key: Key = ""
+) -> models.RunView:
     """Begin to research a question."""
-    home = context.service.home_of(owner)
 
     def prepare() -> tuple[Any, list[Path]]:
         documents = UploadedDocuments(home, context.uploads).paths_of(new.documents)
         return settings_of_client(new.settings()), documents
 
     settings, documents = await asyncio.to_thread(prepare)
-    run, is_new = await context.service.start(
-        owner,
-        new.question,
-        settings,
-        docs=documents,
-        history=[Message(role=turn.role, text=turn.text) for turn in new.history],
-        key=key,
-        fingerprint=json.dumps(new.model_dump(), sort_keys=True),
+    history = [Message(role=turn.role, text=turn.text) for turn in new.history]
+    begun = context.service.start(
+        owner, new.question, settings, docs=documents, history=history, wanted_id=id_of_key(owner, key, new)
     )
+    return await tell_begun(context, home, response, *await begun)
+
+
+def id_of_key(owner: str, key: str, new: BaseModel) -> str:
+    """Return the id of the run that an idempotency key stands for: the same key always leads to the same run."""
+    if not key:
+        return ""
+    fingerprint = json.dumps(new.model_dump(), sort_keys=True)
+    named, told = (hashlib.sha256(text.encode()).hexdigest() for text in (f"{owner}\n{key}", fingerprint))
+    return f"k{named[:16]}-{told[:8]}"
+
+
+async def tell_begun(context: Context, home: Path, response: Response, run: Run, is_new: bool) -> models.RunView:
+    """Return the view of a run that a request began, or had begun; the head of the answer says where it is."""
     response.status_code = 201 if is_new else 200
-    response.headers["location"] = str(request.url_for("show_run", run_id=run.id).path)
+    response.headers["location"] = f"{router.prefix}/runs/{run.id}"
     return await _view(context, home, run)
 
 
 @router.get("/runs", responses=problems())
 async def list_runs(
     context: Context,
-    owner: Owner,
+    home: Home,
     q: Annotated[str, Query(max_length=200, description="Words of the question or title.")] = "",
-    status: Annotated[RunState | None, Query(description="Only runs in this state.")] = None,
+    status: Annotated[models.RunState | None, Query(description="Only runs in this state.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str, Query(max_length=80, description="`next` of the page before.")] = "",
-) -> RunPage:
+) -> models.RunPage:
     """List runs, newest first."""
-    home = context.service.home_of(owner)
 
-    def look() -> RunPage:
+    def look() -> models.RunPage:
         words = q.casefold().split()
         found = [
             (record, _state(context.service, home, record))
             for record in api.list_runs(home=home)
             if all(word in f"{record.question} {record.title}".casefold() for word in words)
         ]
-        records = [record for record, state in found if status is None or state == status]
-        places = {record.run_id: place for place, record in enumerate(records)}
+        rows = [(record, state) for record, state in found if status is None or state == status]
+        places = {record.run_id: place for place, (record, _) in enumerate(rows)}
         if cursor and cursor not in places:
             raise ConfigError("The cursor is not one of this list.", setting="cursor", value=cursor)
         start = places[cursor] + 1 if cursor else 0
-        shown = records[start : start + limit]
-        views = [_summary(context.service, home, record) for record in shown]
-        more = start + limit < len(records)
-        return RunPage(runs=views, next=shown[-1].run_id if more else "", total=len(records))
+        shown = [
+            copy_fields(
+                models.RunSummary,
+                record,
+                id=record.run_id,
+                question=record.question[:_LISTED_CHARS],
+                status=state,
+                has_report=record.status == "finished",
+            )
+            for record, state in rows[start : start + limit]
+        ]
+        more = start + limit < len(rows)
+        return models.RunPage(runs=shown, next=shown[-1].id if more else "", total=len(rows))
 
     return await asyncio.to_thread(look)
 
 
 @router.get("/runs/{run_id}", responses=problems(404))
-async def show_run(context: Context, owner: Owner, run: OwnRun) -> RunDetails:
+async def show_run(context: Context, home: Home, run: OwnRun) -> models.RunDetails:
     """Show a run with its sections and its cost so far."""
-    home = context.service.home_of(owner)
 
-    def look() -> RunDetails:
+    def look() -> models.RunDetails:
         view = view_of(context.service, home, run)
-        ledger = run.report.ledger if run.has_report else run.cost_so_far()
-        return RunDetails(
-            **dict(view),
-            sections=run.sections(),
-            ledger=ledger,
-            follow_ups=len(run.follow_ups() if run.has_report else ()),
-        )
+        ledger = run.report.ledger if view.has_report else run.cost_so_far()
+        asked = run.follow_ups() if view.has_report else []
+        return models.RunDetails(**dict(view), sections=run.sections(), ledger=ledger, follow_ups=len(asked))
 
     return await asyncio.to_thread(look)
 
 
 @router.delete("/runs/{run_id}", status_code=204, responses=problems(404, 409))
-async def delete_run(context: Context, owner: Owner, run: OwnRun) -> None:
+async def delete_run(context: Context, home: Home, run: OwnRun) -> None:
     """Delete a run with everything that only it needed."""
-    home = context.service.home_of(owner)
     if await asyncio.to_thread(context.service.is_active, home, run):
         await context.service.cancel(home, run)
     done = await asyncio.to_thread(api.delete_runs, [run.id], home=home)
@@ -209,44 +187,40 @@ def _asked(run: Run) -> Asked:
 
 
 @router.post("/runs/{run_id}/answer", status_code=202, responses=problems(404, 409, 429))
-async def answer_run(given: AnswerInput, context: Context, owner: Owner, run: OwnRun) -> RunView:
+async def answer_run(given: models.AnswerInput, context: Context, home: Home, run: OwnRun) -> models.RunView:
     """Answer what the run asks: an option (its text or number), yes or no to the plan, or any words."""
-    home = context.service.home_of(owner)
     await asyncio.to_thread(_asked, run)
     await context.service.carry_out(home, run, given.answer)
     return await _view(context, home, run)
 
 
 @router.put("/runs/{run_id}/plan", status_code=202, responses=problems(404, 409, 429))
-async def edit_plan(plan: PlanInput, context: Context, owner: Owner, run: OwnRun) -> RunView:
+async def edit_plan(plan: models.PlanInput, context: Context, home: Home, run: OwnRun) -> models.RunView:
     """Put an edited plan in the place of the one that the run shows; it shows the new one, to be confirmed."""
-    home = context.service.home_of(owner)
     asked = await asyncio.to_thread(_asked, run)
     if asked.brief is None:
         raise RunBusy("The run does not show a plan.", run_id=run.id)
-    await context.service.carry_out(home, run, api.format_plan(plan.brief(asked.brief)))
+    await context.service.carry_out(home, run, api.format_outline(plan.brief(asked.brief)))
     return await _view(context, home, run)
 
 
 @router.post("/runs/{run_id}/steer", status_code=202, responses=problems(404, 409))
-async def steer_run(given: SteerInput, run: OwnRun) -> Taken:
+async def steer_run(given: models.SteerInput, run: OwnRun) -> models.Taken:
     """Give an instruction to a run while it goes on."""
     taken = await asyncio.to_thread(run.steer, given.kind, given.text)
-    return Taken(steer=taken, going_on=await asyncio.to_thread(lambda: run.is_running))
+    return models.Taken(steer=taken, going_on=await asyncio.to_thread(lambda: run.is_running))
 
 
 @router.post("/runs/{run_id}/cancel", status_code=202, responses=problems(404, 409))
-async def cancel_run(context: Context, owner: Owner, run: OwnRun) -> RunView:
+async def cancel_run(context: Context, home: Home, run: OwnRun) -> models.RunView:
     """Stop a run; its state is kept, and it can be resumed."""
-    home = context.service.home_of(owner)
     await context.service.cancel(home, run)
     return await _view(context, home, run)
 
 
 @router.post("/runs/{run_id}/resume", status_code=202, responses=problems(404, 409, 429))
-async def resume_run(context: Context, owner: Owner, run: OwnRun) -> RunView:
+async def resume_run(context: Context, home: Home, run: OwnRun) -> models.RunView:
     """Take a run up again that was stopped or has failed."""
-    home = context.service.home_of(owner)
     view = await _view(context, home, run)
     if view.status not in ("stopped", "failed"):
         raise RunBusy(f"The run is {view.status}: there is nothing to take up again.", run_id=run.id)
@@ -255,26 +229,23 @@ async def resume_run(context: Context, owner: Owner, run: OwnRun) -> RunView:
 
 
 @router.post("/runs/{run_id}/refresh", status_code=201, responses=problems(404, 409, 429))
-async def refresh_run(response: Response, context: Context, owner: Owner, run: OwnRun) -> RunView:
+async def refresh_run(response: Response, context: Context, home: Home, run: OwnRun) -> models.RunView:
     """Begin to research the plan of a finished run anew, from today's sources."""
     if not run.has_report:
         raise RunBusy("The run has no report yet.", run_id=run.id)
-    home = context.service.home_of(owner)
-    made = await context.service.refresh(home, run)
-    response.headers["location"] = f"/api/v1/runs/{made.id}"
-    return await _view(context, home, made)
+    return await tell_begun(context, home, response, await context.service.refresh(home, run), True)
 
 
 @router.get("/runs/{run_id}/changes", responses=problems(404))
-async def show_changes(run: OwnRun) -> ChangesView:
+async def show_changes(run: OwnRun) -> models.ChangesView:
     """Show what the report of a refreshed run says that the one before did not, as Markdown."""
-    return ChangesView(parent=run.record.parent, text=str(await asyncio.to_thread(run.changes_since_parent)))
+    return models.ChangesView(parent=run.record.parent, text=str(await asyncio.to_thread(run.changes_since_parent)))
 
 
 @router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse)
 async def follow_run(
     context: Context,
-    owner: Owner,
+    home: Home,
     run: OwnRun,
     after: After = 0,
     last_event_id: LastEventId = "",
@@ -287,29 +258,29 @@ async def follow_run(
     will come until it is answered or resumed.
     """
     start = _first_wanted(after, last_event_id)
-    return _stream(context, owner, run, run.tail_events(), start, language)
+    return _stream(context, home, run, run.tail_events(), start, language)
 
 
 @router.post("/runs/{run_id}/follow-ups", status_code=202, responses=problems(404, 409, 429))
-async def ask_follow_up(given: FollowUpInput, context: Context, owner: Owner, run: OwnRun) -> FollowUpView:
+async def ask_follow_up(given: models.FollowUpInput, context: Context, home: Home, run: OwnRun) -> models.FollowUpView:
     """Ask a question about a finished report; its answer is shown at the returned number."""
     if not run.has_report:
         raise RunBusy("The run has no report yet.", run_id=run.id)
     settings = given.model_dump(exclude={"question"}, exclude_none=True)
     before = {name: value for name, value in run.record.settings.items() if name == "model_provider"}
     await asyncio.to_thread(settings_of_client, settings, {} if "model_provider" in settings else before)
-    made = await context.service.follow_up(context.service.home_of(owner), run, given.question, settings)
+    made = await context.service.follow_up(home, run, given.question, settings)
     return follow_up_view(made)
 
 
 @router.get("/runs/{run_id}/follow-ups", responses=problems(404))
-async def list_follow_ups(run: OwnRun) -> list[FollowUpView]:
+async def list_follow_ups(run: OwnRun) -> list[models.FollowUpView]:
     """List the questions about a report with their answers, in order."""
     return [follow_up_view(made) for made in await asyncio.to_thread(run.follow_ups)]
 
 
 @router.get("/runs/{run_id}/follow-ups/{number}", responses=problems(404))
-async def show_follow_up(run: OwnRun, number: int) -> FollowUpView:
+async def show_follow_up(run: OwnRun, number: int) -> models.FollowUpView:
     """Show a question about a report with its answer."""
     return follow_up_view(await asyncio.to_thread(run.numbered_follow_up, number))
 
@@ -318,27 +289,17 @@ async def show_follow_up(run: OwnRun, number: int) -> FollowUpView:
     "/runs/{run_id}/follow-ups/{number}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse
 )
 async def follow_follow_up(
-    context: Context, owner: Owner, run: OwnRun, number: int, after: After = 0, last_event_id: LastEventId = ""
+    context: Context, home: Home, run: OwnRun, number: int, after: After = 0, last_event_id: LastEventId = ""
 ) -> StreamingResponse:
     """Follow the events of a follow-up question."""
     await asyncio.to_thread(run.numbered_follow_up, number)
-    return _stream(context, owner, run, run.tail_events(number), _first_wanted(after, last_event_id), None)
+    return _stream(context, home, run, run.tail_events(number), _first_wanted(after, last_event_id), None)
 
 
-def follow_up_view(made: FollowUp) -> FollowUpView:
+def follow_up_view(made: FollowUp) -> models.FollowUpView:
     """Return a follow-up as clients see it."""
-    return FollowUpView(
-        number=made.number,
-        question=made.question,
-        understood=made.understood,
-        status=made.status,
-        found_in=made.found_in,
-        created=made.created,
-        error=made.error,
-        seconds=made.seconds,
-        report=str(made),
-        result=view_of_report(made.report) if made.report is not None else None,
-    )
+    result = view_of_report(made.report) if made.report is not None else None
+    return copy_fields(models.FollowUpView, made, report=str(made), result=result)
 
 
 def _first_wanted(after: int, last_event_id: str) -> int:
@@ -347,10 +308,8 @@ def _first_wanted(after: int, last_event_id: str) -> int:
 
 
 def _stream(
-    context: Context, owner: str, run: Run, log: EventTail, after: int, language: str | None
+    context: Context, home: Path, run: Run, log: EventTail, after: int, language: str | None
 ) -> StreamingResponse:
-    home = context.service.home_of(owner)
-
     def is_going_on() -> bool:
         return context.service.is_active(home, run) or run.is_running
 
@@ -386,6 +345,6 @@ async def _sse(
 def _gap_in(line: bytes, language: str) -> bytes:
     """Return the event of a gap that says it in a language."""
     event = GapFound.model_validate_json(line)
-    gap = Gap(**event.model_dump(include=set(Gap.model_fields)))
+    gap = copy_fields(Gap, event)
     changes = {"what": name_subject(gap, language), "why": explain(gap, language)}
     return event.model_copy(update=changes).model_dump_json().encode()

@@ -15,6 +15,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ class _Tail:
     lines: list[bytes] = field(default_factory=list)
     readers: int = 0
     news: asyncio.Event = field(default_factory=asyncio.Event)
-    reading: "asyncio.Task[None] | None" = None
+    reading: "asyncio.Task[None]" = field(init=False)
 
     def look(self) -> tuple[bool, list[bytes]]:
         """Return whether the run goes on, and what its log has grown by: in this order nothing can be missed."""
@@ -75,14 +76,14 @@ class EventFeeds:
 
     def take(self, place: str, event: Event) -> None:
         """Take an event of the log at `place` in; one that only passes is there until a report is begun anew."""
-        if event.kind not in PASSING:
-            if event.kind == "stage_started" and event.stage == "report":
-                self.forget(place)
-            return self.notify()
-        self._passing.setdefault(place, []).append(event)
-        if place in self._tails:
-            self._tails[place].tell()
-        return None
+        if event.kind in PASSING:
+            self._passing.setdefault(place, []).append(event)
+            if place in self._tails:
+                self._tails[place].tell()
+            return
+        if event.kind == "stage_started" and event.stage == "report":
+            self.forget(place)
+        self.notify()
 
     def forget(self, place: str) -> None:
         """Let go of what has passed; who is reading it reads it to its end."""
@@ -114,15 +115,14 @@ class EventFeeds:
                         yield tail.lines[sent - 1]
                     else:
                         break
-                if reading is None or reading.done():
-                    if reading is not None:
-                        reading.result()
+                if reading.done():
+                    reading.result()
                     return
                 if not await _comes(news, KEEPALIVE_SECONDS):
                     yield None
         finally:
             tail.readers -= 1
-            if not tail.readers and tail.reading is not None:
+            if not tail.readers:
                 tail.reading.cancel()
                 self._close(tail)
 
@@ -208,60 +208,39 @@ class RunService:
         *,
         docs: Sequence[Path] = (),
         history: Sequence[Message] = (),
-        key: str = "",
-        fingerprint: str = "",
+        is_awaited: bool = False,
+        wanted_id: str = "",
     ) -> tuple[Run, bool]:
-        """Make a run for a question and begin with it; see `begin`."""
-
-        def make(home: Path, wanted_id: str) -> Run:
-            return api.start_run(question, settings, docs=docs, history=history, home=home, wanted_id=wanted_id)
-
-        return await self.begin(owner, make, key=key, fingerprint=fingerprint)
+        """Make a run for a question and begin with it; see `begin`. A client may wait for its outcome: `is_awaited`."""
+        make = partial(api.start_run, question, settings, docs=docs, history=history)
+        told = [[str(path) for path in docs], [message.model_dump() for message in history]]
+        request = json.dumps([" ".join(question.split()), *told, settings.model_dump(mode="json")], sort_keys=True)
+        awaited = hashlib.sha256(request.encode()).hexdigest() if is_awaited else ""
+        return await self.begin(owner, make, wanted_id=wanted_id, awaited=awaited)
 
     async def begin(
-        self, owner: str, make: Callable[[Path, str], Run], *, key: str = "", fingerprint: str = ""
+        self, owner: str, make: Callable[..., Run], *, wanted_id: str = "", awaited: str = ""
     ) -> tuple[Run, bool]:
-        """Begin with the run that `make` makes in a state folder, with the id it is to have; say whether it is new.
+        """Begin with the run that `make(home=…, wanted_id=…)` makes; say whether it is new.
 
-        `key` is the client's idempotency key: a second request with it returns the run of the first. Raises
-        ConfigError, also where `fingerprint` says that the key was used for another request; LimitReached.
+        `wanted_id` is that of an idempotency key: a second request with it returns the run of the first. `awaited` stands
+        for a request whose client waits until `hand_over`: it goes on with the run that the same one was cut off from.
+        Raises ConfigError, also where the key was used for another request; LimitReached; RunBusy where another process
+        carries out the run that was cut off.
         """
         home = self.home_of(owner)
         async with self._beginning:  # what is refused must not have been made
-            wanted = _id_of(owner, key, fingerprint) if key else ""
-            if wanted and (made := await asyncio.to_thread(_made_before, home, wanted)) is not None:
+            if wanted_id and (made := await asyncio.to_thread(_made_before, home, wanted_id)) is not None:
                 return made, False
+            if awaited and (cut := await asyncio.to_thread(_cut_off, home, awaited)) is not None:
+                await self._take_up(home, cut)
+                return cut, False
             await self._check_capacity(home)
-            run = await asyncio.to_thread(make, home, wanted)
+            run = await asyncio.to_thread(make, home=home, wanted_id=wanted_id)
+            if awaited:
+                await asyncio.to_thread(run.note_awaited, awaited)
             await self.carry_out(home, run)
         return run, True
-
-    async def start_awaited(
-        self,
-        owner: str,
-        question: str,
-        settings: Settings,
-        *,
-        docs: Sequence[Path] = (),
-        history: Sequence[Message] = (),
-    ) -> Run:
-        """Make a run whose outcome a client waits for, or go on with the one that the same request was cut off from.
-
-        `hand_over` ends the waiting. Raises ConfigError, LimitReached, RunBusy where another process carries it out.
-        """
-        home = self.home_of(owner)
-        told = [[str(path) for path in docs], [message.model_dump() for message in history]]
-        request = json.dumps([" ".join(question.split()), *told, settings.model_dump(mode="json")], sort_keys=True)
-        awaited = hashlib.sha256(request.encode()).hexdigest()
-        async with self._beginning:
-            if (run := await asyncio.to_thread(_cut_off, home, awaited)) is not None:
-                await self._take_up(home, run)
-                return run
-            await self._check_capacity(home)
-            run = await asyncio.to_thread(api.start_run, question, settings, docs=docs, history=history, home=home)
-            await asyncio.to_thread(run.note_awaited, awaited)
-            await self.carry_out(home, run)
-        return run
 
     async def _take_up(self, home: Path, run: Run) -> None:
         """Go on with a run that was left, unless it has ended with a report or goes on still."""
@@ -387,11 +366,13 @@ class RunService:
         if tasks:
             await asyncio.wait(tasks, timeout=_STOP_SECONDS)
 
+    async def _taken(self, home: Path) -> int:
+        """Return how many runs of an owner go on or wait."""
+        return sum(1 for of, _ in self._tasks if of == home)
+
     async def _check_capacity(self, home: Path) -> None:
         """Raise LimitReached where no more runs of an owner are taken."""
-        self._check_room(sum(1 for of, _ in self._tasks if of == home))
-
-    def _check_room(self, taken: int) -> None:
+        taken = await self._taken(home)
         if taken >= self._most:
             message = f"{taken} of your runs go on or wait already; try again when one has ended."
             raise LimitReached(message, kind="runs", limit=self._most)
@@ -402,7 +383,7 @@ class RunService:
         run: Run,
         work: Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]],
         part: int = 0,
-    ) -> asyncio.Task[None]:
+    ) -> None:
         key = (home, run.id)
         if key in self._tasks:
             raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
@@ -410,7 +391,6 @@ class RunService:
         task = asyncio.create_task(self._work(home, place, run, work))
         self._tasks[key] = task
         task.add_done_callback(lambda _task: self._ended(key, place))
-        return task
 
     def _ended(self, key: _Key, place: str) -> None:
         self._tasks.pop(key, None)
@@ -457,8 +437,8 @@ class QueuedRunService(RunService):
         async for _ in self.feeds.follow(run.tail_events(), _NO_EVENT, lambda: self.is_active(home, run)):
             pass
 
-    async def _check_capacity(self, home: Path) -> None:
-        self._check_room((await asyncio.to_thread(api.queue_state, home=home)).runs)
+    async def _taken(self, home: Path) -> int:
+        return (await asyncio.to_thread(api.queue_state, home=home)).runs
 
 
 def make_run_service(home: Path, tokens: AccessTokens | None, *, queued: bool, max_runs: int) -> RunService:
@@ -466,12 +446,6 @@ def make_run_service(home: Path, tokens: AccessTokens | None, *, queued: bool, m
     made = QueuedRunService if queued else RunService
     is_shared = tokens.has_several_owners if tokens is not None else lambda: False
     return made(home, EventFeeds(), max_active=max_runs, is_shared=is_shared)
-
-
-def _id_of(owner: str, key: str, fingerprint: str) -> str:
-    """Return the id of a run that an idempotency key stands for: the same key always leads to the same run."""
-    named = hashlib.sha256(f"{owner}\n{key}".encode()).hexdigest()[:16]
-    return f"k{named}-{hashlib.sha256(fingerprint.encode()).hexdigest()[:8]}"
 
 
 def _cut_off(home: Path, awaited: str) -> Run | None:

@@ -7,18 +7,12 @@ from fastapi import APIRouter, File, Path, Request, Response, UploadFile
 
 import deep_research
 from deep_research import api
+from deep_research.data.noun import copy_fields
 from deep_research.errors import ConfigError
 from deep_research.i18n.catalog import languages
 from deep_research.settings import Settings, load_settings
-from deep_research_server.api_models import (
-    DocumentPage,
-    DocumentView,
-    NamedText,
-    Options,
-    SessionInput,
-    UploadLimits,
-)
-from deep_research_server.http_context import Context, Owner, problems
+from deep_research_server import api_models as models
+from deep_research_server.http_context import Context, Home, Owner, problems
 from deep_research_server.request_bodies import Refusal
 from deep_research_server.request_guard import COOKIE
 from deep_research_server.uploads import UploadedDocuments, UploadLimit
@@ -29,12 +23,12 @@ _DocumentId = Annotated[str, Path(pattern=r"^d[0-9a-f]{16}$")]
 
 
 @router.get("/options", responses=problems())
-async def show_options(context: Context, owner: Owner) -> Options:
+async def show_options(context: Context, owner: Owner) -> models.Options:
     """Show what can be chosen for a run on this server."""
     return await asyncio.to_thread(offered_choices, context.uploads, owner)
 
 
-def offered_choices(limit: UploadLimit, owner: str) -> Options:
+def offered_choices(limit: UploadLimit, owner: str) -> models.Options:
     """Return what can be chosen for a run, and what is wrong with the server's own settings."""
     provider = model = web = problem = ""
     settings = Settings()
@@ -44,52 +38,48 @@ def offered_choices(limit: UploadLimit, owner: str) -> Options:
         provider, model, web = seen.provider, seen.model, seen.web
     except ConfigError as error:
         problem = error.message
-    return Options(
+    return models.Options(
         problem=problem,
         version=deep_research.__version__,
         owner=owner,
         provider=provider,
         model=model,
         web=web,
-        providers=[NamedText(name=name, purpose=usual) for name, usual in api.list_models(settings).items()],
-        strategies=[NamedText(name=name, purpose=purpose) for name, purpose in api.list_strategies().items()],
-        templates=[NamedText(name=t.name, purpose=t.purpose) for t in api.list_templates()[0]],
-        exports=[NamedText(name=one.name, purpose=one.purpose) for one in api.list_exporters()],
+        providers=[models.NamedText(name=name, purpose=usual) for name, usual in api.list_models(settings).items()],
+        strategies=[models.NamedText(name=name, purpose=purpose) for name, purpose in api.list_strategies().items()],
+        templates=[models.NamedText(name=t.name, purpose=t.purpose) for t in api.list_templates()[0]],
+        exports=[models.NamedText(name=one.name, purpose=one.purpose) for one in api.list_exporters()],
         languages=list(languages()),
-        uploads=UploadLimits(
-            megabytes=limit.megabytes,
-            documents=limit.documents,
-            types=list(api.readable_suffixes()),
-        ),
+        uploads=copy_fields(models.UploadLimits, limit, types=list(api.readable_suffixes())),
     )
 
 
 @router.post("/documents", status_code=201, responses=problems(429))
-async def upload_document(context: Context, owner: Owner, file: Annotated[UploadFile, File()]) -> DocumentView:
+async def upload_document(context: Context, home: Home, file: Annotated[UploadFile, File()]) -> models.DocumentView:
     """Upload a document that runs can read (form field `file`)."""
-    return await UploadedDocuments(context.service.home_of(owner), context.uploads).add(file)
+    return await UploadedDocuments(home, context.uploads).add(file)
 
 
 @router.get("/documents", responses=problems())
-async def list_documents(context: Context, owner: Owner) -> DocumentPage:
+async def list_documents(context: Context, home: Home) -> models.DocumentPage:
     """List the uploaded documents, newest first."""
-    documents = UploadedDocuments(context.service.home_of(owner), context.uploads)
-    return DocumentPage(documents=await asyncio.to_thread(documents.all))
+    documents = UploadedDocuments(home, context.uploads)
+    return models.DocumentPage(documents=await asyncio.to_thread(documents.all))
 
 
 @router.delete("/documents/{document}", status_code=204, responses=problems(404))
-async def delete_document(context: Context, owner: Owner, document: _DocumentId) -> None:
+async def delete_document(context: Context, home: Home, document: _DocumentId) -> None:
     """Delete an uploaded document; runs that have read it keep what they read."""
-    await asyncio.to_thread(UploadedDocuments(context.service.home_of(owner), context.uploads).delete, document)
+    await asyncio.to_thread(UploadedDocuments(home, context.uploads).delete, document)
 
 
 @router.post("/session", status_code=204, responses=problems())
-async def open_session(given: SessionInput, request: Request, context: Context, response: Response) -> None:
+async def open_session(given: models.SessionInput, request: Request, context: Context, response: Response) -> None:
     """Give the page a token: it is kept in a cookie that scripts cannot read."""
     if context.tokens is None:
         return
     if context.tokens.owner_of(given.token) is None:
-        raise Refusal(401, "Unauthorized", "The token is not known.")
+        raise Refusal(401, "The token is not known.")
     safe = request.url.scheme == "https"
     response.set_cookie(COOKIE, given.token, httponly=True, samesite="strict", secure=safe, max_age=30 * 86_400)
 

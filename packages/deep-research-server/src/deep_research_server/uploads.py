@@ -9,7 +9,9 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
+
+from starlette.datastructures import UploadFile
 
 from deep_research import api
 from deep_research.errors import ConfigError, LimitReached, RunNotFound, StoreError
@@ -36,19 +38,6 @@ class UploadLimit(NamedTuple):
     total_megabytes: int = 2_000
 
 
-class Upload(Protocol):
-    """An uploaded file as the web framework hands it over."""
-
-    @property
-    def filename(self) -> str | None:
-        """Return the client's name of the file."""
-        ...
-
-    async def read(self, size: int = -1) -> bytes:
-        """Return the next bytes."""
-        ...
-
-
 class UploadedDocuments:
     """The uploaded documents of one owner, each in a folder of its own."""
 
@@ -71,7 +60,7 @@ class UploadedDocuments:
             message = f"There is no room for it in {self._limit.total_megabytes:,} MB of documents; delete some."
             raise LimitReached(message, kind="documents", limit=self._limit.total_megabytes)
 
-    async def add(self, upload: Upload) -> DocumentView:
+    async def add(self, upload: UploadFile) -> DocumentView:
         """Keep a document. Raises ConfigError for a type that is not read or too large a file."""
         name = _safe_name(upload.filename or "")
         folder = self._folder / f"d{secrets.token_hex(8)}"
@@ -81,15 +70,14 @@ class UploadedDocuments:
             if not size:
                 raise ConfigError(f"The document {name!r} is empty.", setting="file", value=name)
             api.check_readable(folder / name)
-        except OSError as error:
+        except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
-            raise StoreError(f"Cannot write {name!r}: {error.strerror}.", path=str(folder)) from error
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise StoreError(f"Cannot write {name!r}: {error.strerror}.", path=str(folder)) from error
             raise
         return _view(folder / name)
 
-    async def _write(self, path: Path, upload: Upload) -> int:
+    async def _write(self, path: Path, upload: UploadFile) -> int:
         size = 0
         with path.open("xb") as file:
             while chunk := await upload.read(_CHUNK):
@@ -130,14 +118,14 @@ class UploadsUnderWay:
         """Keep room for an upload of so many bytes while it comes. Raises Refusal where its owner has none."""
         coming = self._coming.setdefault(owner, [])
         if len(coming) >= _AT_ONCE:
-            raise Refusal(429, "Too many requests", f"{_AT_ONCE} uploads are on their way; wait until one is there.")
+            raise Refusal(429, f"{_AT_ONCE} uploads are on their way; wait until one is there.")
         coming.append(size)
         try:
             documents = UploadedDocuments(owner_home(self._home, owner), self._limit)
             await asyncio.to_thread(documents.check_room, len(coming), sum(coming))
             yield
         except LimitReached as error:
-            raise Refusal(429, "Too many requests", error.message) from error
+            raise Refusal(429, error.message) from error
         finally:
             coming.remove(size)
             if not coming:

@@ -1,20 +1,19 @@
 """The route of verifications: a report that somebody else wrote becomes a run, which is followed like any other."""
 
 import asyncio
-import json
+from functools import partial
 from pathlib import Path
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
 
 from deep_research import api
-from deep_research.api import Run
 from deep_research.data import GivenReport
 from deep_research.errors import ConfigError
 from deep_research.settings import Settings
 from deep_research.worker_pool import in_worker_thread
 from deep_research_server.api_models import NewVerification, RunView
-from deep_research_server.http_context import Context, Owner, problems, settings_of_client
-from deep_research_server.run_routes import Key, view_of
+from deep_research_server.http_context import Context, Home, Owner, problems, settings_of_client
+from deep_research_server.run_routes import Key, id_of_key, tell_begun
 from deep_research_server.uploads import UploadedDocuments
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
@@ -26,10 +25,9 @@ router = APIRouter(prefix="/api/v1", tags=["runs"])
     responses={200: {"model": RunView, "description": "The run of this Idempotency-Key"}, **problems(404, 429)},
 )
 async def create_verification(
-    new: NewVerification, request: Request, response: Response, context: Context, owner: Owner, key: Key = ""
+    new: NewVerification, response: Response, context: Context, owner: Owner, home: Home, key: Key = ""
 ) -> RunView:
     """Begin to verify a report, or to compare two: their text, or uploaded documents that are the reports."""
-    home = context.service.home_of(owner)
 
     uploaded = UploadedDocuments(home, context.uploads)
     paths = await asyncio.to_thread(uploaded.paths_of, new.reports)
@@ -45,12 +43,6 @@ async def create_verification(
         return given, settings_of_client(new.settings()), uploaded.paths_of(new.documents)
 
     given, settings, docs = await asyncio.to_thread(prepare)
-
-    def make(home: Path, wanted_id: str) -> Run:
-        return api.start_verification(given, settings, docs=docs, home=home, wanted_id=wanted_id)
-
-    fingerprint = json.dumps(new.model_dump(), sort_keys=True)
-    run, is_new = await context.service.begin(owner, make, key=key, fingerprint=fingerprint)
-    response.status_code = 201 if is_new else 200
-    response.headers["location"] = str(request.url_for("show_run", run_id=run.id).path)
-    return await asyncio.to_thread(view_of, context.service, home, run)
+    make = partial(api.start_verification, given, settings, docs=docs)
+    begun = context.service.begin(owner, make, wanted_id=id_of_key(owner, key, new))
+    return await tell_begun(context, home, response, *await begun)

@@ -12,6 +12,8 @@ from deep_research import settings as settings_module
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
 from deep_research.concurrency import run_now
 from deep_research.conversation.history import read_history
+from deep_research.conversation.plan_outline import format_outline as format_outline
+from deep_research.conversation.plan_outline import format_question as format_question
 from deep_research.data import FollowUp, GivenReport, Message, Report
 from deep_research.errors import ConfigError
 from deep_research.events import Event
@@ -20,6 +22,7 @@ from deep_research.graph_api import answer_of
 from deep_research.graph_api import build_deep_research_graph as build_deep_research_graph
 from deep_research.graph_api import run_deep_research as run_deep_research
 from deep_research.report.charts import charts_of as charts_of
+from deep_research.report.charts import with_tables as with_tables
 from deep_research.report.counts import VerdictCounts as VerdictCounts
 from deep_research.report.counts import verdict_counts as verdict_counts
 from deep_research.run import Run as Run
@@ -36,7 +39,8 @@ from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail as EventTail
 from deep_research.stores.open_stores import QueueState, database, open_runs, owner_of
-from deep_research.stores.run_folder import write_atomically, write_bytes_atomically
+from deep_research.stores.run_folder import write_atomically
+from deep_research.stores.run_folder import write_bytes_atomically as write_bytes_atomically
 from deep_research.stores.run_store import RunRecord as RunRecord
 
 if TYPE_CHECKING:
@@ -46,7 +50,7 @@ if TYPE_CHECKING:
 
     from deep_research.assembly.mcp_listing import ServerRow
     from deep_research.assembly.run_settings import Preview
-    from deep_research.data import Asked, Brief, Verdict
+    from deep_research.data import Verdict
     from deep_research.ports import Exporter
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.deletion import Deletion
@@ -319,37 +323,11 @@ def save_text(path: Path, text: str) -> None:
     write_atomically(path, text, private=False)
 
 
-def save_bytes(path: Path, data: bytes) -> None:
-    """Write a file in one step. Raises StoreError when the disk refuses."""
-    write_bytes_atomically(path, data)
-
-
 def list_exporters() -> "list[type[Exporter]]":
     """Return the formats of `Run.export`, by name."""
     from deep_research import registry  # noqa: PLC0415
 
     return [registry.component("exporters", name) for name in registry.names("exporters")]
-
-
-def format_charts(text: str) -> str:
-    """Return a report's Markdown with a table in place of each chart, for where nothing draws it."""
-    from deep_research.report.charts import with_tables  # noqa: PLC0415 - see above
-
-    return with_tables(text)
-
-
-def format_plan(brief: "Brief") -> str:
-    """Return a plan as the outline of Markdown that a run takes as the answer to the plan it has shown."""
-    from deep_research.conversation.plan_outline import format_outline  # noqa: PLC0415 - only where it is asked for
-
-    return format_outline(brief)
-
-
-def format_asked(asked: "Asked") -> str:
-    """Return what a run asks as one text: the plan or the options with the question."""
-    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked for
-
-    return format_question(asked)
 
 
 def list_models(settings: Settings) -> Mapping[str, str]:

@@ -1,12 +1,13 @@
 """The workflow as a LangGraph graph: built with settings, run by itself or inside a program's own graph."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 from deep_research import runs
 from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer
 from deep_research.assembly.own_objects import take_objects
+from deep_research.conversation.plan_outline import format_question
 from deep_research.data import Report
 from deep_research.setting_arguments import SettingArguments
 
@@ -24,8 +25,6 @@ def answer_of(on_question: OnQuestion | None) -> Answer | None:
     """Return what a run calls with its question: the function that takes it as one text; None where nobody answers."""
     if on_question is None:
         return None
-    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked
-
     return lambda asked: on_question(format_question(asked))
 
 
@@ -57,24 +56,6 @@ def build_deep_research_graph(
     )
 
 
-@overload
-async def run_deep_research(
-    query: str,
-    graph: "ResearchGraph | None" = None,
-    config: "RunnableConfig | None" = None,
-    on_clarify_question: OnQuestion | None = None,
-    *,
-    max_iterations: int | None = None,
-) -> Report: ...
-@overload
-async def run_deep_research(
-    query: str,
-    graph: "CompiledStateGraph[Any, Any, Any, Any]",
-    config: "RunnableConfig | None" = None,
-    on_clarify_question: OnQuestion | None = None,
-    *,
-    max_iterations: int | None = None,
-) -> Report | str: ...
 async def run_deep_research(
     query: str,
     graph: "CompiledStateGraph[Any, Any, Any, Any] | None" = None,
@@ -82,13 +63,14 @@ async def run_deep_research(
     on_clarify_question: OnQuestion | None = None,
     *,
     max_iterations: int | None = None,
-) -> Report | str:
+) -> Report | Any:
     """Run `query` through `graph` and return the report (`print(report)` shows its Markdown).
 
     `config["configurable"]` takes the names of `Settings`, and `docs`, `home` and `history`; it wins over what the
     graph was built with. `thread_id` becomes the run's id where it is free; where it names a run, the query goes on
     with its conversation. `on_clarify_question` is called with a question to the user and returns the answer (or an
-    awaitable of it). `max_iterations` limits the rounds of the workflow. A graph of your own gets the query as a message, and what it says is returned.
+    awaitable of it). `max_iterations` limits the rounds of the workflow. A graph of your own gets the query as a message,
+    and what it says (a string) is returned.
     """
     asked = graph if graph is not None else build_deep_research_graph()
     return await runs.graph_host.run_graph(

@@ -1,16 +1,15 @@
 """One research in the state folder: carry it out, ask about its report, steer it, look into it."""
 
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deep_research import runs
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
-from deep_research.data import Export, FollowUp, Passage, Report, Source, Steer
+from deep_research.data import Export, FollowUp, Report, Steer
 from deep_research.data.outside_tools import McpServer
-from deep_research.errors import ConfigError, RunNotFound
+from deep_research.errors import RunNotFound
 from deep_research.events import Event
 from deep_research.stores.event_log import EventTail
 from deep_research.stores.open_stores import database, open_runs
@@ -167,15 +166,6 @@ class Run:
     def sections(self) -> list[str]:
         """Return the titles of the sections that the user has not dropped."""
         return runs.steering_inbox.sections_of(self._store)
-
-    def passage(self, passage: str) -> tuple[Passage, Source]:
-        """Return a passage and its source by the passage's id (`s7p3`). Raises ConfigError for an unknown id."""
-        with closing(self._store.open_library()) as library:
-            found = library.passage(passage)
-            source = library.source(found.source) if found else None
-        if found is None or source is None:
-            raise ConfigError(f"The run has no passage {passage!r}.", setting="passage", value=passage)
-        return found, source
 
     def tail_events(self, follow_up: int = 0) -> EventTail:
         """Return a reader of the run's events, or of those of one of its follow-ups, while they go on."""

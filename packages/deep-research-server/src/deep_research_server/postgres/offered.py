@@ -2,13 +2,14 @@
 
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from deep_research.ports import SharedLimits
 from deep_research.stores.open_stores import QueueState
 from deep_research.stores.run_store import Guard, RunStore
 from deep_research_server.postgres.postgres_checkpoints import open_postgres_checkpoints
-from deep_research_server.postgres.postgres_database import limits_at
+from deep_research_server.postgres.postgres_database import database_at
 from deep_research_server.postgres.postgres_runs import PostgresRuns
 
 
@@ -22,7 +23,7 @@ class PostgresDatabase:
     @property
     def limits(self) -> SharedLimits:
         """Return the limits of the processes on the database."""
-        return limits_at(self._url)
+        return database_at(self._url).limits
 
     def runs(self, owner: str, home: Path) -> PostgresRuns:
         """Return the runs of an owner."""
@@ -34,24 +35,22 @@ class PostgresDatabase:
 
     def enqueue(self, store: RunStore, *, priority: int, may_ask: bool, answer: str | None) -> None:
         """Put a run into the queue. Raises ConfigError, RunBusy."""
-        from deep_research_server.workers import run_queue  # noqa: PLC0415 - a run that is in no queue needs none
-
-        run_queue.enqueue_run(store, priority=priority, may_ask=may_ask, answer=answer)
+        _queue().enqueue_run(store, priority=priority, may_ask=may_ask, answer=answer)
 
     def queue_state(self, owner: str) -> QueueState:
         """Return how many workers are alive and how many runs of an owner are in the queue."""
-        from deep_research_server.workers import run_queue  # noqa: PLC0415
-
-        return run_queue.queue_state(owner)
+        return _queue().queue_state(owner)
 
     def is_queued(self, store: RunStore) -> bool:
         """Return whether a run is in the queue."""
-        from deep_research_server.workers import run_queue  # noqa: PLC0415
-
-        return run_queue.is_queued(store)
+        return _queue().is_queued(store)
 
     def dequeue(self, store: RunStore) -> bool:
         """Take a run out of the queue; return whether it was there."""
-        from deep_research_server.workers import run_queue  # noqa: PLC0415
+        return _queue().dequeue_run(store)
 
-        return run_queue.dequeue_run(store)
+
+def _queue() -> ModuleType:
+    from deep_research_server.workers import run_queue  # noqa: PLC0415 - a run that is in no queue needs none
+
+    return run_queue

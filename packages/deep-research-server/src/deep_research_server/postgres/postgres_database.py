@@ -250,8 +250,3 @@ class PostgresLimits:
             self._database.execute(query, values)
         except StoreError as error:
             _log.warning("What other workers should know of a provider was not written: %s", error.message)
-
-
-def limits_at(url: str) -> PostgresLimits:
-    """Return the limits of the processes on a database, once in a process while it is open."""
-    return database_at(url).limits

@@ -12,25 +12,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from deep_research import errors
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.data import Asked, FollowUp, Report
-from deep_research.errors import (
-    ConfigError,
-    Declined,
-    NeedsAnswer,
-    ResearchError,
-    RunBusy,
-    RunNotFound,
-    RunTakenOver,
-    StoreError,
-)
 from deep_research.runs.follow_up_run import ask_follow_up, unfinished
 from deep_research.runs.research_run import resume_run
 from deep_research.safe_text import safe_noun
 from deep_research.settings import database_url
-from deep_research.state_files import OWNERS
 from deep_research.stores.open_stores import QueueState
 from deep_research.stores.run_store import RunRecord, RunStore
+from deep_research_server.access_tokens import owner_home
 from deep_research_server.postgres.postgres_database import Database, close_databases, database_at
 from deep_research_server.postgres.postgres_runs import PostgresRuns
 from deep_research_server.workers.worker_metrics import WorkerMetrics
@@ -43,7 +34,7 @@ try:
     from procrastinate.schema import SchemaManager
 except ImportError as error:
     _message = "Workers need the extra `postgres`: pip install 'deep-research-server[postgres]'."
-    raise ConfigError(_message, setting="DEEP_RESEARCH_DATABASE_URL") from error
+    raise errors.ConfigError(_message, setting="DEEP_RESEARCH_DATABASE_URL") from error
 
 _log = logging.getLogger(__name__)
 _TASK = "deep_research.carry_out"
@@ -72,9 +63,9 @@ class _Retry(procrastinate.BaseRetryStrategy):
         """Return when the run is taken up again; None for never."""
         if isinstance(exception, _Drained):
             return procrastinate.RetryDecision(retry_in={"seconds": 0})
-        if isinstance(exception, RunBusy):  # of a worker that died: its lease runs out
+        if isinstance(exception, errors.RunBusy):  # of a worker that died: its lease runs out
             return procrastinate.RetryDecision(retry_in={"seconds": _BUSY_SECONDS})
-        if isinstance(exception, StoreError) and job.attempts < _MOST_TRIES:
+        if isinstance(exception, errors.StoreError) and job.attempts < _MOST_TRIES:
             return procrastinate.RetryDecision(retry_in={"seconds": _RETRY_SECONDS})
         return None
 
@@ -83,7 +74,7 @@ def _database() -> Database:
     url = database_url()
     if not url:
         message = "A queue needs a database: set DEEP_RESEARCH_DATABASE_URL to that of a PostgreSQL."
-        raise ConfigError(message, setting="DEEP_RESEARCH_DATABASE_URL")
+        raise errors.ConfigError(message, setting="DEEP_RESEARCH_DATABASE_URL")
     database = database_at(url)
     if url not in _ready:
         database.run(_make_queue)
@@ -157,7 +148,7 @@ def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, an
         _defer(record, priority=priority)
         return
     if record.status in ("finished", "declined"):
-        raise ConfigError(f"The run {record.run_id} is {record.status}.", setting="run", value=record.run_id)
+        raise errors.ConfigError(f"The run {record.run_id} is {record.status}.", setting="run", value=record.run_id)
     if is_queued(store) and record.status in ("queued", "running"):
         raise _busy(record.run_id)
     store.save(record.model_copy(update={"status": "queued"}))
@@ -184,8 +175,8 @@ def _defer(record: RunRecord, *, priority: int = 0, **arguments: Any) -> None:
             raise _busy(record.run_id) from error
 
 
-def _busy(run_id: str) -> RunBusy:
-    return RunBusy(f"The run {run_id} is in the queue already.", run_id=run_id)
+def _busy(run_id: str) -> errors.RunBusy:
+    return errors.RunBusy(f"The run {run_id} is in the queue already.", run_id=run_id)
 
 
 def _digest(asked: Asked) -> str:
@@ -204,14 +195,15 @@ async def work(
 
     Then no more runs are begun; those that go on get some seconds, and are taken up by other workers after that.
     """
-    database, metrics = await asyncio.to_thread(_database), WorkerMetrics(metrics_port)
+    database = await asyncio.to_thread(_database)
+    metrics = WorkerMetrics(metrics_port) if metrics_port is not None else None
     app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=database.url))
 
     @app.task(name=_TASK, queue="runs", retry=_Retry(), pass_context=True)
     async def carry_out(  # the names are those of the job in the database
         context: JobContext, run_id: str, owner: str, *, may_ask: bool = False, answer: str = "", asked: str = ""
     ) -> None:
-        own = home / OWNERS / owner if owner else home
+        own = owner_home(home, owner)
         store = PostgresRuns(database.url, owner, own).store(run_id)
         environment = RunEnvironment(own, answer=_reply(answer, asked) if may_ask else None)
         done = _DONE - {"waiting"} if asked else _DONE
@@ -283,7 +275,7 @@ def _give_up(run_id: str) -> None:
     """Write down that a run, or the last question about it, has failed."""
     store = PostgresRuns(_database().url).store(run_id)
     why = f"The workers that carried it out died, {_MOST_DEATHS} and more: it may need more memory than they have."
-    with suppress(RunNotFound):
+    with suppress(errors.RunNotFound):
         record = store.load()
         if record.status not in _DONE:
             store.save(record.model_copy(update={"status": "failed", "error": why}))
@@ -296,16 +288,17 @@ async def _answer(store: RunStore, left: FollowUp, environment: RunEnvironment) 
 
 
 async def _carry_out(
-    run_id: str, work: Coroutine[Any, Any, Report | None], metrics: WorkerMetrics, context: JobContext
+    run_id: str, work: Coroutine[Any, Any, Report | None], metrics: WorkerMetrics | None, context: JobContext
 ) -> None:
     """Do the work at a run. Raises what `_Retry` decides about, and JobAborted where the user stopped it."""
     status, report = "failed", None
     _log.info("The run %s begins or goes on.", run_id)
-    metrics.begin()
+    if metrics is not None:
+        metrics.begin()
     try:
         report = await work
         status = "finished"
-    except (NeedsAnswer, Declined, RunTakenOver) as ended:
+    except (errors.NeedsAnswer, errors.Declined, errors.RunTakenOver) as ended:
         status = type(ended).__name__
     except asyncio.CancelledError:
         if context.abort_reason() is AbortReason.USER_REQUEST:
@@ -313,11 +306,12 @@ async def _carry_out(
             raise JobAborted from None
         status = "drained"
         raise _Drained from None
-    except (RunBusy, StoreError) as later:
+    except (errors.RunBusy, errors.StoreError) as later:
         status = type(later).__name__
         raise
-    except ResearchError as error:  # the record says it
+    except errors.ResearchError as error:  # the record says it
         _log.info("The run %s ended without a report: %s", run_id, error.message)
     finally:
-        metrics.end(status, report)
+        if metrics is not None:
+            metrics.end(status, report)
         _log.info("The run %s: %s.", run_id, status)

@@ -28,13 +28,10 @@ def log_as_json() -> None:
 
 
 class WorkerMetrics:
-    """Counts what a worker does; without a port nothing is kept."""
+    """Counts what a worker does."""
 
-    def __init__(self, port: int | None) -> None:
+    def __init__(self, port: int) -> None:
         """Serve the metrics on `port` of 127.0.0.1. Raises ConfigError without the extra."""
-        self._is_on = port is not None
-        if port is None:
-            return
         try:
             from prometheus_client import Counter, Gauge, Histogram, start_http_server  # noqa: PLC0415 - an extra
         except ImportError as error:
@@ -48,13 +45,10 @@ class WorkerMetrics:
 
     def begin(self) -> None:
         """Count a run that begins, or goes on."""
-        if self._is_on:
-            self._active.inc()
+        self._active.inc()
 
     def end(self, status: str, report: Report | None = None) -> None:
         """Count a run whose sitting has ended."""
-        if not self._is_on:
-            return
         self._active.dec()
         self._runs.labels(status).inc()
         if report is not None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import click
+from click.exceptions import Exit
 
 from claimcheck.language import detect
 from deep_research import __version__, api
@@ -13,11 +14,10 @@ from deep_research.api import Run
 from deep_research.cli.flags import settings_of
 from deep_research.cli.report_printer import came_from, print_answer, print_markdown, print_report, reference_line
 from deep_research.cli.run_commands import as_it_is, list_lines, passage_text
-from deep_research.cli.session import Interrupted, Session
+from deep_research.cli.session import Session
 from deep_research.cli.terminal_input import Prompt
 from deep_research.cli.wrapped_text import echo_wrapped
-from deep_research.conversation.remarks import read_remark
-from deep_research.data import Report
+from deep_research.conversation.replies import read_remark
 from deep_research.errors import ConfigError, ResearchError
 from deep_research.i18n.catalog import phrase
 from deep_research.settings import Settings
@@ -58,7 +58,6 @@ class Conversation:
         # In a pager the next question would be typed into it.
         self._session = Session({**flags, "no_pager": True})
         self._run: Run | None = None
-        self._report: Report | None = None
         self._left = False
         self._commands = {
             "/new": _Command("QUESTION", "research something new", self._new),
@@ -82,7 +81,7 @@ class Conversation:
                 try:
                     if line := prompt.line("\n> "):
                         self._take(line)
-                except (Interrupted, KeyboardInterrupt):
+                except (Exit, KeyboardInterrupt):
                     click.echo("", err=True)  # the line is given up, or the run; Ctrl-D leaves
                 except EOFError:
                     click.echo("", err=True)
@@ -98,8 +97,8 @@ class Conversation:
                 self._command(line)
             elif self._remark(line):
                 pass
-            elif self._report is not None and self._report.answered:
-                self._follow_up(line)
+            elif self._run is not None and self._run.report.answered:
+                print_answer(self._session.follow_up(self._run, line))
             else:
                 self._new(line)
         except ResearchError as error:
@@ -137,33 +136,29 @@ class Conversation:
 
     def _carry_out(self, run: Run) -> None:
         report = self._session.carry_out(run)
-        self._run, self._report = run, report
+        self._run = run
         self._session.deliver(run, report)
         if report.answered:
             echo_wrapped("Ask about this report, or /new QUESTION for another research.", err=True)
 
-    def _follow_up(self, question: str) -> None:
-        run, _ = self._current()
-        print_answer(self._session.follow_up(run, question))
-
-    def _current(self) -> tuple[Run, Report]:
-        """Return the run of the conversation with its report. Raises ConfigError when there is none."""
-        if self._run is None or self._report is None:
+    def _current(self) -> Run:
+        """Return the run of the conversation, which has a report. Raises ConfigError when there is none."""
+        if self._run is None:
             raise ConfigError("There is no report yet; ask a question first, or /open a run.", setting="run", value="")
-        return self._run, self._report
+        return self._run
 
     def _show_report(self, _words: str) -> None:
-        print_report(self._current()[1], paged=True)
+        print_report(self._current().report, paged=True)
 
     def _sources(self, _words: str) -> None:
-        report = self._current()[1]
-        echo_wrapped("\n".join(reference_line(reference) for reference in report.references) or "Nothing is cited.")
+        cited = self._current().report.references
+        echo_wrapped("\n".join(map(reference_line, cited)) or "Nothing is cited.")
 
     def _passage(self, words: str) -> None:
-        echo_wrapped(passage_text(self._current()[0], words.strip("[] ")))
+        echo_wrapped(passage_text(self._current(), words.strip("[] ")))
 
     def _answers(self, _words: str) -> None:
-        made = self._current()[0].follow_ups()
+        made = self._current().follow_ups()
         echo_wrapped("\n".join(f"{one.number}. {one.question} — {came_from(one)}" for one in made) or "None yet.")
 
     def _save(self, words: str) -> None:
@@ -172,7 +167,7 @@ class Conversation:
         path = Path(words).expanduser().absolute()
         if path.is_dir() or not path.parent.is_dir():
             raise ConfigError(f"{words!r} is no place for a file.", setting="save", value=words)
-        api.save_text(path, self._current()[1].report)
+        api.save_text(path, self._current().report.report)
         echo_wrapped(f"Report: {path}", err=True)
 
     def _runs(self, _words: str) -> None:
@@ -184,8 +179,8 @@ class Conversation:
         if not run.has_report:
             self._carry_out(run)
             return
-        self._run, self._report = run, run.report
-        echo_wrapped(f"Now talking about: {self._report.title} (run {run.id}). /report shows it.", err=True)
+        self._run = run
+        echo_wrapped(f"Now talking about: {run.report.title} (run {run.id}). /report shows it.", err=True)
 
     def _help(self, _words: str) -> None:
         rows = [(f"{name} {command.takes}".strip(), command.purpose) for name, command in self._commands.items()]

@@ -29,18 +29,12 @@ def values_of(flags: dict[str, Any]) -> dict[str, Any]:
     values |= {name: flags[flag] for name, flag in named.items() if flags.get(flag) is not None}
     # The workflow may also come from the environment or the file.
     values |= settings_module.limit_rounds(flags.get("max_iterations"), values.get("workflow"))
+    given = ("strategy", "confirm_plan", "confirm_review", "template")
+    values |= {name: flags[name] for name in given if flags.get(name)}
     if flags.get("sources"):
         values["sources"] = ",".join(flags["sources"])
-    if flags.get("strategy"):
-        values["strategy"] = flags["strategy"]
     if flags.get("budget"):
         values |= budget_of(flags["budget"])
-    if flags.get("confirm_plan"):
-        values["confirm_plan"] = True
-    if flags.get("confirm_review"):
-        values["confirm_review"] = True
-    if flags.get("template"):
-        values["template"] = flags["template"]
     if flags.get("no_clarify"):
         values["allow_clarification"] = False
     return values

@@ -1,11 +1,12 @@
 """`deep-research settings`, `sources` and `templates`: what can be configured, searched and chosen."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from deep_research.cli.lazy_modules import api, json
+from deep_research.cli.lazy_modules import api
 from deep_research.cli.wrapped_text import echo_wrapped
 
 

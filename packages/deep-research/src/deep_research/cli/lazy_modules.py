@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import asyncio
-    import json
 
     from deep_research import api
 else:
@@ -19,6 +18,6 @@ else:
         def __getattr__(self, name: str) -> Any:
             return getattr(import_module(self._name), name)
 
-    api, asyncio, json = (_LazyModule(name) for name in ("deep_research.api", "asyncio", "json"))
+    api, asyncio = _LazyModule("deep_research.api"), _LazyModule("asyncio")
 
-__all__ = ["api", "asyncio", "json"]
+__all__ = ["api", "asyncio"]

@@ -61,27 +61,15 @@ def check_command(claim: str, evidence: str, as_json: bool) -> int:
     """Judge whether FILE supports a claim, without a model: numbers, names, quotations, support."""
     from deep_research.errors import ConfigError, Unreadable  # noqa: PLC0415
 
+    path = Path(evidence).expanduser()
     try:
-        verdict = api.check_claim(claim, read_evidence(evidence))
-    except Unreadable as error:
-        raise ConfigError(f"{evidence}: {error.message}", setting="evidence", value=evidence) from error
+        text = sys.stdin.read() if evidence == "-" else api.read_text(path.read_bytes(), path.name)
+    except (OSError, Unreadable) as error:
+        reason = error.message if isinstance(error, Unreadable) else error.strerror or error
+        raise ConfigError(f"Cannot read {evidence}: {reason}", setting="evidence", value=evidence) from error
+    verdict = api.check_claim(claim, text)
     if as_json:
         click.echo(verdict.model_dump_json())
     else:
         echo_wrapped(f"{verdict.kind}: {verdict.reason}")
     return _VERDICT_CODES[verdict.kind]
-
-
-def read_evidence(name: str) -> str:
-    """Return the text of the file `name` (- for standard input). Raises ConfigError, Unreadable."""
-    from deep_research.errors import ConfigError  # noqa: PLC0415
-
-    if name == "-":
-        return sys.stdin.read()
-    path = Path(name).expanduser()
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        message = f"Cannot read {name!r}: {error.strerror or error}."
-        raise ConfigError(message, setting="evidence", value=name) from error
-    return api.read_text(data, path.name)

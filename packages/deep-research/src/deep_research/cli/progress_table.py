@@ -9,28 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from deep_research.cli.terminal_input import HINT
-from deep_research.events import (
-    Event,
-    GapFound,
-    Planned,
-    Progress,
-    ReportPiece,
-    ReportReady,
-    Reviewed,
-    Revised,
-    RunStarted,
-    Searched,
-    SectionReviewed,
-    SectionStarted,
-    SectionWritten,
-    StageStarted,
-    Steered,
-    Verified,
-)
+from deep_research.events import Event
 
 _STAGES = ("prepare", "clarify", "analyze", "discover", "plan", "research", "review", "report", "verify")
 _FOLLOW_UP = ("recall", "research", "report")
 """The stages of a question about a finished report."""
+_STEERED = {"drop": "dropped", "add": "added"}
 _PLAIN = Console(width=200)
 _LEAST_LINES, _LINES_AROUND = 4, 12
 _WIDE = 100
@@ -52,15 +36,12 @@ class _Row:
 class Board:
     """The state of the live view; `take` an event, `render` the whole."""
 
-    overview: str
     begun: float = field(default_factory=time.monotonic)
-    run: str = ""
     question: str = ""
     notice: str = ""
     stage: str = ""
     seen: list[str] = field(default_factory=list)
     progress: str = ""
-    title: str = ""
     rows: dict[str, _Row] = field(default_factory=dict)
     gaps: list[str] = field(default_factory=list)
     searches: int = 0
@@ -72,49 +53,47 @@ class Board:
     def take(self, event: Event) -> None:  # noqa: C901, PLR0912 - one case per kind of event
         """Follow one event; the clock is that of the run, which stands while the user is asked."""
         self.begun = time.monotonic() - event.seconds
-        match event:
-            case RunStarted():
-                self.run, self.question = event.run_id, event.question
+        match event.kind:
+            case "run_started":
+                self.question = event.question
                 self.notice = "No documents named: searching the bundled library." if event.notice else ""
-            case StageStarted():
+            case "stage_started":
                 self.stage, self.progress = event.stage, ""
                 self.written = "" if event.stage == "report" else self.written
                 self.seen.append(event.stage)
-            case Progress():
+            case "progress":
                 self.progress = f"{event.what} {event.done}" + (f"/{event.total}" if event.total else "")
-            case Planned():
-                self.title = event.title
+            case "planned":
                 self.rows = {title: _Row() for title in event.sections}
-            case SectionStarted():
+            case "section_started":
                 self._row(event.section).state = "searching" if event.attempt == 1 else f"again ({event.attempt})"
-            case Searched():
+            case "searched":
                 self.searches += not event.reused
                 if event.section:
                     row = self._row(event.section)
                     row.searches += 1
                     row.last = f"{event.query} → {event.found}"
-            case SectionWritten():
+            case "section_written":
                 row = self._row(event.section)
                 row.state, row.sources = event.status, event.sources
                 row.passages = event.passages
-            case SectionReviewed():
+            case "section_reviewed":
                 self._row(event.section).state = "sent back" if event.retry else "completed"
-            case Reviewed():
+            case "reviewed":
                 for title in event.retry:
                     self._row(title).state = "sent back"
-            case Steered(what="drop", late=False):
-                self._row(event.section).state = "dropped"
-            case Steered(what="add", late=False):
-                self._row(event.section).state = "added"
-            case GapFound():
+            case "steered":
+                if event.what in _STEERED and not event.late:
+                    self._row(event.section).state = _STEERED[event.what]
+            case "gap_found":
                 self.gaps.append(f"{event.what}: {event.why}")
-            case ReportPiece():
+            case "report_piece":
                 self.written += event.text
-            case Verified():
+            case "verified":
                 self.progress = f"verified: {event.statements} statements, {event.problems} problems"
-            case Revised():
+            case "revised":
                 self.progress = f"revised: {event.edits} edits"
-            case ReportReady():
+            case "report_ready":
                 self.done = f"{event.claims} statements · {event.references} references · {event.gaps} gaps"
             case _:
                 pass

@@ -3,65 +3,43 @@
 import sys
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.errors import NeedsAnswer
 from deep_research.events import PASSING, Event, Steered
-from deep_research.i18n.catalog import phrase
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.live import Live
 
 
-class View(AbstractContextManager["View"], Protocol):
-    """Shows events, and what is typed meanwhile; `draws_input` says that the terminal must not echo it."""
+class View(AbstractContextManager["View"]):
+    """Shows events as plain lines on standard error, and what is typed meanwhile; where it is `quiet`, nothing.
 
-    draws_input: bool
-
-    def show(self, event: Event) -> None:
-        """Show one event."""
-        ...
-
-    def show_input(self, line: str) -> None:
-        """Show the line that is being typed."""
-        ...
-
-    def show_reply(self, text: str) -> None:
-        """Show what became of a line that was typed."""
-        ...
-
-
-def make_view(*, verbose: bool, language: str, passing: bool = False) -> View:
-    """Return the view that fits: a live table on a terminal, or a line per event.
-
-    What is `passing` leaves nothing on the screen. A terminal that cannot move its cursor gets lines.
+    `draws_input` says that the terminal must not echo what is typed.
     """
-    if sys.stderr.isatty() and not verbose:
-        from rich.console import Console  # noqa: PLC0415 - only on a terminal
-
-        console = Console(stderr=True)
-        if not console.is_dumb_terminal:
-            return LiveView(console, language, passing=passing)
-    return Lines(verbose=verbose)
-
-
-class Lines(AbstractContextManager["Lines"]):
-    """A plain line per event on standard error."""
 
     draws_input = False
 
+<<<<<<< HEAD
     def __init__(self, *, verbose: bool) -> None:
         self._verbose = verbose
         self._told: tuple[str, int] = ("", -1)
+=======
+    def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
+        self._quiet, self._verbose = quiet, verbose
+        self._percent = -1
+>>>>>>> shrink9
 
-    def __exit__(self, *_exc: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Leave the lines where they are."""
 
     def show(self, event: Event) -> None:
         """Print the event's line, if it has one worth a line; of a report that is being written there is none."""
-        if event.kind in PASSING:
+        if self._quiet or event.kind in PASSING:
             return
         if self._verbose:
             text: str | None = describe(event) or event.model_dump_json(exclude={"number", "seconds"})
@@ -71,10 +49,10 @@ class Lines(AbstractContextManager["Lines"]):
             echo_wrapped(f"{event.seconds:7.1f}s  {text}", err=True)
 
     def show_input(self, line: str) -> None:
-        """Do nothing: the terminal echoes it."""
+        """Show the line that is being typed: here, the terminal echoes it."""
 
     def show_reply(self, text: str) -> None:
-        """Print the reply."""
+        """Show what became of a line that was typed."""
         echo_wrapped(text, err=True)
 
     def _worth_a_line(self, event: Event) -> bool:
@@ -86,29 +64,48 @@ class Lines(AbstractContextManager["Lines"]):
         return changed
 
 
-def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line per kind of event
+def make_view(*, quiet: bool, verbose: bool, passing: bool = False) -> View:
+    """Return the view that fits: a live table on a terminal, or a line per event.
+
+    What is `passing` leaves nothing on the screen. A terminal that cannot move its cursor gets lines.
+    """
+    if sys.stderr.isatty() and not quiet and not verbose:
+        from rich.console import Console  # noqa: PLC0415 - only on a terminal
+
+        console = Console(stderr=True)
+        if not console.is_dumb_terminal:
+            return LiveView(console, passing=passing)
+    return View(quiet=quiet, verbose=verbose)
+
+
+_LINES = {
+    "stage_started": "stage: {stage}",
+    "clarification_asked": "question to you: {question}",
+    "analyzed": "a {query_type} question, to be answered as {output_format}",
+    "section_written": "[{section}] notes: {passages} passages cited of {sources} sources",
+    "gap_found": "gap: {what}: {why}",
+    "verified": "verified: {statements} statements, {problems} problems",
+    "report_ready": "report ready: {claims} statements, {references} references, {gaps} gaps",
+    "run_failed": "failed: {message}",
+    "run_declined": "ended without a report: {reason}",
+}
+"""The events that are told in their own words alone."""
+
+
+def describe(event: Event) -> str:  # noqa: PLR0911 - one line per kind of event
     """Return one line of text about an event; "" for those that need none."""
     match event.kind:
         case "run_started":
             again = "resumed" if event.resumed else "started"
             where = " · searching the bundled library (name your own documents with --docs)" if event.notice else ""
             return f"run {event.run_id} {again} · reasoner: {event.reasoner}{where}"
-        case "stage_started":
-            return f"stage: {event.stage}"
         case "progress":
             return f"{event.what}: {event.done}" + (f" of {event.total}" if event.total else "")
-        case "clarification_asked":
-            return f"question to you: {event.question}"
         case "understood":
             return "\n          ".join([event.verification, *(f"assumed: {one}" for one in event.assumptions)])
-        case "analyzed":
-            return f"a {event.query_type} question, to be answered as {event.output_format}"
         case "discovered":
-            return (
-                f"found {len(event.entities)} entries: {', '.join(event.entities)}"
-                if event.entities
-                else "found no entries"
-            )
+            named = f"{len(event.entities)} entries: {', '.join(event.entities)}"
+            return f"found {named if event.entities else 'no entries'}"
         case "planned":
             return f"plan: {' · '.join(event.sections)}"
         case "section_started":
@@ -118,8 +115,6 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             reused = ", known" if event.reused else ""
             head = f"[{event.section}] " if event.section else ""
             return f"{head}searched {event.source}: {event.query[:90]} → {event.found} ({event.new} new{reused})"
-        case "section_written":
-            return f"[{event.section}] notes: {event.passages} passages cited of {event.sources} sources"
         case "section_reviewed":
             again = ", again" if event.retry else ""
             return f"[{event.section}] review: {event.score} of 10, {event.status}{again}" if event.score else ""
@@ -128,20 +123,9 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             return f"review: {event.score} of 10{back}" if event.score else ""
         case "steered":
             return _said(event)
-        case "gap_found":
-            return f"gap: {event.what}: {event.why}"
-        case "report_piece":
-            return ""
-        case "verified":
-            return f"verified: {event.statements} statements, {event.problems} problems"
         case "revised":
             return f"revised: {event.edits} edits" + (f", {event.failed} did not fit" if event.failed else "")
-        case "report_ready":
-            return f"report ready: {event.claims} statements, {event.references} references, {event.gaps} gaps"
-        case "run_failed":
-            return f"failed: {event.message}"
-        case "run_declined":
-            return f"ended without a report: {event.reason}"
+    return _LINES.get(event.kind, "").format_map(event.model_dump())
 
 
 def _said(event: Steered) -> str:
@@ -149,16 +133,17 @@ def _said(event: Steered) -> str:
     return f"you: {said}" + (" (too late: the report is being written)" if event.late else "")
 
 
-class LiveView:
+class LiveView(View):
     """A table that follows the run: stages, sections side by side, searches, gaps; then the report as it is written."""
 
     draws_input = True
 
-    def __init__(self, console: "Console", language: str, *, passing: bool = False) -> None:
+    def __init__(self, console: "Console", *, passing: bool = False) -> None:
         from deep_research.cli.progress_table import Board  # noqa: PLC0415 - only on a terminal
 
+        super().__init__()
         self._console, self._passing = console, passing
-        self._board = Board(overview=phrase("overview", language))
+        self._board = Board()
         self._live: Live | None = None
 
     def __enter__(self) -> Self:

@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from deep_research.api import with_tables
 from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.data import FollowUp, Reference, Report
 from deep_research.i18n.catalog import phrase
@@ -29,9 +30,7 @@ def short_text(report: Report) -> str:
 
 def print_markdown(text: str, *, plain: bool = False, paged: bool = False) -> None:
     """Print Markdown: rendered on a terminal, as it is elsewhere; `paged` shows a long one in the pager."""
-    from deep_research.api import format_charts  # noqa: PLC0415 - only when something is printed
-
-    text = format_charts(safe_text(text))
+    text = with_tables(safe_text(text))
     if plain or not sys.stdout.isatty():
         click.echo(text)
         return

@@ -1,17 +1,12 @@
 """`deep-research "question"`, `ask` and `resume`: start a run, or continue one, and show it while it happens."""
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from deep_research.cli.completion_command import complete_run_ids
-from deep_research.cli.lazy_modules import api
 from deep_research.cli.main import EXIT_CODES
-from deep_research.cli.wrapped_text import echo_wrapped
-
-if TYPE_CHECKING:
-    from deep_research.settings import Settings
 
 
 @click.command("research", epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
@@ -78,7 +73,8 @@ def research_command(words: tuple[str, ...], query: str | None, **flags: Any) ->
     if query is not None and words:
         raise click.UsageError("Give the question once: as an argument or with -q.")
     given = query is not None or bool(words)
-    if not given and _is_conversation(flags):
+    silent = flags["as_json"] or flags["quiet"] or flags["estimate"]
+    if not given and not silent and sys.stdin.isatty() and sys.stderr.isatty():
         from deep_research.cli.chat import Conversation  # noqa: PLC0415 - help stays fast
 
         return Conversation(flags).hold()
@@ -92,12 +88,6 @@ def research_command(words: tuple[str, ...], query: str | None, **flags: Any) ->
     from deep_research.cli.session import Session  # noqa: PLC0415
 
     return Session(flags).start(question)
-
-
-def _is_conversation(flags: dict[str, Any]) -> bool:
-    """Return whether there is a terminal, and the user wants to see progress."""
-    silent = flags["as_json"] or flags["quiet"] or flags["estimate"]
-    return not silent and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _read_question() -> str:
@@ -162,18 +152,3 @@ def resume_command(run_id: str, **flags: Any) -> int:
     from deep_research.cli.session import Session  # noqa: PLC0415
 
     return Session(flags).resume(run_id)
-
-
-def print_estimate(settings: "Settings") -> None:
-    """Print what a run with these settings would cost. Raises ConfigError for an unusable provider."""
-    made = api.estimate_cost(settings)
-    if made is None:
-        echo_wrapped("Without a model (provider finder) a run makes no model calls and costs nothing.")
-        return
-    dollars = "price unknown" if made.usd is None else f"about {made.usd:.3f} US dollars"
-    most = "" if made.most_usd is None else f" ({made.most_usd:.2f} US dollars)"
-    echo_wrapped(
-        f"{made.model}: about {made.calls} calls, {made.prompt_tokens:,} prompt tokens, {made.completion_tokens:,}"
-        f" written, {dollars}, for a plan of {made.sections} sections.\n"
-        f"At most about {made.most_calls} calls{most}, if every section of the longest plan is researched again each time."
-    )

@@ -1,5 +1,6 @@
 """`deep-research list`, `show`, `export`, `delete` and `steer`: earlier runs, and instructions to a running one."""
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,12 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from deep_research.cli.completion_command import complete_run_ids
-from deep_research.cli.lazy_modules import api, json
+from deep_research.cli.lazy_modules import api
 from deep_research.cli.wrapped_text import echo_wrapped
 
 if TYPE_CHECKING:
     from deep_research.api import Run, RunRecord
-    from deep_research.data import FollowUp
 
 _QUESTION_CHARS = 70
 _SHOWN = 20
@@ -81,7 +81,7 @@ def show_command(
 
     For a run without a report, its state is shown: what it waits for, or why it ended.
     """
-    from deep_research.cli.report_printer import print_markdown, print_report  # noqa: PLC0415
+    from deep_research.cli.report_printer import came_from, print_markdown, print_report  # noqa: PLC0415
 
     run = api.open_run(run_id)
     if passage:
@@ -102,17 +102,10 @@ def show_command(
         return 0
     print_report(report, short=short, paged=not no_pager)
     if asked := run.follow_ups():
-        _say_follow_ups(run.id, asked)
+        listed = (f"  {one.number}. {one.question} — {came_from(one)}" for one in asked)
+        how = f"Show an answer: deep-research show {run.id} --followup N"
+        echo_wrapped("\n".join(["\nAsked about this report:", *listed, how]))
     return 0
-
-
-def _say_follow_ups(run_id: str, asked: "list[FollowUp]") -> None:
-    from deep_research.cli.report_printer import came_from  # noqa: PLC0415
-
-    echo_wrapped("\nAsked about this report:")
-    for one in asked:
-        echo_wrapped(f"  {one.number}. {one.question} — {came_from(one)}")
-    echo_wrapped(f"Show an answer: deep-research show {run_id} --followup N")
 
 
 def _say_state(record: "RunRecord") -> int:
@@ -131,8 +124,9 @@ def _say_state(record: "RunRecord") -> int:
 
 
 def passage_text(run: "Run", wanted: str) -> str:
-    """Return one passage of a run with where it was read. Raises ConfigError for an unknown id."""
-    found, source = run.passage(wanted)
+    """Return one passage of a run with where it was read. Raises RunNotFound for an unknown id."""
+    read = run.read_passage(wanted)
+    found, source = read.passage, read.facts.source
     place = f", page {found.page}" if found.page else ""
     head = f"{found.id}: {source.title}{place} ({source.url or source.key}), characters {found.start}–{found.end}"
     return f"{head}\n{found.heading}\n\n{found.text}"
@@ -252,6 +246,6 @@ def export_command(run_id: str, to: str, out: str, number: int | None, fonts: st
         sys.stdout.buffer.write(made.data)
         return 0
     path = path or Path(made.file_name).absolute()
-    api.save_bytes(path, made.data)
+    api.write_bytes_atomically(path, made.data)
     echo_wrapped(f"Written: {path}")
     return 0

@@ -4,55 +4,45 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
+from click.exceptions import Exit
 
 from deep_research import api
 from deep_research.api import Run
 from deep_research.cli.flags import output_file, settings_of
+from deep_research.cli.progress_view import View, make_view
+from deep_research.cli.report_printer import print_answer, print_markdown, print_report
+from deep_research.cli.terminal_input import ask_user, listening, pass_on, say_asked
 from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.data import Asked, FollowUp, Report
 from deep_research.errors import ConfigError, NeedsAnswer, ResearchError
 from deep_research.i18n.catalog import phrase
-
-if TYPE_CHECKING:
-    from deep_research.cli.progress_view import View
-    from deep_research.settings import Settings
+from deep_research.settings import Settings
 
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_NEEDS_ANSWER, EXIT_STOPPED = 0, 3, 4, 130
 _STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _R = TypeVar("_R")
-_Listening = Callable[[asyncio.AbstractEventLoop], AbstractContextManager[None]]
-
-
-class Interrupted(Exception):
-    """A run was left without a report; `code` is the exit code. How to go on was shown."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 class Session:
-    """Carries out runs with the flags of a command."""
+    """Carries out runs with the flags of a command.
+
+    A run that was left without a report ends in click's Exit; how to go on was shown.
+    """
 
     def __init__(self, flags: dict[str, Any]) -> None:
         self._flags = flags
-        self._ready = False
-
-    def settings(self) -> "Settings":
-        """Return the settings in force with the flags of the command. Raises ConfigError."""
-        return settings_of(self._flags)
+        if flags.get("verbose"):
+            logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
 
     def start(self, question: str) -> int:
         """Begin a new run. Returns the exit code; raises ConfigError or StoreError for the front door to show."""
         if self._flags.get("estimate"):
-            from deep_research.cli.research_command import print_estimate  # noqa: PLC0415 - only where it is asked for
-
             print_estimate(settings_of(self._flags))
             return EXIT_OK
         return self._to_the_end(self.begin(question))
@@ -64,11 +54,7 @@ class Session:
     def ask(self, run_id: str, question: str) -> int:
         """Ask a question about a finished run. Returns the exit code."""
         output_file(self._flags)
-        try:
-            made = self.follow_up(api.open_run(run_id), question)
-        except Interrupted as stopped:
-            return stopped.code
-        return self._hand_over(made)
+        return self._hand_over(self.follow_up(api.open_run(run_id), question))
 
     def begin(self, question: str) -> Run:
         """Make a new run. Raises ConfigError for unusable flags or an unusable question."""
@@ -89,9 +75,8 @@ class Session:
             return None
 
     def carry_out(self, run: Run) -> Report:
-        """Do the run, or what is left of it, asking the user what it asks. Raises Interrupted and ResearchError."""
-        self._get_ready()
-        view = self._view(run.record.language)
+        """Do the run, or what is left of it, asking the user what it asks. Raises Exit and ResearchError."""
+        view = self._view()
         answers = [self._flags["answer"]] if self._flags.get("answer") is not None else []
         can_answer = bool(answers) or self._can_ask()
 
@@ -99,9 +84,9 @@ class Session:
             return answers.pop() if answers else None
 
         while True:
-            work = run.carry_out(**_listener(view), answer=answer if can_answer else None)
+            work = run.carry_out(listener=view.show, answer=answer if can_answer else None)
             try:
-                with view or nullcontext():
+                with view:
                     return _interruptible(work, self._keyboard(run, view))
             except (asyncio.CancelledError, KeyboardInterrupt):
                 raise _stopped(run) from None
@@ -110,54 +95,35 @@ class Session:
                 answers.append(self._answer_to(run, asked))
 
     def follow_up(self, run: Run, question: str) -> FollowUp:
-        """Ask about a finished run; "" resumes the question that was interrupted. Raises Interrupted, ResearchError."""
-        self._get_ready()
-        view = self._view("en", passing=True)
+        """Ask about a finished run; "" resumes the question that was interrupted. Raises Exit, ResearchError."""
+        view = self._view(passing=True)
         changes = {"model_provider": self._flags.get("provider"), "model_name": self._flags.get("model")}
         given = {name: value for name, value in changes.items() if value is not None}
         try:
-            with view or nullcontext():
-                return _interruptible(run.follow_up(question, **_listener(view), **given))
+            with view:
+                return _interruptible(run.follow_up(question, listener=view.show, **given), nullcontext())
         except (asyncio.CancelledError, KeyboardInterrupt):
             raise _stopped(run) from None
 
-    def _view(self, language: str, *, passing: bool = False) -> "View | None":
-        """Return what shows the progress, or None for silence; see `make_view`."""
-        if self._is_set("quiet") or self._is_set("no_progress"):
-            return None
-        from deep_research.cli.progress_view import make_view  # noqa: PLC0415 - not in silence
+    def _view(self, *, passing: bool = False) -> View:
+        quiet = self._is_set("quiet") or self._is_set("no_progress")
+        return make_view(quiet=quiet, verbose=self._is_set("verbose"), passing=passing)
 
-        return make_view(verbose=self._is_set("verbose"), language=language, passing=passing)
-
-    def _keyboard(self, run: Run, view: "View | None") -> "_Listening":
+    def _keyboard(self, run: Run, view: View) -> AbstractContextManager[None]:
         """Return what reads the keyboard while a run goes on; nothing is read without a terminal."""
-        if view is None or not self._can_ask():
-            return lambda _loop: nullcontext()
-        from deep_research.cli.terminal_input import listening, pass_on  # noqa: PLC0415 - only at a terminal
-
+        if not self._can_ask():
+            return nullcontext()
         view.show_input("")
-
-        def on_line(line: str) -> None:
-            view.show_reply(pass_on(run, line))
-
-        on_change = view.show_input if view.draws_input else None
-        return lambda loop: listening(loop, on_line=on_line, on_change=on_change)
+        return listening(
+            on_line=lambda line: view.show_reply(pass_on(run, line)),
+            on_change=view.show_input if view.draws_input else None,
+        )
 
     def _to_the_end(self, run: Run) -> int:
-        try:
-            left = run.unfinished_follow_up() if run.has_report else None
-            if left is not None:
-                return self._hand_over(self.follow_up(run, left.question))
-            return self.deliver(run, self.carry_out(run))
-        except Interrupted as stopped:
-            return stopped.code
-
-    def _get_ready(self) -> None:
-        if self._ready:
-            return
-        self._ready = True
-        if self._flags.get("verbose"):
-            logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+        left = run.unfinished_follow_up() if run.has_report else None
+        if left is not None:
+            return self._hand_over(self.follow_up(run, left.question))
+        return self.deliver(run, self.carry_out(run))
 
     def _is_set(self, flag: str) -> bool:
         return bool(self._flags.get(flag))
@@ -168,65 +134,72 @@ class Session:
         return wants and sys.stdin.isatty() and sys.stderr.isatty()
 
     def _answer_to(self, run: Run, asked: Asked) -> str:
-        """Return what the user answers. Raises Interrupted when the user cannot be asked, or does not answer."""
-        from deep_research.cli.terminal_input import ask_user, say_asked  # noqa: PLC0415 - only where it is asked
-
+        """Return what the user answers. Raises Exit when the user cannot be asked, or does not answer."""
         if not self._can_ask():
             say_asked(asked)
             echo_wrapped(f'Answer with: deep-research resume {run.id} --answer "…"', err=True)
-            raise Interrupted(EXIT_NEEDS_ANSWER)
+            raise Exit(EXIT_NEEDS_ANSWER)
         try:
             return ask_user(asked)
         except KeyboardInterrupt:
             raise _stopped(run) from None
         except EOFError:
             echo_wrapped(phrase("continue_hint", "en", run_id=run.id), err=True)
-            raise Interrupted(EXIT_NEEDS_ANSWER) from None
+            raise Exit(EXIT_NEEDS_ANSWER) from None
 
     def deliver(self, run: Run, report: Report) -> int:
         """Hand a finished report over as the flags want it; returns the exit code."""
         path = self._output_file(run)
-        if path is not None:
-            api.save_text(path, report.report)
-        if self._is_set("as_json"):
-            click.echo(report.model_dump_json(indent=1))
-        elif self._flags.get("out") == "-" or not self._is_set("quiet"):
-            from deep_research.cli.report_printer import print_report  # noqa: PLC0415 - only to show it
-
-            print_report(
-                report,
-                plain=self._flags.get("out") == "-",
-                short=self._is_set("short"),
-                paged=not self._is_set("no_pager"),
-            )
+        short, paged = self._is_set("short"), not self._is_set("no_pager")
+        code = self._put_out(report, path, lambda plain: print_report(report, plain=plain, short=short, paged=paged))
         if not self._is_set("as_json"):
             name = "" if self._is_set("quiet") else f"   (run {run.id})"
             echo_wrapped(f"Report: {path or run.report_path}{name}", err=True)
-        return EXIT_OK if report.answered else EXIT_NOTHING_FOUND
+        return code
 
     def _hand_over(self, made: FollowUp) -> int:
         """Hand the answer to a follow-up over; returns the exit code."""
-        path = output_file(self._flags)
+
+        def show(plain: bool) -> None:
+            print_markdown(str(made), plain=True) if plain else print_answer(made)
+
+        return self._put_out(made, output_file(self._flags), show)
+
+    def _put_out(self, made: Report | FollowUp, path: Path | None, show: Callable[[bool], None]) -> int:
+        """Write Markdown to a file, and print it as the flags want it: `show` is told whether plainly."""
         if path is not None:
             api.save_text(path, str(made))
+        plain = self._flags.get("out") == "-"
         if self._is_set("as_json"):
             click.echo(made.model_dump_json(indent=1))
-        elif self._flags.get("out") == "-":
-            click.echo(str(made))
-        elif not self._is_set("quiet"):
-            from deep_research.cli.report_printer import print_answer  # noqa: PLC0415 - only to show it
-
-            print_answer(made)
-        return EXIT_OK if made.report is not None and made.report.answered else EXIT_NOTHING_FOUND
+        elif plain or not self._is_set("quiet"):
+            show(plain)
+        report = made.report if isinstance(made, FollowUp) else made
+        return EXIT_OK if report is not None and report.answered else EXIT_NOTHING_FOUND
 
 
-def _listener(view: "View | None") -> dict[str, Any]:
-    return {} if view is None else {"listener": view.show}
+def print_estimate(settings: Settings, reports: Sequence[str] = (), *, revises: bool = False) -> None:
+    """Print what a run, or the verification of `reports`, would cost. Raises ConfigError for an unusable provider."""
+    work = "verification" if reports else "run"
+    made = api.estimate_verification(settings, reports, revises=revises) if reports else api.estimate_cost(settings)
+    if made is None:
+        echo_wrapped(f"Without a model (provider finder) a {work} makes no model calls and costs nothing.")
+        return
+    dollars = "price unknown" if made.usd is None else f"about {made.usd:.3f} US dollars"
+    most = "" if made.most_usd is None else f" ({made.most_usd:.2f} US dollars)"
+    plan, again = "", ""
+    if made.sections:
+        plan = f", for a plan of {made.sections} sections"
+        again = ", if every section of the longest plan is researched again each time"
+    echo_wrapped(
+        f"{made.model}: about {made.calls} calls, {made.prompt_tokens:,} prompt tokens, {made.completion_tokens:,}"
+        f" written, {dollars}{plan}.\nAt most about {made.most_calls} calls{most}{again}."
+    )
 
 
-def _stopped(run: Run) -> Interrupted:
+def _stopped(run: Run) -> Exit:
     echo_wrapped(phrase("continue_hint", "en", run_id=run.id), err=True)
-    return Interrupted(EXIT_STOPPED)
+    return Exit(EXIT_STOPPED)
 
 
 def _pass_over_known(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -235,7 +208,7 @@ def _pass_over_known(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -
         loop.default_exception_handler(context)
 
 
-def _interruptible(work: Coroutine[Any, Any, _R], keyboard: "_Listening" = lambda _loop: nullcontext()) -> _R:
+def _interruptible(work: Coroutine[Any, Any, _R], keyboard: AbstractContextManager[None]) -> _R:
     """Run `work`; the first Ctrl-C (or a polite kill) cancels it so that it can save its state."""
 
     async def main() -> _R:
@@ -245,7 +218,7 @@ def _interruptible(work: Coroutine[Any, Any, _R], keyboard: "_Listening" = lambd
         for name in _STOPPING:
             if signal.getsignal(name) is not signal.SIG_IGN:  # nohup ignores the end of the terminal
                 loop.add_signal_handler(name, task.cancel)
-        with keyboard(loop):
+        with keyboard:
             return await task
 
     return asyncio.run(main())

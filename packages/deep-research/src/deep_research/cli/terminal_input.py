@@ -6,16 +6,13 @@ import asyncio
 import codecs
 import os
 import re
-import shlex
 import signal
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import click
 
@@ -24,7 +21,7 @@ from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.conversation.plan_outline import format_numbered, format_outline
 from deep_research.conversation.replies import pick_options
 from deep_research.data import Asked, Brief
-from deep_research.errors import ConfigError, ResearchError
+from deep_research.errors import ResearchError
 from deep_research.settings import editor_command
 from deep_research.state_files import make_private_file, make_private_folder
 
@@ -46,7 +43,12 @@ class Prompt:
     def __init__(self, *, history: Path | None = None, words: Sequence[str] = ()) -> None:
         """`words` are completed with the tab key."""
         self._history, self._words = history, words
-        self._readline = _readline() if sys.stdin.isatty() and sys.stdout.isatty() else None
+        self._readline: ModuleType | None = None
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            with suppress(ImportError):  # some platforms have neither GNU readline nor libedit
+                import readline  # noqa: PLC0415 - it changes how input() reads
+
+                self._readline = readline
         if self._readline is not None and history is not None:
             self._readline.set_history_length(_REMEMBERED)
             with suppress(OSError, UnicodeDecodeError):
@@ -63,7 +65,7 @@ class Prompt:
         fitting = [word for word in self._words if text and word.startswith(text)]
         return fitting[state] if state < len(fitting) else None
 
-    def line(self, prompt: str = "> ") -> str:
+    def line(self, prompt: str) -> str:
         """Return the next line as text, its ends trimmed; asks again for one that is not text.
 
         Raises EOFError at Ctrl-D (or the end of the input), KeyboardInterrupt at Ctrl-C.
@@ -98,49 +100,13 @@ class Prompt:
             self._readline.write_history_file(self._history)
 
 
-def _readline() -> ModuleType | None:
-    """Load GNU readline or libedit, which some platforms lack."""
-    try:
-        import readline  # noqa: PLC0415 - it changes how input() reads
-    except ImportError:
-        return None
-    return cast(ModuleType, readline)
-
-
-def edited(text: str, *, suffix: str = ".md") -> str:
-    """Return `text` as the user left it in `$VISUAL` or `$EDITOR`.
-
-    Raises ConfigError when no editor is named, when it cannot be started or fails, and when what it left is no text.
-    """
-    command = editor_command()
-    if not command:
-        message = "No editor is named. Set EDITOR (or VISUAL), for example: export EDITOR=nano"
-        raise ConfigError(message, setting="EDITOR", value="")
-    with tempfile.TemporaryDirectory(prefix="deep-research-") as folder:
-        path = Path(folder) / f"plan{suffix}"
-        path.write_text(text, "utf-8")
-        try:
-            code = subprocess.run([*shlex.split(command), str(path)], check=False).returncode  # noqa: S603 - the user's own
-            left = path.read_text("utf-8")
-        except (OSError, ValueError) as error:  # ValueError: unbalanced quotes, or a file that is not UTF-8
-            message = f"The editor {command!r} (EDITOR) did not work: {error}."
-            raise ConfigError(message, setting="EDITOR", value=command) from error
-    if code:
-        message = f"The editor {command!r} (EDITOR) ended with code {code}; nothing was changed."
-        raise ConfigError(message, setting="EDITOR", value=command)
-    return left
-
-
 def ask_user(asked: Asked) -> str:
     """Return what the user answers. Raises EOFError at Ctrl-D and KeyboardInterrupt at Ctrl-C."""
     say_asked(asked)
-    prompt = Prompt()
-    try:
-        while True:
-            if (answer := _answer(asked, prompt.line("answer> "))) is not None:
-                return answer
-    finally:
-        prompt.close()
+    prompt, answer = Prompt(), None
+    while answer is None:
+        answer = _answer(asked, prompt.line("answer> "))
+    return answer
 
 
 def say_asked(asked: Asked) -> None:
@@ -177,11 +143,19 @@ def _answer(asked: Asked, line: str) -> str | None:
 
 
 def _edited(brief: Brief) -> str | None:
+    """Return a plan as the user left it in `$VISUAL` or `$EDITOR`; None where nothing was changed, which is said."""
+    if not (editor := editor_command()):
+        echo_wrapped("No editor is named. Set EDITOR (or VISUAL), for example: export EDITOR=nano", err=True)
+        return None
     before = _HOW_TO_EDIT + format_outline(brief)
     try:
-        after = edited(before)
-    except ConfigError as error:
-        echo_wrapped(error.message, err=True)
+        after = click.edit(before, editor=editor, extension=".md", require_save=False) or ""
+    except (
+        click.ClickException,
+        OSError,
+        ValueError,
+    ) as error:  # ValueError: a file that is no text, unbalanced quotes
+        echo_wrapped(f"The editor did not work, nothing was changed: {error}", err=True)
         return None
     if not after.strip() or after == before:
         echo_wrapped("The plan was not changed. Confirm it with Enter.", err=True)
@@ -221,25 +195,16 @@ class TypedLine:
 
 
 @contextmanager
-def listening(
-    loop: asyncio.AbstractEventLoop,
-    *,
-    on_line: Callable[[str], object],
-    on_change: Callable[[str], object] | None = None,
-) -> Iterator[None]:
-    """Read the keyboard inside the block: `on_line` gets each line. Must be entered in the running `loop`.
+def listening(*, on_line: Callable[[str], object], on_change: Callable[[str], object] | None = None) -> Iterator[None]:
+    """Read the keyboard inside the block, which an event loop runs: `on_line` gets each line.
 
     With `on_change`, which gets the line as it grows, the terminal echoes nothing. Where there is no terminal, or it
     belongs to another job, nothing is read.
     """
-    if sys.platform == "win32" or not sys.stdin.isatty():
+    if sys.platform == "win32" or not sys.stdin.isatty() or not _is_ours(file := sys.stdin.fileno()):
         yield
         return
-    file = sys.stdin.fileno()
-    if not _is_ours(file):
-        yield
-        return
-    line = TypedLine()
+    line, loop = TypedLine(), asyncio.get_running_loop()
 
     def read() -> None:
         if not _is_ours(file):
@@ -253,7 +218,7 @@ def listening(
         if on_change is not None:
             on_change(line.text)
 
-    with _unechoed(loop, file) if on_change is not None else _as_it_is():
+    with _unechoed(loop, file) if on_change is not None else nullcontext():
         loop.add_reader(file, read)
         try:
             yield
@@ -267,11 +232,6 @@ def _is_ours(file: int) -> bool:
         return os.tcgetpgrp(file) == os.getpgrp()
     except OSError:  # no terminal of a session: there are no jobs
         return True
-
-
-@contextmanager
-def _as_it_is() -> Iterator[None]:
-    yield
 
 
 @contextmanager

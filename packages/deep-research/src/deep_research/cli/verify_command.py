@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from deep_research.settings import Settings
 
 _MOST_SHOWN = 40
-_BORNE_OUT = {
-    "first": "the sources bear out A",
-    "second": "the sources bear out B",
-    "both": "the sources bear out both",
-    "neither": "the sources bear out neither",
-    "unclear": "the sources do not settle it",
-}
 
 
 @click.command(
@@ -54,28 +47,26 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
     numbers, dates, names, quotations and dead links, and says what nobody has judged. `resume RUN` goes on with one
     that was interrupted.
     """
-    from deep_research.cli.flags import output_file  # noqa: PLC0415 - help stays fast
-    from deep_research.cli.session import Interrupted, Session  # noqa: PLC0415
+    from deep_research.cli.flags import output_file, settings_of  # noqa: PLC0415 - help stays fast
+    from deep_research.cli.session import Session, print_estimate  # noqa: PLC0415
     from deep_research.data import GivenReport  # noqa: PLC0415
 
-    session = Session(flags)
-    settings = session.settings()
+    settings = settings_of(flags)
     out = output_file(flags)
-    _check_format(flags["to"])
+    # Before anything is paid for.
+    if flags["to"] and flags["to"] not in (formats := [made.name for made in api.list_exporters()]):
+        raise click.UsageError(f"There is no format {flags['to']!r}. Formats: {', '.join(formats)}.")
     texts = _given(reports, run_id, settings)
     if fix and api.estimate_verification(settings, ()) is None:
         raise click.UsageError("Only a model puts a text right: choose one with --provider.")
     if flags["estimate"]:
-        _print_estimate(settings, texts, revises=fix)
+        print_estimate(settings, texts, revises=fix)
         return 0
     other = texts[1] if len(texts) > 1 else ""
     given = GivenReport(text=texts[0], other=other, question=question, revises=fix)
     docs = flags["docs"] or (api.open_run(run_id).record.docs if run_id else ())
     run = api.start_verification(given, settings, docs=docs)
-    try:
-        report = session.carry_out(run)
-    except Interrupted as stopped:
-        return stopped.code
+    report = Session(flags).carry_out(run)
     if flags["as_json"]:
         click.echo(report.model_dump_json(indent=1))
     else:
@@ -83,18 +74,11 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
     if flags["to"]:
         made = run.export(flags["to"])
         path = out or Path(made.file_name)
-        api.save_bytes(path, made.data)
+        api.write_bytes_atomically(path, made.data)
         echo_wrapped(f"Written: {path}", err=True)
     elif fix:
         _write_fixed(report, out, shown=not flags["as_json"])
     return _code_of(report)
-
-
-def _check_format(to: str | None) -> None:
-    """Raise UsageError for a format that a report is not written in, before anything is paid for."""
-    formats = [made.name for made in api.list_exporters()] if to else []
-    if to and to not in formats:
-        raise click.UsageError(f"There is no format {to!r}. Formats: {', '.join(formats)}.")
 
 
 def _given(reports: tuple[str, ...], run_id: str | None, settings: "Settings") -> list[str]:
@@ -115,20 +99,10 @@ def _read(name: str, settings: "Settings") -> str:
     return api.read_report_file(Path(name))
 
 
-def _print_estimate(settings: "Settings", texts: list[str], *, revises: bool) -> None:
-    made = api.estimate_verification(settings, texts, revises=revises)
-    if made is None:
-        echo_wrapped("Without a model (provider finder) a verification makes no model calls and costs nothing.")
-        return
-    dollars = "price unknown" if made.usd is None else f"about {made.usd:.3f} US dollars"
-    echo_wrapped(
-        f"{made.model}: about {made.calls} calls, {made.prompt_tokens:,} prompt tokens, {made.completion_tokens:,} "
-        f"written, {dollars}; at most about twice as much."
-    )
-
-
 def _show(run: "Run", report: "Report") -> None:
     """Print the counts, and each problem with its quotation, its place and what a source has instead."""
+    from deep_research.i18n.catalog import phrase  # noqa: PLC0415 - help stays fast
+
     counts = api.verdict_counts(report)
     echo_wrapped(f"{report.title}\n")
     echo_wrapped(
@@ -139,7 +113,7 @@ def _show(run: "Run", report: "Report") -> None:
         echo_wrapped("No model has judged them: code has checked ids, links, quotations, numbers, dates and names.")
     for number, one in enumerate(report.disagreements, 1):
         echo_wrapped(f"\nDisagreement {number}: A: “{one.first[:300]}” B: “{one.second[:300]}”")
-        echo_wrapped(f"   {_BORNE_OUT[one.borne_out]}. {one.why}")
+        echo_wrapped(f"   {phrase(f'borne_out_{one.borne_out}', 'en')} {one.why}")
     where = {claim.id: claim.where for claim in report.claims}
     for number, problem in enumerate(report.problems[:_MOST_SHOWN], 1):
         place = f" ({where[problem.claim]})" if where.get(problem.claim) else ""

@@ -22,29 +22,27 @@ def read_history(history: Sequence[Any]) -> list[Message]:
 
 
 def _read(turn: Any) -> Message | None:
-    if isinstance(turn, Message):
-        return turn
-    if isinstance(turn, str):
-        return Message(role="user", text=turn)
-    role, content = _parts(turn)
-    if role in _OTHERS:
+    """Return a message in one of its forms as ours; None where it takes no part in the conversation."""
+    match turn:
+        case Message():
+            return turn
+        case str():
+            role, content = "user", turn
+        case Mapping():
+            role, content = turn.get("role", turn.get("type")), turn.get("text", turn.get("content"))
+        case tuple() if len(turn) == 2:
+            role, content = turn
+        case _:
+            role, content = getattr(turn, "type", ""), getattr(turn, "content", None)
+    if str(role) in _OTHERS:
         return None
     text = _text(content)
-    if role not in _ROLES or text is None:
+    if str(role) not in _ROLES or text is None:
         message = (
             f"A message of `history` needs a role (user or assistant) and a text. This one does not fit: {turn!r:.120}"
         )
         raise ConfigError(message, setting="history", value=str(turn)[:120])
-    return Message.model_validate({"role": _ROLES[role], "text": text})
-
-
-def _parts(turn: Any) -> tuple[str, Any]:
-    """Return role and content of a message in one of its forms."""
-    if isinstance(turn, Mapping):
-        return str(turn.get("role", turn.get("type"))), turn.get("text", turn.get("content"))
-    if isinstance(turn, tuple) and len(turn) == 2:
-        return str(turn[0]), turn[1]
-    return str(getattr(turn, "type", "")), getattr(turn, "content", None)
+    return Message.model_validate({"role": _ROLES[str(role)], "text": text})
 
 
 def _text(content: Any) -> str | None:

@@ -6,7 +6,7 @@ those of the plan as it was shown, also after an earlier change of the same answ
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -94,9 +94,8 @@ def read_plan_answer(answer: str, brief: Brief) -> PlanAnswer:
     lines = [line.strip() for line in _LINES.split(answer) if line.strip()]
     read = {line: read_edit(line) for line in lines}
     edits = [edit for edit in read.values() if edit is not None]
-    unread = tuple(
-        _problem(line, phrase("plan_not_understood", brief.language)) for line in lines if read[line] is None
-    )
+    why = phrase("plan_not_understood", brief.language)
+    unread = tuple(f"“{line[:80]}”: {why}" for line in lines if read[line] is None)
     if edits:
         made = apply_edits(brief, edits)
         return made._replace(problems=(*made.problems, *unread), is_clear=not unread)
@@ -113,14 +112,10 @@ def apply_edits(brief: Brief, edits: Sequence[PlanEdit]) -> PlanAnswer:
     problems: list[str] = []
     for edit in edits:
         try:
-            _CHANGES[edit.change](draft, edit)
+            draft.make(edit)
         except ValueError as problem:
-            problems.append(_problem(edit.said or edit.change, problem))
+            problems.append(f"“{(edit.said or edit.change)[:80]}”: {problem}")
     return PlanAnswer("edited", draft.finished(), tuple(problems))
-
-
-def _problem(said: str, problem: object) -> str:
-    return f"“{said[:80]}”: {problem}"
 
 
 def _from_outline(answer: str, brief: Brief) -> PlanAnswer:
@@ -143,99 +138,75 @@ class _Draft:
         self.brief = brief
         self.rows: list[tuple[int, Section]] = list(enumerate(brief.sections, 1))
 
-    def say(self, name: str, **values: object) -> str:
-        """Return a phrase in the language of the plan."""
-        return phrase(name, self.brief.language, **values)
-
-    def place(self, number: int) -> int:
-        """Return where the section of a number stands. Raises ValueError (what to tell the user)."""
-        for place, (row, _) in enumerate(self.rows):
-            if row == number:
-                return place
-        shown = len(self.brief.sections)
-        gone = 1 <= number <= shown
-        raise ValueError(self.say("plan_section_gone" if gone else "plan_no_section", number=number, count=shown))
-
-    def put(self, place: int, section: Section) -> None:
-        """Replace the section at a place; no two may have one title."""
-        taken = {s.title.casefold() for at, (_, s) in enumerate(self.rows) if at != place}
-        if not section.title:
-            raise ValueError(self.say("plan_empty_title"))
-        if section.title.casefold() in taken:
-            raise ValueError(self.say("plan_same_title", title=section.title))
-        if place == len(self.rows):
-            if len(self.rows) >= MAX_SECTIONS:
-                raise ValueError(self.say("plan_too_many", count=len(self.rows) + 1, limit=MAX_SECTIONS))
-            self.rows.append((0, section))
-        else:
-            self.rows[place] = (self.rows[place][0], section)
-
-    def drop(self, numbers: Sequence[int]) -> None:
-        """Take sections out; one stays at least."""
-        places = {self.place(number) for number in numbers}
-        if len(places) >= len(self.rows):
-            raise ValueError(self.say("plan_last_section"))
-        self.rows = [row for place, row in enumerate(self.rows) if place not in places]
+    def make(self, edit: PlanEdit) -> None:
+        """Make a change. Raises ValueError (what to tell the user) for one that cannot be made."""
+        match edit.change:
+            case "drop":
+                self._drop(edit.sections)
+            case "add":
+                query = f"{edit.text} {edit.detail}".strip()
+                self._put(len(self.rows), section_of(edit.text, edit.detail, [query]))
+            case "title":
+                self.brief = self.brief.model_copy(update={"title": self._text(edit, MAX_TITLE)})
+            case "objective":
+                self.brief = self.brief.model_copy(update={"objective": self._text(edit, MAX_TEXT)})
+            case _:
+                self._change_section(self._place(edit.sections[0] if edit.sections else 0), edit)
 
     def finished(self) -> Brief:
         """Return the plan as it is now."""
         return self.brief.model_copy(update={"sections": tuple(section for _, section in self.rows)})
 
+    def _change_section(self, place: int, edit: PlanEdit) -> None:
+        before = self.rows[place][1]
+        match edit.change:
+            case "rename":
+                title = clip(edit.text, MAX_TITLE)
+                # The old name is no longer what the section is about; the new one is searched for.
+                queries = (title, *(title if query == before.title else query for query in before.queries))
+                named = {"title": title, "subject": "", "queries": tuple(dict.fromkeys(queries))}
+                self._put(place, before.model_copy(update=named))
+            case "focus":
+                points = [point for point in _POINTS.split(self._text(edit, MAX_TEXT)) if point]
+                self._put(place, section_of(before.title, "; ".join(points), points, before))
+            case "describe":
+                self._put(place, before.model_copy(update={"description": self._text(edit, MAX_TEXT)}))
+            case _:  # move
+                if not 1 <= edit.to <= len(self.rows):
+                    raise self._problem("plan_no_place", number=edit.to, count=len(self.rows))
+                self.rows.insert(edit.to - 1, self.rows.pop(place))
 
-def _drop(draft: _Draft, edit: PlanEdit) -> None:
-    draft.drop(edit.sections)
+    def _problem(self, name: str, **values: object) -> ValueError:
+        """Return an error with a phrase in the language of the plan."""
+        return ValueError(phrase(name, self.brief.language, **values))
 
+    def _text(self, edit: PlanEdit, length: int) -> str:
+        if not (text := clip(edit.text, length)):
+            raise self._problem("plan_empty_text")
+        return text
 
-def _add(draft: _Draft, edit: PlanEdit) -> None:
-    draft.put(len(draft.rows), section_of(edit.text, edit.detail, [f"{edit.text} {edit.detail}".strip()]))
+    def _place(self, number: int) -> int:
+        """Return where the section of a number stands."""
+        for place, (row, _) in enumerate(self.rows):
+            if row == number:
+                return place
+        shown = len(self.brief.sections)
+        gone = 1 <= number <= shown
+        raise self._problem("plan_section_gone" if gone else "plan_no_section", number=number, count=shown)
 
+    def _put(self, place: int, section: Section) -> None:
+        """Replace the section at a place, or add one at the end; no two may have one title."""
+        if not section.title:
+            raise self._problem("plan_empty_title")
+        if section.title.casefold() in {s.title.casefold() for at, (_, s) in enumerate(self.rows) if at != place}:
+            raise self._problem("plan_same_title", title=section.title)
+        if place == len(self.rows) >= MAX_SECTIONS:
+            raise self._problem("plan_too_many", count=place + 1, limit=MAX_SECTIONS)
+        self.rows[place : place + 1] = [(self.rows[place][0] if place < len(self.rows) else 0, section)]
 
-def _rename(draft: _Draft, edit: PlanEdit) -> None:
-    text, place = clip(edit.text, MAX_TITLE), _place(draft, edit)
-    before = draft.rows[place][1]
-    # The old name is no longer what the section is about; the new one is searched for.
-    queries = tuple(dict.fromkeys(text if query == before.title else query for query in (text, *before.queries)))
-    draft.put(place, before.model_copy(update={"title": text, "subject": "", "queries": queries}))
-
-
-def _focus(draft: _Draft, edit: PlanEdit) -> None:
-    place = _place(draft, edit)
-    points = [point for point in _POINTS.split(_text(draft, edit, MAX_TEXT)) if point]
-    before = draft.rows[place][1]
-    draft.put(place, section_of(before.title, "; ".join(points), points, before))
-
-
-def _describe(draft: _Draft, edit: PlanEdit) -> None:
-    place, text = _place(draft, edit), _text(draft, edit, MAX_TEXT)
-    draft.put(place, draft.rows[place][1].model_copy(update={"description": text}))
-
-
-def _move(draft: _Draft, edit: PlanEdit) -> None:
-    place, target = _place(draft, edit), edit.to
-    if not 1 <= target <= len(draft.rows):
-        raise ValueError(draft.say("plan_no_place", number=target, count=len(draft.rows)))
-    draft.rows.insert(target - 1, draft.rows.pop(place))
-
-
-def _title(draft: _Draft, edit: PlanEdit) -> None:
-    draft.brief = draft.brief.model_copy(update={"title": _text(draft, edit, MAX_TITLE)})
-
-
-def _objective(draft: _Draft, edit: PlanEdit) -> None:
-    draft.brief = draft.brief.model_copy(update={"objective": _text(draft, edit, MAX_TEXT)})
-
-
-def _place(draft: _Draft, edit: PlanEdit) -> int:
-    return draft.place(edit.sections[0] if edit.sections else 0)
-
-
-def _text(draft: _Draft, edit: PlanEdit, length: int) -> str:
-    if not (text := clip(edit.text, length)):
-        raise ValueError(draft.say("plan_empty_text"))
-    return text
-
-
-_CHANGES: dict[PlanChange, Callable[[_Draft, PlanEdit], None]] = {
-    "drop": _drop, "add": _add, "rename": _rename, "focus": _focus, "describe": _describe, "move": _move,
-    "title": _title, "objective": _objective,
-}  # fmt: skip
+    def _drop(self, numbers: Sequence[int]) -> None:
+        """Take sections out; one stays at least."""
+        places = {self._place(number) for number in numbers}
+        if len(places) >= len(self.rows):
+            raise self._problem("plan_last_section")
+        self.rows = [row for place, row in enumerate(self.rows) if place not in places]

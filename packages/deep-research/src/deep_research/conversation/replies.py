@@ -4,12 +4,13 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from itertools import zip_longest
+from typing import Literal
 
 from claimcheck.lexicon import any_word
 
+Remark = Literal["thanks", "leave", "help", "nothing_open"]
+_REMARKS: tuple[Remark, ...] = ("thanks", "leave", "help")
 _CLAUSES = re.compile(r"[,.;:!?。，、；：！？…~～\n]|\s[-–—]\s|\b(?:and|but|so)\b")
-
-
 _TELLING_SIGNS = 4
 
 
@@ -68,9 +69,17 @@ def rejects(answer: str) -> bool:
     return _all_clauses(answer, "no")
 
 
-def means(line: str, meaning: str) -> bool:
-    """Return whether all of a line says one thing, a politeness beside it: "thanks", "leave", "help", "summary", "verify"."""
-    return bool(line.strip()) and _all_clauses(line, meaning)
+def read_remark(line: str) -> Remark | None:
+    """Return what a line means that asks nothing of the documents: thanks, a farewell, a call for help.
+
+    All of it must be such a remark, a politeness beside it; None for a question or a topic.
+    """
+    if not line.strip():
+        return None
+    for kind in _REMARKS:
+        if _all_clauses(line, kind):
+            return kind
+    return "nothing_open" if confirms(line) or rejects(line) else None
 
 
 _LETTERS = re.compile(r"(?:option\s+)?[(（]?([A-Ja-j])[.)）]?", re.IGNORECASE)

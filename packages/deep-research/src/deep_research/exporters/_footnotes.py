@@ -1,12 +1,13 @@
 """Footnotes of a Word document, which python-docx cannot make: their part, their settings, their styles (ISO 29500)."""
 
 from typing import Any
+from xml.sax.saxutils import escape
 
 from docx.enum.style import WD_STYLE_TYPE
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.opc.packuri import PackURI
 from docx.opc.part import XmlPart
-from docx.oxml import OxmlElement, parse_xml
+from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 from docx.shared import Pt
 
@@ -40,30 +41,13 @@ class Footnotes:
         """Add a footnote behind what stands in a paragraph; a comma parts the marks of two."""
         self._count += 1
         if len(paragraph._p) and paragraph._p[-1].find(qn("w:footnoteReference")) is not None:
-            comma = OxmlElement("w:t")
-            comma.text = ","
-            paragraph._p.append(self._mark(comma))
-        reference = OxmlElement("w:footnoteReference")
-        reference.set(qn("w:id"), str(self._count))
-        paragraph._p.append(self._mark(reference))
-        note = OxmlElement("w:footnote")
-        note.set(qn("w:id"), str(self._count))
-        body, properties, style = OxmlElement("w:p"), OxmlElement("w:pPr"), OxmlElement("w:pStyle")
-        style.set(qn("w:val"), self._text_style)
-        properties.append(style)
-        words, run = OxmlElement("w:t"), OxmlElement("w:r")
-        words.text = f" {text}"
-        words.set(qn("xml:space"), "preserve")
-        run.append(words)
-        for element in (properties, self._mark(OxmlElement("w:footnoteRef")), run):
-            body.append(element)
-        note.append(body)
-        self._root.append(note)
+            paragraph._p.append(parse_xml(self._mark("<w:t>,</w:t>")))
+        paragraph._p.append(parse_xml(self._mark(f'<w:footnoteReference w:id="{self._count}"/>')))
+        words = f'<w:r><w:t xml:space="preserve"> {escape(text)}</w:t></w:r>'
+        body = f'<w:pPr><w:pStyle w:val="{self._text_style}"/></w:pPr>{self._mark("<w:footnoteRef/>")}{words}'
+        note = f'<w:footnote {nsdecls("w")} w:id="{self._count}"><w:p>{body}</w:p></w:footnote>'
+        self._root.append(parse_xml(note))
 
-    def _mark(self, element: Any) -> Any:
-        run, properties, style = OxmlElement("w:r"), OxmlElement("w:rPr"), OxmlElement("w:rStyle")
-        style.set(qn("w:val"), self._mark_style)
-        properties.append(style)
-        run.append(properties)
-        run.append(element)
-        return run
+    def _mark(self, inner: str) -> str:
+        """Return a run of the style of marks."""
+        return f'<w:r {nsdecls("w")}><w:rPr><w:rStyle w:val="{self._mark_style}"/></w:rPr>{inner}</w:r>'

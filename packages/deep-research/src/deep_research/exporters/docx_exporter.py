@@ -3,36 +3,14 @@
 import io
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from xml.sax.saxutils import quoteattr
 
 from deep_research.data import ExportInput
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
-from deep_research.report.blocks import (
-    COLUMN_EDGES,
-    DOUBT_SIGN,
-    Block,
-    Break,
-    Chart,
-    Cite,
-    Code,
-    Document,
-    Doubt,
-    Heading,
-    Inline,
-    Items,
-    Paragraph,
-    Quote,
-    Table,
-    Text,
-    break_words,
-    column_widths,
-    quote_passage,
-)
+from deep_research.report import blocks
 from deep_research.report.document import read_document
-
-if TYPE_CHECKING:
-    from deep_research.exporters._footnotes import Footnotes
 
 _EAST_ASIAN = {"zh": ("Microsoft YaHei", "zh-CN"), "ja": ("Yu Gothic", "ja-JP"), "ko": ("Malgun Gothic", "ko-KR")}
 _LATIN, _MONO = "Calibri", "Consolas"
@@ -60,18 +38,15 @@ class _Writer:
     def __init__(self, given: ExportInput) -> None:
         import docx  # noqa: PLC0415 - heavy
 
+        from deep_research.exporters._footnotes import Footnotes  # noqa: PLC0415 - needs python-docx
+
         self._given, self._report = given, given.report
-        self._document: Document = read_document(given)
+        self._document: blocks.Document = read_document(given)
         self._references = {reference.number: reference for reference in given.report.references}
         self._file: Any = docx.Document()
         self._style_fonts()
-        self._footnotes: Footnotes = self._make_footnotes()
+        self._footnotes = Footnotes(self._file)
         self._noted: set[tuple[int, tuple[str, ...]]] = set()
-
-    def _make_footnotes(self) -> "Footnotes":
-        from deep_research.exporters._footnotes import Footnotes  # noqa: PLC0415 - needs python-docx
-
-        return Footnotes(self._file)
 
     def write(self) -> bytes:
         """Return the file."""
@@ -86,8 +61,8 @@ class _Writer:
 
     def _style_fonts(self) -> None:
         """Give all styles fonts for Latin and for Chinese, Japanese or Korean, and the document its language."""
-        from docx.oxml import OxmlElement  # noqa: PLC0415
-        from docx.oxml.ns import qn  # noqa: PLC0415
+        from docx.oxml import parse_xml  # noqa: PLC0415
+        from docx.oxml.ns import nsdecls, qn  # noqa: PLC0415
         from docx.shared import Pt, RGBColor  # noqa: PLC0415
 
         family, locale = _EAST_ASIAN.get(self._report.language, ("Microsoft YaHei", "zh-CN"))
@@ -103,14 +78,14 @@ class _Writer:
         styles["Normal"].font.size = Pt(10.5)
         styles["Normal"].paragraph_format.space_after = Pt(6)
         styles["Title"].font.size = Pt(22)
-        language = OxmlElement("w:lang")
-        language.set(qn("w:val"), "en-US" if self._report.language in _EAST_ASIAN else self._report.language)
-        language.set(qn("w:eastAsia"), locale)
-        properties = styles["Normal"].element.get_or_add_rPr()
-        properties.append(language)
+        latin = "en-US" if self._report.language in _EAST_ASIAN else self._report.language
+        language = f'<w:lang {nsdecls("w")} w:val={quoteattr(latin)} w:eastAsia="{locale}"/>'
+        styles["Normal"].element.get_or_add_rPr().append(parse_xml(language))
 
     def _describe(self) -> None:
         """Fill in the document's properties, and lay out its pages."""
+        from docx.oxml import parse_xml  # noqa: PLC0415
+        from docx.oxml.ns import nsdecls  # noqa: PLC0415
         from docx.shared import Mm  # noqa: PLC0415
 
         report, properties = self._report, self._file.core_properties
@@ -126,17 +101,9 @@ class _Writer:
         page.top_margin = page.bottom_margin = Mm(_MARGIN)
         footer = self._file.sections[0].footer.paragraphs[0]
         footer.alignment = 2
-        self._field(footer, "PAGE")
+        footer._p.append(parse_xml(f'<w:fldSimple {nsdecls("w")} w:instr="PAGE"/>'))
         footer.add_run(" / ")
-        self._field(footer, "NUMPAGES")
-
-    def _field(self, paragraph: Any, name: str) -> None:
-        from docx.oxml import OxmlElement  # noqa: PLC0415
-        from docx.oxml.ns import qn  # noqa: PLC0415
-
-        field = OxmlElement("w:fldSimple")
-        field.set(qn("w:instr"), name)
-        paragraph._p.append(field)
+        footer._p.append(parse_xml(f'<w:fldSimple {nsdecls("w")} w:instr="NUMPAGES"/>'))
 
     def _head(self) -> None:
         document = self._document
@@ -150,24 +117,26 @@ class _Writer:
 
         run.font.size, run.font.color.rgb = Pt(9), RGBColor.from_string(_GREY)
 
-    def _block(self, block: Block, depth: int = 0) -> None:
-        if isinstance(block, Heading):
+    def _block(self, block: blocks.Block, depth: int = 0) -> None:
+        if isinstance(block, blocks.Heading):
             paragraph = self._file.add_paragraph(style=f"Heading {min(max(block.level - 1, 1), 3)}")
             self._inlines(paragraph, block.content)
-        elif isinstance(block, Paragraph):
+        elif isinstance(block, blocks.Paragraph):
             self._inlines(self._file.add_paragraph(), block.content)
-        elif isinstance(block, Code):
+        elif isinstance(block, blocks.Code):
             self._code(block.text)
-        elif isinstance(block, Quote):
+        elif isinstance(block, blocks.Quote):
             for part in block.blocks:
-                if isinstance(part, Paragraph):
+                if isinstance(part, blocks.Paragraph):
                     self._inlines(self._file.add_paragraph(style="Quote"), part.content)
                 else:
                     self._block(part, depth)
-        elif isinstance(block, Items):
+        elif isinstance(block, blocks.Items):
             self._items(block, depth)
-        elif isinstance(block, Chart):
-            self._table(Table((), tuple(((Text(bar.label),), bar.value) for bar in block.bars)), title=block.title)
+        elif isinstance(block, blocks.Chart):
+            self._table(
+                blocks.Table((), tuple(((blocks.Text(bar.label),), bar.value) for bar in block.bars)), title=block.title
+            )
         else:
             self._table(block)
 
@@ -180,13 +149,13 @@ class _Writer:
         run._r.get_or_add_rPr().get_or_add_rFonts().set(qn("w:cs"), _MONO)
         self._file.add_paragraph(style="No Spacing")
 
-    def _items(self, block: Items, depth: int) -> None:
+    def _items(self, block: blocks.Items, depth: int) -> None:
         """Write a list with Word's styles; each numbered one begins at its own number."""
         level = f" {min(depth + 1, 3)}" if depth else ""
         style = f"List {'Bullet' if block.start is None else 'Number'}{level}"
         numbering = None if block.start is None else self._restart(style, block.start)
         for item in block.items:
-            first = item[0] if item and isinstance(item[0], Paragraph | Heading) else None
+            first = item[0] if item and isinstance(item[0], blocks.Paragraph | blocks.Heading) else None
             paragraph = self._file.add_paragraph(style=style)
             if numbering is not None:
                 properties = paragraph._p.get_or_add_pPr().get_or_add_numPr()
@@ -205,12 +174,12 @@ class _Writer:
         made.add_lvlOverride(ilvl=0).add_startOverride(start)
         return made.numId
 
-    def _table(self, block: Table, *, title: str = "") -> None:
+    def _table(self, block: blocks.Table, *, title: str = "") -> None:
         from docx.oxml import OxmlElement, parse_xml  # noqa: PLC0415
         from docx.oxml.ns import nsdecls  # noqa: PLC0415
         from docx.shared import Mm, Pt  # noqa: PLC0415
 
-        widths = column_widths(block, _TABLE_LETTERS)
+        widths = blocks.column_widths(block, _TABLE_LETTERS)
         if title:
             self._file.add_paragraph(title, style="Caption")
         table = self._file.add_table(rows=0, cols=len(widths), style="Table Grid")
@@ -227,7 +196,7 @@ class _Writer:
                 for run in cell.paragraphs[0].runs:
                     run.font.size = run.font.size or Pt(9)
                     if run.text:
-                        run.text = break_words(run.text, width - COLUMN_EDGES // 2)
+                        run.text = blocks.break_words(run.text, width - blocks.COLUMN_EDGES // 2)
                 if number == 0 and block.head:
                     cell._tc.get_or_add_tcPr().append(
                         parse_xml(f'<w:shd {nsdecls("w")} w:val="clear" w:fill="{_TINT}"/>')
@@ -236,14 +205,14 @@ class _Writer:
                 line._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
         self._file.add_paragraph()
 
-    def _inlines(self, paragraph: Any, content: Sequence[Inline]) -> None:
+    def _inlines(self, paragraph: Any, content: Sequence[blocks.Inline]) -> None:
         for part in content:
-            if isinstance(part, Break):
+            if isinstance(part, blocks.Break):
                 paragraph.add_run().add_break()
-            elif isinstance(part, Cite):
+            elif isinstance(part, blocks.Cite):
                 self._footnotes.add(paragraph, self._note(part))
-            elif isinstance(part, Doubt):
-                paragraph.add_run(DOUBT_SIGN)
+            elif isinstance(part, blocks.Doubt):
+                paragraph.add_run(blocks.DOUBT_SIGN)
                 self._footnotes.add(paragraph, part.told)
             else:
                 run = paragraph.add_run(part.text.replace("\n", " "))
@@ -251,7 +220,7 @@ class _Writer:
                 if part.code:
                     run.font.name = _MONO
 
-    def _note(self, cite: Cite) -> str:
+    def _note(self, cite: blocks.Cite) -> str:
         """Return a footnote: the reference, its address the first time, with what is cited of it; or its number alone."""
         reference, language = self._references[cite.number], self._report.language
         pages = sorted({p.page for key in cite.passages if (p := self._report.passages.get(key)) and p.page})
@@ -262,7 +231,7 @@ class _Writer:
         self._noted.add((cite.number, cite.passages))
         place = "" if is_known else web_address(reference.url) or reference.location
         quoted = (self._report.passages[key].text for key in cite.passages[:2] if key in self._report.passages)
-        said = " … ".join(quote_passage(text, _QUOTED_CHARS) for text in quoted)
+        said = " … ".join(blocks.quote_passage(text, _QUOTED_CHARS) for text in quoted)
         named = (" ".join((part or "").split()) for part in (reference.title, place, reference.published, *where))
         facts = ", ".join(part for part in named if part)
         return f"[{cite.number}] {facts}" + (f": “{said}”" if said else "")
@@ -271,11 +240,11 @@ class _Writer:
         if not self._document.references:
             return
         self._file.add_paragraph(self._document.references_title, style="Heading 1")
-        for number, blocks in self._document.references.items():
+        for number, parts in self._document.references.items():
             paragraph = self._file.add_paragraph()
             paragraph.add_run(f"[{number}] ")
-            for block in blocks:
-                if isinstance(block, Paragraph | Heading):
+            for block in parts:
+                if isinstance(block, blocks.Paragraph | blocks.Heading):
                     self._inlines(paragraph, block.content)
             if address := web_address(self._references[number].url):
                 paragraph.add_run().add_break()

@@ -15,22 +15,7 @@ from importlib.resources import files
 from deep_research.data import Claim, Edit, ExportInput, PassageContext, Problem, Reference
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import explain, phrase
-from deep_research.report.blocks import (
-    DOUBT_SIGN,
-    Block,
-    Break,
-    Chart,
-    Cite,
-    Code,
-    Doubt,
-    Heading,
-    Inline,
-    Items,
-    Paragraph,
-    Quote,
-    Table,
-    plain_text,
-)
+from deep_research.report import blocks
 from deep_research.report.document import passages_of, read_document
 
 _CITED = re.compile(r"\[(?:(?P<number>\d{1,4})|(?P<passage>s\d{1,7}p\d{1,7}))\]")
@@ -97,7 +82,9 @@ class _Page:
 
     def _contents(self) -> str:
         headings = [
-            (b.key, plain_text(b.content)) for b in self._document.blocks if isinstance(b, Heading) and b.level <= 2
+            (b.key, blocks.plain_text(b.content))
+            for b in self._document.blocks
+            if isinstance(b, blocks.Heading) and b.level <= 2
         ]
         if self._document.references:
             headings.append(("references", self._document.references_title))
@@ -105,65 +92,64 @@ class _Page:
         title = self._say("contents")
         return f'<nav aria-label="{title}"><p>{title}</p><ol>{entries}</ol></nav>\n'
 
-    def _blocks(self, blocks: Sequence[Block]) -> str:
-        return "".join(self._block(block) for block in blocks)
+    def _blocks(self, parts: Sequence[blocks.Block]) -> str:
+        return "".join(self._block(block) for block in parts)
 
-    def _block(self, block: Block) -> str:
-        if isinstance(block, Heading):
+    def _block(self, block: blocks.Block) -> str:
+        if isinstance(block, blocks.Heading):
             tag = f"h{min(block.level, 4)}"
             return f'<{tag} id="{block.key}">{self._inlines(block.content)}</{tag}>\n'
-        if isinstance(block, Paragraph):
+        if isinstance(block, blocks.Paragraph):
             own = ' class="own"' if block.is_own else ""
             return f"<p{own}>{self._inlines(block.content)}</p>\n"
-        if isinstance(block, Code):
+        if isinstance(block, blocks.Code):
             return f"<pre><code>{escape(block.text)}</code></pre>\n"
-        if isinstance(block, Quote):
+        if isinstance(block, blocks.Quote):
             return f'<div class="notice">{self._blocks(block.blocks)}</div>\n'
-        if isinstance(block, Table):
+        if isinstance(block, blocks.Table):
             return self._table(block)
-        if isinstance(block, Chart):
+        if isinstance(block, blocks.Chart):
             return self._chart(block)
         return self._items(block)
 
-    def _items(self, block: Items) -> str:
+    def _items(self, block: blocks.Items) -> str:
         tag = "ul" if block.start is None else "ol"
         start = f' start="{block.start}"' if block.start not in (None, 1) else ""
         return f"<{tag}{start}>{''.join(f'<li>{self._tight(item)}</li>' for item in block.items)}</{tag}>\n"
 
-    def _tight(self, blocks: Sequence[Block]) -> str:
+    def _tight(self, parts: Sequence[blocks.Block]) -> str:
         """Return the blocks of an item; a first paragraph needs no element of its own."""
-        if blocks and isinstance(blocks[0], Paragraph):
-            return self._inlines(blocks[0].content) + self._blocks(blocks[1:])
-        return self._blocks(blocks)
+        if parts and isinstance(parts[0], blocks.Paragraph):
+            return self._inlines(parts[0].content) + self._blocks(parts[1:])
+        return self._blocks(parts)
 
-    def _table(self, block: Table) -> str:
+    def _table(self, block: blocks.Table) -> str:
         head = "".join(f'<th scope="col">{self._inlines(cell)}</th>' for cell in block.head)
         rows = "".join(f"<tr>{''.join(f'<td>{self._inlines(c)}</td>' for c in row)}</tr>" for row in block.rows)
         return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
 
-    def _chart(self, block: Chart) -> str:
+    def _chart(self, block: blocks.Chart) -> str:
         """Return a chart as a table with a drawn bar in each row, so that it can be read aloud too."""
         rows = "".join(
             f'<tr><th scope="row">{escape(bar.label)}</th>'
-            f"<td>{_drawn(bar.share)}</td><td>{self._inlines(bar.value)}</td></tr>"
+            '<td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+            f'<rect width="{round(bar.share * 100, 1)}" height="8"/></svg></td><td>{self._inlines(bar.value)}</td></tr>'
             for bar in block.bars
         )
         title = f"<figcaption>{escape(block.title)}</figcaption>" if block.title else ""
         return f'<figure>{title}<table class="chart"><tbody>{rows}</tbody></table></figure>\n'
 
-    def _inlines(self, content: Sequence[Inline]) -> str:
+    def _inlines(self, content: Sequence[blocks.Inline]) -> str:
         return "".join(self._inline(part) for part in content)
 
-    def _inline(self, part: Inline) -> str:
-        if isinstance(part, Break):
+    def _inline(self, part: blocks.Inline) -> str:
+        if isinstance(part, blocks.Break):
             return "<br>"
-        if isinstance(part, Cite):
+        if isinstance(part, blocks.Cite):
             return self._cite(part)
-        if isinstance(part, Doubt):
+        if isinstance(part, blocks.Doubt):
             told = escape(part.told, quote=True)
-            return (
-                f'<span class="doubt {part.verdict}" title="{told}" role="note" aria-label="{told}">{DOUBT_SIGN}</span>'
-            )
+            return f'<span class="doubt {part.verdict}" title="{told}" role="note" aria-label="{told}">{blocks.DOUBT_SIGN}</span>'
         text = escape(part.text)
         if part.is_own:
             text = f'<span class="own" title="{self._say("own_statement")}">{text}</span>'
@@ -171,7 +157,7 @@ class _Page:
             text = f"<{tag}>{text}</{tag}>" if is_used else text
         return text
 
-    def _cite(self, cite: Cite) -> str:
+    def _cite(self, cite: blocks.Cite) -> str:
         """Return the button that opens the passages of a citation."""
         panel = self._panels.setdefault((cite.number, cite.passages), f"p{len(self._panels) + 1}")
         title = escape(self._references[cite.number].title, quote=True)
@@ -234,9 +220,9 @@ class _Page:
         if not self._document.references:
             return ""
         entries = "".join(
-            f'<li id="ref-{number}"><span class="number">[{number}]</span><div><p>{self._tight(blocks)}</p>'
+            f'<li id="ref-{number}"><span class="number">[{number}]</span><div><p>{self._tight(parts)}</p>'
             f"<p>{self._link(self._references[number])}</p></div></li>"
-            for number, blocks in self._document.references.items()
+            for number, parts in self._document.references.items()
         )
         return f'<h2 id="references">{escape(self._document.references_title)}</h2>\n<ol class="references">{entries}</ol>\n'
 
@@ -257,15 +243,9 @@ class _Page:
         )
 
     def _statement(self, claim: Claim) -> str:
-        sources = {self._report.passages[key].source for key in claim.passages if key in self._report.passages}
-        cites = (
-            self._cite(Cite(number, passages_of(self._report, number, claim)))
-            for number, reference in self._references.items()
-            if reference.source in sources
-        )
         return (
             f'<tr data-verdict="{claim.verdict.kind}"><td>{escape(claim.text)}</td>'
-            f"<td>{self._badge(claim)} {self._why(claim)}</td><td>{''.join(cites)}</td></tr>"
+            f"<td>{self._badge(claim)} {self._why(claim)}</td><td>{self._cites_of(claim.passages)}</td></tr>"
         )
 
     def _verification(self) -> str:
@@ -300,7 +280,7 @@ class _Page:
             number: tuple(key for key in keys if key in passages and passages[key].source == reference.source)
             for number, reference in self._references.items()
         }
-        return "".join(self._cite(Cite(number, found)) for number, found in by_number.items() if found)
+        return "".join(self._cite(blocks.Cite(number, found)) for number, found in by_number.items() if found)
 
     def _linked(self, text: str) -> str:
         """Return a text of the verifier or writer with its citations, of numbers or passages, as those of the report."""
@@ -309,14 +289,8 @@ class _Page:
             number = int(found["number"] or 0)
             made = self._cites_of((found["passage"],)) if found["passage"] else ""
             if number in self._references:
-                made = self._cite(Cite(number, passages_of(self._report, number, None)))
+                made = self._cite(blocks.Cite(number, passages_of(self._report, number, None)))
             if made:
                 shown += escape(text[at : found.start()].rstrip(" ")) + made
                 at = found.end()
         return shown + escape(text[at:])
-
-
-def _drawn(share: float) -> str:
-    """Return a bar that is so long, of 1."""
-    width = round(share * 100, 1)
-    return f'<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="{width}" height="8"/></svg>'

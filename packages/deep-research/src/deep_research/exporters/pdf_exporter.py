@@ -15,27 +15,7 @@ from deep_research.data import ExportInput
 from deep_research.errors import ConfigError
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
-from deep_research.report.blocks import (
-    COLUMN_EDGES,
-    DOUBT_SIGN,
-    Block,
-    Break,
-    Chart,
-    Cite,
-    Code,
-    Document,
-    Doubt,
-    Heading,
-    Inline,
-    Items,
-    Paragraph,
-    Quote,
-    Table,
-    break_words,
-    column_widths,
-    plain_text,
-    text_width,
-)
+from deep_research.report import blocks
 from deep_research.report.document import read_document
 
 _CJK_REGIONS = {"zh": ("SC", "cn"), "ja": ("JP", "jp"), "ko": ("KR", "kr")}
@@ -119,7 +99,7 @@ def _values(given: ExportInput, families: Sequence[str]) -> dict[str, Any]:
     report, document = given.report, read_document(given)
     language = report.language
     counts = [{"kind": one.verdict, "number": str(one.number), "text": one.text} for one in document.counts]
-    headings = sum(isinstance(block, Heading) and block.level <= 2 for block in document.blocks)
+    headings = sum(isinstance(block, blocks.Heading) and block.level <= 2 for block in document.blocks)
     is_cjk = language in _CJK_REGIONS
     return {
         "title": document.title or "-",
@@ -152,39 +132,39 @@ def _families(look: str, language: str, known: Sequence[str]) -> list[str]:
     return [latin, *sorted(fit, key=rank)]
 
 
-def _references(given: ExportInput, document: Document) -> list[dict[str, Any]]:
+def _references(given: ExportInput, document: blocks.Document) -> list[dict[str, Any]]:
     addresses = {reference.number: web_address(reference.url) for reference in given.report.references}
     return [
-        {"number": number, "blocks": [_block(block) for block in blocks], "address": addresses.get(number, "")}
-        for number, blocks in document.references.items()
+        {"number": number, "blocks": [_block(block) for block in parts], "address": addresses.get(number, "")}
+        for number, parts in document.references.items()
     ]
 
 
-def _block(block: Block) -> dict[str, Any]:
-    if isinstance(block, Heading):
+def _block(block: blocks.Block) -> dict[str, Any]:
+    if isinstance(block, blocks.Heading):
         return {"type": "heading", "level": block.level, "content": _inlines(block.content)}
-    if isinstance(block, Paragraph):
+    if isinstance(block, blocks.Paragraph):
         return {"type": "paragraph", "own": block.is_own, "content": _inlines(block.content)}
-    if isinstance(block, Code):
+    if isinstance(block, blocks.Code):
         return {"type": "code", "text": block.text}
-    if isinstance(block, Quote):
+    if isinstance(block, blocks.Quote):
         return {"type": "quote", "blocks": [_block(part) for part in block.blocks]}
-    if isinstance(block, Items):
-        items = [[_block(part) for part in item] or [_block(Paragraph(()))] for item in block.items]
+    if isinstance(block, blocks.Items):
+        items = [[_block(part) for part in item] or [_block(blocks.Paragraph(()))] for item in block.items]
         return {"type": "items", "start": block.start, "items": items}
-    if isinstance(block, Chart):
+    if isinstance(block, blocks.Chart):
         bars = [{"label": b.label, "value": _inlines(b.value), "share": round(b.share * 100, 1)} for b in block.bars]
         return {"type": "chart", "title": block.title, "bars": bars}
     return _table(block)
 
 
-def _table(block: Table) -> dict[str, Any]:
+def _table(block: blocks.Table) -> dict[str, Any]:
     """Return a table with the widths of its columns; a cell that is longer than a page may go over its end."""
     count = len(block.head)
     rows = [[*row, *[()] * count][:count] for row in block.rows]
-    widths = column_widths(block, _TABLE_LETTERS)
-    rooms = [width - COLUMN_EDGES // 2 for width in widths]
-    longest = [max(text_width(plain_text(row[n])) for row in (block.head, *rows)) for n in range(count)]
+    widths = blocks.column_widths(block, _TABLE_LETTERS)
+    rooms = [width - blocks.COLUMN_EDGES // 2 for width in widths]
+    longest = [max(blocks.text_width(blocks.plain_text(row[n])) for row in (block.head, *rows)) for n in range(count)]
     return {
         "type": "table",
         "breakable": max(longest, default=0) > _LONGEST_UNBROKEN,
@@ -194,22 +174,22 @@ def _table(block: Table) -> dict[str, Any]:
     }
 
 
-def _inlines(content: Sequence[Inline], room: int = _LINE_LETTERS) -> list[dict[str, Any]]:
+def _inlines(content: Sequence[blocks.Inline], room: int = _LINE_LETTERS) -> list[dict[str, Any]]:
     return [_inline(part, room) for part in content] or [
         {"type": "text", "text": "", "bold": False, "italic": False, "code": False}
     ]
 
 
-def _inline(part: Inline, room: int) -> dict[str, Any]:
-    if isinstance(part, Break):
+def _inline(part: blocks.Inline, room: int) -> dict[str, Any]:
+    if isinstance(part, blocks.Break):
         return {"type": "break"}
-    if isinstance(part, Cite):
+    if isinstance(part, blocks.Cite):
         return {"type": "cite", "number": part.number}
-    if isinstance(part, Doubt):
-        return {"type": "doubt", "sign": DOUBT_SIGN, "text": part.told}
+    if isinstance(part, blocks.Doubt):
+        return {"type": "doubt", "sign": blocks.DOUBT_SIGN, "text": part.told}
     return {
         "type": "text",
-        "text": break_words(part.text, room),
+        "text": blocks.break_words(part.text, room),
         "bold": part.bold,
         "italic": part.italic,
         "code": part.code,

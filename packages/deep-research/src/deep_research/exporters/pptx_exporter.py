@@ -4,35 +4,24 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from claimcheck.text.sentences import sentences
 from deep_research.data import ExportInput
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
-from deep_research.report.blocks import (
-    Block,
-    Chart,
-    Document,
-    Heading,
-    Items,
-    Paragraph,
-    Quote,
-    Table,
-    cited_text,
-    column_widths,
-    quote_passage,
-    text_width,
-)
+from deep_research.report import blocks
 from deep_research.report.document import read_document
 
 _EAST_ASIAN = {"zh": "Microsoft YaHei", "ja": "Yu Gothic", "ko": "Malgun Gothic"}
 _WIDTH, _HEIGHT, _LEFT, _TOP = 13.333, 7.5, 0.8, 1.75  # inches; slides are 16:9
+_TEXT_WIDTH = _WIDTH - 2 * _LEFT
 _LINE_CHARS, _SLIDE_LINES, _MOST_SLIDES = 88, 12, 3
 """What fits on a slide, and how many slides one heading of the report gets."""
 _TABLE_LINES, _SMALL_LINE = 15, 105
 _REFERENCES, _LONGEST_QUESTION, _LONGEST_TITLE = 8, 240, 110
 _CITATIONS = re.compile(r"(?:\[\d+\]\s*)+(?:°\s*)?")
+_T = TypeVar("_T")
 _INK, _SOFT = "1B1F24", "59636E"
 
 
@@ -43,8 +32,8 @@ class _Part:
 
     title: str
     points: list[str] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-    charts: list[Chart] = field(default_factory=list)
+    tables: list[blocks.Table] = field(default_factory=list)
+    charts: list[blocks.Chart] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
 
 
@@ -66,12 +55,11 @@ class _Slides:
 
     def __init__(self, given: ExportInput) -> None:
         from pptx import Presentation  # noqa: PLC0415 - heavy
-        from pptx.util import Inches  # noqa: PLC0415
 
         self._report, self._language = given.report, given.report.language
-        self._document: Document = read_document(given)
+        self._document: blocks.Document = read_document(given)
         self._file: Any = Presentation()
-        self._file.slide_width, self._file.slide_height = Inches(_WIDTH), Inches(_HEIGHT)
+        self._file.slide_width, self._file.slide_height = _emu(_WIDTH), _emu(_HEIGHT)
         self._east_asian = _EAST_ASIAN.get(self._language, "Microsoft YaHei")
 
     def write(self) -> bytes:
@@ -91,81 +79,76 @@ class _Slides:
         self._file.save(saved)
         return saved.getvalue()
 
-    def _slide(self, title: str, layout: int = 1) -> Any:
-        """Return a new slide with its title in place; layout 1 has a list, 5 a title alone."""
-        from pptx.util import Inches  # noqa: PLC0415
-
+    def _slide(self, title: str, number: int = 0, layout: int = 1) -> Any:
+        """Return a new slide, which may go on with the one before; layout 1 has a list, 5 a title alone."""
+        title = phrase("continued", self._language, title=title) if number else title
         slide = self._file.slides.add_slide(self._file.slide_layouts[layout])
-        shape = slide.shapes.title
-        shape.left, shape.top, shape.width, shape.height = (
-            Inches(_LEFT), Inches(0.55), Inches(_WIDTH - 2 * _LEFT), Inches(1.0)
-        )  # fmt: skip
-        self._write(shape.text_frame, [title], size=_title_size(title, 30), bold=True)
+        _place(slide.shapes.title, 0.55, 1.0)
+        self._write(slide.shapes.title.text_frame, [title], size=_title_size(title, 30), bold=True)
+        if layout == 1:
+            _place(slide.placeholders[1], _TOP, _HEIGHT - _TOP - 0.5)
         return slide
 
     def _cover(self) -> None:
-        from pptx.util import Inches  # noqa: PLC0415
-
         slide = self._file.slides.add_slide(self._file.slide_layouts[0])
         title, below = slide.shapes.title, slide.placeholders[1]
-        for shape, top, height in ((title, 1.7, 2.2), (below, 4.1, 2.2)):
-            shape.left, shape.width = Inches(_LEFT), Inches(_WIDTH - 2 * _LEFT)
-            shape.top, shape.height = Inches(top), Inches(height)
+        _place(title, 1.7, 2.2)
+        _place(below, 4.1, 2.2)
         size = _title_size(self._document.title, 44)
         self._write(title.text_frame, [self._document.title], size=size, bold=True)
         made, cited = self._document.made, self._document.cited
         counts = [f"{count.number} {count.text}" for count in self._document.counts]
-        lines = [quote_passage(self._report.question, _LONGEST_QUESTION), " · ".join([*counts, cited]), made]
+        lines = [blocks.quote_passage(self._report.question, _LONGEST_QUESTION), " · ".join([*counts, cited]), made]
         self._write(below.text_frame, lines, size=16, colour=_SOFT)
 
     def _points(self, title: str, points: Sequence[str], notes: str) -> None:
         """Add the slides of a list of statements; what finds no room stays in the notes."""
-        pages = list(_pages(points))
+        room = _LINE_CHARS * _SLIDE_LINES // 2  # where one takes more lines than a slide has
+        shown = [point if _lines(point) <= _SLIDE_LINES else blocks.quote_passage(point, room) for point in points]
+        pages = list(_pages(shown, [_lines(point) for point in points], _SLIDE_LINES))
         for number, page in enumerate(pages[:_MOST_SLIDES]):
-            name = title if number == 0 else phrase("continued", self._language, title=title)
-            slide = self._slide(name)
-            self._place_body(slide)
+            slide = self._slide(title, number)
             more = number == _MOST_SLIDES - 1 and len(pages) > _MOST_SLIDES
             last = [phrase("more_on_slides", self._language)] * more
             self._write(slide.placeholders[1].text_frame, [*page, *last], size=18)
             slide.notes_slide.notes_text_frame.text = notes
 
-    def _table(self, title: str, table: Table) -> None:
+    def _table(self, title: str, table: blocks.Table) -> None:
         """Add the slides of a table, its header on each."""
-        from pptx.util import Inches, Pt  # noqa: PLC0415
+        from pptx.util import Pt  # noqa: PLC0415
 
         columns = len(table.head)
-        texts = [[cited_text(cell) for cell in row][:columns] for row in table.rows]
-        shares = column_widths(table, _SMALL_LINE)
-        for number, rows in enumerate(_table_pages(texts, shares)):
-            name = title if number == 0 else phrase("continued", self._language, title=title)
-            slide = self._slide(name, layout=5)
-            width = _WIDTH - 2 * _LEFT
-            size = (Inches(_LEFT), Inches(_TOP), Inches(width), Inches(0.4 * (len(rows) + 1)))
+        texts = [[blocks.cited_text(cell) for cell in row][:columns] for row in table.rows]
+        shares = blocks.column_widths(table, _SMALL_LINE)
+        widths = [max(6, _SMALL_LINE * share // sum(shares)) for share in shares]
+        lines = [max(map(_lines, row, widths), default=1) for row in texts]
+        for number, rows in enumerate(_pages(texts, lines, _TABLE_LINES)):
+            slide = self._slide(title, number, layout=5)
+            size = (_emu(_LEFT), _emu(_TOP), _emu(_TEXT_WIDTH), _emu(0.4 * (len(rows) + 1)))
             grid = slide.shapes.add_table(len(rows) + 1, columns, *size).table
             for place, share in enumerate(shares):
-                grid.columns[place].width = Inches(width * share / sum(shares))
-            for line, row in enumerate(([cited_text(cell) for cell in table.head], *rows)):
+                grid.columns[place].width = _emu(_TEXT_WIDTH * share / sum(shares))
+            for line, row in enumerate(([blocks.cited_text(cell) for cell in table.head], *rows)):
                 for place, text in enumerate(row):
                     frame = grid.cell(line, place).text_frame
                     self._write(frame, [text], size=12, bold=line == 0, colour="FFFFFF" if line == 0 else _INK)
                     frame.paragraphs[0].space_after = Pt(0)
 
-    def _chart(self, chart: Chart) -> None:
+    def _chart(self, chart: blocks.Chart) -> None:
         """Add a slide with a chart that can be edited."""
         from pptx.chart.data import CategoryChartData  # noqa: PLC0415
         from pptx.enum.chart import XL_CHART_TYPE  # noqa: PLC0415
-        from pptx.util import Inches, Pt  # noqa: PLC0415
+        from pptx.util import Pt  # noqa: PLC0415
 
         title = chart.title or phrase("figures", self._language)
-        lines = [f"{bar.label}: {cited_text(bar.value)}" for bar in chart.bars]
+        lines = [f"{bar.label}: {blocks.cited_text(bar.value)}" for bar in chart.bars]
         slide = self._slide(title, layout=5)
         data: Any = CategoryChartData()
         bars = chart.bars if chart.is_line else chart.bars[::-1]  # a bar chart draws from below
         data.categories = [bar.label for bar in bars]
         data.add_series(title, [bar.number for bar in bars])
         kind = XL_CHART_TYPE.LINE_MARKERS if chart.is_line else XL_CHART_TYPE.BAR_CLUSTERED
-        size = (Inches(_LEFT), Inches(_TOP), Inches(_WIDTH - 2 * _LEFT), Inches(_HEIGHT - _TOP - 0.5))
+        size = (_emu(_LEFT), _emu(_TOP), _emu(_TEXT_WIDTH), _emu(_HEIGHT - _TOP - 0.5))
         drawn = slide.shapes.add_chart(kind, *size, data).chart
         drawn.has_legend, drawn.has_title, drawn.font.size = False, False, Pt(14)
         drawn.plots[0].has_data_labels = True
@@ -175,21 +158,12 @@ class _Slides:
         references = self._report.references
         title = self._document.references_title or phrase("references", self._language)
         for first in range(0, len(references), _REFERENCES):
-            name = title if first == 0 else phrase("continued", self._language, title=title)
-            slide = self._slide(name, layout=1)
-            self._place_body(slide)
+            slide = self._slide(title, first)
             lines = [
-                f"[{r.number}] {quote_passage(r.title, _LONGEST_TITLE)} — {web_address(r.url) or r.location}"
+                f"[{r.number}] {blocks.quote_passage(r.title, _LONGEST_TITLE)} — {web_address(r.url) or r.location}"
                 for r in references[first : first + _REFERENCES]
             ]
             self._write(slide.placeholders[1].text_frame, lines, size=13)
-
-    def _place_body(self, slide: Any) -> None:
-        from pptx.util import Inches  # noqa: PLC0415
-
-        body = slide.placeholders[1]
-        body.left, body.top = Inches(_LEFT), Inches(_TOP)
-        body.width, body.height = Inches(_WIDTH - 2 * _LEFT), Inches(_HEIGHT - _TOP - 0.5)
 
     def _write(self, frame: Any, lines: Sequence[str], *, size: int, bold: bool = False, colour: str = _INK) -> None:
         """Put lines into a frame as paragraphs, left aligned, with a font for each script."""
@@ -212,49 +186,49 @@ class _Slides:
 
 def _title_size(title: str, most: int) -> int:
     """Return the size in points at which a title has room: none is cut."""
-    width = text_width(title)
+    width = blocks.text_width(title)
     return next((size for size, room in ((most, 55), (24, 110), (20, 200)) if width < room), 14)
 
 
-def _parts(document: Document) -> Iterator[_Part]:
+def _parts(document: blocks.Document) -> Iterator[_Part]:
     """Give the report by its main headings; what stands before the first is called as the report is."""
     part, is_first = _Part(document.title), True
     for block in document.blocks:
-        if isinstance(block, Heading):
+        if isinstance(block, blocks.Heading):
             is_first = True
-        if isinstance(block, Heading) and block.level <= 2:
+        if isinstance(block, blocks.Heading) and block.level <= 2:
             if part.text or part.tables or part.charts:
                 yield part
-            part = _Part(cited_text(block.content))
-        elif isinstance(block, Table):
+            part = _Part(blocks.cited_text(block.content))
+        elif isinstance(block, blocks.Table):
             part.tables.append(block)
-        elif isinstance(block, Chart):
+        elif isinstance(block, blocks.Chart):
             part.charts.append(block)
         else:
             texts = list(_texts(block))
             part.text += texts
-            if isinstance(block, Items) or (is_first and isinstance(block, Paragraph)):
+            if isinstance(block, blocks.Items) or (is_first and isinstance(block, blocks.Paragraph)):
                 part.points += [sentence for text in texts for sentence in _split(text)]
-                is_first = is_first and not isinstance(block, Paragraph)
+                is_first = is_first and not isinstance(block, blocks.Paragraph)
     if part.text or part.tables or part.charts:
         yield part
 
 
-def _texts(block: Block) -> Iterator[str]:
+def _texts(block: blocks.Block) -> Iterator[str]:
     """Give the texts of a block, those of a list one by one."""
-    if isinstance(block, Paragraph | Heading):
-        yield cited_text(block.content)
-    elif isinstance(block, Items):
+    if isinstance(block, blocks.Paragraph | blocks.Heading):
+        yield blocks.cited_text(block.content)
+    elif isinstance(block, blocks.Items):
         for item in block.items:
             yield " ".join(text for part in item for text in _texts(part))
-    elif isinstance(block, Quote):
+    elif isinstance(block, blocks.Quote):
         for part in block.blocks:
             yield from _texts(part)
 
 
 def _split(text: str) -> list[str]:
     """Return a text as its sentences where it is too long for one point, each with the citations behind it."""
-    if text_width(text) <= 2 * _LINE_CHARS:
+    if blocks.text_width(text) <= 2 * _LINE_CHARS:
         return [text]
     points: list[str] = []
     for sentence in sentences(text):
@@ -267,32 +241,30 @@ def _split(text: str) -> list[str]:
     return points
 
 
-def _pages(points: Sequence[str]) -> Iterator[list[str]]:
-    """Give points slide by slide, by the lines that they will take."""
-    page: list[str] = []
+def _lines(text: str, width: int = _LINE_CHARS) -> int:
+    """Return how many lines of a width a text takes."""
+    return 1 + blocks.text_width(text) // width
+
+
+def _pages(items: Sequence[_T], lines: Sequence[int], most: int) -> Iterator[list[_T]]:
+    """Give items slide by slide, by the lines that each will take."""
+    page: list[_T] = []
     used = 0
-    for point in points:
-        lines = 1 + text_width(point) // _LINE_CHARS
-        if page and used + lines > _SLIDE_LINES:
+    for item, needed in zip(items, lines, strict=True):
+        if page and used + needed > most:
             yield page
             page, used = [], 0
-        page.append(point if lines <= _SLIDE_LINES else quote_passage(point, _LINE_CHARS * _SLIDE_LINES // 2))
-        used += lines
+        page.append(item)
+        used += needed
     if page:
         yield page
 
 
-def _table_pages(rows: Sequence[list[str]], shares: Sequence[int]) -> Iterator[list[list[str]]]:
-    """Give rows slide by slide, by the lines of their longest cells."""
-    page: list[list[str]] = []
-    used = 0
-    for row in rows:
-        widths = [max(6, _SMALL_LINE * share // sum(shares)) for share in shares]
-        lines = max((1 + text_width(cell) // width for cell, width in zip(row, widths, strict=False)), default=1)
-        if page and used + lines > _TABLE_LINES:
-            yield page
-            page, used = [], 0
-        page.append(row)
-        used += lines
-    if page:
-        yield page
+def _emu(inches: float) -> int:
+    """Return a length as the format counts it."""
+    return round(inches * 914_400)
+
+
+def _place(shape: Any, top: float, height: float) -> None:
+    """Give a shape its place between the margins of its slide, in inches."""
+    shape.left, shape.top, shape.width, shape.height = _emu(_LEFT), _emu(top), _emu(_TEXT_WIDTH), _emu(height)

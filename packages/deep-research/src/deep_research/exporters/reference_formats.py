@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from deep_research.data import ExportInput, Reference
@@ -225,7 +225,7 @@ def _csl_item(entry: Entry) -> dict[str, Any]:
         "id": entry.key,
         "type": _CSL_TYPES[entry.kind],
         "title": entry.title,
-        "author": [_csl_person(person) for person in entry.authors],
+        "author": [{name: part for name, part in asdict(person).items() if part} for person in entry.authors],
         "issued": {"date-parts": [published]} if published else None,
         "accessed": {"date-parts": [retrieved]} if retrieved else None,
         "DOI": entry.doi,
@@ -235,7 +235,3 @@ def _csl_item(entry: Entry) -> dict[str, Any]:
         "citation-number": str(entry.number),
     }
     return {name: value for name, value in fields.items() if value}
-
-
-def _csl_person(person: Person) -> dict[str, str]:
-    return {"literal": person.literal} if person.literal else {"family": person.family, "given": person.given}

@@ -100,12 +100,9 @@ class CsvExporter:
         text = io.StringIO(newline="")
         writer = csv.writer(text)
         writer.writerow(COLUMNS)
-        writer.writerows([_harmless(cell) for cell in row] for row in rows_of(given))
+        for row in rows_of(given):
+            writer.writerow(_FORMULA.sub(r"\1'", cell) if isinstance(cell, str) else cell for cell in row)
         return text.getvalue().encode("utf-8-sig")
-
-
-def _harmless(cell: Cell) -> Cell:
-    return _FORMULA.sub(r"\1'", cell) if isinstance(cell, str) else cell
 
 
 class XlsxExporter:

@@ -15,7 +15,7 @@ from deep_research.errors import ResearchError
 from deep_research.events import StageStarted
 from deep_research.graph.graph_state import AgentState
 from deep_research.i18n.catalog import gap_of, phrase
-from deep_research.report.assemble import Finished, assemble, open_reviews
+from deep_research.report.assemble import Finished, assemble
 from deep_research.run_context.context import DEFECT, RunContext
 from deep_research.steps import revise, verify, write
 from deep_research.steps.private_text import sent_queries
@@ -27,8 +27,9 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
     ctx.steering.close()
     sections = ctx.steering.now.kept(state["sections"])
     reviews = _reviews(state, sections)
-    for review in open_reviews(reviews):
-        ctx.report_gap(gap_of(review.section, "review_open", missing=review.missing))
+    for review in reviews:
+        if review.status != "sufficient" and review.missing:
+            ctx.report_gap(gap_of(review.section, "review_open", missing=review.missing))
     seen = (state["question"], state["analysis"], state["decision"], state["brief"], sections)
     given = await asyncio.to_thread(write.assign, ctx, *seen)
     if whole := state.get("whole"):

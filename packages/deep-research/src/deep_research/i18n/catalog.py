@@ -39,11 +39,6 @@ def messages(language: str) -> Mapping[str, str]:
     return {**reasons(code), **own}
 
 
-def names() -> frozenset[str]:
-    """Return the names of all messages."""
-    return frozenset(messages("en"))
-
-
 def phrase(name: str, language: str, /, **values: object) -> str:
     """Return the message `name` in `language` (English where we have none), filled with `values`.
 

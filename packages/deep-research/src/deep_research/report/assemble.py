@@ -6,41 +6,16 @@ and what stands behind the text.
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, cast
 
 from claimcheck.text.sentences import sentences
 from claimcheck.text.tokens import content_terms
+from deep_research import data
 from deep_research.concurrency import in_background
-from deep_research.data import (
-    COVERAGE,
-    Brief,
-    Changes,
-    Claim,
-    Decision,
-    Disagreement,
-    Edit,
-    FoundIn,
-    Gap,
-    Ledger,
-    Part,
-    Passage,
-    QueryAnalysis,
-    Question,
-    ReasonerInfo,
-    Reference,
-    Report,
-    ReportPassage,
-    ReportReview,
-    ReportSection,
-    ReportSource,
-    Section,
-    Source,
-    Verification,
-    Workflow,
-)
+from deep_research.data.noun import copy_fields
 from deep_research.errors import WorkTooLarge
 from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, phrase
 from deep_research.ports import Library
@@ -71,18 +46,18 @@ class Finished:
     `found_in` says where the answer of a follow-up was found.
     """
 
-    question: Question
+    question: data.Question
     original: str
-    analysis: QueryAnalysis
-    decision: Decision
-    brief: Brief
-    sections: tuple[Section, ...]
+    analysis: data.QueryAnalysis
+    decision: data.Decision
+    brief: data.Brief
+    sections: tuple[data.Section, ...]
     text: str
-    verification: Verification
-    edits: tuple[Edit, ...] = ()
-    reviews: tuple[ReportReview, ...] = ()
-    found_in: FoundIn = ""
-    disagreements: tuple[Disagreement, ...] = ()
+    verification: data.Verification
+    edits: tuple[data.Edit, ...] = ()
+    reviews: tuple[data.ReportReview, ...] = ()
+    found_in: data.FoundIn = ""
+    disagreements: tuple[data.Disagreement, ...] = ()
 
 
 _SHORT = 100_000
@@ -94,15 +69,15 @@ class Circumstances(NamedTuple):
     """What a report tells of its run: `is_model` how it was set up, `reasoner` and `ledger` what has reasoned and been paid."""
 
     run_id: str
-    workflow: Workflow
+    workflow: data.Workflow
     is_model: bool
-    reasoner: ReasonerInfo
-    ledger: Ledger
-    changes: Changes
-    gaps: tuple[Gap, ...]
+    reasoner: data.ReasonerInfo
+    ledger: data.Ledger
+    changes: data.Changes
+    gaps: tuple[data.Gap, ...]
 
 
-async def assemble(ctx: RunContext, done: Finished) -> Report:
+async def assemble(ctx: RunContext, done: Finished) -> data.Report:
     """Return the report; a long text is gone through with patterns in a worker, which asks for what the library holds.
 
     Raises WorkTooLarge for a text that takes too long.
@@ -113,7 +88,7 @@ async def assemble(ctx: RunContext, done: Finished) -> Report:
     given, offered = (done, about), offered_of(ctx.library)
     try:
         return await in_worker_thread(
-            call_in_worker, assemble_in_worker, *given, returns=Report, limits=_LIMITS, offered=offered
+            call_in_worker, assemble_in_worker, *given, returns=data.Report, limits=_LIMITS, offered=offered
         )
     except WorkTooLarge as error:
         message = "Putting the report together took too much computing or memory, and was ended."
@@ -136,12 +111,12 @@ def _circumstances(ctx: RunContext) -> Circumstances:
     )
 
 
-def assemble_in_worker(done: Finished, about: Circumstances) -> Report:
+def assemble_in_worker(done: Finished, about: Circumstances) -> data.Report:
     """Return the report, put together in a worker, whose parent has the library."""
     return safe_noun(assemble_here(done, about, cast(Library, AskedLibrary())))
 
 
-def assemble_here(done: Finished, about: Circumstances, library: Library) -> Report:
+def assemble_here(done: Finished, about: Circumstances, library: Library) -> data.Report:
     """Return the report with its references, gaps and method note, and everything that can be looked up in it."""
     language = done.question.language
     title, text, claims = _titled(done)
@@ -165,7 +140,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> Rep
     ]
     gaps = tuple(gap for gap in about.gaps if gap.what not in about.changes.dropped)
     entries = references.entries()
-    counted = verdict_counts(Verification(claims=tuple(placed)))
+    counted = verdict_counts(data.Verification(claims=tuple(placed)))
     blocks = [
         (head + body).strip(),
         *_changes(about.changes, language),
@@ -176,15 +151,16 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> Rep
     ]
     used = [key for c in placed for key in c.passages]
     used += [key for one in (*done.verification.problems, *done.disagreements) for key in one.passages]
-    passages = {key: _passage(p) for key in dict.fromkeys(used) if (p := library.passage(key)) is not None}
+    known = {key: passage for key in dict.fromkeys(used) if (passage := library.passage(key)) is not None}
+    passages = {key: copy_fields(data.ReportPassage, passage) for key, passage in known.items()}
     shown = dict.fromkeys([*(p.source for p in passages.values()), *(s for one in done.sections for s in one.sources)])
-    return Report(
-        run_id=about.run_id,
+    return copy_fields(
+        data.Report,
+        about,
         question=done.original,
         language=language,
         query_type=done.analysis.query_type,
         output_format=done.analysis.output_format,
-        workflow=about.workflow,
         title=title,
         report="\n\n".join(blocks) + "\n",
         sections=tuple(map(_section, done.sections)),
@@ -194,9 +170,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> Rep
         passages=passages,
         gaps=gaps,
         assumptions=done.decision.assumptions,
-        ledger=about.ledger,
-        reasoner=about.reasoner,
-        parts=_parts(done),
+        parts=tuple(copy_fields(data.Part, part) for part in done.verification.parts),
         reviews=done.reviews,
         problems=done.verification.problems,
         edits=done.edits,
@@ -204,7 +178,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> Rep
     )
 
 
-def _insertions(text: str, claims: Sequence[Claim], doubted: Collection[str], library: Library) -> dict[int, str]:
+def _insertions(text: str, claims: Sequence[data.Claim], doubted: Collection[str], library: Library) -> dict[int, str]:
     """Return what is put into a text by its offsets: behind the last citation of doubted claims their mark, and a backslash
     before signs that are no emphasis but stand so in what is cited."""
     inserted: dict[int, str] = {}
@@ -219,19 +193,12 @@ def _insertions(text: str, claims: Sequence[Claim], doubted: Collection[str], li
     return inserted
 
 
-def _section(done: Section) -> ReportSection:
-    return ReportSection(
-        title=done.title,
-        description=done.description,
-        status=done.status,
-        notes=make_inert(done.content),
-        key_findings=tuple(map(make_inert, done.key_findings)),
-        sources=done.sources,
-        searched=done.searched,
-    )
+def _section(done: data.Section) -> data.ReportSection:
+    findings = tuple(map(make_inert, done.key_findings))
+    return copy_fields(data.ReportSection, done, notes=make_inert(done.content), key_findings=findings)
 
 
-def _titled(done: Finished) -> tuple[str, str, list[Claim]]:
+def _titled(done: Finished) -> tuple[str, str, list[data.Claim]]:
     """Return the title, the text behind it, and the claims at their places there."""
     found = _TITLE.match(done.text)
     if found is None:
@@ -266,7 +233,7 @@ class _References:
     Where nobody wrote, `asked` is the question, and the sentence of a source is quoted that has most of its words.
     """
 
-    def __init__(self, library: Library, claims: Sequence[Claim], asked: str = "") -> None:
+    def __init__(self, library: Library, claims: Sequence[data.Claim], asked: str = "") -> None:
         self._library = library
         self._asked = asked
         self._numbers: dict[str, int] = {}
@@ -288,22 +255,15 @@ class _References:
             self._passages.setdefault(source, {})[key] = None
         return number
 
-    def entries(self) -> tuple[Reference, ...]:
+    def entries(self) -> tuple[data.Reference, ...]:
         """Return the numbered list."""
         rows = ((number, self._library.source(key)) for key, number in self._numbers.items())
         return tuple(self._entry(number, source) for number, source in rows if source is not None)
 
-    def _entry(self, number: int, source: Source) -> Reference:
-        return Reference(
-            number=number,
-            source=source.id,
-            title=source.title,
-            url=source.url,
-            location=source.location,
-            published=source.published,
-            passages=tuple(self._passages.get(source.id, ())),
-            quote=self._quote(source.id),
-        )
+    def _entry(self, number: int, source: data.Source) -> data.Reference:
+        passages = tuple(self._passages.get(source.id, ()))
+        quote = self._quote(source.id)
+        return copy_fields(data.Reference, source, number=number, source=source.id, passages=passages, quote=quote)
 
     def _quote(self, source: str) -> str:
         """Return the sentence of the source that shares most words with the statement that cites it first, or the question."""
@@ -330,7 +290,7 @@ class _References:
         rows = [make_inert(self._row(entry, language)) for entry in entries]
         return [f"## {phrase('references', language)}\n\n" + "\n".join(rows)] if rows else []
 
-    def _row(self, entry: Reference, language: str) -> str:
+    def _row(self, entry: data.Reference, language: str) -> str:
         pages = sorted({p.page for key in entry.passages if (p := self._library.passage(key)) is not None and p.page})
         told = dated_source(self._library, entry.source)
         facts = [entry.url if entry.url.startswith("http") else entry.location]
@@ -351,26 +311,26 @@ def _quotable(text: str) -> Iterator[str]:
             yield line.strip("| ")
 
 
-def _changes(changes: Changes, language: str) -> list[str]:
+def _changes(changes: data.Changes, language: str) -> list[str]:
     named = {"remarks": changes.remarks, "added_sections": changes.added, "dropped_sections": changes.dropped}
     lines = [f"**{phrase(name, language)}:** {' · '.join(said)}" for name, said in named.items() if said]
     return [*lines, *([phrase("finished_early", language)] if changes.finished_early else [])]
 
 
-def _untold(gaps: Sequence[Gap]) -> list[Gap]:
+def _untold(gaps: Sequence[data.Gap]) -> list[data.Gap]:
     """Return the gaps that a writer's text does not say; of a source whose searches failed more than once, the first.
 
     Whoever tried to open a page was told that it failed, and went on without it.
     """
-    found: dict[object, Gap] = {}
+    found: dict[object, data.Gap] = {}
     for number, gap in enumerate(gaps):
-        if gap.what != COVERAGE and gap.source != PLACE and "review_open" not in gap.codes:
+        if gap.what != data.COVERAGE and gap.source != PLACE and "review_open" not in gap.codes:
             is_search = gap.source and gap.what.startswith(f"{gap.source}: ")
             found.setdefault(gap.source if is_search else number, gap)
     return list(found.values())
 
 
-def _gaps(gaps: Sequence[Gap], language: str, *, with_heading: bool) -> list[str]:
+def _gaps(gaps: Sequence[data.Gap], language: str, *, with_heading: bool) -> list[str]:
     """Return what could not be found or done, each once; where a writer's own text has a heading for it, under none."""
     if not gaps:
         return []
@@ -419,32 +379,15 @@ def _method_note(
     return f"## {phrase('checked', language)}\n\n" + join_sentences(lines, language)
 
 
-def _parts(done: Finished) -> tuple[Part, ...]:
-    """Return the parts of the question as the verifier found them answered."""
-    return tuple(Part(text=p.text, answered=p.answered, where=p.where) for p in done.verification.parts)
-
-
-def _passage(found: Passage) -> ReportPassage:
-    return ReportPassage(
-        source=found.source, text=found.text, start=found.start, end=found.end, page=found.page, heading=found.heading
-    )
-
-
-def _source(library: Library, key: str) -> ReportSource | None:
+def _source(library: Library, key: str) -> data.ReportSource | None:
     source, snapshot = library.source(key), library.snapshot(key)
     if source is None or snapshot is None:
         return None
-    return ReportSource(
+    return copy_fields(
+        data.ReportSource,
+        snapshot,
         title=source.title,
         url=source.url,
         origin=source.origin,
         published=source.published,
-        retrieved_at=snapshot.retrieved_at,
-        sha256=snapshot.sha256,
-        media_type=snapshot.media_type,
     )
-
-
-def open_reviews(reviews: Iterable[ReportReview]) -> list[ReportReview]:
-    """Return the reviews that found a section insufficient, with what it lacks."""
-    return [review for review in reviews if review.status != "sufficient" and review.missing]

@@ -1,20 +1,9 @@
 """How many statements of a report have which verdict: counted here for its method note, the page and every export."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Protocol
 
-from deep_research.data import Claim
+from deep_research.data import Report, Verification
 from deep_research.data.noun import Noun
-
-
-class HasClaims(Protocol):
-    """Whatever holds the statements of a text: a report, or a verification."""
-
-    @property
-    def claims(self) -> Sequence[Claim]:
-        """The statements, in the order of the text."""
-        ...
 
 
 class VerdictCounts(Noun):
@@ -38,7 +27,7 @@ class VerdictCounts(Noun):
         return self.cited - self.supported
 
 
-def verdict_counts(text: HasClaims) -> VerdictCounts:
+def verdict_counts(text: Report | Verification) -> VerdictCounts:
     """Return how many statements of a report or verification have which verdict."""
     counted = Counter(claim.verdict.kind for claim in text.claims)
     return VerdictCounts(total=len(text.claims), **counted)

@@ -1,6 +1,6 @@
 """A question about a finished report: first from what the run has read, by new searches where that says nothing."""
 
-from deep_research.conversation.remarks import read_remark
+from deep_research.conversation.replies import read_remark
 from deep_research.data import LIBRARY, Action, Decision, Question, Section, Turn
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
