@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -242,3 +243,26 @@ async def test_runs_side_by_side_on_one_graph(docs: str) -> None:
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(graph.ainvoke(_asked(), _config(docs, name))) for name in ("a", "b", "c")]
     assert {task.result()["report"].run_id for task in tasks} == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("where", ["configurable", "context"])
+async def test_clients_of_a_served_graph_decide_what_a_report_is_like_and_nothing_else(
+    docs: str, tmp_path: Path, own_state: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Whoever reaches a LangGraph server can send a `configurable`: no file, folder, address or program of theirs."""
+    monkeypatch.setitem(sys.modules, "langgraph_api", sys)
+    secret, elsewhere = tmp_path / "secret.txt", tmp_path / "elsewhere"
+    secret.write_text("The engine of the secret turns at 9,999 rpm.", "utf-8")
+    theirs = {
+        "docs": [str(secret)], "home": str(elsewhere), "model_base_url": "http://127.0.0.1:9", "model_provider": "openai",
+        "mcp_servers": {"a": {"command": "touch", "args": [str(elsewhere)]}}, "depth": "brief",
+    }  # fmt: skip
+    config: dict[str, Any] = {"configurable": {"thread_id": "t", **(theirs if where == "configurable" else {})}}
+    with pytest.warns(UserWarning, match="Not taken from a client"):
+        out = await build_deep_research_graph(docs=[docs]).ainvoke(
+            _asked(), config, context=theirs if where == "context" else None
+        )
+    assert "9,999" not in out["final_report"]
+    assert "rpm" in out["final_report"]
+    assert not elsewhere.exists()
+    assert len(list_runs(own_state)) == 1

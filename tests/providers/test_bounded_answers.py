@@ -44,6 +44,21 @@ async def _answer(body: bytes, *, status: int = 200, provider: str = "openai") -
             await model.close()
 
 
+async def test_pieces_of_a_letter_are_shown_together() -> None:
+    shown: list[str] = []
+
+    async def show(piece: str) -> None:
+        shown.append(piece)
+
+    with serving(_streamed(*({"content": "a "} for _ in range(8000)))) as served:
+        model = open_model("openai", "m", keys=KEYS, base_url=served.url)
+        with streaming_to(show):
+            answer = await model.complete(asking(max_output_tokens=20_000))
+        await model.close()
+    assert "".join(shown).strip() == answer.text.strip() == ("a " * 8000).strip()
+    assert len(shown) < 800
+
+
 _CALL = {"id": "", "function": {"name": "get_weather", "arguments": "{}"}}
 _BLOCK = {"type": "tool_use", "id": "a", "name": "get_weather", "input": {}}
 _LINE = {"message": {"tool_calls": [{"function": {"name": "get_weather", "arguments": {}}}] * 500}}

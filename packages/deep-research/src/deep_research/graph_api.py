@@ -32,6 +32,7 @@ def build_deep_research_graph(
     *,
     hn_mcp_tools: Sequence[Any] | None = None,
     checkpointer: "Checkpointer" = None,
+    is_served: bool | None = None,
     **settings: Unpack[SettingArguments],
 ) -> "ResearchGraph":
     """Return the compiled LangGraph graph of the workflow, with these settings bound to it.
@@ -40,7 +41,8 @@ def build_deep_research_graph(
     `checkpointer` (LangGraph's) it can ask back by an interrupt, and a thread goes on: the next message is a question
     about the report. `settings` are those of `research`; `max_iterations` limits the rounds of any workflow.
     `hn_mcp_tools` are LangChain tools for Hacker News, such as langchain-mcp-adapters makes: researchers can call them,
-    and one that takes a query stands in for the source `hackernews`. Raises ConfigError for an unknown setting.
+    and one that takes a query stands in for the source `hackernews`. Where the graph `is_served` to clients who are not
+    this program (default: inside a LangGraph server), their `configurable` says what a report is like, no more. Raises ConfigError for an unknown setting.
     """
     from deep_research.graph.research_graph import compile_research  # noqa: PLC0415 - langgraph is slow to load
 
@@ -52,7 +54,9 @@ def build_deep_research_graph(
         **{name: value for name, value in named.items() if name not in runs.graph_host.OWN_KEYS}
     )
     return compile_research(
-        known.workflow, runs.graph_host.GraphHost(bound, workflow=known.workflow), checkpointer=checkpointer
+        known.workflow,
+        runs.graph_host.GraphHost(bound, workflow=known.workflow, is_served=is_served),
+        checkpointer=checkpointer,
     )
 
 

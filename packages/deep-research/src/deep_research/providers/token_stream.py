@@ -1,6 +1,7 @@
 """The text of an answer while it arrives, for a caller that shows it before it is whole."""
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,6 +13,8 @@ from deep_research.data import ModelAnswer
 Sink = Callable[[str], Awaitable[None]]
 _SINK: ContextVar[Sink | None] = ContextVar("sink", default=None)
 """What the answer of the call that is being made is passed to, of which each task has its own."""
+_BEAT = 0.1
+"""Seconds whose pieces are passed on as one: a server may send a letter at a time."""
 
 
 @contextmanager
@@ -47,17 +50,23 @@ async def call_on_wires(call: Callable[[], Coroutine[Any, Any, ModelAnswer]]) ->
     sink = _SINK.get()
     if sink is None:
         return await on_wires(noted())
-    loop, pieces = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+    loop, pieces, came = asyncio.get_running_loop(), deque[str](), asyncio.Event()
 
     async def relay(piece: str) -> None:
-        loop.call_soon_threadsafe(pieces.put_nowait, piece)
+        pieces.append(piece)
+        if not came.is_set():
+            loop.call_soon_threadsafe(came.set)
 
     with streaming_to(relay):
         calling = asyncio.ensure_future(on_wires(noted()))
-    calling.add_done_callback(lambda _: pieces.put_nowait(None))
+    calling.add_done_callback(lambda _: came.set())
     try:
-        while (piece := await pieces.get()) is not None:
-            await sink(piece)
+        while not calling.done() or pieces:
+            await came.wait()
+            came.clear()
+            if pieces:
+                await sink("".join(pieces.popleft() for _ in range(len(pieces))))
+            await asyncio.wait((calling,), timeout=_BEAT)
         return await calling
     finally:
         calling.cancel()

@@ -5,6 +5,7 @@ through a graph that the caller has built, its questions to the user answered by
 import asyncio
 import difflib
 import secrets
+import sys
 import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
@@ -19,6 +20,7 @@ from deep_research.conversation.history import read_history
 from deep_research.data import Asked, Message, Report
 from deep_research.errors import ConfigError, Declined, NeedsAnswer, RunNotFound
 from deep_research.events import ClarificationAsked, Event, RunDeclined
+from deep_research.foreign_settings import name_all, take_over
 from deep_research.graph.research_graph import Invocation, ResearchGraph, Sitting, run_conversation
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.run_context.context import RunContext
@@ -82,18 +84,36 @@ class GraphHost:
     """Opens runs for the graphs that a program builds.
 
     `bound` are the settings and objects given to the builder, `holding` is a run that the caller holds for all invocations.
+    Where the graph `is_served` (default: inside a LangGraph server) `configurable` and context are strangers'.
     """
 
     def __init__(
-        self, bound: Mapping[str, Any], *, workflow: str = "sections", holding: RunStore | None = None
+        self,
+        bound: Mapping[str, Any],
+        *,
+        workflow: str = "sections",
+        holding: RunStore | None = None,
+        is_served: bool | None = None,
     ) -> None:
         self._bound = {**bound, "workflow": workflow}
         self.workflow = workflow
         self._holding = holding
+        self._is_served = "langgraph_api" in sys.modules if is_served is None else is_served
 
     def for_holder(self, store: RunStore) -> "GraphHost":
         """Return the host for invocations of a caller that holds a run."""
-        return GraphHost(self._bound, workflow=self.workflow, holding=store)
+        return GraphHost(self._bound, workflow=self.workflow, holding=store, is_served=self._is_served)
+
+    def _given(self, named: Mapping[str, Any]) -> Given:
+        """Sort what was bound and what an invocation names, which goes first; of a stranger's what a report is like."""
+        if self._is_served:
+            ours = {
+                name: value for name, value in named.items() if settings_module.is_setting(name) or name in OWN_KEYS
+            }
+            named, left = take_over(ours)
+            if left:
+                warnings.warn(f"Not taken from a client of this server: {name_all(left)}.", stacklevel=2)
+        return read_configurable({**self._bound, **named})
 
     def has_setting(self, name: str) -> bool:
         """Return whether the builder of the graph was given a setting."""
@@ -101,7 +121,7 @@ class GraphHost:
 
     def store_for(self, question: str, configurable: Mapping[str, Any]) -> RunStore:
         """Return the run that a thread names, or of a new one. Raises ConfigError and StoreError."""
-        given = read_configurable({**self._bound, **configurable})
+        given = self._given(configurable)
         known = open_runs(given.home).store(str(configurable.get("thread_id", "")) or ".")
         if known.exists():
             return known
@@ -112,7 +132,7 @@ class GraphHost:
         """See `graph.research_graph.Host.open`. Raises ConfigError, RunBusy and StoreError."""
         context = invocation.context
         named = context.model_dump(exclude_unset=True) if isinstance(context, Settings) else dict(context or {})
-        given = read_configurable({**self._bound, **invocation.configurable, **named})
+        given = self._given({**invocation.configurable, **named})
         task, is_new = await asyncio.to_thread(_task_of, invocation, given, self._holding)
         declined, reports = list[RunDeclined](), list[Report]()
 
