@@ -162,11 +162,11 @@ class ModelClient:
                 since = gate.away_since(model.model)
                 away = away or since
                 pause = self._pause(error, failed, most=_WITH_FALLBACK if has_fallback else failed + 1)
-                if pause and error.status == 500 and since != away:
+                if pause and _is_500(error) and since != away:
                     pause = min(pause, self._grown(error, 1))  # it answers others: it need not be spared
                 if pause is None and since == away and not has_fallback and model.model in gate.answered:
                     pause = self._pause_while_away(model, error, failed, since)
-                    if pause and not probed and error.status == 500:
+                    if pause and not probed and _is_500(error):
                         probed = True
                         if await self._answers_another(model, role):
                             raise  # this request alone fails
@@ -288,6 +288,10 @@ class ModelClient:
         if self._gates is not None and provider in self._gates:
             return self._gates[provider]
         return gate_of(provider)
+
+
+def _is_500(error: ResearchError) -> bool:
+    return isinstance(error, ProviderDown) and error.status == 500
 
 
 def _outage(model: OpenModel, message: str) -> ProviderDown:
