@@ -22,15 +22,9 @@ class View(AbstractContextManager["View"]):
 
     draws_input = False
 
-<<<<<<< HEAD
-    def __init__(self, *, verbose: bool) -> None:
-        self._verbose = verbose
-        self._told: tuple[str, int] = ("", -1)
-=======
     def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
         self._quiet, self._verbose = quiet, verbose
-        self._percent = -1
->>>>>>> shrink9
+        self._told: tuple[str, int] = ("", -1)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
