@@ -63,6 +63,13 @@ def test_our_name_wins_over_theirs_and_a_layer_over_the_one_below(monkeypatch: p
     assert load_settings().write_model == "c"
 
 
+def test_d6_of_two_models_that_are_one_setting_here_is_said_which_counts(caplog: pytest.LogCaptureFixture) -> None:
+    assert load_settings(compression_model="b", summarization_model="other").write_model == "b"
+    assert [("compression_model counts" in said, "'other'" in said) for said in caplog.messages] == [(True, True)]
+    assert load_settings(compression_model="b", summarization_model="b").write_model == "b"
+    assert len(caplog.messages) == 1
+
+
 def test_a_value_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ConfigError, match="write_max_tokens"):
         load_settings(compression_model_max_tokens=1)

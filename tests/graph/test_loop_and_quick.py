@@ -30,16 +30,17 @@ def test_c1_it_ends_when_the_evidence_suffices_or_at_the_limit(tmp_path: Path) -
 
 
 def test_c2_its_state_accumulates_findings_and_sources_once(tmp_path: Path) -> None:
-    notes = "## Key findings\n\n- It turns at 3,000 rpm. [{p}]\n\n## Beta engine\n\nIt burns diesel. [s2p1]"
+    notes = (
+        "## Key findings\n\n- It turns at 3,000 rpm. [{p}]\n- It is loud.\n\n## Beta engine\n\nIt burns diesel. [s1p1]"
+    )
     trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=NoteTaker(*TITLES, notes=notes), workflow="loop")
     state = trace.state
     assert ["3,000 rpm" in section.content for section in state["sections"]] == [True, False]
     assert "It burns diesel" in state["sections"][1].content, "each section has what stands under its heading"
     assert state["clarified_query"] == "Engines"
     assert state["is_clarified"]
-    assert any("3,000 rpm" in finding and "[s" in finding for finding in state["gathered_info"])
-    assert len(state["visited_sources"]) == len(set(state["visited_sources"])) == 2
-    assert len(state["gathered_info"]) == len(set(state["gathered_info"]))
+    assert state["gathered_info"] == ["It turns at 3,000 rpm. [s1p1]"], "a finding has a source"
+    assert sorted(state["visited_sources"]) == ["s1", "s2"], "also what nothing cites was read"
     assert state["current_queries"] == []
 
 

@@ -9,6 +9,7 @@ import pytest
 from deep_research.data import Asked, Brief, Decision, PlanEdit, Question
 from deep_research.events import Planned, RunDeclined
 from deep_research.graph.plan_nodes import MAX_PLAN_ROUNDS
+from deep_research.runs.steering_inbox import sections_of
 from tests.graph.harness import Bench, Planner, Shelf, Trace
 from tests.model.harness import PLAN, served
 from tests.runs.running import begin, engines, go_on
@@ -172,6 +173,21 @@ def test_a6_a_model_reads_an_answer_and_code_changes_the_plan(tmp_path: Path, mo
     steps = [step for step in map(step_of, (call.request for call in provider.calls)) if "plan" in step]
     assert steps == ["plan", "edit_plan"]
     assert [section.title for section in ran.report.sections] == [first, *rest, "Prices"]
+
+
+def test_a6_the_sections_of_a_run_are_those_of_its_plan_as_it_stands(tmp_path: Path) -> None:
+    listed: list[list[str]] = []
+
+    def answer(_: Asked) -> str:
+        listed.append(sections_of(ran.folder))
+        return ("rename 1: Speed\nadd: Prices", "yes")[len(listed) - 1]
+
+    made = {"confirm_plan": True, "model_provider": "finder"}
+    ran = begin("Alpha engine? Beta engine?", home=tmp_path / "home", docs=[engines(tmp_path / "docs")], **made)
+    go_on(ran, answer=answer)
+    (first, *rest), edited = listed
+    assert edited == sections_of(ran.folder) == ["Speed", *rest, "Prices"]
+    assert first not in edited
 
 
 async def test_a6_who_never_confirms_is_not_researched_for(tmp_path: Path) -> None:

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from claimcheck.language import detect
 from deep_research.data import Asked, Message
 from deep_research.errors import Declined
 from deep_research.events import RunDeclined, Understood
+from deep_research.i18n.catalog import phrase
 from deep_research.runs.research_run import create_run
 from deep_research.settings import Settings
 from tests.intake.harness import Judge, ask, assistant, finderly, start, user
@@ -33,6 +35,28 @@ def _run(folder: Path, question: str, answers: list[str], **settings: Any) -> tu
     made = {"allow_clarification": True, "max_review_iterations": 0, **settings}
     ran = begin(question, home=folder / "home", docs=[engines(folder / "docs")], **made)
     return go_on(ran, answer=answer), asked
+
+
+@pytest.mark.parametrize(
+    ("said", "topic"), [("cancer treatment, just start", "cancer treatment"), ("암, 묻지 말고 시작해", "암")]
+)
+def test_a4_who_says_not_to_ask_about_a_wide_topic_is_told_what_was_assumed(said: str, topic: str) -> None:
+    decision = finderly(said)
+    assert (decision.next_action, decision.refined_question) == ("START_RESEARCH", topic)
+    assert decision.assumptions == (phrase("assumed_default", detect(said), question=topic),)
+
+
+@pytest.mark.parametrize(
+    ("missing", "messages"),
+    [
+        ("referent", ("that new drug", "那个新药", "그 신약", "that cheap new phone", "那个便宜的手机", "그 새로운 약", "あの安い携帯電話")),
+        ("aspect", ("cancer", "癌", "암", "药", "약")),
+        ("topic", ("I want to know more", "那", "그")),
+    ],
+)  # fmt: skip
+def test_a13_what_is_missing_is_the_same_in_every_language(missing: str, messages: tuple[str, ...]) -> None:
+    asked = {text: said.missing_info if (said := finderly(text).clarification) else "" for text in messages}
+    assert asked == dict.fromkeys(messages, missing)
 
 
 def _assert_assumed(ran: Ran, word: str) -> None:

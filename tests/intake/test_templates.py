@@ -125,8 +125,17 @@ def test_a10_a_question_without_options_is_asked_with_the_points_of_the_template
     assert (asked.question, asked.options) == ("What of it?", ("power", "weight", "price"))
 
 
-@pytest.mark.parametrize(("text", "first"), [("drugs", "power"), ("药物", "功率"), ("약물", "출력")])
-def test_a10_a_named_template_gives_the_options_for_a_very_general_word(text: str, first: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "question", "first"),
+    [
+        ("drugs", "Which side of engines?", "power"),
+        ("药物", "发动机的哪个方面？", "功率"),
+        ("약물", "엔진의 어떤 면?", "출력"),
+    ],
+)
+def test_a10_a_named_template_asks_its_question_with_its_options_about_a_very_general_word(
+    text: str, question: str, first: str, tmp_path: Path
+) -> None:
     asked = finderly(text, templates=load_templates([_write(tmp_path, OWN)]), template="engine").clarification
     assert asked is not None
-    assert asked.options[0] == first
+    assert (asked.question, asked.options[0]) == (question, first)

@@ -102,5 +102,6 @@ async def test_a5_the_meaning_reaches_the_planner_the_brief_and_the_report(tmp_p
         trace = await bench.ask("STATUS6 gene")
     assert MEANING in reasoner.shown[0].text
     assert [(term.term, term.meaning) for term in trace.state["brief"].terms] == [("STATUS6", MEANING)]
+    assert MEANING in trace.state["research_brief"]
     assert "Zebrafish genes" in trace.report.assumptions[0]
     assert trace.report.assumptions[0].rstrip(".") in trace.report.report

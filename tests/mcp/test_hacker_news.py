@@ -85,6 +85,14 @@ def _front_door(home: Path, tools: list[Any], **settings: Any) -> Report:
     return report
 
 
+@pytest.mark.parametrize("where", ["builder", "configurable"])
+def test_b9_servers_are_settings_of_a_graph(own_state: Path, where: str) -> None:
+    given = {"model_provider": "finder", "mcp_servers": {"hn": stdio(tools=["search_stories"])}}
+    graph = build_deep_research_graph(**(given if where == "builder" else {}))
+    config: Any = {"configurable": {"sources": "hackernews", **(given if where == "configurable" else {})}}
+    assert _origins(asyncio.run(run_deep_research(QUESTION, graph, config))) == {"mcp:hn"}
+
+
 def test_b11_tools_handed_in_are_searched_without_a_model(own_state: Path) -> None:
     report = _front_door(own_state, [adapted(), top_stories], model_provider="finder", model_name=None)
     assert "3,000 rpm" in report.report

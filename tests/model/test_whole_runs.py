@@ -1,6 +1,7 @@
 """Whole runs with a model: what a result holds, in each workflow, language and wire; nothing is asked twice."""
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,43 @@ def test_a_quick_answer_is_one_researcher_and_the_same_writer_and_verifier(
     report = _is_whole(ran)
     assert len(report.sections) == 1
     assert set(steps(provider)) == {"research", "write", "judge", "examine", "revise"}
+
+
+class Unsure(ScriptedResearcher):
+    """Does not know a name of the question."""
+
+    def _decide(self, request: Request) -> dict[str, Any]:
+        return {**super()._decide(request), "unknown_terms": ["Alpha engine"]}
+
+
+def test_a5_each_researcher_is_told_what_a_name_means(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(monkeypatch, Unsure(sections=PLAN)) as provider:
+        research(tmp_path)
+    begun = [
+        "".join(m["text"] for m in c.request["messages"]) for c in provider.calls if step_of(c.request) == "research"
+    ]
+    assert begun
+    assert all(re.search(r'Alpha engine: <source title="[^"]+">\[s\d+p\d+\] .*Alpha engine', told) for told in begun)
+
+
+class Terse(ScriptedResearcher):
+    """Writes no more than the opening, so that most of what the notes cite stays out."""
+
+    def _write(self, request: Request) -> Reply:
+        return Reply(text="\n\n".join(super()._write(request).text.split("\n\n")[:2]))
+
+
+def test_b8_sources_of_the_sections_that_the_writer_leaves_out_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(monkeypatch, Terse(sections=PLAN)):
+        report = research(tmp_path).report
+    of_sections = {key for section in report.sections for key in section.sources}
+    left_out = of_sections - {reference.source for reference in report.references}
+    assert left_out
+    listed = report.report.partition("that the report does not cite**")[2].partition("\n## ")[0]
+    assert listed.count("\n- ") == len(left_out)
+    assert all(report.sources[key].title in listed for key in left_out)
 
 
 def test_the_report_is_streamed_while_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,6 +59,13 @@ def test_the_same_idempotency_key_makes_one_run(http: httpx.Client, own_state: P
     assert len(list_runs(own_state)) == 1
 
 
+def test_a8_a_message_of_the_history_has_its_text_under_either_name(http: httpx.Client) -> None:
+    history = [{"role": "user", "content": "KRAS G12C"}, {"role": "assistant", "text": "An answer."}]
+    made = http.post("/api/v1/runs", json={**BUNDLED, "history": history})
+    assert made.status_code == 201, made.text
+    assert [turn["text"] for turn in made.json()["history"]] == ["KRAS G12C", "An answer."]
+
+
 def test_runs_are_listed_in_pages_and_searched(http: httpx.Client) -> None:
     for number in range(5):
         question = {"question": f"What is engine {number}?", "model_provider": "finder"}

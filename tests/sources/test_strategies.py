@@ -44,6 +44,11 @@ def test_only_what_is_ready_is_asked():
     assert strategy_sources("academic", "en", ()) == ()
 
 
+def test_e4_a_source_that_needs_no_key_is_in_a_strategy():
+    keyless = {row.name for row in source_rows() if row.ready and row.name in api_sources()}
+    assert keyless <= {source for name in NAMES for source in strategy_sources(name)}
+
+
 def test_the_language_of_the_question_moves_sources_forward():
     chinese = [name for name in strategy_sources("general", "zh") if name in WEB]
     assert chinese[0] == "bocha"

@@ -134,7 +134,8 @@ def test_a4_an_answer_that_only_holds_such_a_word_is_an_answer(answer: str) -> N
     ("message", "topic"),
     [("cancer, just start", "cancer"), ("Cancer. Don't ask me anything, just start.", "Cancer."), ("just start: cancer", "cancer"),
      ("cancer treatment - do not ask", "cancer treatment"), ("癌症, 直接开始研究", "癌症"), ("直接开始研究：癌症", "癌症"),
-     ("암 치료, 바로 시작해", "암 치료"), ("암 치료. 묻지 말고 바로 시작해", "암 치료."), ("癌、質問は不要です", "癌")],
+     ("암 치료, 바로 시작해", "암 치료"), ("암 치료. 묻지 말고 바로 시작해", "암 치료."), ("癌、質問は不要です", "癌"),
+     ("암, 묻지 말고 시작해", "암"), ("cancer, don't ask just start", "cancer"), ("癌症，别问我直接开始研究", "癌症"), ("がん、聞かないで始めてください", "がん")],
 )  # fmt: skip
 def test_who_says_not_to_ask_is_not_asked_and_the_wish_is_not_searched_for(message: str, topic: str) -> None:
     assert split_start(message) == (topic, True)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 
 from deep_research.api import VerdictCounts
 from deep_research.data import Asked, Brief, Figure, Ledger, Message, Report, Section, Steer
@@ -23,7 +23,7 @@ class Turn(_Input):
     """A message of the conversation before a question."""
 
     role: Literal["user", "assistant"]
-    text: str = Field(max_length=20_000)
+    text: str = Field(max_length=20_000, validation_alias=AliasChoices("text", "content"))
 
 
 class _NewWork(_Input):

@@ -1,6 +1,6 @@
 """Names of settings in Open Deep Research, so that its configurations can be used as they are."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 SETTING_ALIASES = {
@@ -45,12 +45,19 @@ FORMER_SETTINGS = frozenset(
 _SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search", "none": ""}
 
 
-def own_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings under our names; where one is given under both names, ours counts."""
+def own_names(values: Mapping[str, Any], tell: Callable[[str], None]) -> dict[str, Any]:
+    """Return settings under our names; where one is given under both names, ours counts.
+
+    Of two of their names for one setting of ours the later in SETTING_ALIASES counts, and `tell` is told so.
+    """
     named: dict[str, Any] = {}
-    for name, value in values.items():
-        if name not in SETTING_ALIASES:
+    for theirs, ours in SETTING_ALIASES.items():
+        if theirs not in values or ours in values:
             continue
-        is_search = name == "search_api" and isinstance(value, str)
-        named[SETTING_ALIASES[name]] = _SEARCH_APIS.get(value.lower(), value.lower()) if is_search else value
+        value = values[theirs]
+        if theirs == "search_api" and isinstance(value, str):
+            value = _SEARCH_APIS.get(value.lower(), value.lower())
+        if named.get(ours, value) != value:
+            tell(f"{theirs} counts as the setting {ours}; what else is given for it, {named[ours]!r}, is not used.")
+        named[ours] = value
     return named | {name: value for name, value in values.items() if name not in SETTING_ALIASES}

@@ -318,7 +318,7 @@ def load_settings(**arguments: Any) -> Settings:
     given = {name: value for name, value in arguments.items() if value is not None}
     layers = [*_from_files(), _from_environment(), ("argument", given)]
     for origin, layer in layers:
-        for path, value in own_names(layer).items():
+        for path, value in own_names(layer, _tell_once).items():
             name, _, inside = path.partition(".")
             if name in FORMER_SETTINGS:
                 _tell_once(
@@ -372,7 +372,7 @@ def _from_file(path: Path, read: Callable[[Path], dict[str, Any]] = _read_own) -
 def _of_stranger(values: dict[str, Any]) -> dict[str, Any]:
     """Return what the current folder's own file may say, which a download can bring; say once what is left out."""
     known = {name: value for name, value in values.items() if is_setting(name)}
-    kept, left_out = take_over(own_names(known))
+    kept, left_out = take_over(own_names(known, _tell_once))
     if left_out:
         _tell_once(
             f"Left out of {FOLDER_FILE} in this folder, because a folder may come from somebody else: "

@@ -27,7 +27,9 @@ def _all_clauses(answer: str, *meanings: str) -> bool:
         for part in _CLAUSES.split(answer.replace("’", "'"))
     ]
     clauses = [clause for clause in clauses if clause]
-    hits = [bool(_pattern(*meanings).fullmatch(clause)) for clause in clauses]
+    one = _pattern(*meanings).pattern  # or two in a row: "묻지 말고 시작해"
+    meant = re.compile(rf"(?:{one})(?:(?:\s|(?<=[^\x00-\x7f]))(?:{one}))?")
+    hits = [bool(meant.fullmatch(clause)) for clause in clauses]
     polite = [bool(_pattern("polite").fullmatch(clause)) for clause in clauses]
     return any(hits) and all(hit or nice for hit, nice in zip(hits, polite, strict=True))
 

@@ -77,16 +77,17 @@ class Turn(Noun):
 
 def tool_calls_made(turns: Iterable[Turn]) -> int:
     """Return how many calls of tools were made since the last notes, without those that were free."""
-    recent = _since_notes(turns)
+    recent = since_notes(turns)
     return sum(action.counts for turn in recent for action in turn.actions) - free_calls_made(recent)
 
 
 def free_calls_made(turns: Iterable[Turn]) -> int:
     """Return how many calls since the last notes were free."""
-    return sum(seen.free for turn in _since_notes(turns) for seen in turn.observations)
+    return sum(seen.free for turn in since_notes(turns) for seen in turn.observations)
 
 
-def _since_notes(turns: Iterable[Turn]) -> list[Turn]:
+def since_notes(turns: Iterable[Turn]) -> list[Turn]:
+    """Return the turns from the last that says notes on; all where none does."""
     recent: list[Turn] = []
     for turn in turns:
         recent = [turn] if turn.said else [*recent, turn]

@@ -185,6 +185,11 @@ class Brief(Noun):
     parts: tuple[str, ...] = ()
     is_agreed: bool = False
 
+    @property
+    def research_brief(self) -> str:
+        """What is to be researched, and what the names mean that were looked up for it."""
+        return "\n".join([self.objective, *(f"{one.term}: {one.meaning}" for one in self.terms if one.found)])
+
 
 class PlanEdit(Noun):
     """One change to a plan that was shown.

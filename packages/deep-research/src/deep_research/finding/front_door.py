@@ -19,6 +19,7 @@ from deep_research.text.question_terms import codes
 
 _KINDS = ("kind_technology", "kind_medicine", "kind_product", "kind_event")
 _ASPECTS = ("opt_progress", "opt_how", "opt_compare", "opt_overview")
+_OPTIONS = {"topic": _KINDS, "aspect": _ASPECTS, "referent": ("opt_newest",)}
 _ALONE, _TOGETHER, _HALVES = 3.6, 4.0, 3.8
 """Zipf frequency (base-10 logarithm per billion words) from which a word alone, each of two, or each half of one says too little."""
 _LONGEST = 2_000
@@ -50,16 +51,19 @@ def decide(question: Question, *, rounds: int, terms: Sequence[Term], template: 
         return Decision(next_action="CANNOT_DO", confidence=0.9, refined_question=said.text, reasoning=reason)
     if said.topic:
         return _start(question, said, terms, named)
+    bare = _REQUEST.sub(" ", said.text).strip(" .,!。！，、~")
+    is_topic = is_plain_topic(said.text, language)
     if pointer := _POINTER.search(said.text):
-        rest = read_words(_REQUEST.sub(" ", _POINTER.sub(" ", said.text)), language)
-        if not any(word.worth > COMMON for word in rest):
-            return _ask(question, "ask_which", (phrase("opt_newest", language),), "referent", pointer[0].strip())
+        words = read_words(_REQUEST.sub(" ", _POINTER.sub(" ", said.text)), language)
+        rest = [word for word in words if word.worth > COMMON]
+        begins = is_topic and not pointer.start()  # "that cheap phone"
+        if not rest or (begins and is_broad(rest, language)):
+            term = bare if begins else pointer[0].strip()
+            return _ask(said, language, template, "referent", term)
     if not named:
-        return _ask(question, "ask_topic", tuple(phrase(kind, language) for kind in _KINDS), "topic")
-    if not said.answers and is_plain_topic(said.text, language) and is_broad(named, language):
-        own = next((c.options for c in template.clarifications if c.missing_info == "aspect"), ()) if template else ()
-        options = own or tuple(phrase(name, language) for name in _ASPECTS)
-        return _ask(question, "ask_aspect", options, "aspect", _REQUEST.sub(" ", said.text).strip(" .,!。！，、~"))
+        return _ask(said, language, template, "topic")
+    if not said.answers and is_topic and is_broad(named, language):
+        return _ask(said, language, template, "aspect", bare)
     return _start(question, said, terms, named)
 
 
@@ -134,12 +138,16 @@ def _start(question: Question, said: Understood, terms: Sequence[Term], named: S
     )
 
 
-def _ask(question: Question, name: str, options: tuple[str, ...], missing: str, term: str = "") -> Decision:
-    asked = phrase(name, question.language, term=term)
+def _ask(said: Understood, language: str, template: Template | None, missing: str, term: str = "") -> Decision:
+    """Return the decision to ask for what is missing: with the template's words for it, else with ours."""
+    own = next((c for c in template.clarifications if c.missing_info == missing), None) if template else None
+    asked = own.question if own and own.question else phrase(f"ask_{missing}", language, term=term)
+    offered = own.options if own and own.options else tuple(phrase(name, language) for name in _OPTIONS[missing])
     return Decision(
         next_action="NEED_CLARIFICATION",
         confidence=0.3,
-        refined_question=question.text,
+        goal=term if missing == "aspect" else "",
+        refined_question=said.text,
         reasoning=f"Nothing in the message says the {missing}.",
-        clarification=Clarification(question=asked, options=options, missing_info=missing),
+        clarification=Clarification(question=asked, options=offered, missing_info=missing),
     )

@@ -17,6 +17,8 @@ _ENOUGH = 0.5
 _BASE, _RARE = 0.5, 0.3
 """What a word weighs that all texts have, and the share of its rarity that counts of a common word."""
 RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&/][^\W{CJK}]+)*[+#]*")
+_GRAMMAR = 5.8
+"""Zipf frequency from which a sign that stands alone is no topic ("那", "그")."""
 _CJK_SIGN = re.compile(f"[{CJK}]")
 _HANGUL_SIGN = re.compile(f"[{HANGUL}]")
 _NOUN, _JOINING = (
@@ -76,9 +78,12 @@ def _runs(text: str, language: str) -> Iterator[str]:
     """Yield the words of a text; those of scripts without spaces are what stands between words of every question."""
     has_cjk = _CJK_SIGN.search(text) is not None
     plain = _furniture(language if has_cjk else "en").sub(" ", text) if has_cjk else text
-    for run in RUN.findall(plain):
+    runs = RUN.findall(plain)
+    for run in runs:
         word = without_particle(run) if _HANGUL_SIGN.match(run) else run
-        if word.casefold() not in STOP_WORDS and (len(word) > 1 or not _CJK_SIGN.match(word)):
+        # One sign is mostly left of an ending; where it is all there is ("암") it may be a word.
+        is_rest = len(word) == 1 and _CJK_SIGN.match(word) and (len(runs) > 1 or zipf(word, language) >= _GRAMMAR)
+        if word.casefold() not in STOP_WORDS and not is_rest:
             yield word
 
 

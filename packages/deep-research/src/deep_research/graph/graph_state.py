@@ -98,7 +98,8 @@ class ResearcherState(MessagesState):
     """The state of one researcher at one section; names as the design documents give them.
 
     `turns` are its conversation, `notes` what it has handed over; `researcher_messages` tell the turns as messages once
-    the notes are written, which are then its `compressed_research`. `raw_notes` are the notes of each attempt.
+    the notes are written, which are then its `compressed_research`. `raw_notes` tell for each attempt what
+    its calls brought, by the ids of the passages.
     """
 
     section: Section

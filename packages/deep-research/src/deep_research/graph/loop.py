@@ -36,8 +36,8 @@ def union(existing: list[str], updates: list[str]) -> list[str]:
 class LoopState(AgentState):
     """The state of the loop; names as its design gives them.
 
-    `gathered_info` holds the key findings with the ids of their passages, `visited_sources` ids of sources,
-    `current_queries` the searches of the round.
+    `gathered_info` holds the key findings with the ids of their passages, `visited_sources` the ids of all sources that
+    something was read of, `current_queries` the searches of the round.
     """
 
     clarified_query: str
@@ -126,7 +126,7 @@ async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]
         "sections": done,
         **_said(state, [*turns, Turn(said=written.content)] if written.content else turns),
         "gathered_info": [finding for section in done for finding in section.key_findings],
-        "visited_sources": list(written.sources),
+        "visited_sources": list(dict.fromkeys(key.partition("p")[0] for key in written.passages)),
     }
 
 

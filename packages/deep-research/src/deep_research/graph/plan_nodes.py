@@ -44,7 +44,7 @@ async def lay_out_plan(state: AgentState, ctx: RunContext, analysis: QueryAnalys
         state.get("discovery_turns", []),
         asked=state.get("asked"),
     )
-    return {"brief": brief, "research_brief": brief.objective}
+    return {"brief": brief, "research_brief": brief.research_brief}
 
 
 MAX_PLAN_ROUNDS = 20
@@ -64,8 +64,9 @@ def confirm_plan_then(node: str) -> Node[AgentState]:
         said = await plan.read_answer(ctx, brief, answer)
         if said.kind == "rejected":
             return _reject(ctx, phrase("plan_rejected", brief.language))
+        if said.kind == "confirmed" or said.brief != brief:
+            ctx.emit(Planned(title=said.brief.title, sections=tuple(s.title for s in said.brief.sections)))
         if said.kind == "confirmed":
-            ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
             return Command(goto=node, update={"brief": brief.model_copy(update={"is_agreed": True})})
         return Command(goto="confirm_plan", update={**_edit(said), "plan_rounds": rounds + 1})
 
@@ -78,4 +79,4 @@ def _reject(ctx: RunContext, reason: str) -> Command[str]:
 
 
 def _edit(said: PlanAnswer) -> dict[str, Any]:
-    return {"brief": said.brief, "research_brief": said.brief.objective, "plan_problems": list(said.problems)}
+    return {"brief": said.brief, "research_brief": said.brief.research_brief, "plan_problems": list(said.problems)}

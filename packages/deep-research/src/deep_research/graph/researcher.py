@@ -17,7 +17,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.data import Brief, Section, Turn
+from deep_research.data import Brief, Section, Turn, since_notes
 from deep_research.events import SectionStarted
 from deep_research.graph.graph_state import Node, ResearcherOutput, ResearcherState
 from deep_research.graph.run_graph import recompiled
@@ -140,7 +140,7 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
         "researcher_messages": messages_of(turns),
         "compressed_research": written.content,
         "sections": [written],
-        "raw_notes": [*state.get("raw_notes", []), *([written.content] if written.content else [])],
+        "raw_notes": [*state.get("raw_notes", []), *filter(None, [raw_notes_of(turns)])],
         "conversations": {section.title: said},
     }
     reviewed = section.attempts <= state.get("max_review_iterations", 0) and not ctx.steering.now.finishing
@@ -199,6 +199,15 @@ def messages_of(turns: Sequence[Turn]) -> list[AnyMessage]:
     return found
 
 
+def raw_notes_of(turns: Sequence[Turn]) -> str:
+    """Return what the calls since the last notes brought, one a line: why one failed, or the ids of all its passages."""
+    return "\n".join(
+        f"{a.name}: {a.query or a.source} → {' '.join(filter(None, (o.failure, o.text, *o.passages)))}"
+        for turn in since_notes(turns)
+        for a, o in zip(turn.actions, turn.observations, strict=False)
+    )
+
+
 def task_for(
     section: Section, brief: Brief, settings: Settings, turns: Sequence[Turn] = (), *, reviews: int = 0
 ) -> dict[str, Any]:
@@ -210,7 +219,7 @@ def task_for(
     return {
         "section": section,
         "brief": brief,
-        "research_brief": brief.objective,
+        "research_brief": brief.research_brief,
         "research_topic": f"{section.title}: {section.description}",
         "max_tool_calls": settings.max_tool_calls_per_researcher,
         "max_review_iterations": reviews,

@@ -30,7 +30,7 @@ class SupervisorState(AgentState):
     """The state of the supervisor; names as its design gives them.
 
     `supervisor_turns` are what it delegated and what came back, `supervisor_messages` the same as messages. `notes` are those of the sections,
-    `raw_notes` those of each attempt, `waiting` the delegations for which there was no room yet.
+    `raw_notes` what the calls of each attempt brought (ids of passages), `waiting` the delegations for which there was no room yet.
     """
 
     supervisor_turns: list[Turn]

@@ -147,6 +147,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
         *([] if is_written else _gaps(gaps, language, with_heading=True)),
         _method_note(about, done, counted, judged=judged, days=references.days(), language=language),
         *(_gaps(_untold(gaps), language, with_heading=False) if is_written else []),
+        *references.further(done.sections, language),
         *references.listed(language),
     ]
     used = [key for c in placed for key in c.passages]
@@ -289,6 +290,13 @@ class _References:
         entries = self.entries()
         rows = [make_inert(self._row(entry, language)) for entry in entries]
         return [f"## {phrase('references', language)}\n\n" + "\n".join(rows)] if rows else []
+
+    def further(self, sections: Sequence[data.Section], language: str) -> list[str]:
+        """Return the sources of the sections that the report does not cite, as one block."""
+        keys = dict.fromkeys(key for one in sections for key in one.sources if key not in self._numbers)
+        found = [source for key in keys if (source := self._library.source(key)) is not None]
+        rows = [f"- {plain_text(s.title)} — {s.url if s.url.startswith('http') else s.location}" for s in found]
+        return [make_inert("\n".join([f"**{phrase('further_sources', language)}**\n", *rows]))] if rows else []
 
     def _row(self, entry: data.Reference, language: str) -> str:
         pages = sorted({p.page for key in entry.passages if (p := self._library.passage(key)) is not None and p.page})

@@ -141,7 +141,9 @@ class GraphHost:
                 declined.append(event)
             invocation.listener(event)
 
-        servers = given.settings.get("mcp_servers")
+        servers = given.settings.get("mcp_servers")  # in the form in which they were given
+        if servers is not None:
+            servers = (await asyncio.to_thread(settings_module.load_settings, mcp_servers=servers)).mcp_servers
         environment = RunEnvironment(given.home, listener=listen, mcp_servers=servers, own=given.objects)
         ends = suppress(Declined, NeedsAnswer)  # they are noted; a graph says it in its state
         holding = nullcontext() if task.store is self._holding else task.store.held()

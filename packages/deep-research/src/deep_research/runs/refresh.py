@@ -34,7 +34,7 @@ class Carried(Noun):
             **{name: value for name, value in values.items() if value is not None},
             "query_type": self.analysis.query_type,
             "output_format": self.analysis.output_format,
-            "research_brief": self.brief.objective,
+            "research_brief": self.brief.research_brief,
         }
 
 

@@ -60,11 +60,11 @@ def _put(store: RunStore, instruction: Steer) -> None:
 
 
 def sections_of(store: RunStore) -> list[str]:
-    """Return the titles of a run's sections that the user has not dropped: the planned ones, then the added ones."""
+    """Return the titles of a run's sections that the user has not dropped: those of the last plan, then the added ones."""
     titles: dict[str, None] = {}
     for event in store.read_events():
         if event.kind == "planned":
-            titles |= dict.fromkeys(event.sections)
+            titles = dict.fromkeys(event.sections)
         elif event.kind == "section_started":
             titles[event.section] = None
     instructions = store.read_steers()

@@ -145,10 +145,10 @@ def _queries_made(section: Section, turns: Iterable[Turn], places: set[str]) -> 
 
 
 def key_findings(notes: str) -> tuple[str, ...]:
-    """Return the points of the lists below the first heading of notes."""
+    """Return the points of the lists below the first heading of notes that name the passages they rest on."""
     begin = _HEADING.match(notes.lstrip())
     points = _ITEM.findall(_HEADING.split(notes, maxsplit=2)[1]) if begin else []
-    return tuple(" ".join(point.split()) for point in points)[:_MOST_FINDINGS]
+    return tuple(" ".join(point.split()) for point in points if cited_ids(point))[:_MOST_FINDINGS]
 
 
 def failed_section(section: Section) -> Section:

@@ -13,7 +13,7 @@ from deep_research.ports import Reasoner
 from deep_research.prompts import render
 from deep_research.reasoners.model.asking import Asker, Complete
 from deep_research.reasoners.model.conversation import lookup_tools, research_tools
-from deep_research.text.prompt_fencing import clean
+from deep_research.text.prompt_fencing import attribute, clean
 
 _R = TypeVar("_R")
 _SHRINKS = 3
@@ -160,8 +160,13 @@ def system(text: str) -> ModelMessage:
 
 
 def brief_text(brief: Brief) -> str:
-    """Return the brief as a prompt shows it: objective and scope."""
-    return "\n".join(part for part in (brief.objective, brief.scope) if part)
+    """Return the brief as a prompt shows it: objective, scope, and the passages that say what names in it mean."""
+    terms = (
+        f'{attribute(one.term)}: <source title="{attribute(one.title)}">[{one.passage}] {clean(one.meaning)}</source>'
+        for one in brief.terms
+        if one.found
+    )
+    return "\n".join(filter(None, (brief.objective, brief.scope, *terms)))
 
 
 def language_of(brief: Brief) -> str:
