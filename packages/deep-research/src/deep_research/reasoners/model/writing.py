@@ -17,7 +17,7 @@ from deep_research.text.token_count import estimate_tokens
 LOOKUPS, REVISION_LOOKUPS = 12, 6
 """Calls by which a writer may look up what the notes leave open, and what a verifier has found."""
 _WORDS = {"brief": "400 to 700", "standard": "1,800 to 3,000", "deep": "5,000 to 9,000"}
-_SIGNS = {"brief": "1,200 to 2,200", "standard": "5,000 to 8,000", "deep": "14,000 to 24,000"}
+_SIGNS = {"brief": "1,200 to 2,200", "standard": "4,000 to 6,500", "deep": "14,000 to 24,000"}
 _OPENING = {"words": "100 to 200 words", "signs": "200 to 400 characters"}
 _CHARACTER_LANGUAGES = ("zh", "ja", "ko")
 _NOTES_SHARE = 0.6
