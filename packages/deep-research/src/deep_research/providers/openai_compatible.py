@@ -213,8 +213,8 @@ def _told_usd(usage: Mapping[str, Any]) -> float | None:
     parts = [told.get("total_cost") if isinstance(told, Mapping) else told]
     if usage.get("is_byok"):
         parts.append((usage.get("cost_details") or {}).get("upstream_inference_cost"))
-    is_price = all(isinstance(part, int | float) and 0 <= part < _MOST_USD for part in parts)
-    return float(sum(parts)) if is_price else None
+    prices = [float(part) for part in parts if isinstance(part, int | float) and 0 <= part < _MOST_USD]
+    return sum(prices) if len(prices) == len(parts) else None
 
 
 _MOST_USD = 10_000
