@@ -90,8 +90,8 @@ def refresh_command(run_id: str, as_json: bool) -> int:
 def watch_command(run_id: str, every: str, once: bool, at_once: bool) -> int:
     """Refresh the report of RUN again and again, and tell what is new, what changed and what is gone.
 
-    The newest refresh of RUN is refreshed; one that was interrupted is carried on. With --once
-    the exit code is 1 when the refresh failed.
+    The newest refresh of RUN is refreshed; one that was interrupted or failed is carried on until the next one is due.
+    With --once the exit code is 1 when the refresh failed.
 
     \b
     deep-research watch RUN --every 1d
@@ -99,7 +99,7 @@ def watch_command(run_id: str, every: str, once: bool, at_once: bool) -> int:
     """
     length = api.read_length(every)
     while True:
-        newest = api.newest_refresh(run_id)
+        newest = _last_good(api.newest_refresh(run_id), length)
         wait = 0.0 if at_once else _seconds_until_due(newest, length)
         if wait > 0 and once:
             echo_wrapped(f"Not due yet: the next refresh is due in {timedelta(seconds=round(wait))}.", err=True)
@@ -113,6 +113,14 @@ def watch_command(run_id: str, every: str, once: bool, at_once: bool) -> int:
             return 0 if went_well else 1
         if not went_well:
             time.sleep(min(length.total_seconds(), _LONGEST_NAP))
+
+
+def _last_good(run: "Run", every: timedelta) -> "Run":
+    """Return the run, or the one that it refreshes where it has failed and its own next refresh is due."""
+    record = run.record
+    is_lost = record.origin == "refresh" and record.status in ("failed", "declined") and not run.has_report
+    is_due = datetime.fromisoformat(record.created) + every <= datetime.now(UTC)
+    return _last_good(api.open_run(record.parent), every) if is_lost and is_due else run
 
 
 def _seconds_until_due(run: "Run", every: timedelta) -> float:
