@@ -84,7 +84,10 @@ def test_whoever_writes_to_the_queue_opens_no_connections_of_its_own(url: str) -
     over, counts = threading.Event(), [0]
 
     def count() -> None:
-        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        query = (
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
         with psycopg.connect(url, autocommit=True) as connection:
             while not over.wait(0.002):
                 counts.extend(connection.execute(query).fetchone())

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from deep_research import errors
 from deep_research.assembly.environment import RunEnvironment
@@ -54,7 +54,6 @@ _JOBS_OF = f"SELECT id FROM procrastinate_jobs WHERE queueing_lock = %s AND {_OP
 _COUNT_DEATH = "UPDATE procrastinate_jobs SET deaths = deaths + 1 WHERE id = %s AND attempts = %s RETURNING deaths"
 _queue = procrastinate.App(connector=procrastinate.SyncPsycopgConnector())
 """The queue as it is written to, by connections of the database, so that it opens none; the workers' side is `work`."""
-_T = TypeVar("_T")
 
 
 class _Drained(Exception):
@@ -110,33 +109,28 @@ def is_queued(store: RunStore) -> bool:
 
 def dequeue_run(store: RunStore) -> bool:
     """Take a run out of the queue, and have the worker stop that carries it out; return whether it was there."""
-
-    def cancel(connection: Any) -> bool:
-        jobs = connection.execute(_JOBS_OF, (store.run_id,)).fetchall()
-        for (number,) in jobs:
-            _queue.job_manager.cancel_job_by_id(number, abort=True, connection=connection)
-        return bool(jobs)
-
-    was_there = _write(cancel)
+    jobs = _database().rows(_JOBS_OF, (store.run_id,))
+    for (number,) in jobs:
+        _write(lambda at, job=number: _queue.job_manager.cancel_job_by_id(job, abort=True, connection=at))
     record = store.load()
-    if was_there and not store.is_held():
+    if jobs and not store.is_held():
         if record.status == "queued":
             store.save(record.model_copy(update={"status": "stopped"}))
         elif (left := unfinished(store)) is not None:
             store.save_follow_up(left.model_copy(update={"status": "stopped"}))
-    return was_there
+    return bool(jobs)
 
 
-def _write(work: Callable[[Any], _T]) -> _T:
-    """Return what `work` makes of the queue on a connection of the database, as `Database.run` does."""
+def _write(work: Callable[[Any], object]) -> None:
+    """Do a piece of work at the queue on a connection of the database, as `Database.run` does."""
 
-    def write(connection: Any) -> _T:
+    def write(connection: Any) -> None:
         try:
-            return work(connection)
+            work(connection)
         except ConnectorException as error:
             raise error.__cause__ or error from None
 
-    return _database().run(write)
+    _database().run(write)
 
 
 def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
@@ -165,19 +159,10 @@ def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, an
 def _defer(record: RunRecord, *, priority: int = 0, **arguments: Any) -> None:
     """Put a job at a run into the queue. Raises RunBusy where there is one already."""
     waiting = queue_state(record.owner).runs
-
-    def defer(connection: Any) -> None:
-        job = _queue.configure_task(
-            _TASK,
-            queue="runs",
-            queueing_lock=record.run_id,
-            priority=priority * 10_000 - waiting,
-            connection=connection,
-        )
-        job.defer(run_id=record.run_id, owner=record.owner, **arguments)
-
+    options = {"queue": "runs", "queueing_lock": record.run_id, "priority": priority * 10_000 - waiting}
+    told = {"run_id": record.run_id, "owner": record.owner, **arguments}
     try:
-        _write(defer)
+        _write(lambda at: _queue.configure_task(_TASK, connection=at, **options).defer(**told))
     except AlreadyEnqueued as error:
         raise _busy(record.run_id) from error
 
@@ -228,9 +213,7 @@ async def work(
         await asyncio.to_thread(close_databases)
 
 
-def _fetch_in_turns(
-    connector: Any, places: int, tokens: AccessTokens
-) -> Callable[..., Coroutine[Any, Any, Job | None]]:
+def _fetch_in_turns(connector: Any, places: int, tokens: AccessTokens) -> Callable[..., Any]:
     """Return what fetches the next run for a worker of so many places: of several owners none gets all places."""
     query = "SELECT * FROM deep_research.fetch_run(%(worker)s, %(places)s, %(alive)s, %(most)s, %(shared)s)"
     told = {"places": places, "alive": _STALLED_SECONDS, "most": _MOST_OF_AN_OWNER}

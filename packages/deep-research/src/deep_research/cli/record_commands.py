@@ -99,7 +99,7 @@ def watch_command(run_id: str, every: str, once: bool, at_once: bool) -> int:
     """
     length = api.read_length(every)
     while True:
-        newest = _last_good(api.newest_refresh(run_id), length)
+        newest = api.newest_refresh(run_id)
         wait = 0.0 if at_once else _seconds_until_due(newest, length)
         if wait > 0 and once:
             echo_wrapped(f"Not due yet: the next refresh is due in {timedelta(seconds=round(wait))}.", err=True)
@@ -108,35 +108,31 @@ def watch_command(run_id: str, every: str, once: bool, at_once: bool) -> int:
             time.sleep(min(wait, _LONGEST_NAP))
             wait = _seconds_until_due(newest, length)
         at_once = False
-        went_well = _refresh_and_tell(newest)
+        went_well = _refresh_and_tell(newest, length)
         if once:
             return 0 if went_well else 1
         if not went_well:
             time.sleep(min(length.total_seconds(), _LONGEST_NAP))
 
 
-def _last_good(run: "Run", every: timedelta) -> "Run":
-    """Return the run, or the one that it refreshes where it has failed and its own next refresh is due."""
-    record = run.record
-    is_lost = record.origin == "refresh" and record.status in ("failed", "declined") and not run.has_report
-    is_due = datetime.fromisoformat(record.created) + every <= datetime.now(UTC)
-    return _last_good(api.open_run(record.parent), every) if is_lost and is_due else run
-
-
 def _seconds_until_due(run: "Run", every: timedelta) -> float:
     """Return how long it is until the next refresh; nothing for a refresh that was begun and not finished."""
-    if run.record.origin == "refresh" and not run.has_report:
-        return 0.0
-    due = datetime.fromisoformat(run.record.created) + every
-    return (due - datetime.now(UTC)).total_seconds()
+    is_begun = run.record.origin == "refresh" and not run.has_report
+    return 0.0 if is_begun else _seconds_left(run, every)
 
 
-def _refresh_and_tell(newest: "Run") -> bool:
+def _seconds_left(run: "Run", every: timedelta) -> float:
+    return (datetime.fromisoformat(run.record.created) + every - datetime.now(UTC)).total_seconds()
+
+
+def _refresh_and_tell(newest: "Run", every: timedelta) -> bool:
     """Refresh and print what changed. Returns whether all of it went well."""
     from deep_research.errors import ResearchError  # noqa: PLC0415
 
     try:
         begun = newest.record.origin == "refresh" and not newest.has_report
+        if begun and newest.record.status in ("failed", "declined") and _seconds_left(newest, every) <= 0:
+            newest, begun = api.open_run(newest.record.parent), False
         run = newest if begun else asyncio.run(newest.refresh())
         asyncio.run(run.carry_out())
         changes = run.changes_since_parent()

@@ -30,17 +30,9 @@ def steer(store: RunStore, kind: str, text: str = "") -> Steer:
     for") or `finish`. May be called from any process. Raises RunNotFound, StoreError, and ConfigError for what does
     not fit the run: an unknown section, a run that is finished or whose report is being written.
     """
-    _check_room(store, MOST_INSTRUCTIONS)
     instruction = _read_instruction(store, kind, fold(text))
     _put(store, instruction)
     return instruction
-
-
-def _check_room(store: RunStore, most: int) -> None:
-    """Raise ConfigError where a run has so many instructions already, or more."""
-    if (count := len(store.read_steers())) >= most:
-        message = f"The run has {count} instructions; it takes no more."
-        raise ConfigError(message, setting="steer", value=store.run_id)
 
 
 def stop(store: RunStore) -> bool:
@@ -54,12 +46,14 @@ def stop(store: RunStore) -> bool:
                 return True
     is_going_on = store.is_held()
     if is_going_on:
-        _check_room(store, 2 * MOST_INSTRUCTIONS)  # whoever has said all that may be said can still stop it
-        _put(store, Steer(kind="stop", text="", section="", id=secrets.token_hex(6)))
+        # Whoever has said all that may be said can still stop it.
+        _put(store, Steer(kind="stop", text="", section="", id=secrets.token_hex(6)), 2 * MOST_INSTRUCTIONS)
     return is_going_on
 
 
-def _put(store: RunStore, instruction: Steer) -> None:
+def _put(store: RunStore, instruction: Steer, most: int = MOST_INSTRUCTIONS) -> None:
+    if (count := len(store.read_steers())) >= most:
+        raise _refused(f"The run has {count} instructions; it takes no more.", instruction.text[:80])
     store.add_steer(instruction)
     if (refresh := _in_this_process.get(store.place)) is not None:
         refresh()
