@@ -8,7 +8,8 @@ import socket
 import string
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
@@ -20,7 +21,7 @@ from tests.runs.running import begin, engines, go_on, run
 from tests.support.postgres import new_database
 
 from deep_research import run_deep_research
-from deep_research.data import Report
+from deep_research.data import Document, Found, Report
 from deep_research.errors import RunBusy, RunTakenOver, StoreError
 from deep_research.events import Event, StageStarted
 from deep_research.graph.run_graph import open_checkpoints
@@ -138,6 +139,52 @@ def test_a_text_lies_in_one_place_and_leaves_it_with_its_last_run(
     for made in (first, second):
         made.folder.delete()
     assert not [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_text_that_one_run_keeps_is_not_deleted_with_another(url: str) -> None:
+    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+
+    record = RunRecord(run_id="first", question="Why?", language="en", status="running", created="2026")
+    first, second = (
+        PostgresRuns(url).create(record.model_copy(update={"run_id": name})) for name in ("first", "second")
+    )
+    libraries, document = [first.open_library(), second.open_library()], Document(text="The engine is old.")
+    sources = [library.add_source(Found(key="a", title="A", origin="web")) for library in libraries]
+    libraries[0].add_snapshot(sources[0].id, document, retrieved_at="2026")
+    with psycopg.connect(url, autocommit=True) as connection, ThreadPoolExecutor(2) as threads:
+        connection.execute(_HOLD_SNAPSHOTS)
+        connection.execute("SELECT pg_advisory_lock(1)")
+        keeping = threads.submit(libraries[1].add_snapshot, sources[1].id, document, retrieved_at="2026")
+        _wait_until(lambda: _waiting_for_locks(connection) == 1)
+        deleting = threads.submit(first.delete)
+        _wait_until(lambda: deleting.done() or _waiting_for_locks(connection) == 2)
+        connection.execute("SELECT pg_advisory_unlock(1)")
+        keeping.result(timeout=60)
+        deleting.result(timeout=60)
+    kept = second.open_library().snapshot(sources[1].id)
+    assert kept is not None
+    assert kept.text == document.text
+    second.delete()
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT count(*) FROM deep_research.texts").fetchone() == (0,)
+
+
+_HOLD_SNAPSHOTS = """
+CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS
+  'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN new; END';
+CREATE TRIGGER hold BEFORE INSERT ON deep_research.snapshots FOR EACH ROW EXECUTE FUNCTION hold()"""
+
+
+def _waiting_for_locks(connection: Any) -> int:
+    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    return connection.execute(query).fetchone()[0]
+
+
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_texts_in_a_folder_are_their_owners_alone(tmp_path: Path) -> None:

@@ -232,15 +232,16 @@ class PostgresRun:
         """Delete the run, its checkpoints, and the texts that no other run has read."""
 
         def delete(connection: Any) -> None:
-            query = "DELETE FROM deep_research.runs WHERE run_id = %s AND lease_until < now()"
-            if not connection.execute(query, (self.run_id,)).rowcount and self.exists():
+            query = "SELECT lease_until >= now() FROM deep_research.runs WHERE run_id = %s FOR UPDATE"
+            if (True,) in connection.execute(query, (self.run_id,)).fetchall():
                 raise RunBusy(f"The run {self.run_id} is being carried out.", run_id=self.run_id)
+            connection.execute("DELETE FROM deep_research.runs WHERE run_id = %s", (self.run_id,))
             unused = connection.execute("SELECT deleted FROM deep_research.delete_unused_texts()").fetchall()
             for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):  # langgraph's own
                 if connection.execute("SELECT to_regclass(%s)", (table,)).fetchone()[0] is not None:
                     by_thread = f"DELETE FROM {table} WHERE thread_id = %s OR starts_with(thread_id, %s)"  # noqa: S608
                     connection.execute(by_thread.encode(), (self.run_id, f"{self.run_id}/"))
-            # Last, and while their locks are held: who reads the same text now puts it there again.
+            # Last, and while their rows are held: who reads the same text now puts it there again.
             for (sha256,) in unused:
                 if sha256 is not None:
                     objects_with(sha256, text_objects(snapshots_url())).delete(sha256)

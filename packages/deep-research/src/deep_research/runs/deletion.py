@@ -70,7 +70,7 @@ def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
     for run_id in dict.fromkeys(run_ids):
         try:
             runs.store(run_id).delete()
-            gone.append(records[run_id])
+            gone += [records[run_id]] if run_id in records else []  # else somebody else has deleted it
         except RunBusy:
             busy.append(run_id)
     for left in (home / RUNS).glob(f"{BEING_DELETED}*"):
