@@ -367,9 +367,15 @@ def write_atomically(path: Path, text: str, *, private: bool = True) -> None:
 
 
 def write_bytes_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
-    """Write `data` to `path` in one step, for its owner alone if `private`. Raises StoreError when the disk refuses."""
+    """Write `data` to `path` in one step, for its owner alone if `private`. Raises StoreError when the disk refuses.
+
+    A device or a pipe (`/dev/null`, `/dev/stdout`) is written to, and stays what it is.
+    """
     temporary = beside(path)
     try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
         with open_new(temporary, private=private) as file:
             file.write(data)
             file.flush()
