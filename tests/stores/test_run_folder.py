@@ -1,3 +1,11 @@
+"""What is written into files that somebody names."""
+
+import os
+from pathlib import Path
+
+from deep_research.stores.run_folder import write_bytes_atomically
+
+
 def test_a_pipe_or_device_that_is_written_to_stays_one(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
