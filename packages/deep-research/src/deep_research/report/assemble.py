@@ -364,7 +364,7 @@ def _method_note(
         lines.append(phrase("checked_statements", language, cited=counted.cited, **counted.model_dump()))
         lines += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(counted.unconfirmed)
         found = len(done.verification.problems)
-        lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(found)
+        lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(found and about.workflow != "desk")
     elif about.workflow == "verify":
         problems = len(done.verification.problems)
         lines.append(phrase("checked_by_code", language, cited=counted.cited, problems=problems))
