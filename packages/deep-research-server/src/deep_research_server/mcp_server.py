@@ -137,7 +137,7 @@ class _Tools:
         server.tool(title="Ask a quick question, or one about a report")(self.ask)
         server.tool(title="Read a report", annotations=_READING)(self.get_report)
         server.tool(title="Check a claim", annotations=_READING)(self.check_claim)
-        DeskTools(self._home_of).register(server)
+        DeskTools(self._home_of, self._service).register(server)
         refuse_unknown_arguments(server)
         server.resource("research://runs/{run_id}/report", mime_type="text/markdown")(self.report_resource)
         server.resource("research://runs/{run_id}/result", mime_type="application/json")(self.result_resource)
