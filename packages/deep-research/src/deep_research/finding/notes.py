@@ -90,9 +90,6 @@ def _not_together(part: PartPlaces, language: str) -> str:
     said = [phrase("finder_missing", language, words=named(part.missing))] if part.missing else []
     if len(part.words) > 1 and not part.together:
         said.append(phrase("finder_not_together", language, words=named(part.words)))
-    if len(part.closest) + len(part.headed) > 1 and not part.together:
-        told = (("finder_closest", part.closest), ("finder_headed", part.headed))
-        said += [phrase(name, language, words=named(words)) for name, words in told if words]
     return phrase("sentence_space", language).join(said)
 
 

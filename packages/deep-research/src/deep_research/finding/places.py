@@ -42,8 +42,8 @@ class PartPlaces(Noun):
     """What was found for one part of a question.
 
     `words` are those that were looked for, `missing` those that stand in no text that was read. `together` says
-    whether one passage has them all; where none has, `closest` are those of the text of the best stretch and
-    `headed` those that only its title or headings have. `is_complete` says that every text was looked through for that.
+    whether one passage has them all. `is_complete` says that every text was looked through for that. Of scripts whose
+    words nothing parts none are among them: what is a word there, nobody knows.
     `is_covered`: one of the places has every word of the part, also of a script whose words nothing parts. `things` are
     the two or more things that the part compares, `ordering` the titles of documents of which something is not shown
     because it orders a reading program about.
@@ -53,8 +53,6 @@ class PartPlaces(Noun):
     words: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     together: bool = True
-    closest: tuple[str, ...] = ()
-    headed: tuple[str, ...] = ()
     is_complete: bool = True
     is_covered: bool = False
     things: tuple[str, ...] = ()
