@@ -111,6 +111,15 @@ def test_what_two_parts_have_in_common_is_shown_whole_once(tmp_path: Path) -> No
     assert "Shown above: **Pump manual › Safety** [s1p" in text
 
 
+def test_text_before_and_behind_a_stretch_is_marked_in_the_report(tmp_path: Path) -> None:
+    page = "# Tanks\n\n" + "".join(f"Tank {n} holds {n} litres of water{' from the well' * 30}.\n\n" for n in range(9))
+    with library_of(tmp_path / "docs", {"tanks.md": page}) as library:
+        text, sections = asyncio.run(researched(library, "How much does tank 4 hold?"))
+    for said in (text, sections[0].content):
+        assert re.search(r"\*\*Tanks\*\*\n\n…\n\nTank", said)
+        assert re.search(r"\[s1p\d+\]\n\n…\n\n(?:## |\*\*)Other places", said)
+
+
 def test_that_no_passage_has_all_words_is_said_before_a_place_is_shown(tmp_path: Path) -> None:
     plans = "# Cloud\n\n## Storage\n\nThe Team plan stores 500 GB per user.\n\n## Sales\n\nEach month a price list is sent.\n"
     with library_of(tmp_path / "docs", {"cloud.md": plans}) as library:

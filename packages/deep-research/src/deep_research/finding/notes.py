@@ -70,9 +70,11 @@ def _stretches(part: PartPlaces, language: str, library: Library, shown: set[tup
         shown |= slices
         yield f"**{_named(stretch, language)}**"
         for number, piece in enumerate(stretch.pieces):
-            if number:
+            if number or stretch.has_before:
                 yield "…"
             yield from _cited(piece, library)
+        if stretch.has_after:
+            yield "…"
     if not part.stretches:
         yield phrase("finder_nothing", language)
     if part.ordering:

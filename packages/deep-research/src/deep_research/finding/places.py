@@ -15,13 +15,16 @@ class Piece(Noun):
 class Stretch(Noun):
     """The best place, whole: a paragraph, a list with its lead, rows under their header, steps, code with its caption.
 
-    `pieces` are in the order of the text; between two of them something was left out. `where` is the heading path.
+    `pieces` are in the order of the text; between two of them something was left out, and where `has_before` or
+    `has_after` something of the same heading stands before or behind them. `where` is the heading path.
     """
 
     source: str
     title: str
     where: str
     pieces: tuple[Piece, ...]
+    has_before: bool = False
+    has_after: bool = False
     location: str = ""
     page: int | None = None
 
