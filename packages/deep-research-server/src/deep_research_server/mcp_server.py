@@ -69,7 +69,7 @@ class ReportAnswer(BaseModel):
     parts: list[dict[str, str]] = Field(description="Parts of the question: text, and answered (yes, partly, no).")
     gaps: list[str]
     assumptions: list[str]
-    cost_usd: float
+    cost_usd: float | None = Field(description="null: a price is not known.")
     seconds: float
 
 

@@ -83,13 +83,13 @@ class ReportPassage(Noun):
 
 
 class Ledger(Noun):
-    """What the run cost."""
+    """What the run cost. `cost_usd` is None where the price of a call is not known."""
 
     model_calls: int = 0
     prompt_tokens: int = 0
     cached_tokens: int = 0
     completion_tokens: int = 0
-    cost_usd: float = 0.0
+    cost_usd: float | None = 0.0
     searches: int = 0
     fetches: int = 0
     seconds: float = 0.0
