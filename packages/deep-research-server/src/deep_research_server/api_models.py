@@ -56,6 +56,7 @@ class NewRun(_NewWork):
     template: str | None = Field(None, max_length=80)
     allow_clarification: bool | None = None
     confirm_plan: bool | None = None
+    confirm_review: bool | None = None
 
 
 class NewVerification(_NewWork):
