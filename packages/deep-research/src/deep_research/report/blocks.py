@@ -167,6 +167,25 @@ def _cited(part: Inline) -> str:
     return f" [{part.number}]" if isinstance(part, Cite) else DOUBT_SIGN if isinstance(part, Doubt) else " "
 
 
+def block_text(block: Block) -> str:
+    """Return the text of a block without citations; of code nothing, which is the same in every language."""
+    if isinstance(block, Heading | Paragraph):
+        return plain_text(block.content)
+    if isinstance(block, Quote):
+        return " ".join(map(block_text, block.blocks))
+    if isinstance(block, Items):
+        return " ".join(block_text(part) for item in block.items for part in item)
+    if isinstance(block, Table):
+        return " ".join(plain_text(cell) for row in (block.head, *block.rows) for cell in row)
+    return " ".join([block.title, *(bar.label for bar in block.bars)]) if isinstance(block, Chart) else ""
+
+
+def is_right_to_left(text: str) -> bool:
+    """Return whether the first letter of a text that has a direction is one of Arabic, Hebrew and their like."""
+    found = next((kind for kind in map(unicodedata.bidirectional, text) if kind in ("L", "R", "AL")), "L")
+    return found != "L"
+
+
 def text_width(text: str) -> int:
     """Return how many letters of the usual width a text is wide: Chinese and its like take two."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
