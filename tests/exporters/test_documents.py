@@ -195,7 +195,7 @@ def test_each_block_runs_the_way_of_its_first_letter() -> None:
     assert {block.get("dir") for block in blocks if not block.xpath("ancestor::details")} == {"auto"}
 
     texts = [(sheet.get_width(), sheet.get_textpage()) for sheet in pypdfium2.PdfDocument(made["pdf"])]
-    for words, begins_right in (("מסתובב", True), ("fourth", False)):
+    for words, begins_right in (("מנועים", True), ("מסתובב", True), ("fourth", False)):
         width, shown, (start, _) = next((w, t, at) for w, t in texts if (at := t.search(words).get_next()))
         assert (shown.get_charbox(start)[2] > width / 2) == begins_right, words
 
