@@ -97,7 +97,7 @@ def test_a_word_that_no_place_has_is_named_above_the_places(folder: Path) -> Non
     code, report = _asked("What is the capital of Norway?", folder)
     assert code == 0
     above, _, below = report["report"].partition("\n\n**")
-    assert "None of the passages that the search brought has: “Norway”." in above
+    assert "As written, none of the passages that the search brought has: “Norway”." in above
     assert "Paris is the capital of France. [1]" in below
 
 
@@ -108,4 +108,4 @@ def test_each_question_of_two_has_its_own_places_and_missing_words(folder: Path)
     assert "## Who owns the migration" in first
     assert "Anna owns the migration. [1]" in first
     assert "None of the passages" not in first
-    assert "None of the passages that the search brought has: “audits”, “invoices”." in second
+    assert "As written, none of the passages that the search brought has: “audits”, “invoices”." in second

@@ -247,17 +247,22 @@ class ChangesView(BaseModel):
     text: str
 
 
-class FollowUpView(BaseModel):
-    """A question about a report with its answer; `report` is Markdown, "" until it is there."""
+class FollowUpSummary(BaseModel):
+    """A question about a report in a list; a long `question` is cut."""
 
     number: int
     question: str
-    understood: str
     status: Literal["running", "finished", "failed", "stopped"]
     found_in: FoundIn
     created: str
     error: str
     seconds: float
+
+
+class FollowUpView(FollowUpSummary):
+    """A question about a report with its answer; `report` is Markdown, "" until it is there."""
+
+    understood: str
     report: str
     result: ReportView | None
 

@@ -102,6 +102,7 @@ PROVIDER_ALIASES = {
     "google_genai": "gemini",
     "claude": "anthropic",
     "chatgpt": "openai",
+    "gpt": "openai",
     "kimi": "moonshot",
 }
 """Other names of providers, as users and other programs call them."""
