@@ -209,7 +209,7 @@ def _parts(document: blocks.Document) -> Iterator[_Part]:
         elif isinstance(block, blocks.Chart):
             part.charts.append(block)
         else:
-            texts = list(_texts(block))
+            texts = _texts(block)
             part.text += texts
             if isinstance(block, blocks.Items) or (is_first and isinstance(block, blocks.Paragraph)):
                 part.points += [sentence for text in texts for sentence in _split(text)]
@@ -218,16 +218,11 @@ def _parts(document: blocks.Document) -> Iterator[_Part]:
         yield part
 
 
-def _texts(block: blocks.Block) -> Iterator[str]:
-    """Give the texts of a block, those of a list one by one."""
-    if isinstance(block, blocks.Paragraph | blocks.Heading):
-        yield blocks.cited_text(block.content)
-    elif isinstance(block, blocks.Items):
-        for item in block.items:
-            yield " ".join(text for part in item for text in _texts(part))
-    elif isinstance(block, blocks.Quote):
-        for part in block.blocks:
-            yield from _texts(part)
+def _texts(block: blocks.Block) -> list[str]:
+    """Return the texts of a block, those of a list or notice one by one."""
+    parts = block.items if isinstance(block, blocks.Items) else [[block]]
+    parts = [[part] for part in block.blocks] if isinstance(block, blocks.Quote) else parts
+    return [text for part in parts if (text := " ".join(filter(None, map(blocks.block_text, part))))]
 
 
 def _split(text: str) -> list[str]:

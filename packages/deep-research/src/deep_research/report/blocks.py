@@ -168,22 +168,20 @@ def _cited(part: Inline) -> str:
 
 
 def block_text(block: Block) -> str:
-    """Return the text of a block without citations; of code nothing, which is the same in every language."""
+    """Return the text of a block with its citations as `[n]`; of code nothing, which is the same in every language."""
     if isinstance(block, Heading | Paragraph):
-        return plain_text(block.content)
-    if isinstance(block, Quote):
-        return " ".join(map(block_text, block.blocks))
-    if isinstance(block, Items):
-        return " ".join(block_text(part) for item in block.items for part in item)
+        return cited_text(block.content)
+    if isinstance(block, Items | Quote):
+        rows = block.items if isinstance(block, Items) else (block.blocks,)
+        return " ".join(filter(None, (block_text(part) for row in rows for part in row)))
     if isinstance(block, Table):
-        return " ".join(plain_text(cell) for row in (block.head, *block.rows) for cell in row)
+        return " ".join(cited_text(cell) for row in (block.head, *block.rows) for cell in row)
     return " ".join([block.title, *(bar.label for bar in block.bars)]) if isinstance(block, Chart) else ""
 
 
 def is_right_to_left(text: str) -> bool:
     """Return whether the first letter of a text that has a direction is one of Arabic, Hebrew and their like."""
-    found = next((kind for kind in map(unicodedata.bidirectional, text) if kind in ("L", "R", "AL")), "L")
-    return found != "L"
+    return next((k != "L" for k in map(unicodedata.bidirectional, text) if k in ("L", "R", "AL")), False)
 
 
 def text_width(text: str) -> int:
