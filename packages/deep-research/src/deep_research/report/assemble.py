@@ -126,7 +126,8 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     language = done.question.language
     title, text, claims = _titled(done)
     is_written = about.reasoner.is_language_model and about.workflow != "verify"
-    references = _References(library, claims, "" if is_written else done.question.text)
+    shown = "" if about.reasoner.is_language_model or about.workflow == "verify" else text
+    references = _References(library, claims, "" if is_written else done.question.text, shown)
     judged = any(c.verdict.by_model for c in claims)
     wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
     doubted = {c.id for c in claims if c.kind == "fact" and not c.stands and (judged or c.id in wrong)}
@@ -243,12 +244,14 @@ def _notices(about: Circumstances, done: Finished, language: str) -> str:
 class _References:
     """Numbers sources in the order in which they are first cited, and quotes what carries the first citation.
 
-    Where nobody wrote, `asked` is the question, and the sentence of a source is quoted that has most of its words.
+    Where nobody wrote, `asked` is the question, and the sentence of a source is quoted that has most of its words; of
+    those that `shown` has, the text in which places are shown.
     """
 
-    def __init__(self, library: Library, claims: Sequence[data.Claim], asked: str = "") -> None:
+    def __init__(self, library: Library, claims: Sequence[data.Claim], asked: str, shown: str) -> None:
         self._library = library
         self._asked = asked
+        self._shown = " ".join(shown.split())
         self._numbers: dict[str, int] = {}
         self._passages: dict[str, dict[str, None]] = {}
         self._first: dict[str, tuple[str, str]] = {}
@@ -284,12 +287,9 @@ class _References:
         keys = self._passages.get(source, ()) if self._asked else (first,)
         passages = [passage for key in keys if (passage := self._library.passage(key)) is not None]
         terms = set(content_terms(self._asked or said))
-        best = max(
-            (text for passage in passages for text in _quotable(passage.text)),
-            key=lambda text: len(terms & set(content_terms(text))),
-            default="",
-        )
-        line = " ".join(best.split())
+        lines = (" ".join(text.split()) for passage in passages for text in _quotable(passage.text))
+        told = (line for line in lines if not self._shown or line in self._shown)
+        line = max(told, key=lambda text: len(terms & set(content_terms(text))), default="")
         return line if len(line) <= _QUOTED_CHARS else line[:_QUOTED_CHARS].rsplit(" ", 1)[0] + " …"
 
     def days(self) -> tuple[str, ...]:
