@@ -93,11 +93,25 @@ def test_where_no_place_is_found_the_report_says_so(question: str, folder: Path)
     assert report["references"] == []
 
 
+def test_a_reference_quotes_what_the_body_shows(tmp_path: Path) -> None:
+    (docs := tmp_path / "docs").mkdir()
+    for n in range(12):
+        (docs / f"f{n}.md").write_text(f"# Filter {n}\n\nThe filter of a tank is cleaned with water.\n", "utf-8")
+    told = "The zymurgist Lee came by. " + "Rain fell on the roof of the hall all day long and all night. " * 3
+    (docs / "log.md").write_text(f"# Log\n\n{told}A tank holds water, its filter lets water through.\n", "utf-8")
+    (docs / "a.md").write_text("# Orders\n\nThe zymurgist Lee ordered a filter, a tank and water.\n", "utf-8")
+    code, report = _asked("Did the zymurgist Lee order a filter for the water of the tank?", docs)
+    assert code == 0
+    quotes = {reference["title"]: reference["quote"] for reference in report["references"]}
+    assert "Log: The zymurgist Lee came by." in report["report"]
+    assert quotes["Log"] == "The zymurgist Lee came by."
+
+
 def test_a_word_that_no_place_has_is_named_above_the_places(folder: Path) -> None:
     code, report = _asked("What is the capital of Norway?", folder)
     assert code == 0
     above, _, below = report["report"].partition("\n\n**")
-    assert "None of the passages that the search brought has: “Norway”." in above
+    assert "As written, none of the passages that the search brought has: “Norway”." in above
     assert "Paris is the capital of France. [1]" in below
 
 
@@ -108,4 +122,4 @@ def test_each_question_of_two_has_its_own_places_and_missing_words(folder: Path)
     assert "## Who owns the migration" in first
     assert "Anna owns the migration. [1]" in first
     assert "None of the passages" not in first
-    assert "None of the passages that the search brought has: “audits”, “invoices”." in second
+    assert "As written, none of the passages that the search brought has: “audits”, “invoices”." in second

@@ -160,7 +160,7 @@ def test_words_that_stand_nowhere_and_nowhere_together_are_told(tmp_path: Path) 
     assert not part.together
     assert part.is_complete
     assert {"colour", "dishwasher"} <= set(part.missing)
-    assert "filter" in part.closest
+    assert "filter" not in part.missing
 
 
 @pytest.mark.parametrize("question", ["What is the mass of the P700?", "How hot may the housing of the pump be?"])
@@ -247,6 +247,31 @@ def test_a_question_of_any_length_is_bounded(tmp_path: Path, question: str) -> N
     assert len(found.parts) <= 7
     assert sum(len(part.words) for part in found.parts) <= 60
     assert found.cut or not found.parts
+
+
+def test_a_lead_belongs_to_its_own_list_only(tmp_path: Path) -> None:
+    fixes = "".join(f"- Fix {n}: the ldap driver logs {'its errors ' * 12}again.\n" for n in range(12))
+    changes = f"# Fixes\n\n- Fix 100: a wrong answer.\n\n  Affected paths are:\n\n  - /clients/subscribe\n  - /clients/leave\n{fixes}"
+    part = ask(tmp_path / "docs", {"fixes.md": changes}, "Which fix made the ldap driver log errors?")
+    lines = [shown(part), *(place.line for place in part.places)]
+    assert not any("Affected paths" in line and "ldap" in line for line in lines)
+    part = ask(tmp_path / "more", {"fixes.md": changes}, "Affected paths /clients/leave")
+    assert "/clients/leave" in shown(part).partition("Affected paths are:")[2]
+
+
+def test_what_is_left_out_is_marked(tmp_path: Path) -> None:
+    log = "".join(f"- 02:{n} the detector in hall {n} was read {'and noted ' * 20}.\n" for n in range(20, 30))
+    page = f"# Alarm\n\nHi,\n\nan account for the insurers:\n\n{log}- 03:10 Torben shut valve V-114.\n\nGreetings.\n"
+    part = ask(tmp_path / "docs", {"a.md": page}, "Who shut valve V-114?")
+    (stretch,) = part.stretches
+    assert (stretch.has_before, stretch.has_after) == (True, True)
+    assert len(stretch.pieces) == 2
+    part = ask(
+        tmp_path / "more", {"a.md": page, "b.md": "# Valve V-114\n\nTorben shut valve V-114.\n"}, "Torben shut V-114"
+    )
+    assert [(one.has_before, one.has_after) for one in part.stretches] == [(False, False)]
+    lines = [place.line for place in part.places]
+    assert "an account for the insurers: … 03:10 Torben shut valve V-114." in lines
 
 
 def test_own_documents_that_speak_of_orders_are_shown_whole(tmp_path: Path) -> None:

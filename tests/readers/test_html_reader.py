@@ -21,6 +21,17 @@ def body(html: str) -> str:
 
 FILLER = "<p>" + "This paragraph is long enough to count as the text of a page. " * 4 + "</p>"
 
+
+def test_several_top_headings_do_not_stand_below_the_first() -> None:
+    page = "<h1>Important notes</h1><p>Read on.</p><h1>Change Log</h1><h2>Version 1.0.4</h2><p>Fixes.</p>"
+    document = read(f"<html><head><title>Important notes - Borg</title></head><body>{page}{FILLER}</body></html>")
+    assert document.title == "Important notes - Borg"
+    assert cut_passages(document)[-1].heading == "Change Log > Version 1.0.4"
+    page = page.replace("<h1>Change Log</h1>", "<h2>Change Log</h2>")
+    document = read(f"<html><head><title>Important notes - Borg</title></head><body>{page}{FILLER}</body></html>")
+    assert document.title == "Important notes"
+
+
 DOCBOOK = """<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 <!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">
 <html xmlns="http://www.w3.org/1999/xhtml"><head><title>7.2. Lock Modes</title></head><body>

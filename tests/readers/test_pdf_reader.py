@@ -54,6 +54,17 @@ def test_the_entries_of_an_outline_are_the_headings_and_nothing_is_guessed() -> 
     assert "Printed from a browser" in [heading.title for heading in guessed.headings]
 
 
+def test_the_end_of_the_text_above_is_no_part_of_a_heading() -> None:
+    page: list[str | Text] = [
+        ("Chapter VI", 72, 800, 20), ("Tides", 72, 770, 20), (f"{WIDE} and goes", 72, 740, 11), ("with tides.", 72, 726, 11),
+        ("6.1 Neap", 72, 700, 11), (f"{WIDE}.", 72, 680, 11), (f"{WIDE} too.", 72, 660, 11), ("6.2 Spring", 72, 640, 11),
+    ]  # fmt: skip
+    outline = [("Tides", 0, 790.0), ("Neap", 0, 712.0), ("Spring", 0, 652.0)]
+    document = PdfReader().read(make_pdf([page], outline=outline), name="a.pdf")
+    assert [heading.title for heading in document.headings] == ["Chapter VI Tides", "6.1 Neap", "6.2 Spring"]
+    assert "goes with tides." in document.text
+
+
 def test_running_headers_and_page_numbers_are_dropped():
     pages: list[list[str | Text]] = [
         [("Journal of Tests", 72, 800, 9), (f"Content of sheet {word}.", 72, 700, 11), (f"Page {n} of 8", 280, 40, 9)]

@@ -11,6 +11,7 @@ import pytest
 
 from deep_research.data import Found, Gap, SearchResult, Source
 from deep_research.errors import ConfigError, NotFound
+from deep_research.i18n.catalog import explain, phrase
 from deep_research.isolated_reading import CRASHED
 from deep_research.ports import Library
 from deep_research.sources import documents as _document_reading
@@ -163,12 +164,23 @@ async def test_nothing_in_a_folder_is_passed_over_without_being_named(library: L
     _, gaps, read = await prepare(library, folder)
     assert read == 2 + 8  # style.css, and what has no text to be had
     named = {name: gap.why for gap in gaps for name in gap.what.split(", ")}
-    told = ("hidden", "list of links", "format", "picture", "drawing", "pipe")
+    told = ("hidden", "form for searching", "format", "picture", "drawing", "pipe")
     assert {next(word for word in told if word in why) for why in named.values()} == set(told)
     assert set(named) == {
         *(".git", ".secret.md", "node_modules", "objects.inv", "genindex.html", "_sources", "pipe.txt"),
         *("song.mp3", "photo.png", "plan.svg", "old.doc", "print.ps", "print.ps.gz", "guide.texi"),
     }
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "ja", "ko"])
+async def test_of_what_is_not_read_it_is_said_what_it_is(library: Library, folder: Path, language: str):
+    (folder / "objects.inv").write_bytes(b"\x00")
+    (folder / "search.html").write_text("<form><input name=q></form>")
+    (folder / "shot.png").write_bytes(b"RIFF\x10\x00\x00\x00WEBPVP8 ")
+    _, gaps, _ = await prepare(library, folder)
+    told = {gap.what: explain(gap, language) for gap in gaps}
+    assert told["shot.png"] == phrase("unread_format_found", language, what="image/webp")
+    assert told["objects.inv, search.html"] == phrase("unread_index", language)
 
 
 async def test_each_message_of_an_archive_is_a_document_and_what_is_attached_too(library: Library, folder: Path):

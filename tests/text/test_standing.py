@@ -1,8 +1,8 @@
-"""The date of a page's last change is read where pages have it: at their end."""
+"""The date of a page is one that it states as its own: in its head, and that of its last change at its end."""
 
 import pytest
 
-from deep_research.text.standing import read_footer
+from deep_research.text.standing import read_footer, read_standing
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,17 @@ from deep_research.text.standing import read_footer
 )
 def test_footers(foot: str, date: str) -> None:
     assert read_footer(foot) == date
+
+
+@pytest.mark.parametrize(
+    ("head", "date"),
+    [
+        ("# Fees\n\n- Status: Final\n- Date: 2024-03-01\n\n## Summary\n\nA fee.\n", "2024-03-01"),
+        ("# Fees\n\n| Status | Final |\n| Date | 2024-03-01 |\n\nA fee.\n", "2024-03-01"),
+        ("# Hard forks\n\n| | Testnet | Mainnet |\n| Date | 2025-06-10 | 2025-07-17 |\n", ""),
+        ("# 하드포크 역사\n\n모든 하드포크.\n\n## 프라하\n\n| 날짜 | 2025년 6월 10일 |\n", ""),
+        ("# EMQX 5\n\n## 5.5.1\n\n发布日期: 2024-03-06\n", ""),
+    ],
+)
+def test_a_date_of_a_row_or_of_a_section_is_not_that_of_the_page(head: str, date: str) -> None:
+    assert read_standing(head).date == date

@@ -141,7 +141,7 @@ class _Tools:
         server.tool(title="Ask a quick question, or one about a report")(self.ask)
         server.tool(title="Read a report", annotations=_READING)(self.get_report)
         server.tool(title="Check a claim", annotations=_READING)(self.check_claim)
-        DeskTools(self._home_of).register(server)
+        DeskTools(self._home_of, self._service).register(server)
         refuse_unknown_arguments(server)
         server.resource("research://runs/{run_id}/report", mime_type="text/markdown")(self.report_resource)
         server.resource("research://runs/{run_id}/result", mime_type="application/json")(self.result_resource)
@@ -223,7 +223,9 @@ class _Tools:
         if passages:
             run = await self._open(context, run_id)
             found = [await explained(asyncio.to_thread(run.read_passage, key)) for key in passages]
-            texts += [f"{one.facts.source.title}\n\n{one.passage.text}" for one in found]  # it may only say "this proposal"
+            texts += [
+                f"{one.facts.source.title}\n\n{one.passage.text}" for one in found
+            ]  # it may only say "this proposal"
         if not texts:
             raise ToolError("Give `evidence`, or `run_id` and `passages`.")
         verdict = await explained(api.acheck_claim(claim, "\n\n".join(texts)))

@@ -8,6 +8,7 @@ from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.ports import Reader
+from deep_research.protocol.media_type import signed_media_type
 from deep_research.worker_child import Limits, limited
 
 _SNIFFED = 8192
@@ -71,7 +72,8 @@ def read_file(path: str, max_bytes: int) -> FileAnswer:
     why, document = refusal(data, max_bytes), None
     reader = registry.reader_for(path, data[:_SNIFFED])
     if not why and reader is None:
-        why = "of a format that is not read"
+        found = signed_media_type(data[:_SNIFFED])
+        why = f"of a format that is not read: {found}" if found else "of a format that is not read"
     if not why and reader is not None:
         document, why = _read(reader, data, display_name(path))
         if document is not None and not document.text.strip():

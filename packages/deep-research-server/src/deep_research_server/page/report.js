@@ -300,7 +300,7 @@ export class ReportView {
     const made = await api.followUps(this.run.id).catch(() => []);
     for (const one of made) {
       if (one.status === "running") this.followAnswer(one).catch(this.fail);
-      else this.answers.append(this.answer(one));
+      else this.answers.append(this.answer(one.status === "finished" ? await api.followUp(this.run.id, one.number).catch(() => one) : one));
     }
   }
 

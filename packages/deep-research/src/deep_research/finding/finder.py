@@ -8,15 +8,15 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from claimcheck.language import detect, is_cjk
-from claimcheck.text.tokens import content_terms, normalise
+from claimcheck.text.tokens import content_terms
 from deep_research.data import PassageHit
 from deep_research.finding.places import PartPlaces, Place, Stretch
-from deep_research.finding.question import Part, asks
+from deep_research.finding.question import Part
 from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.text_units import Texts
-from deep_research.finding.words import COMMON, Word, absent_pieces, has_all, is_run, nouns, read_words, weigh
+from deep_research.finding.words import COMMON, Word, has_all, is_run, read_words, weigh
 from deep_research.ports import Library
 
 CANDIDATES, LOOKED_AT = 60, 40
@@ -92,21 +92,15 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
     named = [word for word in asked if not is_run(word.text)]  # what is a word of other scripts, nobody knows
     shown = Shown()
     stretches = _stretches(ranked, shown, library)
-    quoted = frozenset(term for one in stretches[:1] for piece in one.pieces for term in content_terms(piece.text))
-    above = frozenset(term for one in stretches[:1] for term in content_terms(f"{one.title}\n{one.where}"))
-    said = [quoted | above, *(one.candidate.terms | one.candidate.above for one in ranked.places)]
-    unparted = [noun for word in asked if is_run(word.text) and not asks(word.text) for noun in nouns(word.text)]
-    together, missing, complete = _together(named, unparted, said, library, sources)
-    closest = tuple(word.text for word in named if word.share(quoted) >= 1.0)
+    said = [one.candidate.terms | one.candidate.above for one in ranked.places]
+    together, missing, complete = _together(named, [*said, *map(_shown_terms, stretches)], library, sources)
     return PartPlaces(
         text=part.text,
         words=tuple(word.text for word in named),
         missing=missing,
         together=together,
-        closest=closest,
-        headed=tuple(word.text for word in named if word.text not in closest and word.share(above) >= 1.0),
         is_complete=complete,
-        is_covered=any(has_all(asked, one.candidate.terms | one.candidate.above) for one in ranked.places),
+        is_covered=any(has_all(asked, terms) for terms in said),
         things=part.things,
         ordering=tuple(source.title for source in map(library.source, ranked.ordering) if source is not None),
         stretches=tuple(stretches),
@@ -203,37 +197,29 @@ def _location(library: Library, best: Best) -> str:
     return source.location or source.url if source is not None else ""
 
 
-def _together(
-    named: Sequence[Word],
-    unparted: Sequence[str],
-    said: Sequence[frozenset[str]],
-    library: Library,
-    sources: Sequence[str],
-) -> tuple[bool, tuple[str, ...], bool]:
-    """Return whether one passage has all words, those that none has, and whether all were read for that.
+def _shown_terms(stretch: Stretch) -> frozenset[str]:
+    return frozenset(content_terms("\n".join((stretch.title, stretch.where, *(one.text for one in stretch.pieces)))))
 
-    `unparted` are words of scripts without spaces: none has what of them shares no two signs with any text.
-    """
-    together = any(has_all(named, terms) for terms in said)
-    absent = {noun[n : n + 2] for noun in unparted for n in range(len(noun) - 1)}.difference(*said)
-    if together and not absent:
+
+def _together(
+    named: Sequence[Word], said: Sequence[frozenset[str]], library: Library, sources: Sequence[str]
+) -> tuple[bool, tuple[str, ...], bool]:
+    """Return whether one passage has all words, those that none has, and whether all were read for that."""
+    if any(has_all(named, terms) for terms in said):
         return True, (), True
     left, held = _SCANNED, set[str]()
     for source in library.sources() if not sources else filter(None, map(library.source, sources)):
         snapshot = library.snapshot(source.id)
         left -= len(snapshot.text) if snapshot is not None else 0
         if left < 0:
-            return together, (), False
-        if snapshot is not None and absent:
-            text = normalise(f"{source.title}\n{snapshot.text}")
-            absent = {pair for pair in absent if pair not in text}
-        for passage in library.passages(source.id) if snapshot is not None and not together else ():
+            return False, (), False
+        for passage in library.passages(source.id) if snapshot is not None else ():
             terms = frozenset(content_terms(f"{source.title}\n{passage.heading}\n{passage.text}"))
-            has = [word for word in named if word.share(terms) >= 1.0]
-            held.update(word.text for word in has)
-            together = together or len(has) == len(named)
-    missing = [] if together else [word.text for word in named if word.text not in held]
-    return together, (*missing, *(piece for noun in unparted for piece in absent_pieces(noun, absent))), True
+            has = [word.text for word in named if word.share(terms) >= 1.0]
+            if len(has) == len(named):
+                return True, (), True
+            held.update(has)
+    return False, tuple(word.text for word in named if word.text not in held), True
 
 
 def foreign_language(parts: Sequence[PartPlaces], language: str, library: Library) -> str:

@@ -70,9 +70,11 @@ def _stretches(part: PartPlaces, language: str, library: Library, shown: set[tup
         shown |= slices
         yield f"**{_named(stretch, language)}**"
         for number, piece in enumerate(stretch.pieces):
-            if number:
+            if number or stretch.has_before:
                 yield "…"
             yield from _cited(piece, library)
+        if stretch.has_after:
+            yield "…"
     if not part.stretches:
         yield phrase("finder_nothing", language)
     if part.ordering:
@@ -90,9 +92,6 @@ def _not_together(part: PartPlaces, language: str) -> str:
     said = [phrase("finder_missing", language, words=named(part.missing))] if part.missing else []
     if len(part.words) > 1 and not part.together:
         said.append(phrase("finder_not_together", language, words=named(part.words)))
-    if len(part.closest) + len(part.headed) > 1 and not part.together:
-        told = (("finder_closest", part.closest), ("finder_headed", part.headed))
-        said += [phrase(name, language, words=named(words)) for name, words in told if words]
     return phrase("sentence_space", language).join(said)
 
 

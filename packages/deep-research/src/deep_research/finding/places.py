@@ -15,13 +15,16 @@ class Piece(Noun):
 class Stretch(Noun):
     """The best place, whole: a paragraph, a list with its lead, rows under their header, steps, code with its caption.
 
-    `pieces` are in the order of the text; between two of them something was left out. `where` is the heading path.
+    `pieces` are in the order of the text; between two of them something was left out, and where `has_before` or
+    `has_after` something of the same heading stands before or behind them. `where` is the heading path.
     """
 
     source: str
     title: str
     where: str
     pieces: tuple[Piece, ...]
+    has_before: bool = False
+    has_after: bool = False
     location: str = ""
     page: int | None = None
 
@@ -42,8 +45,8 @@ class PartPlaces(Noun):
     """What was found for one part of a question.
 
     `words` are those that were looked for, `missing` those that stand in no text that was read. `together` says
-    whether one passage has them all; where none has, `closest` are those of the text of the best stretch and
-    `headed` those that only its title or headings have. `is_complete` says that every text was looked through for that.
+    whether one passage has them all. `is_complete` says that every text was looked through for that. Of scripts whose
+    words nothing parts none are among them: what is a word there, nobody knows.
     `is_covered`: one of the places has every word of the part, also of a script whose words nothing parts. `things` are
     the two or more things that the part compares, `ordering` the titles of documents of which something is not shown
     because it orders a reading program about.
@@ -53,8 +56,6 @@ class PartPlaces(Noun):
     words: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     together: bool = True
-    closest: tuple[str, ...] = ()
-    headed: tuple[str, ...] = ()
     is_complete: bool = True
     is_covered: bool = False
     things: tuple[str, ...] = ()

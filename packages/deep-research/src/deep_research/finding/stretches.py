@@ -17,6 +17,7 @@ LINE = 220
 _NUMBERED = re.compile(r"\s*\(?\d{1,3}[.)]")
 _SPACE = re.compile(r"\s+")
 _FENCE = re.compile(r"(?:(?<!\s)\s++)?(?:```+|~~~+)\s*")
+_HEADING = re.compile(r"\s*(?:#{1,6} |\Z)")
 _MARK = re.compile(r"^(?:#{1,6}|[-*+•]|>)\s+|^\|\s*|(?:(?<!\s)\s++)?\|$")
 
 
@@ -39,14 +40,16 @@ def make_stretch(best: Best, words: Sequence[Word], location: str = "") -> Stret
             break
         spans.insert(0, (unit.start, unit.end))
         shown += more
-    passage = best.candidate.passage
+    before = section.text[: spans[0][0]].rstrip().rpartition("\n")[2]
     return Stretch(
         source=section.source,
         title=best.candidate.title,
         where=section.where,
         pieces=tuple(_piece(section, start, end) for start, end in _joined(spans, section.text)),
+        has_before=before != "" and _HEADING.match(before) is None,
+        has_after=_HEADING.match(section.text, spans[-1][1]) is None,
         location=location,
-        page=passage.page,
+        page=best.candidate.passage.page,
     )
 
 
@@ -73,7 +76,7 @@ def _spans(section: Section, unit: Unit, words: Sequence[Word]) -> list[tuple[in
 def _around(order: Sequence[int], count: int) -> Iterable[int]:
     """Return the best part, then those behind and before it in turn: text reads on."""
     best = order[0]
-    steps = [best, *(n for step in range(1, count) for n in (best + step, best + 1 - step if step % 2 == 0 else -1))]
+    steps = [best, *(n for step in range(1, count) for n in (best + step, best - step // 2 if step % 2 == 0 else -1))]
     return dict.fromkeys(n for n in steps if 0 <= n < count)
 
 
@@ -109,14 +112,20 @@ def make_place(best: Best, words: Sequence[Word], location: str = "") -> Place:
 
 def _line(text: str, unit: Unit, part: Span | None, words: Sequence[Word]) -> str:
     span = part or (unit.parts[0] if unit.parts else Span(unit.start, unit.end, frozenset()))
-    line = _MARK.sub("", _SPACE.sub(" ", _FENCE.sub(" ", text[span.start : span.end])).strip())
-    lead = _SPACE.sub(" ", " ".join(text[one.start : one.end] for one in unit.lead[-1:])).strip() if unit.lead else ""
-    if unit.kind != "table" and lead and columns(line) + columns(lead) < LINE:
-        line = f"{_MARK.sub('', lead)} {line}"
+    line = _on_one_line(text, [span])
+    led = _on_one_line(text, [*unit.lead[-1:], span])
+    if unit.kind != "table" and columns(led) <= LINE:
+        line = led
     follows = [one for one in unit.parts if one.start >= span.end]
     if unit.kind == "prose" and follows and columns(line) < LINE // 2:
-        line = f"{line} {_SPACE.sub(' ', text[follows[0].start : follows[0].end])}"
+        line = f"{line} {_on_one_line(text, follows[:1])}"
     return cut_line(line, words)
+
+
+def _on_one_line(text: str, spans: Sequence[Span]) -> str:
+    """Return slices of a text on one line, without their marks; "…" stands for what is left out between them."""
+    pieces = [text[start:end] for start, end in _joined(((one.start, one.end) for one in spans), text)]
+    return " … ".join(_MARK.sub("", _SPACE.sub(" ", _FENCE.sub(" ", piece)).strip()) for piece in pieces)
 
 
 def cut_line(line: str, words: Sequence[Word]) -> str:

@@ -19,7 +19,6 @@ _ENDS = re.compile(r"[.!?。！？…;；,，、][\"'”’」』）)\]]*$")
 _LEADS = re.compile(r"[:：]\s*$")
 _RULE = re.compile(r"[\s|:\-]+$")
 _LINE = re.compile(r"[^\n]+")
-_INDENTED = re.compile(r"[ \t]{2,}\S")
 
 
 class Span(NamedTuple):
@@ -144,7 +143,8 @@ def _unit_end(text: str, found: Sequence[Block], place: int) -> int:
     kind = found[stop].kind
     stop += 1
     if kind == "item":
-        while stop < len(found) and (found[stop].kind == "item" or _belongs_to_item(text, found[stop])):
+        outer = _indent(text, found[stop - 1])
+        while stop < len(found) and _belongs_to_list(text, found[stop], outer):
             stop += 1
     elif kind == "table":
         while stop < len(found) and found[stop].kind == "table":
@@ -166,9 +166,15 @@ def _is_lead(text: str, found: Sequence[Block], place: int) -> bool:
     return block.kind == "prose" and _LEADS.search(line) is not None
 
 
-def _belongs_to_item(text: str, block: Block) -> bool:
-    line = text[block.start : block.end].split("\n", 1)[0]
-    return block.kind in ("prose", "code") and _INDENTED.match(text[block.start : block.start + len(line)]) is not None
+def _indent(text: str, block: Block) -> int:
+    return len(text[block.start : block.end]) - len(text[block.start : block.end].lstrip(" \t"))
+
+
+def _belongs_to_list(text: str, block: Block, outer: int) -> bool:
+    """Return whether a block is of the list before it, whose first item is indented by `outer`; what is less is of another."""
+    if block.kind == "item":
+        return _indent(text, block) >= outer
+    return block.kind in ("prose", "code") and _indent(text, block) > 1
 
 
 def _made(text: str, taken: Sequence[Block]) -> Unit:

@@ -1,12 +1,12 @@
 """The words of a question that a text is looked through for, and how much of them a text has."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from math import log
 from typing import NamedTuple
 
-from claimcheck.language import CJK, HAN, HANGUL, zipf
+from claimcheck.language import CJK, HANGUL, zipf
 from claimcheck.lexicon import any_of, any_word, words
 from claimcheck.text.tokens import STOP_WORDS, content_terms, without_particle
 
@@ -21,10 +21,6 @@ _GRAMMAR = 5.8
 """Zipf frequency from which a sign that stands alone is no topic ("那", "그")."""
 _CJK_SIGN = re.compile(f"[{CJK}]")
 _HANGUL_SIGN = re.compile(f"[{HANGUL}]")
-_NOUN, _JOINING = (
-    re.compile(rf"[{HAN}]{{2,}}|[\u30a1-\u30fa\u30fc]{{2,}}"),
-    re.compile(f"[{''.join(words('morphology.particle_signs'))}]"),
-)
 _JOINT = re.compile(r"[.'’\-_+#&/]")
 
 
@@ -116,21 +112,6 @@ def coverage(
         return 0.0
     held = (word.worth * max(word.share(terms), less * word.share(beside) if less else 0.0) for word in asked)
     return sum(held) / total
-
-
-def nouns(text: str) -> list[str]:
-    """Return what of a word of a script without spaces is no ending: runs of Han or of katakana, a frequent Korean word."""
-    if _HANGUL_SIGN.match(text):
-        return [text] if zipf(text, "ko") else []
-    return _NOUN.findall(_JOINING.sub(" ", text))
-
-
-def absent_pieces(noun: str, absent: Collection[str]) -> list[str]:
-    """Return the pieces of a word of which no text has a sign with its neighbour; `absent` are the pairs that none has."""
-    held = [n for n in range(len(noun) - 1) if noun[n : n + 2] not in absent]
-    spared = {sign for n in held for sign in (n, n + 1)}
-    pieces = "".join(" " if n in spared else sign for n, sign in enumerate(noun)).split()
-    return [piece for piece in pieces if len(piece) > 1 and (piece == noun or not _HANGUL_SIGN.match(noun))]
 
 
 def is_run(text: str) -> bool:

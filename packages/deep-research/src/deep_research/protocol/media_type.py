@@ -74,6 +74,8 @@ def signed_media_type(data: bytes) -> str | None:
     if data.startswith(b"PK\x03\x04"):
         names = data[:8192] + data[-65_536:]
         return next((kind for name, kind in _ZIPPED if name in names), ZIP)
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return "image/webp"
     head = _head(data)
     return next((kind for signature, kind in _SIGNATURES if head.startswith(signature)), None)
 

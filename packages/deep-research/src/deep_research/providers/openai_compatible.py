@@ -210,7 +210,7 @@ def _told_usd(usage: Mapping[str, Any]) -> float | None:
     OpenRouter's number leaves out what is paid with a key of the user's own.
     """
     told = usage.get("cost", usage.get("estimated_cost"))
-    parts = [told.get("total_cost") if isinstance(told, Mapping) else told]
+    parts: list[Any] = [told.get("total_cost") if isinstance(told, Mapping) else told]
     if usage.get("is_byok"):
         parts.append((usage.get("cost_details") or {}).get("upstream_inference_cost"))
     prices = [float(part) for part in parts if isinstance(part, int | float) and 0 <= part < _MOST_USD]

@@ -141,7 +141,7 @@ class HtmlReader:
         """
         root = tree.parse(data)
         about, title = metadata(root), page_title(root)
-        heading = next((text for h1 in root.iter("h1") if (text := fold(tree.text_of(h1))) and text in title), "")
+        named = next((text for h1 in root.iter("h1") if (text := fold(tree.text_of(h1))) and text in title), "")
         builder = _blocks(root, title)
         if len(builder) < _TOO_LITTLE:
             everything = _everything(tree.parse(data))
@@ -154,7 +154,7 @@ class HtmlReader:
         if not len(builder):
             builder.paragraph(about.description)
         document = builder.document(media_type="text/html", published=about.published, authors=about.authors)
-        return document.model_copy(update={"title": heading or _title(document, title, about) or name})
+        return document.model_copy(update={"title": _title(document, named, title, about) or name})
 
 
 def _blocks(root: tree.Element, title: str) -> DocumentBuilder:
@@ -195,12 +195,15 @@ def _promote_title(main: tree.Element, title: str) -> None:
         first.tag = "h1"
 
 
-def _title(document: Document, title: str, about: Metadata) -> str:
-    """The top heading when the page's title repeats it (without the site's name), else what the head says."""
-    top = [heading.title for heading in document.headings if heading.level == 1]
-    if top and (not title or fold(top[0]).lower() in title.lower()):
-        return top[0]
-    return about.title or title or (top[0] if top else document.title)
+def _title(document: Document, named: str, title: str, about: Metadata) -> str:
+    """The top heading when the page's title repeats it (`named`: without the site's name), else what the head says.
+
+    Of several top headings none names the page: the others would seem to stand below it.
+    """
+    top = {heading.title: None for heading in document.headings if heading.level == 1}
+    if len(top) < 2 and (named or top) and (named or not title or next(iter(top)).lower() in title.lower()):
+        return named or next(iter(top))
+    return about.title or title or document.title
 
 
 class EpubReader:

@@ -340,10 +340,16 @@ def _sections(lines: list[Line], entries: Sequence[Entry]) -> Iterator[tuple[Ent
 def _place_of(entry: Entry, lines: list[Line]) -> tuple[int, int]:
     """Return where an entry stands among lines, on one or several; else where its height is, or at their beginning."""
     wanted = _letters(entry.title)
-    for start in range(len(lines)):
-        for end in range(start + 1, min(start + _MOST_LINES, len(lines)) + 1):
+    usual = median([line.size for line in lines]) if lines else 0.0
+    for end in range(1, len(lines) + 1):
+        fits: list[int] = []
+        for start in range(max(end - _MOST_LINES, 0), end):
             said = _letters("".join(line.text for line in lines[start:end]))
             if said.endswith(wanted) and len(said) - len(wanted) <= _NUMBERING:
+                fits.append(start)
+        # A line before it is "Chapter 6" in larger type, or the end of the text above.
+        for start in fits:
+            if all(line.size > usual * _LARGER for line in lines[start : fits[-1]]):
                 return start, end
     top = entry.top
     start = next((n for n, line in enumerate(lines) if top is not None and line.top <= top + line.size), 0)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from claimcheck.language import CJK, columns
-from claimcheck.lexicon import any_word
 from claimcheck.text.cleaning import clean
 from deep_research.data import Document, Heading
 from deep_research.readers._decode import decode
@@ -22,11 +21,6 @@ _RST = (".rst", ".rest")
 _MARKDOWN_SIGN = re.compile(r"^#{1,6} \S|^```|^\[[^\]]+\]\(|\]\(https?://|^\|.*\|\s*$", re.MULTILINE)
 _RST_SIGN = re.compile(r"^\.\. [\w-]+::|:[a-z]+:`[^`]+`|^\.\. _", re.MULTILINE)
 _DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
-_DATE_LINE = re.compile(
-    rf"^\W{{0,4}}{any_word('document.date_labels')}\W{{0,4}}[:：]\W{{0,4}}(\d{{4}}(?:-\d{{2}}){{0,2}})\b",
-    re.I | re.M,
-)
-"""A line near the beginning that says when a text was published."""
 _UNDERLINE = re.compile(r"^\s*([=\-~*#^])\1{2,}\s*$")
 _ITEM = re.compile(r"^(\s*)([-*+•·○●▪]|\(?\d{1,3}[.)]|[①-⑳])\s++(.*)$")
 _TERM = re.compile(r"^(\S.{0,80}?)(:{2,4}|;;)$")
@@ -60,12 +54,10 @@ class PlainReader:
         else:
             write_text(text, builder)
         date = _DATE.match(fields.get("date") or fields.get("published") or "")
-        line = _DATE_LINE.search(text[:1500])
-        published = date.group() if date else line.group(1) if line else None
         authors = fields.get("authors") or fields.get("author") or ""
         document = builder.document(
             media_type=kind,
-            published=published,
+            published=date.group() if date else None,
             authors=[author.strip(" \"'") for author in authors.split(",")],
         )
         named = fields.get("title") or _title(document.headings)

@@ -17,7 +17,7 @@ from deep_research import data
 from deep_research.concurrency import in_background
 from deep_research.data.noun import copy_fields
 from deep_research.errors import WorkTooLarge
-from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, phrase
+from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, outages, phrase
 from deep_research.ports import Library
 from deep_research.reasoners.bounded_reasoner import AskedLibrary, offered_of
 from deep_research.report.blocks import DOUBT_SIGN
@@ -76,6 +76,11 @@ class Circumstances(NamedTuple):
     changes: data.Changes
     gaps: tuple[data.Gap, ...]
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether a model was set up to write, and none has answered."""
+        return self.is_model and not self.reasoner.is_language_model and self.workflow != "verify"
+
 
 async def assemble(ctx: RunContext, done: Finished) -> data.Report:
     """Return the report; a long text is gone through with patterns in a worker, which asks for what the library holds.
@@ -121,7 +126,8 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     language = done.question.language
     title, text, claims = _titled(done)
     is_written = about.reasoner.is_language_model and about.workflow != "verify"
-    references = _References(library, claims, "" if is_written else done.question.text)
+    shown = "" if about.reasoner.is_language_model or about.workflow == "verify" else text
+    references = _References(library, claims, "" if is_written else done.question.text, shown)
     judged = any(c.verdict.by_model for c in claims)
     wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
     doubted = {c.id for c in claims if c.kind == "fact" and not c.stands and (judged or c.id in wrong)}
@@ -139,12 +145,13 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
         for c in claims
     ]
     gaps = tuple(gap for gap in about.gaps if gap.what not in about.changes.dropped)
+    told = outages(gaps) if about.is_silent else []
     entries = references.entries()
     counted = verdict_counts(data.Verification(claims=tuple(placed)))
     blocks = [
         (head + body).strip(),
         *_changes(about.changes, language),
-        *([] if is_written else _gaps(gaps, language, with_heading=True)),
+        *([] if is_written else _gaps([gap for gap in gaps if gap not in told], language, with_heading=True)),
         _method_note(about, done, counted, judged=judged, days=references.days(), language=language),
         *(_gaps(_untold(gaps), language, with_heading=False) if is_written else []),
         *references.further(done.sections, language),
@@ -214,7 +221,8 @@ def _titled(done: Finished) -> tuple[str, str, list[data.Claim]]:
 
 
 def _notices(about: Circumstances, done: Finished, language: str) -> str:
-    """Return what a reader must know before the text: what was assumed, and that a follow-up comes from the library.
+    """Return what a reader must know before the text: what was assumed, that a follow-up comes from the library, and
+    that a model was set up and has answered nothing.
 
     A writer says itself what of it still matters; see `_method_note`.
     """
@@ -225,18 +233,25 @@ def _notices(about: Circumstances, done: Finished, language: str) -> str:
         )
     if done.found_in:
         lines.append(f"*{phrase(f'from_{done.found_in}', language, searches=about.ledger.searches)}*")
+    if about.is_silent:
+        why = (explain(gap, language) for gap in outages(about.gaps))
+        lines.append(
+            make_inert(" ".join(f"> {join_sentences([phrase('finder_note', language), *why], language)}".split()))
+        )
     return "".join(f"{line}\n\n" for line in lines)
 
 
 class _References:
     """Numbers sources in the order in which they are first cited, and quotes what carries the first citation.
 
-    Where nobody wrote, `asked` is the question, and the sentence of a source is quoted that has most of its words.
+    Where nobody wrote, `asked` is the question, and the sentence of a source is quoted that has most of its words; of
+    those that `shown` has, the text in which places are shown.
     """
 
-    def __init__(self, library: Library, claims: Sequence[data.Claim], asked: str = "") -> None:
+    def __init__(self, library: Library, claims: Sequence[data.Claim], asked: str, shown: str) -> None:
         self._library = library
         self._asked = asked
+        self._shown = " ".join(shown.split())
         self._numbers: dict[str, int] = {}
         self._passages: dict[str, dict[str, None]] = {}
         self._first: dict[str, tuple[str, str]] = {}
@@ -272,12 +287,9 @@ class _References:
         keys = self._passages.get(source, ()) if self._asked else (first,)
         passages = [passage for key in keys if (passage := self._library.passage(key)) is not None]
         terms = set(content_terms(self._asked or said))
-        best = max(
-            (text for passage in passages for text in _quotable(passage.text)),
-            key=lambda text: len(terms & set(content_terms(text))),
-            default="",
-        )
-        line = " ".join(best.split())
+        lines = (" ".join(text.split()) for passage in passages for text in _quotable(passage.text))
+        told = (line for line in lines if not self._shown or line in self._shown)
+        line = max(told, key=lambda text: len(terms & set(content_terms(text))), default="")
         return line if len(line) <= _QUOTED_CHARS else line[:_QUOTED_CHARS].rsplit(" ", 1)[0] + " …"
 
     def days(self) -> tuple[str, ...]:
@@ -364,7 +376,9 @@ def _method_note(
         lines.append(phrase("checked_statements", language, cited=counted.cited, **counted.model_dump()))
         lines += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(counted.unconfirmed)
         found = len(done.verification.problems)
-        lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(found and about.workflow != "desk")
+        lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(
+            found and about.workflow != "desk"
+        )
     elif about.workflow == "verify":
         problems = len(done.verification.problems)
         lines.append(phrase("checked_by_code", language, cited=counted.cited, problems=problems))

@@ -13,13 +13,12 @@ from deep_research.errors import ConfigError
 from deep_research.reading_child import reason_of
 
 _SKIPPED_FOLDERS = frozenset(("CVS", "_darcs", "node_modules", "__pycache__", "__MACOSX"))
-# Generated lists of links: what they lead to is read itself.
 _GENERATED_INDEX = ("genindex", "py-modindex", "search.html", "bookindex.html", "searchindex.js", "objects.inv")
 _SYSTEM = ("/proc", "/sys", "/dev")
 # What systems and offices put beside files: marks of downloads, pictures of folders, locks (._name and .DS_Store are hidden).
 _BESIDE_FILES = re.compile(r".*:Zone\.Identifier|~\$.*|Thumbs\.db|desktop\.ini", re.IGNORECASE)
 _HIDDEN = "hidden, or made by a program for itself: passed over; name it with --docs to have it read"
-_INDEX = "a generated list of links; what they lead to is read itself"
+_INDEX = "an index or a form for searching, made by a program: passed over"
 
 
 class File(NamedTuple):

@@ -29,7 +29,7 @@ _BATCH_CLAIMS, _BATCH_TOKENS = 40, 12_000
 """How many statements one call judges, and how long their passages may be together."""
 _OF_SOURCE = 3
 """Passages against which a statement is held that cites a source as a whole."""
-_WIDER, _ROUNDS = 8, 2
+_WIDER, _ROUNDS = 6, 2
 """Passages in which a statement of a foreign report is looked for before it counts as unsupported, and how often."""
 _FOREIGN = ("verify", "desk")
 """Workflows whose report somebody else has written; without a model that of the others is copied from passages."""
@@ -144,15 +144,16 @@ async def _look_further(
 
 
 def _wider(library: Library, claim: Claim, lost: Problem) -> Claim | None:
-    """Return a claim with other passages of the sources that it cites: those that the judge names, that have its words, the
-    nearest; None where there are no more.
+    """Return a claim with more passages of the sources that it cites: those that the judge names, and that have its words.
+
+    None where there are no more.
     """
     sources = list(dict.fromkeys(key.partition("p")[0] for key in claim.passages if "p" in key))
     named = [key for key in lost.passages if key.partition("p")[0] in sources and library.passage(key) is not None]
-    queries = [query for query in (lost.look_for, claim.text) if query and sources]
-    found = [[hit.passage.id for hit in library.search(q, limit=_WIDER // 2, sources=sources)] for q in queries]
-    passages = tuple(dict.fromkeys([*named, *(key for row in found for key in row)]))[:_WIDER]
-    return claim.model_copy(update={"passages": passages}) if set(passages) - set(claim.passages) else None
+    hits = library.search(lost.look_for or claim.text, limit=_WIDER, sources=sources) if sources else ()
+    other = list(dict.fromkeys([*named, *(hit.passage.id for hit in hits)]))[:_WIDER]
+    passages = tuple(dict.fromkeys([*other, *claim.passages]))  # those from the beginning may carry a part of it
+    return claim.model_copy(update={"passages": passages}) if set(passages) > set(claim.passages) else None
 
 
 def _of_unread(claim: Claim, text: str, unread: Mapping[str, str]) -> Claim:

@@ -12,6 +12,7 @@ from claimcheck import lexicon
 
 _HEAD_CHARS, _HEAD_LINES = 4_000, 60
 _MAX_VALUE = 80
+_SECTION = re.compile(r"\n#{1,6} ")
 STATUSES = (
     "retracted", "withdrawn", "rejected", "superseded", "obsolete", "deprecated", "deferred", "preprint", "draft",
     "proposed", "final", "active",
@@ -105,10 +106,14 @@ def _field() -> re.Pattern[str]:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Return the fields of a head by kind; the first of each kind counts."""
+    """Return the fields of a head by kind; the first of each kind counts.
+
+    What stands below a further heading, or in a row of several values, is told of something else than the document.
+    """
     found: dict[str, str] = {}
-    for line in text.splitlines()[:_HEAD_LINES]:
-        if match := _field().match(line):
+    for line in _SECTION.split(text, maxsplit=1)[0].splitlines()[:_HEAD_LINES]:
+        match = _field().match(line)
+        if match and not (line[match.end() :].startswith("|") and line[match.end() :].strip(" |")):
             value = " ".join(match["value"].strip(" *_`|").split())[:_MAX_VALUE]
             found.setdefault(_keys()[match["key"].casefold()], value)
     return found
