@@ -10,6 +10,7 @@ from deep_research.cli.main import run as command
 from deep_research.errors import ConfigError
 from deep_research.stores.run_folder import list_runs
 from tests.model.harness import QUESTION, served
+from tests.providers.served import serving
 from tests.runs.running import engines
 
 MODEL = ["-p", "compatible", "--model", "scripted"]
@@ -110,3 +111,25 @@ def test_a_budget_is_dollars_or_tokens(amount: str, setting: dict[str, float]) -
 def test_another_budget_is_refused(amount: str) -> None:
     with pytest.raises(ConfigError, match="200000tokens"):
         budget_of(amount)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_where_no_model_is_reached_the_report_begins_with_that_and_with_what_to_set(
+    is_there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], own_state: Path
+) -> None:
+    asked = [QUESTION, *MODEL, "--docs", str(engines(tmp_path / "notes")), "--quiet"]
+    with serving(b"<html><body>Welcome</body></html>") as page:
+        monkeypatch.setenv("OPENAI_COMPATIBLE_BASE_URL", page.url)
+        code = command(asked) if is_there else None
+    code = command(asked) if code is None else code
+    assert code == 0
+    remedy = "set OPENAI_COMPATIBLE_BASE_URL or model_base_url."
+    shown = " ".join(capsys.readouterr().err.split())
+    assert shown.count(remedy) == 1
+    (run,) = list_runs(own_state)
+    report = (own_state / "runs" / run.run_id / "report.md").read_text("utf-8")
+    first = report.split("\n\n")[1]
+    assert first.startswith("> No model: these are places in the documents")
+    assert first.endswith(remedy)
+    assert report.count(remedy) == 1
+    assert "<html>" not in report.replace("`<html>`", "")

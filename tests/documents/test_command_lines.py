@@ -8,12 +8,16 @@ import pytest
 
 from deep_research.cli.main import run as command
 from deep_research.data import Report
+from deep_research.settings import load_keys
 from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.cli.terminal import call
 from tests.conversation.screen import at_terminal
 from tests.documents.blocks import command_lines
 from tests.documents.served import Served, served_everywhere
+from tests.model.harness import PLAN
 from tests.runs.running import engines
+from tests.support import ScriptedProvider
+from tests.support.scripted_researcher import ScriptedResearcher
 
 LINES = [
     (name, number, arguments)
@@ -133,6 +137,36 @@ def test_gemini_goes_by_two_names(
 ) -> None:
     assert command(["-p", alias, "-q", "What?"]) == 2
     assert "GEMINI_API_KEY" in capsys.readouterr().err
+    assert list_runs(own_state) == []
+
+
+def test_the_key_of_gemini_may_be_named_after_google(
+    own_state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_API_KEY", "a-key")
+    with ScriptedProvider(ScriptedResearcher(sections=PLAN, sentences=3), key="a-key") as provider:
+        monkeypatch.setenv("GEMINI_BASE_URL", provider.base_url)
+        asked = ["-q", "Which kinds of engines are there?", "--docs", str(engines(tmp_path / "docs")), "--quiet"]
+        assert command(asked) == 0
+    assert report_of(own_state).reasoner.provider == "gemini"
+    monkeypatch.setenv("GOOGLE_CSE_ID", "an-engine")
+    assert load_keys(["GEMINI_API_KEY", "GOOGLE_API_KEY"]) == {"GOOGLE_API_KEY": "a-key"}, "it is for searching"
+
+
+@pytest.mark.parametrize(
+    ("model", "key"),
+    [
+        ("gemini-2.5-flash", "GEMINI_API_KEY"),
+        ("gpt-5.4-mini", "OPENAI_API_KEY"),
+        ("qwen3.5-plus", "DASHSCOPE_API_KEY"),
+        ("deepseek/deepseek-v4-flash", "the key of its provider"),
+    ],
+)
+def test_a_model_without_a_key_names_the_key_of_its_family(
+    model: str, key: str, own_state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(["--model", model, "-q", "What?"]) == 2
+    assert f"Set {key} (docs/providers.md)" in " ".join(capsys.readouterr().err.split())
     assert list_runs(own_state) == []
 
 

@@ -12,6 +12,7 @@ import openpyxl
 import pptx
 import pypdfium2
 import pytest
+from docx.enum.table import WD_TABLE_DIRECTION
 from lxml import etree, html
 
 from deep_research import registry
@@ -20,6 +21,8 @@ from deep_research.exporters import pdf_exporter
 from deep_research.safe_text import safe_noun
 from tests.support.made_reports import HOSTILE, LONG_WORD, OWN, SAID, SECOND, URL, make_input
 
+HEBREW = "מנוע אלפא מסתובב."
+HEBREW_TABLE = "| מנוע | מהירות |\n|---|---|\n| אלפא | 3,000 |"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
@@ -167,6 +170,34 @@ def test_slides_have_titles_points_tables_and_the_whole_text_in_their_notes() ->
     assert OWN in slides[2].notes_slide.notes_text_frame.text
     (table,) = [shape.table for slide in slides for shape in slide.shapes if shape.has_table]
     assert table.cell(2, 1).text == "4,500 rpm [2]"
+
+
+def test_each_block_runs_the_way_of_its_first_letter() -> None:
+    given = make_input(language="he", title="מנועים")
+    text = given.report.report.replace("and [99].", f"and [99].\n\n{HEBREW}\n\n{HEBREW_TABLE}")
+    given = safe_noun(given.model_copy(update={"report": given.report.model_copy(update={"report": text})}))
+    made = {name: registry.component("exporters", name)().export(given) for name in ("docx", "pptx", "html", "pdf")}
+
+    document: Any = docx.Document(io.BytesIO(made["docx"]))
+    turned = [p.text for p in document.paragraphs if p._p.find(f"{_WORD}pPr/{_WORD}bidi") is not None]
+    assert turned == ["מנועים", HEBREW]
+    assert [table.table_direction for table in document.tables][-2:] == [None, WD_TABLE_DIRECTION.RTL]
+
+    slides = list(pptx.Presentation(io.BytesIO(made["pptx"])).slides)
+    lines = {p.text: p._p.pPr for s in slides for shape in s.placeholders for p in shape.text_frame.paragraphs}
+    assert [lines[words].get("rtl") for words in ("מנועים", "Fill in the oil first. [1]")] == ["1", None]
+
+    page = html.fromstring(made["html"].decode())
+    blocks = page.xpath(
+        "//h1 | //main/*[self::h2 or self::p or self::ul or self::ol[not(@class)]] | //div[@class='wide']/table"
+    )
+    assert len(blocks) > 9
+    assert {block.get("dir") for block in blocks if not block.xpath("ancestor::details")} == {"auto"}
+
+    texts = [(sheet.get_width(), sheet.get_textpage()) for sheet in pypdfium2.PdfDocument(made["pdf"])]
+    for words, begins_right in (("מנועים", True), ("מסתובב", True), ("fourth", False)):
+        width, shown, (start, _) = next((w, t, at) for w, t in texts if (at := t.search(words).get_next()))
+        assert (shown.get_charbox(start)[2] > width / 2) == begins_right, words
 
 
 def test_a_workbook_has_texts_and_no_formulas() -> None:

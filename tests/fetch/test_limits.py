@@ -54,6 +54,8 @@ async def test_ends_of_an_exchange(internet, make_fetcher, answer, limits, kind,
     with pytest.raises(kind) as caught:
         await make_fetcher(options(limits)).fetch("http://big.test/x")
     assert caught.value.reason == rule
+    advice = " at most 1,000,000 bytes are read. To have http://big.test/x read, download it and name it with --docs."
+    assert caught.value.message.endswith(advice) == (rule == "size")
 
 
 async def test_a_server_that_drips_is_left_by_its_pace(internet, make_web, clock):

@@ -3,11 +3,17 @@
 import asyncio
 import inspect
 import socket
+import ssl
 import threading
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import httpcore
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from deep_research.concurrency import Flights, on_wires
 from deep_research.errors import Blocked, ConfigError, NotFound, Unreachable
@@ -15,7 +21,10 @@ from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import parse_address
 from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.guarded_network import GuardedNetwork, SystemResolver, system_dial
+from deep_research.fetch.page_fetcher import FetchOptions
 from deep_research.fetch.transport import _HTTPCORE_ERRORS, Transport, translate, user_agent
+from deep_research.fetch.web import Web, WebOptions
+from tests.fetch.conftest import Everything
 from tests.support import web_answers as answers
 from tests.support.closing_server import closing_server
 from tests.support.dns import FakeDns
@@ -38,6 +47,38 @@ async def test_tls_asks_for_the_name_and_connects_to_the_address():
         await transport.send(parse_address(f"https://secure.corp:{port}/"), limits=FetchLimits())
     assert b"secure.corp" in await hello
     await transport.close()
+    server.close()
+    await server.wait_closed()
+
+
+def _self_signed(folder: Path) -> ssl.SSLContext:
+    """The server's side of TLS with a certificate that nobody else has signed."""
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    made = made.not_valid_before(datetime(2020, 1, 1, tzinfo=UTC)).not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
+    signed = made.sign(key, hashes.SHA256())
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (file := folder / "server.pem").write_bytes(key.private_bytes(*form) + signed.public_bytes(form[0]))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
+
+
+@pytest.mark.parametrize("robots", [True, False])
+async def test_a_certificate_that_is_not_trusted_is_said_to_be_that(tmp_path: Path, robots: bool):
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=_self_signed(tmp_path))
+    host = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    web = Web(WebOptions(allowed_internal_hosts=(host,), fetch=FetchOptions(obey_robots=robots)))
+    fetcher = web.fetcher(Everything())
+    with pytest.raises(Unreachable) as caught:
+        await fetcher.fetch(f"https://{host}/page")
+    assert (caught.value.reason, caught.value.url) == ("tls", f"https://{host}/page")
+    assert caught.value.message == (
+        f"The certificate of {host} is not to be trusted (self-signed certificate). "
+        f"To have https://{host}/page read, download it and name it with --docs."
+    )
+    await fetcher.close()
+    await web.close()
     server.close()
     await server.wait_closed()
 

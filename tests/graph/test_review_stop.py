@@ -45,6 +45,19 @@ async def test_the_sections_that_the_user_names_are_researched_again(tmp_path: P
     assert "report" in done.state
 
 
+async def test_numbers_are_those_of_one_list(tmp_path: Path) -> None:
+    """The report is 1, each section has its own number; "write" is the report."""
+    async with _bench(tmp_path) as bench:
+        waiting = await bench.ask("How do the Alpha and the Beta engine differ?")
+        asked, begun = waiting.interrupts[0], len(waiting.of(SectionStarted))
+        assert list(asked["options"]) == ["Write the report", *(f"Research again: {title}" for title in TITLES)]
+        assert not any(line[:1].isdigit() for line in asked["question"].splitlines())
+        again = await bench.answer("3")
+        assert [event.section for event in again.of(SectionStarted)][begun:] == ["Beta engine"]
+        done = await bench.answer("write")
+    assert "report" in done.state
+
+
 async def test_c2_the_pending_question_is_in_the_state_before_the_user_is_asked(tmp_path: Path) -> None:
     async with Bench(tmp_path, Shelf(**NOTES), workflow="loop", allow_clarification=True) as bench:
         waiting = await bench.ask("blockchain")

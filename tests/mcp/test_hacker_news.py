@@ -87,9 +87,10 @@ def _front_door(home: Path, tools: list[Any], **settings: Any) -> Report:
 
 @pytest.mark.parametrize("where", ["builder", "configurable"])
 def test_b9_servers_are_settings_of_a_graph(own_state: Path, where: str) -> None:
-    given = {"model_provider": "finder", "mcp_servers": {"hn": stdio(tools=["search_stories"])}}
-    graph = build_deep_research_graph(**(given if where == "builder" else {}))
-    config: Any = {"configurable": {"sources": "hackernews", **(given if where == "configurable" else {})}}
+    given: dict[str, Any] = {"model_provider": "finder", "mcp_servers": {"hn": stdio(tools=["search_stories"])}}
+    bound: dict[str, Any] = given if where == "builder" else {}
+    config: Any = {"configurable": {"sources": "hackernews", **({} if bound else given)}}
+    graph = build_deep_research_graph(**bound)
     assert _origins(asyncio.run(run_deep_research(QUESTION, graph, config))) == {"mcp:hn"}
 
 

@@ -79,8 +79,20 @@ async def test_a_call_that_is_made_again_at_once_goes_on_with_its_run(called: Ca
         assert called.paid_twice() == 0
         assert all(call.sent for call in called.provider.calls)  # none was broken off either
 
-        other: Any = await called.research(client)  # its client was answered: a new question
+        asked = len(called.provider.calls)
+        same: Any = await called.research(client)  # nobody knows whether its client has seen the answer
+        assert len(called.provider.calls) == asked
+        date = api.open_run(run, home=called.home).record.created[:16]
+        assert same.structured_content == {**done.structured_content, "note": same.content[1].text}
+        assert date in same.content[1].text
+        assert "again=true" in same.content[1].text
+
+        called.arguments["again"] = True
+        other: Any = await called.research(client)
         assert other.structured_content["run_id"] != run
+        assert other.structured_content["note"] == ""
+        del called.arguments["again"]
+        assert (await called.research(client)).structured_content["run_id"] == other.structured_content["run_id"]
 
 
 @pytest.mark.process

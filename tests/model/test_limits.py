@@ -2,10 +2,13 @@
 
 import json
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
+import openpyxl
 import pytest
 
+from deep_research import api
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.cli.main import run as command
 from deep_research.data import Gap, SearchResult
@@ -54,7 +57,36 @@ def test_a_budget_in_dollars_is_counted_with_the_prices_of_the_model(
         ran = research(tmp_path, model_name="gpt-5.4-mini", budget_usd=0.015)
     assert_presentable(ran)
     assert any("US dollars" in gap.why for gap in ran.report.gaps)
-    assert 0.005 < ran.report.ledger.cost_usd <= 0.015
+    assert 0.005 < (ran.report.ledger.cost_usd or 0) <= 0.015
+
+
+@pytest.mark.parametrize("model", ["gpt-5.4-mini", "scripted"])
+def test_the_price_that_a_server_tells_is_what_a_run_costs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    with served(monkeypatch, told={"cost": 0.05}) as provider:
+        ran = research(tmp_path, model_name=model)
+    assert ran.report.ledger.cost_usd == pytest.approx(0.05 * len(provider.calls))
+
+
+@pytest.mark.parametrize("budget", [0.27, 0.42, 0.57])
+def test_a_budget_in_dollars_is_kept_by_the_prices_that_a_server_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: float
+) -> None:
+    """Also while several calls are in flight, whose prices nobody knows yet."""
+    with served(monkeypatch, told={"cost": 0.05}) as provider:
+        ran = research(tmp_path, model_name="gpt-5.4-mini", budget_usd=budget)
+    assert any("US dollars" in gap.why for gap in ran.report.gaps)
+    assert budget / 2 < 0.05 * len(provider.calls) <= budget
+    assert ran.report.ledger.cost_usd == pytest.approx(0.05 * len(provider.calls))
+
+
+def test_a_price_that_nobody_knows_is_not_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(monkeypatch):
+        ran = research(tmp_path)
+    assert ran.report.ledger.cost_usd is None
+    book = openpyxl.load_workbook(BytesIO(api.export(ran.report.run_id, "xlsx", home=tmp_path / "home")))
+    assert dict(book["Summary"].values)["US dollars"] == "unknown"
 
 
 def test_a_budget_in_dollars_needs_prices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,6 +51,10 @@ def test_ids_are_read_in_every_form_that_models_write(tmp_path: Path, monkeypatc
         "◁think▷{thought}◁/think▷{said}",
         "<seed:think>{thought}</seed:think>{said}",
         "<|channel>thought\n{thought}<channel|>{said}",
+        "{thought} Let me draft.\n\n1. Check the ids.\n\n```\n# not yet\n```\n\n{said}",
+        "{thought} "
+        + "First I look at the notes and check each id before I begin to write. " * 4
+        + "\n\n```markdown\n{said}\n```",
     ],
 )
 def test_what_a_writer_thinks_stands_in_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
@@ -61,8 +65,18 @@ def test_what_a_writer_thinks_stands_in_no_report(tmp_path: Path, monkeypatch: p
         ran = quickly(tmp_path)
     assert standing(ran.report) == [TRUE]
     assert ran.report.report.startswith("# E\n")
-    assert not re.search(r"The user wants|assistant|<\||think", ran.report.report)
+    assert not re.search(r"The user wants|assistant|<\||think|```|draft", ran.report.report)
+    assert ran.report.report.count("# E\n") == 1
     assert_presentable(ran)
+
+
+@pytest.mark.parametrize("opening", ["In short: it turns. [{Alpha}]", "## In short\n\nIt turns."])
+def test_a_text_that_cites_or_has_a_heading_belongs_to_the_report_wherever_its_title_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opening: str
+) -> None:
+    with served(monkeypatch, playing(write=writing(f"{opening}\n\n# Engines\n\n{TRUE} [{{Alpha}}]"))):
+        report = quickly(tmp_path).report
+    assert opening.partition(" [")[0] in report.report
 
 
 @pytest.mark.parametrize("learns", [True, False])

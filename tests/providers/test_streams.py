@@ -47,6 +47,23 @@ async def test_comments_blank_choices_and_usage_at_the_end() -> None:
     )  # fmt: skip
     assert answer.text == "Hé\u2028llo"
     assert (answer.usage.prompt_tokens, answer.usage.cached_tokens, answer.usage.completion_tokens) == (7, 5, 3)
+    assert answer.usage.cost_usd is None
+
+
+@pytest.mark.parametrize(
+    ("told", "usd"),
+    [
+        ({"cost": 0.05, "is_byok": False, "cost_details": {"upstream_inference_cost": 0.05}}, 0.05),
+        ({"cost": 0.01, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.2}}, 0.21),
+        ({"cost": 0}, 0.0),
+        ({"cost": {"input_tokens_cost": 0.001, "total_cost": 0.006}}, 0.006),
+        ({"estimated_cost": 0.00002}, 0.00002),
+        *(({"cost": odd}, None) for odd in (None, "free", -1, 1e300, [], {})),
+    ],
+)
+async def test_the_price_that_a_server_tells_is_heard(told: dict[str, Any], usd: float | None) -> None:
+    answer = await heard(chunk({"content": "Hi"}, "stop"), chunk(None, usage={**USAGE, **told}), DONE)
+    assert answer.usage.cost_usd == (usd if usd is None else pytest.approx(usd))
 
 
 @pytest.mark.parametrize(

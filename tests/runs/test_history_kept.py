@@ -7,7 +7,7 @@ import pytest
 from deep_research.data import Message
 from deep_research.errors import ConfigError
 from deep_research.runs.research_run import create_run
-from deep_research.runs.steering_inbox import MOST_INSTRUCTIONS, steer
+from deep_research.runs.steering_inbox import MOST_INSTRUCTIONS, steer, stop
 from deep_research.settings import Settings
 
 
@@ -24,3 +24,14 @@ def test_a_run_takes_so_many_instructions_and_no_more(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="takes no more"):
         steer(run, "remark", "Only what is old.")
     assert len(run.read_steers()) == MOST_INSTRUCTIONS
+
+
+def test_a_run_that_takes_no_more_can_be_stopped_and_not_for_ever(tmp_path: Path) -> None:
+    run = create_run("Why?", Settings(), home=tmp_path)
+    for number in range(MOST_INSTRUCTIONS):
+        steer(run, "remark", f"Only what is new, {number}.")
+    with run.held():
+        assert all(stop(run) for _ in range(MOST_INSTRUCTIONS))
+        with pytest.raises(ConfigError, match="takes no more"):
+            stop(run)
+    assert len(run.read_steers()) == 2 * MOST_INSTRUCTIONS

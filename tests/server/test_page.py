@@ -71,6 +71,8 @@ def test_the_whole_story(tab: Tab, own_state: Path, tmp_path: Path) -> None:
         page.get_by_label("Ask about this report").fill("How fast is the Gamma engine?")
         page.get_by_label("Ask", exact=True).click()
         expect(page.locator(".further-answer .prose")).to_contain_text("21,000", timeout=60_000)
+        page.reload()
+        expect(page.locator(".further-answer .prose")).to_contain_text("21,000", timeout=60_000)
         # The run stands among the earlier ones, is found, and is deleted.
         page.get_by_label("Search earlier research").fill("engines")
         expect(page.locator(".run-list a")).to_have_count(1)

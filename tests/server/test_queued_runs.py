@@ -151,18 +151,21 @@ def test_a_run_in_a_worker_is_steered_and_stopped_from_the_api(
         assert "Mind the weight" in until_report(http, run)["report"]
 
 
-def test_a_run_that_ends_worker_after_worker_is_given_up(url: str, own_state: Path) -> None:
-    run = api.start_run(QUESTION, Settings(model_provider="finder"), home=own_state)
+@pytest.mark.parametrize(("counted", "status"), [("attempts = 40", "finished"), ("deaths = 10", "failed")])
+def test_a_run_that_ends_worker_after_worker_is_given_up_and_no_other(
+    url: str, own_state: Path, counted: str, status: str
+) -> None:
+    run = api.start_run(QUESTION, Settings(model_provider="finder", workflow="quick"), home=own_state)
     run.enqueue()
     with psycopg.connect(url) as connection:
         row = connection.execute(
             "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - interval '1 hour') RETURNING id"
         ).fetchone()
-        connection.execute("UPDATE procrastinate_jobs SET status = 'doing', attempts = 10, worker_id = %s", row)
+        connection.execute(f"UPDATE procrastinate_jobs SET status = 'doing', {counted}, worker_id = %s".encode(), row)
     asyncio.run(run_queue.work(own_state, until_empty=True))
     record = api.open_run(run.id, home=own_state).record
-    assert record.status == "failed"
-    assert "died" in record.error
+    assert record.status == status
+    assert ("died" in record.error) == (status == "failed")
 
 
 def test_owners_on_a_database_never_see_each_other(url: str, own_state: Path, tmp_path: Path) -> None:

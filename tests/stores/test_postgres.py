@@ -8,7 +8,8 @@ import socket
 import string
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
@@ -20,10 +21,11 @@ from tests.runs.running import begin, engines, go_on, run
 from tests.support.postgres import new_database
 
 from deep_research import run_deep_research
-from deep_research.data import Report
+from deep_research.data import Document, Found, Report
 from deep_research.errors import RunBusy, RunTakenOver, StoreError
 from deep_research.events import Event, StageStarted
 from deep_research.graph.run_graph import open_checkpoints
+from deep_research.runs.deletion import delete_runs
 from deep_research.runs.replay import replay_run
 from deep_research.stores.run_store import Checkpoints, RunRecord, StoredCall
 from deep_research_server.postgres.postgres_journal import AnswerSpool
@@ -140,6 +142,52 @@ def test_a_text_lies_in_one_place_and_leaves_it_with_its_last_run(
     assert not [path for path in folder.rglob("*") if path.is_file()]
 
 
+def test_a_text_that_one_run_keeps_is_not_deleted_with_another(url: str) -> None:
+    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+
+    record = RunRecord(run_id="first", question="Why?", language="en", status="running", created="2026")
+    first, second = (
+        PostgresRuns(url).create(record.model_copy(update={"run_id": name})) for name in ("first", "second")
+    )
+    libraries, document = [first.open_library(), second.open_library()], Document(text="The engine is old.")
+    sources = [library.add_source(Found(key="a", title="A", origin="web")) for library in libraries]
+    libraries[0].add_snapshot(sources[0].id, document, retrieved_at="2026")
+    with psycopg.connect(url, autocommit=True) as connection, ThreadPoolExecutor(2) as threads:
+        connection.execute(_HOLD_SNAPSHOTS)
+        connection.execute("SELECT pg_advisory_lock(1)")
+        keeping = threads.submit(libraries[1].add_snapshot, sources[1].id, document, retrieved_at="2026")
+        _wait_until(lambda: _waiting_for_locks(connection) == 1)
+        deleting = threads.submit(first.delete)
+        _wait_until(lambda: deleting.done() or _waiting_for_locks(connection) == 2)
+        connection.execute("SELECT pg_advisory_unlock(1)")
+        keeping.result(timeout=60)
+        deleting.result(timeout=60)
+    kept = second.open_library().snapshot(sources[1].id)
+    assert kept is not None
+    assert kept.text == document.text
+    second.delete()
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT count(*) FROM deep_research.texts").fetchone() == (0,)
+
+
+_HOLD_SNAPSHOTS = """
+CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS
+  'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN new; END';
+CREATE TRIGGER hold BEFORE INSERT ON deep_research.snapshots FOR EACH ROW EXECUTE FUNCTION hold()"""
+
+
+def _waiting_for_locks(connection: Any) -> int:
+    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    return connection.execute(query).fetchone()[0]
+
+
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def test_texts_in_a_folder_are_their_owners_alone(tmp_path: Path) -> None:
     pytest.importorskip("obstore", reason="no object stores here: pip install 'deep-research[objects]'")
     from deep_research_server.postgres.postgres_library import TextObjects  # noqa: PLC0415 - an extra
@@ -158,6 +206,13 @@ def test_texts_in_a_folder_are_their_owners_alone(tmp_path: Path) -> None:
     assert objects.get(sha256) == b"private"
     modes = {path.relative_to(folder).as_posix(): path.stat().st_mode & 0o777 for path in (folder, *folder.rglob("*"))}
     assert modes == {".": 0o700, "ab": 0o700, sha256[:2]: 0o700, f"{sha256[:2]}/{sha256}": 0o600}
+
+
+def test_a_run_that_another_deletion_took_is_passed_over(url: str, tmp_path: Path) -> None:
+    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+
+    PostgresRuns(url).create(RunRecord(run_id="r", question="Why?", language="en", status="stopped", created="2026"))
+    assert [delete_runs(tmp_path, ["r"]).runs for _ in range(2)] == [("r",), ()]
 
 
 def test_who_was_taken_over_writes_nothing_more(url: str) -> None:

@@ -1,6 +1,7 @@
 """What is kept of runs, on every store alike."""
 
 import asyncio
+import json
 import random
 import string
 from pathlib import Path
@@ -8,12 +9,12 @@ from pathlib import Path
 import pytest
 from tests.runs.running import engines, run
 
-from deep_research.data import Document, FollowUp, Found, Steer
+from deep_research.data import Document, FollowUp, Found, Message, Steer
 from deep_research.errors import RunBusy, RunNotFound
 from deep_research.events import Event, StageStarted
 from deep_research.stores.run_bundle import read_bundle, write_bundle
 from deep_research.stores.run_folder import FolderRuns
-from deep_research.stores.run_store import RunRecord, RunStore, RunStores
+from deep_research.stores.run_store import HEAD_CHARS, RunRecord, RunStore, RunStores
 
 ODD = "lone \ud800 surrogate, NUL \x00, 漢字, \u202e"
 
@@ -47,6 +48,38 @@ def test_records_are_kept_listed_and_found_by_a_part_of_their_id(runs: RunStores
     assert [r.run_id for r in runs.list()] == ["first"]
     with pytest.raises(RunNotFound):
         second.load()
+
+
+def test_a_list_holds_the_heads_of_long_records_and_of_those_of_earlier_versions(runs: RunStores) -> None:
+    said = (Message(role="user", text="漢" * HEAD_CHARS),)
+    many = tuple(f"/docs/{number}/{'d' * 90}" for number in range(300))
+    for number, (question, docs) in enumerate((("Why?", ()), ("漢字? " * 5_000, ()), ("Why?", many)), 1):
+        record = _record(f"run{number}").model_copy(update={"question": question, "docs": docs, "history": said})
+        runs.create(record)
+        assert runs.store(record.run_id).load() == record
+        head = runs.list()[0]
+        assert (head.run_id, head.question, head.docs) == (record.run_id, question[:2_000], docs)
+        assert not hasattr(head, "history")
+    assert sorted(runs.ids()) == ["run1", "run2", "run3"]
+    kept = runs.kept()
+    assert kept.runs == 3
+    assert kept.bytes > 1_000
+
+
+def test_a_head_is_read_without_what_stands_behind_it(tmp_path: Path) -> None:
+    record = _record("one").model_copy(update={"history": (Message(role="user", text="x" * 50_000),)})
+    folder = FolderRuns(tmp_path).create(record)
+    path = folder.path / "run.json"
+    path.write_bytes(path.read_bytes() + b"}")  # whoever reads as far as that finds it damaged
+    assert [(one.status, one.question) for one in FolderRuns(tmp_path).list()] == [("running", "Why?")]
+    with pytest.raises(RunNotFound, match="damaged"):
+        folder.load()
+    earlier = json.loads(record.model_dump_json())  # whose long conversation stood before its title
+    path.write_text(
+        json.dumps({**{name: earlier.pop(name) for name in ("run_id", "history")}, **earlier, "title": "T"})
+    )
+    assert [(one.title, one.question) for one in FolderRuns(tmp_path).list()] == [("T", "Why?")]
+    assert folder.load().history == record.history
 
 
 def test_events_are_numbered_kept_and_followed(store: RunStore) -> None:
@@ -144,6 +177,14 @@ def test_instructions_and_follow_ups_are_kept_in_order(store: RunStore) -> None:
     store.save_follow_up(made.model_copy(update={"status": "finished"}))
     assert [(f.number, f.status) for f in store.read_follow_ups()] == [(1, "finished")]
     assert store.next_follow_up() == 2
+    long = made.model_copy(update={"number": 2, "history": (Message(role="user", text="漢" * HEAD_CHARS),)})
+    store.save_follow_up(long)
+    assert [(head.number, head.status, head.question) for head in store.list_follow_ups()] == [
+        (1, "finished", "And?"), (2, "running", "And?"),
+    ]  # fmt: skip
+    assert not hasattr(store.list_follow_ups()[0], "report")
+    assert store.read_follow_up(2) == long
+    assert store.read_follow_up(3) is None
 
 
 def test_one_process_at_a_time_holds_a_run(runs: RunStores, store: RunStore) -> None:

@@ -1,18 +1,19 @@
 """OpenAI chat completions for scripted replies: the request read, the answer whole or as a stream."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tests.support.scripted_replies import Reply, Request, dumps
 
 
 class Counted(NamedTuple):
-    """The tokens of one call."""
+    """The tokens of one call, and what else the server tells of its use."""
 
     prompt: int
     cached: int
     completion: int
     reasoning: int = 0
+    told: Mapping[str, Any] = {}
 
 
 def read(body: dict[str, Any]) -> Request:
@@ -66,6 +67,7 @@ def _usage(counted: Counted) -> dict[str, Any]:
         "total_tokens": counted.prompt + counted.completion,
         "prompt_tokens_details": {"cached_tokens": counted.cached},
         "completion_tokens_details": {"reasoning_tokens": counted.reasoning},
+        **counted.told,
     }
 
 

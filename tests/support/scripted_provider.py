@@ -83,6 +83,7 @@ class ScriptedProvider:
     (an instance of the schema asked for). A reply is text, JSON data or a `Reply`. A prompt longer
     than `context_limit` tokens gets the vendor's error; of one longer than `reads` the rest is cut without a word, and
     Ollama's /api/show names that as the model's own context. A key other than `key` (when set) is refused.
+    `told` is what OpenAI's wire tells of the use of each call besides tokens, such as its `cost`.
     A shared prefix is cached in blocks of `cache_block_tokens`, from `cache_least_tokens` on (OpenAI: 128 and 1,024).
     """
 
@@ -92,6 +93,7 @@ class ScriptedProvider:
     context_limit: int = 0
     reads: int = 0
     key: str = ""
+    told: Mapping[str, Any] = field(default_factory=dict)
     retry_after_seconds: float = 1.0
     models: Sequence[str] = ("scripted",)
     cache_block_tokens: int = 16
@@ -288,7 +290,7 @@ class ScriptedProvider:
         if request["api"] == "ollama":
             tokens = min(tokens, (request["body"].get("options") or {}).get("num_ctx", 4096))
         tokens = min(tokens, self.reads or tokens)
-        return Counted(tokens, cached, reply.tokens(), count_tokens(reply.reasoning))
+        return Counted(tokens, cached, reply.tokens(), count_tokens(reply.reasoning), self.told)
 
     def _cached(self, model: str, prompt: str) -> int:
         """The tokens of the longest prefix that an earlier call sent, in whole blocks, as vendors' caches count."""

@@ -1,13 +1,16 @@
 """A watched report: refreshed when it is due, told where something changed, silent where nothing did."""
 
+import asyncio
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from deep_research import api
+from deep_research.stores.open_stores import open_runs
 from tests.runs.running import Ran, engines, run
 
 QUESTION = "Compare the Alpha engine and the Beta engine"
@@ -51,10 +54,26 @@ def test_a_wrong_length_of_time_is_said_before_anything_is_researched(ran: Ran) 
 
 
 def test_an_interrupted_refresh_is_carried_on(ran: Ran) -> None:
-    import asyncio  # noqa: PLC0415
-
     begun = asyncio.run(api.open_run(ran.report.run_id, home=ran.home).refresh())
     done = watch(ran, "--every", "1y")
     assert done.returncode == 0, done.stderr
     assert begun.has_report
     assert len(api.list_runs(home=ran.home)) == 2
+
+
+def test_a_refresh_that_fails_is_carried_on_until_the_next_is_due(ran: Ran) -> None:
+    docs, away = ran.home.parent / "docs", ran.home.parent / "away"
+    lost = asyncio.run(api.open_run(ran.report.run_id, home=ran.home).refresh())
+    docs.rename(away)
+    for _ in range(2):
+        assert watch(ran, "--every", "1d").returncode == 1
+    assert len(api.list_runs(home=ran.home)) == 2
+    before = (datetime.now(UTC) - timedelta(days=2)).isoformat(timespec="seconds")
+    for store in (ran.folder, open_runs(ran.home).store(lost.id)):
+        store.save(store.load().model_copy(update={"created": before}))
+    away.rename(docs)
+    done = watch(ran, "--every", "1d")
+    assert done.returncode == 0, done.stderr
+    assert not lost.has_report
+    assert api.newest_refresh(ran.report.run_id, home=ran.home).has_report
+    assert len(api.list_runs(home=ran.home)) == 3

@@ -56,6 +56,7 @@ class NewRun(_NewWork):
     template: str | None = Field(None, max_length=80)
     allow_clarification: bool | None = None
     confirm_plan: bool | None = None
+    confirm_review: bool | None = None
 
 
 class NewVerification(_NewWork):
@@ -247,17 +248,22 @@ class ChangesView(BaseModel):
     text: str
 
 
-class FollowUpView(BaseModel):
-    """A question about a report with its answer; `report` is Markdown, "" until it is there."""
+class FollowUpSummary(BaseModel):
+    """A question about a report in a list; a long `question` is cut."""
 
     number: int
     question: str
-    understood: str
     status: Literal["running", "finished", "failed", "stopped"]
     found_in: FoundIn
     created: str
     error: str
     seconds: float
+
+
+class FollowUpView(FollowUpSummary):
+    """A question about a report with its answer; `report` is Markdown, "" until it is there."""
+
+    understood: str
     report: str
     result: ReportView | None
 

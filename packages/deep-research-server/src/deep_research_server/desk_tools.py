@@ -17,6 +17,7 @@ from deep_research import api
 from deep_research.api import Begun, CheckedReport, GivenVerdict, Looked, Noted
 from deep_research.errors import ConfigError, ResearchError
 from deep_research.settings import load_settings
+from deep_research_server.run_service import RunService
 
 if TYPE_CHECKING:
     from deep_research.api import ResearchDesk
@@ -54,10 +55,10 @@ async def explained(work: Awaitable[_T]) -> _T:
 
 
 class DeskTools:
-    """The tools of a desk; `home_of` tells owner and state folder of a request."""
+    """The tools of a desk; `home_of` tells owner and state folder of a request, `service` whether there is room."""
 
-    def __init__(self, home_of: Callable[[Context], tuple[str, Path]]) -> None:
-        self._home_of = home_of
+    def __init__(self, home_of: Callable[[Context], tuple[str, Path]], service: RunService) -> None:
+        self._home_of, self._service = home_of, service
 
     def register(self, server: MCPServer) -> None:
         """Offer the tools."""
@@ -89,7 +90,12 @@ class DeskTools:
             raise ToolError("Documents of the server's machine are searched for its own user alone.")
         given: dict[str, Any] = {"sources": sources} if sources else {}
         settings = await explained(asyncio.to_thread(lambda: load_settings(**given)))
-        return await explained(api.begin_desk(question, settings, home=home, docs=docs or []))
+
+        async def begin() -> Begun:
+            async with self._service.room_for_one(home):
+                return await api.begin_desk(question, settings, home=home, docs=docs or [])
+
+        return await explained(begin())
 
     async def search(
         self,

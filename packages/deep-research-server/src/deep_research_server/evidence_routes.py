@@ -13,7 +13,7 @@ from deep_research.data.noun import copy_fields
 from deep_research.errors import RunNotFound
 from deep_research.i18n.catalog import explain, name_subject
 from deep_research_server.api_models import PassageView, ReportView, SnapshotView, SourceView
-from deep_research_server.http_context import OwnRun, problems
+from deep_research_server.http_context import Context, Home, OwnRun, json_answer, problems
 
 if TYPE_CHECKING:
     from deep_research.api import SourceFacts
@@ -26,15 +26,17 @@ _SourceId = Annotated[str, Path(pattern=r"^s[1-9][0-9]{0,6}$", description="Id o
 _PassageId = Annotated[str, Path(pattern=r"^s[1-9][0-9]{0,6}p[1-9][0-9]{0,6}$", description="Such as s7p3.")]
 
 
-@router.get("/report", responses=problems(404))
+@router.get("/report", response_model=ReportView, responses=problems(404))
 async def show_report(
+    context: Context,
+    home: Home,
     run: OwnRun,
     language: Annotated[
         str | None, Query(pattern="^[a-z]{2}$", description="Give the reasons of verdicts and gaps in this language.")
     ] = None,
-) -> ReportView:
+) -> Response:
     """Show the report as an object: Markdown, claims with verdicts, problems, references, passages, counts, charts."""
-    return await asyncio.to_thread(lambda: view_of_report(run.report, language))
+    return await json_answer(context, home, lambda: view_of_report(run.report, language))
 
 
 @router.get(
@@ -42,10 +44,10 @@ async def show_report(
     response_class=Response,
     responses={200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}, **problems(404)},
 )
-async def show_markdown(run: OwnRun) -> Response:
+async def show_markdown(context: Context, home: Home, run: OwnRun) -> Response:
     """Show the report as Markdown."""
-    report = await asyncio.to_thread(lambda: run.report)
-    return Response(report.report, media_type="text/markdown; charset=utf-8")
+    text = await context.long_answers.make(home, lambda: run.report.report)
+    return Response(text, media_type="text/markdown; charset=utf-8")
 
 
 @router.get(

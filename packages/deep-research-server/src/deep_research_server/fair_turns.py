@@ -1,9 +1,15 @@
-"""Turns of runs: so many at a time, and none of the owners takes them all."""
+"""Turns of owners, at runs and at answers that are long in the making: none of them takes all."""
 
 import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from deep_research.concurrency import Threads
+
+_T = TypeVar("_T")
 
 
 class FairTurns:
@@ -53,3 +59,15 @@ class FairTurns:
             if not coming.cancelled():
                 self._running[owner] += 1
                 coming.set_result(None)
+
+
+class LongAnswers:
+    """Makes answers that take long, or much memory: two at a time in threads of their own, in turns of their owners."""
+
+    def __init__(self, is_shared: Callable[[], bool]) -> None:
+        self._turns, self._threads = FairTurns(2, is_shared), Threads(2, "answers")
+
+    async def make(self, home: Path, work: Callable[..., _T], *about: Any) -> _T:
+        """Return `work(*about)` for the owner of a state folder."""
+        async with self._turns.turn_of(str(home)):
+            return await self._threads.do(work, *about)

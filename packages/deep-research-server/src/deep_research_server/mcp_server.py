@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import quote
@@ -40,6 +41,7 @@ _LINKED = 20
 """So many passages are linked from a report."""
 RunId = Annotated[str, Field(description="Id of a run, or an unambiguous part of it.", max_length=80)]
 Query = Annotated[str, Field(min_length=1, max_length=4000)]
+Again = Annotated[bool, Field(description="A new run, also where the same call was answered within a day.")]
 
 
 class CitedSource(BaseModel):
@@ -69,8 +71,9 @@ class ReportAnswer(BaseModel):
     parts: list[dict[str, str]] = Field(description="Parts of the question: text, and answered (yes, partly, no).")
     gaps: list[str]
     assumptions: list[str]
-    cost_usd: float
+    cost_usd: float | None = Field(description="null: a price is not known.")
     seconds: float
+    note: str = Field(description="Says where this is the report of an earlier call, of which date.")
 
 
 class VerdictAnswer(BaseModel):
@@ -80,7 +83,7 @@ class VerdictAnswer(BaseModel):
     reason: str
 
 
-def answer_of(report: Report) -> ReportAnswer:
+def answer_of(report: Report, note: str = "") -> ReportAnswer:
     """Return a report as a tool's answer."""
     return copy_fields(
         ReportAnswer,
@@ -99,6 +102,7 @@ def answer_of(report: Report) -> ReportAnswer:
         gaps=[f"{gap.what}: {gap.why}" for gap in report.gaps],
         cost_usd=report.ledger.cost_usd,
         seconds=report.ledger.seconds,
+        note=note,
     )
 
 
@@ -137,7 +141,7 @@ class _Tools:
         server.tool(title="Ask a quick question, or one about a report")(self.ask)
         server.tool(title="Read a report", annotations=_READING)(self.get_report)
         server.tool(title="Check a claim", annotations=_READING)(self.check_claim)
-        DeskTools(self._home_of).register(server)
+        DeskTools(self._home_of, self._service).register(server)
         refuse_unknown_arguments(server)
         server.resource("research://runs/{run_id}/report", mime_type="text/markdown")(self.report_resource)
         server.resource("research://runs/{run_id}/result", mime_type="application/json")(self.result_resource)
@@ -154,25 +158,27 @@ class _Tools:
         depth: Literal["brief", "standard", "deep"] | None = None,
         workflow: Literal["sections", "loop", "supervisor", "quick"] | None = None,
         budget_usd: Annotated[float | None, Field(gt=0, le=1000)] = None,
+        again: Again = False,
     ) -> Annotated[CallToolResult, ReportAnswer]:
         """Research a question for some minutes and return a report in which every statement cites passages.
 
         Progress is notified. A call that was cut off, as by a time limit, is made again with the same arguments: it goes
-        on with its run, and nothing is paid twice.
+        on with its run, and nothing is paid twice. Within a day an answered one gets the same report, unless `again`.
         """
         given = {"strategy": strategy, "depth": depth, "workflow": workflow, "budget_usd": budget_usd}
         values = {name: value for name, value in given.items() if value is not None}
-        return await self._researched(context, question, docs or [], values)
+        return await self._researched(context, question, docs or [], values, again=again)
 
     async def ask(
         self,
         context: Context,
         question: Query,
         run_id: Annotated[str | None, Field(description="Run whose report the question is about.")] = None,
+        again: Again = False,
     ) -> Annotated[CallToolResult, ReportAnswer]:
         """Answer a question in one turn: from what a run has read, or, without a run, by a quick search."""
         if run_id is None:
-            return await self._researched(context, question, [], {"workflow": "quick"})
+            return await self._researched(context, question, [], {"workflow": "quick"}, again=again)
         run, (_, home) = await self._open(context, run_id), self._home_of(context)
         await self._check_workers(home)
         begun = await explained(self._service.follow_up(home, run, question, {}))
@@ -217,7 +223,9 @@ class _Tools:
         if passages:
             run = await self._open(context, run_id)
             found = [await explained(asyncio.to_thread(run.read_passage, key)) for key in passages]
-            texts += [one.passage.text for one in found]
+            texts += [
+                f"{one.facts.source.title}\n\n{one.passage.text}" for one in found
+            ]  # it may only say "this proposal"
         if not texts:
             raise ToolError("Give `evidence`, or `run_id` and `passages`.")
         verdict = await explained(api.acheck_claim(claim, "\n\n".join(texts)))
@@ -252,9 +260,12 @@ class _Tools:
         return owner, self._service.home_of(owner)
 
     async def _researched(
-        self, context: Context, question: str, docs: list[str], values: dict[str, Any]
+        self, context: Context, question: str, docs: list[str], values: dict[str, Any], *, again: bool
     ) -> CallToolResult:
-        """Make a run, notify its progress, and return its report. Raises ToolError."""
+        """Make a run, notify its progress, and return its report. Raises ToolError.
+
+        A report stays that of its call: whether the client still listened when it was sent cannot be known.
+        """
         owner, home = self._home_of(context)
         if docs and owner:
             raise ToolError("Documents of the server's machine are searched for its own user alone.")
@@ -262,15 +273,25 @@ class _Tools:
         given = {"allow_clarification": False, "confirm_review": False, **values}
         settings = await explained(asyncio.to_thread(lambda: load_settings(**given)))
         paths = [Path(path) for path in docs]
-        run, _ = await explained(self._service.start(owner, question, settings, docs=paths, is_awaited=True))
+        begin = partial(self._service.start, owner, question, settings, docs=paths, is_awaited=True)
+        run, _ = await explained(begin())
+        is_told = await explained(asyncio.to_thread(lambda: run.has_report))
+        if again and is_told:
+            await explained(asyncio.to_thread(run.note_awaited, ""))
+            (run, _), is_told = await explained(begin()), False
         await context.report_progress(0.0, message=f"Run {run.id}. If cut off, call again with the same arguments.")
         await self._watch(context, home, run)
-        await explained(self._service.hand_over(run))
         record = await explained(asyncio.to_thread(lambda: run.record))
+        if record.status != "finished" or not record.is_answered:
+            await explained(self._service.hand_over(run))
+            record = await explained(asyncio.to_thread(lambda: run.record))
         if record.status != "finished":
             how = self._how_to_go_on(home, run) if record.awaited else ""
             raise ToolError(" ".join(said for said in (record.error or record.waiting_for, how) if said))
-        return _result(await explained(asyncio.to_thread(lambda: run.report)))
+        made = (
+            f"The run of the same call at {record.created[:16]} (UTC) has made this report; again=true makes a new one."
+        )
+        return _result(await explained(asyncio.to_thread(lambda: run.report)), made if is_told else "")
 
     async def _check_workers(self, home: Path) -> None:
         """Raise ToolError where runs are queued and nothing would carry them out."""
@@ -289,8 +310,8 @@ class _Tools:
                     await context.report_progress(float(event.number), message=said)
 
 
-def _result(report: Report) -> CallToolResult:
-    """Return a report as text, as structured content, and with links to what can be read further."""
+def _result(report: Report, note: str = "") -> CallToolResult:
+    """Return a report as text, with a note, as structured content, and with links to what can be read further."""
     base = f"research://runs/{quote(report.run_id)}"
     links = [
         ResourceLink(name="report", title=report.title[:200], uri=f"{base}/report", mime_type="text/markdown"),
@@ -302,8 +323,8 @@ def _result(report: Report) -> CallToolResult:
         for key, title in cited[:_LINKED]
     ]
     return CallToolResult(
-        content=[TextContent(type="text", text=report.report), *links],
-        structured_content=answer_of(report).model_dump(mode="json"),
+        content=[*(TextContent(type="text", text=text) for text in (report.report, note) if text), *links],
+        structured_content=answer_of(report, note).model_dump(mode="json"),
     )
 
 

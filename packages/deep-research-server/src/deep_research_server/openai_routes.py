@@ -311,10 +311,10 @@ async def cancel_response(asking: _Response) -> dict[str, Any]:
 
 
 @router.delete("/responses/{response_id}", responses=ERRORS)
-async def delete_response(asking: _Response) -> dict[str, Any]:
+async def delete_response(context: Context, asking: _Response) -> dict[str, Any]:
     """Delete a response with its run."""
     await asking.service.cancel(asking.home, asking.run)
-    await asyncio.to_thread(api.delete_runs, [asking.run.id], home=asking.home)
+    await context.long_answers.make(asking.home, lambda: api.delete_runs([asking.run.id], home=asking.home))
     return {"id": f"resp_{asking.run.id}", "object": "response", "deleted": True}
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 
 from deep_research import api
-from deep_research.api import EventTail, Run, RunRecord
+from deep_research.api import EventTail, Run, RunHead
 from deep_research.data import Asked, FollowUp, Gap, Message
 from deep_research.data.noun import copy_fields
 from deep_research.errors import ConfigError, RunBusy
@@ -20,7 +20,15 @@ from deep_research.events import PASSING, GapFound
 from deep_research.i18n.catalog import explain, name_subject
 from deep_research_server import api_models as models
 from deep_research_server.evidence_routes import view_of_report
-from deep_research_server.http_context import Context, Home, Owner, OwnRun, problems, settings_of_client
+from deep_research_server.http_context import (
+    Context,
+    Home,
+    Owner,
+    OwnRun,
+    json_answer,
+    problems,
+    settings_of_client,
+)
 from deep_research_server.run_service import RunService
 from deep_research_server.uploads import UploadedDocuments
 
@@ -63,7 +71,7 @@ def view_of(service: RunService, home: Path, run: Run) -> models.RunView:
     )
 
 
-def _state(service: RunService, home: Path, record: RunRecord) -> models.RunState:
+def _state(service: RunService, home: Path, record: RunHead) -> models.RunState:
     if record.status in ("running", "queued"):
         run = api.open_run(record.run_id, home=home, is_known=True)
         if service.is_active(home, run):
@@ -153,7 +161,7 @@ async def list_runs(
         more = start + limit < len(rows)
         return models.RunPage(runs=shown, next=shown[-1].id if more else "", total=len(rows))
 
-    return await asyncio.to_thread(look)
+    return await context.long_answers.make(home, look)
 
 
 @router.get("/runs/{run_id}", responses=problems(404))
@@ -163,8 +171,8 @@ async def show_run(context: Context, home: Home, run: OwnRun) -> models.RunDetai
     def look() -> models.RunDetails:
         view = view_of(context.service, home, run)
         ledger = run.report.ledger if view.has_report else run.cost_so_far()
-        asked = run.follow_ups() if view.has_report else []
-        return models.RunDetails(**dict(view), sections=run.sections(), ledger=ledger, follow_ups=len(asked))
+        asked = run.count_follow_ups() if view.has_report else 0
+        return models.RunDetails(**dict(view), sections=run.sections(), ledger=ledger, follow_ups=asked)
 
     return await asyncio.to_thread(look)
 
@@ -174,7 +182,7 @@ async def delete_run(context: Context, home: Home, run: OwnRun) -> None:
     """Delete a run with everything that only it needed."""
     if await asyncio.to_thread(context.service.is_active, home, run):
         await context.service.cancel(home, run)
-    done = await asyncio.to_thread(api.delete_runs, [run.id], home=home)
+    done = await context.long_answers.make(home, lambda: api.delete_runs([run.id], home=home))
     if done.busy:
         raise RunBusy("Another program carries the run out; stop it there.", run_id=run.id)
 
@@ -237,9 +245,13 @@ async def refresh_run(response: Response, context: Context, home: Home, run: Own
 
 
 @router.get("/runs/{run_id}/changes", responses=problems(404))
-async def show_changes(run: OwnRun) -> models.ChangesView:
+async def show_changes(context: Context, home: Home, run: OwnRun) -> models.ChangesView:
     """Show what the report of a refreshed run says that the one before did not, as Markdown."""
-    return models.ChangesView(parent=run.record.parent, text=str(await asyncio.to_thread(run.changes_since_parent)))
+
+    def look() -> models.ChangesView:
+        return models.ChangesView(parent=run.record.parent, text=str(run.changes_since_parent()))
+
+    return await context.long_answers.make(home, look)
 
 
 @router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse)
@@ -274,15 +286,19 @@ async def ask_follow_up(given: models.FollowUpInput, context: Context, home: Hom
 
 
 @router.get("/runs/{run_id}/follow-ups", responses=problems(404))
-async def list_follow_ups(run: OwnRun) -> list[models.FollowUpView]:
-    """List the questions about a report with their answers, in order."""
-    return [follow_up_view(made) for made in await asyncio.to_thread(run.follow_ups)]
+async def list_follow_ups(context: Context, home: Home, run: OwnRun) -> list[models.FollowUpSummary]:
+    """List the questions about a report, in order; each shows its answer at its number."""
+
+    def look() -> list[models.FollowUpSummary]:
+        return [copy_fields(models.FollowUpSummary, head) for head in run.list_follow_ups()]
+
+    return await context.long_answers.make(home, look)
 
 
-@router.get("/runs/{run_id}/follow-ups/{number}", responses=problems(404))
-async def show_follow_up(run: OwnRun, number: int) -> models.FollowUpView:
+@router.get("/runs/{run_id}/follow-ups/{number}", response_model=models.FollowUpView, responses=problems(404))
+async def show_follow_up(context: Context, home: Home, run: OwnRun, number: int) -> Response:
     """Show a question about a report with its answer."""
-    return follow_up_view(await asyncio.to_thread(run.numbered_follow_up, number))
+    return await json_answer(context, home, lambda: follow_up_view(run.numbered_follow_up(number)))
 
 
 @router.get(

@@ -10,9 +10,9 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -28,6 +28,8 @@ from deep_research.settings import Settings
 from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.fair_turns import FairTurns
 
+MOST_KEPT_RUNS, MOST_KEPT_BYTES = 2_000, 20_000_000_000
+"""What an owner keeps; who deletes nothing begins nothing more."""
 LOOK_SECONDS, KEEPALIVE_SECONDS = 0.5, 15.0
 _log = logging.getLogger(__name__)
 _STOP_SECONDS = 20.0
@@ -35,6 +37,8 @@ _LEFT_SECONDS = 15.0
 """So long a run goes on that its client has left: one whose time limit cut it off asks again at once."""
 _LEFT_LASTS = timedelta(days=1)
 """So long after it was begun a run that was cut off is gone on with; later its searches would be out of date."""
+_MARK_CHARS = 16
+"""So much of the request that it was begun for stands at the end of a run's id, by which it is found."""
 _NO_EVENT = 10**9
 """A number that no event has: after it there is nothing to read but the end."""
 _Key = tuple[Path, str]
@@ -184,7 +188,8 @@ class RunService:
         self._turns = FairTurns(max_active, is_shared)
         self._most = max_active + max_waiting
         self._tasks: dict[_Key, asyncio.Task[None]] = {}
-        self._beginning = asyncio.Lock()
+        self._beginning = defaultdict[Path, asyncio.Lock](asyncio.Lock)
+        """One for each owner: nobody waits for what another one begins."""
         self._attended = Counter[_Key]()
         self._leaving: dict[_Key, asyncio.Task[None]] = {}
         self._stopping: set[_Key] = set()
@@ -213,7 +218,7 @@ class RunService:
     ) -> tuple[Run, bool]:
         """Make a run for a question and begin with it; see `begin`. A client may wait for its outcome: `is_awaited`."""
         make = partial(api.start_run, question, settings, docs=docs, history=history)
-        told = [[str(path) for path in docs], [message.model_dump() for message in history]]
+        told = [owner, [str(path) for path in docs], [message.model_dump() for message in history]]
         request = json.dumps([" ".join(question.split()), *told, settings.model_dump(mode="json")], sort_keys=True)
         awaited = hashlib.sha256(request.encode()).hexdigest() if is_awaited else ""
         return await self.begin(owner, make, wanted_id=wanted_id, awaited=awaited)
@@ -229,13 +234,15 @@ class RunService:
         carries out the run that was cut off.
         """
         home = self.home_of(owner)
-        async with self._beginning:  # what is refused must not have been made
+        async with self._beginning[home]:  # what is refused must not have been made
             if wanted_id and (made := await asyncio.to_thread(_made_before, home, wanted_id)) is not None:
                 return made, False
             if awaited and (cut := await asyncio.to_thread(_cut_off, home, awaited)) is not None:
                 await self._take_up(home, cut)
                 return cut, False
             await self._check_capacity(home)
+            await self._check_room(home)
+            wanted_id = wanted_id or (api.dated_id(awaited[:_MARK_CHARS]) if awaited else "")
             run = await asyncio.to_thread(make, home=home, wanted_id=wanted_id)
             if awaited:
                 await asyncio.to_thread(run.note_awaited, awaited)
@@ -266,11 +273,30 @@ class RunService:
 
     async def refresh(self, home: Path, run: Run) -> Run:
         """Begin with a run that researches the plan of this one anew. Raises ConfigError, LimitReached."""
-        async with self._beginning:
+        async with self.room_for_one(home):
             await self._check_capacity(home)
             made = await run.refresh()
             await self.carry_out(home, made)
         return made
+
+    @asynccontextmanager
+    async def room_for_one(self, home: Path) -> AsyncIterator[None]:
+        """Let nothing else of the owner begin inside the block, in which a run is made. Raises LimitReached."""
+        async with self._beginning[home]:
+            await self._check_room(home)
+            yield
+
+    async def _check_room(self, home: Path, *, runs: int = 1) -> None:
+        """Raise LimitReached where an owner keeps too much for so many `runs` more; the user of this machine may."""
+        if home == self.home:
+            return
+        kept = await asyncio.to_thread(api.kept_runs, home=home)
+        if kept.runs + runs > MOST_KEPT_RUNS or kept.bytes >= MOST_KEPT_BYTES:
+            message = (
+                f"You keep {kept.runs:,} runs ({kept.bytes / 1e6:,.0f} MB), and there is room for {MOST_KEPT_RUNS:,} "
+                f"({MOST_KEPT_BYTES / 1e6:,.0f} MB): delete runs on the page or with DELETE /api/v1/runs/ID, then ask again."
+            )
+            raise LimitReached(message, kind="kept", limit=MOST_KEPT_RUNS)
 
     def has_task(self, home: Path, run_id: str) -> bool:
         """Return whether this process carries the run out, or will in its turn."""
@@ -296,6 +322,7 @@ class RunService:
         Raises RunBusy, RunNotFound when the run has no report yet, ConfigError, LimitReached.
         """
         await self._check_capacity(home)
+        await self._check_room(home, runs=0)
         if (leaving := self._leaving.pop((home, run.id), None)) is not None:  # asked again: it goes on where it was
             leaving.cancel()
             await self.cancel(home, run)
@@ -450,9 +477,13 @@ def make_run_service(home: Path, tokens: AccessTokens | None, *, queued: bool, m
 
 def _cut_off(home: Path, awaited: str) -> Run | None:
     """Return the newest run of a request whose client was cut off, None where there is none."""
-    found = (r for r in api.list_runs(home=home) if r.awaited == awaited and is_still_awaited(r))
-    cut = next(found, None)
-    return api.open_run(cut.run_id, home=home, is_known=True) if cut is not None else None
+    # Another one is made only where none is awaited, so it can be the newest alone.
+    newest = max((one for one in api.run_ids(home=home) if one.endswith(f"-{awaited[:_MARK_CHARS]}")), default="")
+    with suppress(RunNotFound):  # it was deleted meanwhile
+        run = api.open_run(newest, home=home, is_known=True)
+        if (record := run.record).awaited == awaited and is_still_awaited(record):
+            return run
+    return None
 
 
 def is_still_awaited(record: RunRecord) -> bool:

@@ -39,8 +39,11 @@ from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail as EventTail
 from deep_research.stores.open_stores import QueueState, database, open_runs, owner_of
+from deep_research.stores.run_folder import dated_id as dated_id
 from deep_research.stores.run_folder import write_atomically
 from deep_research.stores.run_folder import write_bytes_atomically as write_bytes_atomically
+from deep_research.stores.run_store import Kept as Kept
+from deep_research.stores.run_store import RunHead as RunHead
 from deep_research.stores.run_store import RunRecord as RunRecord
 
 if TYPE_CHECKING:
@@ -193,14 +196,24 @@ def read_bundle(
     return Run(read(path, open_runs(home), own=own, on_left_out=on_left_out), home)
 
 
-def list_runs(*, home: Path | None = None) -> Sequence[RunRecord]:
-    """Return the records of all runs, newest first."""
+def list_runs(*, home: Path | None = None) -> Sequence[RunHead]:
+    """Return what is known of all runs in short, newest first; `Run.record` has all of it."""
     return open_runs(home or settings_module.home()).list()
+
+
+def run_ids(*, home: Path | None = None) -> Sequence[str]:
+    """Return the ids of all runs; nothing of them is read."""
+    return open_runs(home or settings_module.home()).ids()
+
+
+def kept_runs(*, home: Path | None = None) -> Kept:
+    """Return how many runs are kept, and their bytes."""
+    return open_runs(home or settings_module.home()).kept()
 
 
 def find_runs(
     run_ids: Sequence[str] = (), *, older_than: str = "", everything: bool = False, home: Path | None = None
-) -> list[RunRecord]:
+) -> list[RunHead]:
     """Return the runs of these ids (each may be shortened as long as it is unique), those that are older, or all.
 
     `older_than` is an age such as `30d`. Raises RunNotFound, and ConfigError for what is no age.

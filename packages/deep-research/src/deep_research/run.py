@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from deep_research import runs
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
-from deep_research.data import Export, FollowUp, Report, Steer
+from deep_research.data import Export, FollowUp, FollowUpHead, Report, Steer
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import RunNotFound
 from deep_research.events import Event
@@ -121,6 +121,14 @@ class Run:
         """Return the questions about the report with their answers, in order."""
         return self._store.read_follow_ups()
 
+    def list_follow_ups(self) -> list[FollowUpHead]:
+        """Return the questions about the report, in order, without their answers."""
+        return self._store.list_follow_ups()
+
+    def count_follow_ups(self) -> int:
+        """Return how many questions about the report there are."""
+        return self._store.next_follow_up() - 1
+
     async def refresh(self) -> "Run":
         """Make a run that researches the same plan anew, from today's sources; `carry_out` does it.
 
@@ -152,8 +160,7 @@ class Run:
 
     def unfinished_follow_up(self) -> FollowUp | None:
         """Return the last follow-up when it was interrupted or failed."""
-        made = self.follow_ups() if self.has_report else []
-        return made[-1] if made and made[-1].status != "finished" else None
+        return runs.follow_up_run.unfinished(self._store) if self.has_report else None
 
     def stop(self) -> bool:
         """Stop the run, whichever process carries it out; return whether it went on. See `runs.steering_inbox.stop`."""

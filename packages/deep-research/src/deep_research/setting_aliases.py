@@ -46,10 +46,7 @@ _SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_searc
 
 
 def own_names(values: Mapping[str, Any], tell: Callable[[str], None]) -> dict[str, Any]:
-    """Return settings under our names; where one is given under both names, ours counts.
-
-    Of two of their names for one setting of ours the later in SETTING_ALIASES counts, and `tell` is told so.
-    """
+    """Return settings under our names; ours count before theirs, the later alias before one of the same, which is told."""
     named: dict[str, Any] = {}
     for theirs, ours in SETTING_ALIASES.items():
         if theirs not in values or ours in values:

@@ -241,8 +241,13 @@ def settings_of(group: str, *, advanced: bool = False) -> list[str]:
 
 
 def load_keys(variables: Iterable[str]) -> dict[str, str]:
-    """Return those of `variables` (keys and addresses of services) that are set; they are never stored or shown."""
-    found = {name: value for name in variables if (value := os.environ.get(name, "").strip())}  # noqa: TID251
+    """Return those of `variables` (keys and addresses of services) that are set; they are never stored or shown.
+
+    Google's own programs name the key of Gemini GOOGLE_API_KEY; with GOOGLE_CSE_ID that is the key of its search.
+    """
+    environ = os.environ  # noqa: TID251
+    other = {} if environ.get("GOOGLE_CSE_ID") else {"GEMINI_API_KEY": environ.get("GOOGLE_API_KEY", "").strip()}
+    found = {name: value for name in variables if (value := environ.get(name, "").strip() or other.get(name))}
     register_secrets(hide_credentials(value) for value in found.values())
     return {name: without_credentials(value) if value.startswith("http") else value for name, value in found.items()}
 

@@ -50,4 +50,4 @@ export function duration(seconds) {
   return t("hours", { n: Math.floor(seconds / 3600), m: String(Math.floor((seconds % 3600) / 60)).padStart(2, "0") });
 }
 
-export const money = (usd) => (usd ? `$${usd < 0.01 ? usd.toFixed(4) : usd.toFixed(2)}` : "$0");
+export const money = (usd) => (usd === null ? t("price_unknown") : usd ? `$${usd < 0.01 ? usd.toFixed(4) : usd.toFixed(2)}` : "$0");

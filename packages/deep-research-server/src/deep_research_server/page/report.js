@@ -64,7 +64,7 @@ export class ReportView {
     return h("header", { class: "run-head" }, title(this.report.title, this.report.language),
       this.report.title.replace(/[\s?.\uff1f\u3002]/g, "") !== this.run.question.replace(/[\s?.\uff1f\u3002]/g, "") && folded(this.run.question, { class: "asked-line", lang: this.run.language }),
       h("div", { class: "run-facts" }, h("span", {}, moment(this.run.created)), h("span", {}, icon("clock", 15), duration(this.report.ledger.seconds)), this.run.parent && h("a", { href: `#/runs/${this.run.parent}` }, t(`from_${this.run.origin}`)), this.run.origin === "refresh" && h("button", { type: "button", class: "chip", onclick: () => this.showChanges() }, t("what_changed")),
-        h("span", {}, this.report.ledger.model_calls ? [t("n_calls", { n: this.report.ledger.model_calls }), this.report.ledger.cost_usd > 0 && ` · ${money(this.report.ledger.cost_usd)}`] : t("without_model")), h("div", { class: "head-buttons" }, exports_, again)));
+        h("span", {}, this.report.ledger.model_calls ? [t("n_calls", { n: this.report.ledger.model_calls }), this.report.ledger.cost_usd !== 0 && ` · ${money(this.report.ledger.cost_usd)}`] : t("without_model")), h("div", { class: "head-buttons" }, exports_, again)));
   }
 
   // What a reader should know before the first sentence: how many statements were checked, and what became of them.
@@ -300,7 +300,7 @@ export class ReportView {
     const made = await api.followUps(this.run.id).catch(() => []);
     for (const one of made) {
       if (one.status === "running") this.followAnswer(one).catch(this.fail);
-      else this.answers.append(this.answer(one));
+      else this.answers.append(this.answer(one.status === "finished" ? await api.followUp(this.run.id, one.number).catch(() => one) : one));
     }
   }
 

@@ -65,25 +65,32 @@ class Database:
         self.url = url
         self.closing: list[Callable[[], object]] = []
         """What is done before the connections are closed."""
+        self._held = threading.local()
         _try_to_connect(url)
         self._pool = ConnectionPool(
             url, min_size=0, max_size=8, timeout=10, open=True, kwargs={"autocommit": True}, name="deep-research"
         )
-        self.run(_migrate)
+        self.run(apply_migrations)
 
     def run(
         self, work: Callable[["psycopg.Connection[Any]"], _T], *, at_once: bool = False, on_disk: bool = True
     ) -> _T:
         """Return `work(connection)`, within one transaction. Raises StoreError, also after the database was away too long.
 
-        `work` is done again when the connection was lost, so it must be one that may be. `at_once` sends all its
+        `work` is done again when the connection was lost, so it must be one that may be. RuntimeError is raised where it
+        wants a second connection: threads that hold all would wait for each other. `at_once` sends all its
         statements in one round (a pipeline of libpq): for work that looks at no answer. Without `on_disk` the server
         has the writes when this returns, and its disk a moment later (`synchronous_commit`).
         """
+        if vars(self._held):
+            message = "This thread holds a connection: ask by that one."
+            raise RuntimeError(message)
         end, wait = time.monotonic() + _PATIENCE_SECONDS, 0.2
         while True:
             try:
                 with self._pool.connection() as connection, ExitStack() as stack:
+                    self._held.connection = connection
+                    stack.callback(vars(self._held).clear)
                     if at_once and psycopg.Pipeline.is_supported():
                         stack.enter_context(connection.pipeline())
                     stack.enter_context(connection.transaction())
@@ -152,13 +159,13 @@ def to_text(data: bytes) -> str:
     return bytes(data).decode("utf-8", "surrogatepass")
 
 
-def _migrate(connection: "psycopg.Connection[Any]") -> None:
-    """Apply the migrations that the database has not had yet, each once, one process at a time."""
+def apply_migrations(connection: "psycopg.Connection[Any]", of: str = "deep_research_server.postgres") -> None:
+    """Apply the migrations of a package that the database has not had yet, each once, one process at a time."""
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))
     connection.execute("CREATE SCHEMA IF NOT EXISTS deep_research")
     connection.execute("CREATE TABLE IF NOT EXISTS deep_research.migrations (name text PRIMARY KEY, at timestamptz)")
     done = {name for (name,) in connection.execute("SELECT name FROM deep_research.migrations").fetchall()}
-    folder = resources.files("deep_research_server.postgres") / "migrations"
+    folder = resources.files(of) / "migrations"
     for file in sorted(folder.iterdir(), key=lambda one: one.name):
         if file.name.endswith(".sql") and file.name not in done:
             connection.execute(file.read_bytes())

@@ -29,6 +29,10 @@ _passages = TypeAdapter(tuple[StoredPassage, ...])
 _INSERT_SNAPSHOT = """
 INSERT INTO deep_research.snapshots (run_id, number, source, sha256, facts, passages) VALUES (%s, %s, %s, %s, %s, %s)
 ON CONFLICT DO NOTHING"""
+_INSERT_TEXT = """
+INSERT INTO deep_research.texts (sha256, body) VALUES (%s, %s)
+ON CONFLICT (sha256) DO UPDATE SET sha256 = excluded.sha256"""
+"""What is there is held until the end of the transaction: nobody deletes it before its snapshot is there."""
 
 
 class TextObjects:
@@ -193,13 +197,9 @@ class PostgresLibrary(SqliteLibrary):
 
         def keep(connection: Any) -> None:
             self._check(connection)
-            if self._objects is not None:
-                self._lock_texts(connection, stored)
             with connection.cursor() as cursor:
-                cursor.executemany(
-                    "INSERT INTO deep_research.texts (sha256, body) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-                    [(o.snapshot.sha256, None if self._objects else to_bytes(o.snapshot.text)) for o in stored],
-                )
+                texts = {o.snapshot.sha256: None if self._objects else to_bytes(o.snapshot.text) for o in stored}
+                cursor.executemany(_INSERT_TEXT, sorted(texts.items()))
                 rows = (
                     (
                         self._run_id, first + place, int(one.snapshot.source[1:]), one.snapshot.sha256,
@@ -213,13 +213,6 @@ class PostgresLibrary(SqliteLibrary):
 
         self._database.run(keep, at_once=self._objects is None)
         self._snapshots += len(stored)
-
-    @staticmethod
-    def _lock_texts(connection: Any, stored: list[StoredSnapshot]) -> None:
-        """Keep others from deleting texts before they are used."""
-        lock = "SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))"
-        for one in stored:
-            connection.execute(lock, (one.snapshot.sha256,)).fetchone()
 
     @staticmethod
     def _keep_objects(connection: Any, objects: TextObjects, stored: list[StoredSnapshot]) -> None:

@@ -15,15 +15,26 @@ from pathlib import Path
 from typing import Any
 
 from deep_research.data.brief import Steer
-from deep_research.data.result import FollowUp, Report
-from deep_research.errors import RunBusy, StoreError
+from deep_research.data.result import FollowUp, FollowUpHead, Report
+from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event, event_adapter
 from deep_research.safe_text import safe_noun
 from deep_research.settings import snapshots_url
 from deep_research.state_files import SPOOL
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_folder import dated_id, is_run_id, unshortened_id
-from deep_research.stores.run_store import Checkpoints, Guard, RunRecord, busy_run, no_report, no_run
+from deep_research.stores.run_store import (
+    HEAD_CHARS,
+    Checkpoints,
+    Guard,
+    Kept,
+    RunHead,
+    RunRecord,
+    busy_run,
+    no_report,
+    no_run,
+    read_head,
+)
 from deep_research_server.postgres.postgres_database import Database, database_at
 from deep_research_server.postgres.postgres_journal import AnswerSpool, PostgresJournal, delete_spools
 from deep_research_server.postgres.postgres_library import PostgresLibrary, objects_with, text_objects
@@ -31,6 +42,18 @@ from deep_research_server.postgres.postgres_library import PostgresLibrary, obje
 LEASE_SECONDS = 30
 """After so long a process that has not renewed its lease counts as dead."""
 _RENEW_SECONDS = 5.0
+_KEPT = """
+SELECT count(*), coalesce(sum(pg_column_size(record) + coalesce(pg_column_size(result), 0)
+  + (SELECT coalesce(sum(pg_column_size(request) + pg_column_size(answer)), 0) FROM deep_research.calls o
+     WHERE o.run_id = r.run_id)
+  + (SELECT coalesce(sum(pg_column_size(request) + pg_column_size(answer)), 0) FROM deep_research.notes o
+     WHERE o.run_id = r.run_id)
+  + (SELECT coalesce(sum(pg_column_size(line)), 0) FROM deep_research.events o WHERE o.run_id = r.run_id)
+  + (SELECT coalesce(sum(pg_column_size(made)), 0) FROM deep_research.follow_ups o WHERE o.run_id = r.run_id)
+  + (SELECT coalesce(sum(pg_column_size(passages) + coalesce(pg_column_size(body), 0)), 0)
+     FROM deep_research.snapshots o JOIN deep_research.texts USING (sha256) WHERE o.run_id = r.run_id)
+), 0) FROM deep_research.runs r WHERE owner = %s"""
+"""Bytes as they are stored, compressed; a text that several runs have read counts for each."""
 _BEING_TAKEN_IN = " being imported"
 """The owner of runs that are being imported: no owner's name begins with a space."""
 
@@ -106,6 +129,12 @@ class PostgresRun:
         if (found := self._one("record")) is None:
             raise no_run(self.run_id)
         return RunRecord.model_validate_json(found)
+
+    def head(self, begins: str) -> RunHead | None:
+        """Return the head of the record that begins so; None where it was deleted meanwhile."""
+        with suppress(RunNotFound):
+            return read_head(RunHead, begins, lambda: self.load().model_dump_json())
+        return None
 
     def save(self, record: RunRecord) -> None:
         safe = safe_noun(record)
@@ -216,6 +245,21 @@ class PostgresRun:
         query = "SELECT made FROM deep_research.follow_ups WHERE run_id = %s ORDER BY number"
         return [FollowUp.model_validate_json(made) for (made,) in self._database.rows(query, (self.run_id,))]
 
+    def list_follow_ups(self) -> list[FollowUpHead]:
+        query = f"""
+        SELECT number, left(convert_from(made, 'UTF8'), {HEAD_CHARS}) FROM deep_research.follow_ups
+        WHERE run_id = %s ORDER BY number"""  # noqa: S608 - our own number
+        rows = self._database.rows(query, (self.run_id,))
+        return [read_head(FollowUpHead, begins, partial(self._made, number)) for number, begins in rows]
+
+    def read_follow_up(self, number: int) -> FollowUp | None:
+        made = self._made(number)
+        return FollowUp.model_validate_json(made) if made else None
+
+    def _made(self, number: int) -> str:
+        query = "SELECT made FROM deep_research.follow_ups WHERE run_id = %s AND number = %s"
+        return "".join(made.decode() for (made,) in self._database.rows(query, (self.run_id, number)))
+
     def next_follow_up(self) -> int:
         query = "SELECT coalesce(max(number), 0) + 1 FROM deep_research.follow_ups WHERE run_id = %s"
         return self._database.rows(query, (self.run_id,))[0][0]
@@ -232,15 +276,16 @@ class PostgresRun:
         """Delete the run, its checkpoints, and the texts that no other run has read."""
 
         def delete(connection: Any) -> None:
-            query = "DELETE FROM deep_research.runs WHERE run_id = %s AND lease_until < now()"
-            if not connection.execute(query, (self.run_id,)).rowcount and self.exists():
+            query = "SELECT lease_until >= now() FROM deep_research.runs WHERE run_id = %s FOR UPDATE"
+            if (True,) in connection.execute(query, (self.run_id,)).fetchall():
                 raise RunBusy(f"The run {self.run_id} is being carried out.", run_id=self.run_id)
+            connection.execute("DELETE FROM deep_research.runs WHERE run_id = %s", (self.run_id,))
             unused = connection.execute("SELECT deleted FROM deep_research.delete_unused_texts()").fetchall()
             for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):  # langgraph's own
                 if connection.execute("SELECT to_regclass(%s)", (table,)).fetchone()[0] is not None:
                     by_thread = f"DELETE FROM {table} WHERE thread_id = %s OR starts_with(thread_id, %s)"  # noqa: S608
                     connection.execute(by_thread.encode(), (self.run_id, f"{self.run_id}/"))
-            # Last, and while their locks are held: who reads the same text now puts it there again.
+            # Last, and while their rows are held: who reads the same text now puts it there again.
             for (sha256,) in unused:
                 if sha256 is not None:
                     objects_with(sha256, text_objects(snapshots_url())).delete(sha256)
@@ -307,11 +352,22 @@ class PostgresRuns:
         whole = "SELECT 1 FROM deep_research.runs WHERE run_id = %s AND owner = %s"
         if self._database.rows(whole, (run_id, self._owner)):
             return self.store(run_id)
-        return self.store(unshortened_id(run_id, [record.run_id for record in self.list()]))
+        return self.store(unshortened_id(run_id, self.ids()))
 
-    def list(self) -> Sequence[RunRecord]:
-        query = "SELECT record FROM deep_research.runs WHERE owner = %s ORDER BY created DESC, run_id DESC"
-        return [RunRecord.model_validate_json(record) for (record,) in self._database.rows(query, (self._owner,))]
+    def ids(self) -> Sequence[str]:
+        query = "SELECT run_id FROM deep_research.runs WHERE owner = %s"
+        return [run_id for (run_id,) in self._database.rows(query, (self._owner,))]
+
+    def list(self) -> Sequence[RunHead]:
+        query = f"""
+        SELECT run_id, left(record, {HEAD_CHARS}) FROM deep_research.runs
+        WHERE owner = %s ORDER BY created DESC, run_id DESC"""  # noqa: S608 - our own number
+        rows = self._database.rows(query, (self._owner,))
+        return [head for run_id, begins in rows if (head := self.store(run_id).head(begins)) is not None]
+
+    def kept(self) -> Kept:
+        ((runs, size),) = self._database.rows(_KEPT, (self._owner,))
+        return Kept(runs, int(size))
 
     def new_id(self, wanted: str = "") -> str:
         if is_run_id(wanted) and not self.store(wanted).exists():

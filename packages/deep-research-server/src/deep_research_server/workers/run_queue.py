@@ -7,8 +7,8 @@ and a heartbeat that stops: another takes the run up within a minute, and goes o
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,8 @@ from deep_research.safe_text import safe_noun
 from deep_research.settings import database_url
 from deep_research.stores.open_stores import QueueState
 from deep_research.stores.run_store import RunRecord, RunStore
-from deep_research_server.access_tokens import owner_home
-from deep_research_server.postgres.postgres_database import Database, close_databases, database_at
+from deep_research_server.access_tokens import AccessTokens, owner_home
+from deep_research_server.postgres.postgres_database import Database, apply_migrations, close_databases, database_at
 from deep_research_server.postgres.postgres_runs import PostgresRuns
 from deep_research_server.workers.worker_metrics import WorkerMetrics
 
@@ -41,7 +41,7 @@ _TASK = "deep_research.carry_out"
 _HEARTBEAT_SECONDS, _STALLED_SECONDS = 5.0, 20.0
 _BUSY_SECONDS, _RETRY_SECONDS, _MOST_TRIES = 4, 5, 30
 _MOST_DEATHS = 10
-"""A run that so many workers died or were stopped at is one that ends them, each with the runs of others."""
+"""A run that so many workers died at is one that ends them, each with the runs of others."""
 _DRAIN_SECONDS = 20.0
 """How long a worker that is told to stop lets its runs go on; what is left then is taken up by others."""
 _MOST_OF_AN_OWNER = 10
@@ -50,6 +50,10 @@ _DONE = frozenset({"finished", "declined", "waiting"})
 _ready: set[str] = set()
 """Addresses of the databases whose queue is known to be there."""
 _OPEN = "status IN ('todo', 'doing')"
+_JOBS_OF = f"SELECT id FROM procrastinate_jobs WHERE queueing_lock = %s AND {_OPEN}"  # noqa: S608 - our own words
+_COUNT_DEATH = "UPDATE procrastinate_jobs SET deaths = deaths + 1 WHERE id = %s AND attempts = %s RETURNING deaths"
+_queue = procrastinate.App(connector=procrastinate.SyncPsycopgConnector())
+"""The queue as it is written to, by connections of the database, so that it opens none; the workers' side is `work`."""
 
 
 class _Drained(Exception):
@@ -83,14 +87,11 @@ def _database() -> Database:
 
 
 def _make_queue(connection: Any) -> None:
-    """Make the queue's tables, which are procrastinate's own."""
+    """Make the queue's tables, which are procrastinate's own, and what ours has beside."""
     connection.execute("SELECT pg_advisory_xact_lock(7214003)")
     if connection.execute("SELECT to_regclass('procrastinate_jobs')").fetchone()[0] is None:
         connection.execute(SchemaManager.get_schema().encode())
-    # Each run that is queued asks how many its owner has there.
-    connection.execute(
-        f"CREATE INDEX IF NOT EXISTS deep_research_owner ON procrastinate_jobs ((args->>'owner')) WHERE {_OPEN}".encode()
-    )
+    apply_migrations(connection, "deep_research_server.workers")
 
 
 def queue_state(owner: str) -> QueueState:
@@ -103,20 +104,14 @@ def queue_state(owner: str) -> QueueState:
 
 def is_queued(store: RunStore) -> bool:
     """Return whether the run waits for a worker, or a worker carries it out."""
-    return bool(_jobs_of(store))
-
-
-def _jobs_of(store: RunStore) -> list[int]:
-    query = f"SELECT id FROM procrastinate_jobs WHERE queueing_lock = %s AND {_OPEN}"  # noqa: S608 - our own words
-    return [int(number) for (number,) in _database().rows(query, (store.run_id,))]
+    return bool(_database().rows(_JOBS_OF, (store.run_id,)))
 
 
 def dequeue_run(store: RunStore) -> bool:
     """Take a run out of the queue, and have the worker stop that carries it out; return whether it was there."""
-    jobs = _jobs_of(store)
-    with _client() as app:
-        for number in jobs:
-            app.job_manager.cancel_job_by_id(number, abort=True)
+    jobs = _database().rows(_JOBS_OF, (store.run_id,))
+    for (number,) in jobs:
+        _write(lambda at, job=number: _queue.job_manager.cancel_job_by_id(job, abort=True, connection=at))
     record = store.load()
     if jobs and not store.is_held():
         if record.status == "queued":
@@ -126,12 +121,16 @@ def dequeue_run(store: RunStore) -> bool:
     return bool(jobs)
 
 
-@contextmanager
-def _client() -> "Iterator[procrastinate.App]":
-    """Give the queue as it is written to; the workers' side is `work`."""
-    app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector(conninfo=_database().url))
-    with app.open():
-        yield app
+def _write(work: Callable[[Any], object]) -> None:
+    """Do a piece of work at the queue on a connection of the database, as `Database.run` does."""
+
+    def write(connection: Any) -> None:
+        try:
+            work(connection)
+        except ConnectorException as error:
+            raise error.__cause__ or error from None
+
+    _database().run(write)
 
 
 def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
@@ -139,9 +138,8 @@ def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, an
 
     Of a finished run a question about its report may be left, which was written down and has no answer yet. With
     `may_ask` the run waits where it asks something, else it goes on without; `answer` is the user's to what it asked.
-    Owners take turns: the more runs an owner has in the queue, the later its next one comes. At most
-    ten of an owner go on at a time. Raises ConfigError without a database, RunBusy for a run that is
-    queued already.
+    Owners take turns: the more runs an owner has in the queue, the later its next one comes. Raises ConfigError
+    without a database, RunBusy for a run that is queued already.
     """
     record = store.load()
     if record.status == "finished" and unfinished(store) is not None:
@@ -161,18 +159,12 @@ def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, an
 def _defer(record: RunRecord, *, priority: int = 0, **arguments: Any) -> None:
     """Put a job at a run into the queue. Raises RunBusy where there is one already."""
     waiting = queue_state(record.owner).runs
-    with _client() as app:
-        job = app.configure_task(
-            _TASK,
-            queue="runs",
-            lock=f"{record.owner}/{waiting % _MOST_OF_AN_OWNER}",
-            queueing_lock=record.run_id,
-            priority=priority * 10_000 - waiting,
-        )
-        try:
-            job.defer(run_id=record.run_id, owner=record.owner, **arguments)
-        except AlreadyEnqueued as error:
-            raise _busy(record.run_id) from error
+    options = {"queue": "runs", "queueing_lock": record.run_id, "priority": priority * 10_000 - waiting}
+    told = {"run_id": record.run_id, "owner": record.owner, **arguments}
+    try:
+        _write(lambda at: _queue.configure_task(_TASK, connection=at, **options).defer(**told))
+    except AlreadyEnqueued as error:
+        raise _busy(record.run_id) from error
 
 
 def _busy(run_id: str) -> errors.RunBusy:
@@ -198,6 +190,7 @@ async def work(
     database = await asyncio.to_thread(_database)
     metrics = WorkerMetrics(metrics_port) if metrics_port is not None else None
     app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=database.url))
+    app.job_manager.fetch_job = _fetch_in_turns(app.connector, runs_at_once, AccessTokens(home))
 
     @app.task(name=_TASK, queue="runs", retry=_Retry(), pass_context=True)
     async def carry_out(  # the names are those of the job in the database
@@ -218,6 +211,20 @@ async def work(
             await asyncio.sleep(2.0)
     finally:
         await asyncio.to_thread(close_databases)
+
+
+def _fetch_in_turns(connector: Any, places: int, tokens: AccessTokens) -> Callable[..., Any]:
+    """Return what fetches the next run for a worker of so many places: of several owners none gets all places."""
+    query = "SELECT * FROM deep_research.fetch_run(%(worker)s, %(places)s, %(alive)s, %(most)s, %(shared)s)"
+    told = {"places": places, "alive": _STALLED_SECONDS, "most": _MOST_OF_AN_OWNER}
+
+    async def fetch(queues: object, worker_id: int) -> Job | None:
+        del queues  # there is one
+        shared = tokens.has_several_owners()
+        row = await connector.execute_query_one_async(query, worker=worker_id, shared=shared, **told)
+        return Job.from_row(row) if row["id"] is not None else None
+
+    return fetch
 
 
 async def _serve(app: "procrastinate.App", runs_at_once: int, *, until_empty: bool) -> bool:
@@ -261,10 +268,12 @@ async def _rescue(app: "procrastinate.App") -> None:
     while True:
         with suppress(ConnectorException):
             for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=_STALLED_SECONDS):
-                if job.attempts < _MOST_DEATHS:
+                counted = await asyncio.to_thread(_database().rows, _COUNT_DEATH, (job.id, job.attempts))
+                deaths = counted[0][0] if counted else 0  # another worker has put it back
+                if 0 < deaths <= _MOST_DEATHS:
                     _log.warning("A worker died; its run is taken up again: %s", job.task_kwargs)
                     await app.job_manager.retry_job(job)
-                else:
+                elif deaths:
                     _log.error("Worker after worker died; the run is given up: %s", job.task_kwargs)
                     await asyncio.to_thread(_give_up, str(job.task_kwargs["run_id"]))
                     await app.job_manager.finish_job(job, Status.FAILED, delete_job=True)

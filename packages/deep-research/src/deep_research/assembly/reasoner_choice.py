@@ -1,5 +1,6 @@
 """The reasoner of a run: the finder one, or a language model whose calls go through the journal."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from importlib import import_module
@@ -39,6 +40,7 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
     if name in ("finder", _OWN):
         return name
     from deep_research.providers.provider_catalog import (  # noqa: PLC0415 - only with a model
+        PROVIDERS,
         auto_provider,
         open_model,
         provider_called,
@@ -50,9 +52,11 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
         name = split_model(named[0])[0] if named else ""
         name = name or auto_provider(keys, base_url=settings.model_base_url) or ""
         if not name and named:
+            brand = re.match(r"[a-z]+(?![a-z/])", named[0].lower())
+            of = PROVIDERS.get(provider_called(brand[0])) if brand else None
             message = (
-                f"The model {named[0]!r} cannot be used: no provider has a key. Set the key of its provider "
-                "(docs/providers.md), such as DASHSCOPE_API_KEY or OPENAI_API_KEY, or name no model."
+                f"The model {named[0]!r} cannot be used: no provider has a key. Set "
+                f"{(of and of.key) or 'the key of its provider'} (docs/providers.md), or name no model."
             )
             raise ConfigError(message, setting="model_name", value=named[0])
         if not name:

@@ -21,7 +21,7 @@ _AFTERWARDS = {
 
 def complete_run_ids(_context: object, _parameter: object, incomplete: str) -> list[str]:
     """Return the ids of runs that begin so, for the shell."""
-    return [record.run_id for record in api.list_runs() if record.run_id.startswith(incomplete)]
+    return sorted((run_id for run_id in api.run_ids() if run_id.startswith(incomplete)), reverse=True)
 
 
 @click.command("completion")

@@ -90,8 +90,8 @@ def refresh_command(run_id: str, as_json: bool) -> int:
 def watch_command(run_id: str, every: str, once: bool, at_once: bool) -> int:
     """Refresh the report of RUN again and again, and tell what is new, what changed and what is gone.
 
-    The newest refresh of RUN is refreshed; one that was interrupted is carried on. With --once
-    the exit code is 1 when the refresh failed.
+    The newest refresh of RUN is refreshed; one that was interrupted or failed is carried on until the next one is due.
+    With --once the exit code is 1 when the refresh failed.
 
     \b
     deep-research watch RUN --every 1d
@@ -108,7 +108,7 @@ def watch_command(run_id: str, every: str, once: bool, at_once: bool) -> int:
             time.sleep(min(wait, _LONGEST_NAP))
             wait = _seconds_until_due(newest, length)
         at_once = False
-        went_well = _refresh_and_tell(newest)
+        went_well = _refresh_and_tell(newest, length)
         if once:
             return 0 if went_well else 1
         if not went_well:
@@ -117,18 +117,22 @@ def watch_command(run_id: str, every: str, once: bool, at_once: bool) -> int:
 
 def _seconds_until_due(run: "Run", every: timedelta) -> float:
     """Return how long it is until the next refresh; nothing for a refresh that was begun and not finished."""
-    if run.record.origin == "refresh" and not run.has_report:
-        return 0.0
-    due = datetime.fromisoformat(run.record.created) + every
-    return (due - datetime.now(UTC)).total_seconds()
+    is_begun = run.record.origin == "refresh" and not run.has_report
+    return 0.0 if is_begun else _seconds_left(run, every)
 
 
-def _refresh_and_tell(newest: "Run") -> bool:
+def _seconds_left(run: "Run", every: timedelta) -> float:
+    return (datetime.fromisoformat(run.record.created) + every - datetime.now(UTC)).total_seconds()
+
+
+def _refresh_and_tell(newest: "Run", every: timedelta) -> bool:
     """Refresh and print what changed. Returns whether all of it went well."""
     from deep_research.errors import ResearchError  # noqa: PLC0415
 
     try:
         begun = newest.record.origin == "refresh" and not newest.has_report
+        if begun and newest.record.status in ("failed", "declined") and _seconds_left(newest, every) <= 0:
+            newest, begun = api.open_run(newest.record.parent), False
         run = newest if begun else asyncio.run(newest.refresh())
         asyncio.run(run.carry_out())
         changes = run.changes_since_parent()

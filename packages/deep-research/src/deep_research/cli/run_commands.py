@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -13,8 +13,9 @@ from deep_research.cli.lazy_modules import api
 from deep_research.cli.wrapped_text import echo_wrapped
 
 if TYPE_CHECKING:
-    from deep_research.api import Run, RunRecord
+    from deep_research.api import Run, RunHead, RunRecord
 
+_R = TypeVar("_R", bound="RunHead")
 _QUESTION_CHARS = 70
 _SHOWN = 20
 """Runs that are listed before they are deleted."""
@@ -39,14 +40,14 @@ def list_command(limit: int | None, status: str | None, as_json: bool) -> None:
         echo_wrapped(list_lines(record))
 
 
-def as_it_is(record: "RunRecord") -> "RunRecord":
+def as_it_is(record: _R) -> _R:
     """Return the record of a run; one whose process ended without a word (kill -9, a power cut) has stopped."""
     if record.status != "running" or api.open_run(record.run_id).is_running:
         return record
     return record.model_copy(update={"status": "stopped", "error": "Its process ended without a report."})
 
 
-def list_lines(record: "RunRecord") -> Iterator[str]:
+def list_lines(record: "RunHead") -> Iterator[str]:
     """Give the lines of a run in a list: id, status, time, question; then what it waits for or why it failed."""
     yield f"{record.run_id}  {record.status:<9}{record.created[:16].replace('T', ' ')}  {_short(record.question)}"
     if record.status == "waiting":
@@ -171,7 +172,7 @@ def _count(number: int) -> str:
     return f"{number:,} run{'' if number == 1 else 's'}"
 
 
-def _is_confirmed(records: "list[RunRecord]") -> bool:
+def _is_confirmed(records: "list[RunHead]") -> bool:
     """Show what would be deleted and ask; without a terminal nothing is deleted."""
     for record in records[:_SHOWN]:
         echo_wrapped(next(iter(list_lines(record))), err=True)

@@ -21,7 +21,7 @@ from deep_research.cli.terminal_input import ask_user, listening, pass_on, say_a
 from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.data import Asked, FollowUp, Report
 from deep_research.errors import ConfigError, NeedsAnswer, ResearchError
-from deep_research.i18n.catalog import phrase
+from deep_research.i18n.catalog import explain, outages, phrase
 from deep_research.settings import Settings
 
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_NEEDS_ANSWER, EXIT_STOPPED = 0, 3, 4, 130
@@ -175,6 +175,9 @@ class Session:
         elif plain or not self._is_set("quiet"):
             show(plain)
         report = made.report if isinstance(made, FollowUp) else made
+        if report is not None and not report.reasoner.is_language_model:
+            for gap in outages(report.gaps):
+                echo_wrapped(explain(gap, "en"), err=True)
         return EXIT_OK if report is not None and report.answered else EXIT_NOTHING_FOUND
 
 

@@ -65,6 +65,7 @@ from deep_research.data.result import ExportInput as ExportInput
 from deep_research.data.result import Figure as Figure
 from deep_research.data.result import FigurePoint as FigurePoint
 from deep_research.data.result import FollowUp as FollowUp
+from deep_research.data.result import FollowUpHead as FollowUpHead
 from deep_research.data.result import FoundIn as FoundIn
 from deep_research.data.result import Ledger as Ledger
 from deep_research.data.result import Part as Part

@@ -61,7 +61,7 @@ class Usage(Noun):
     """Tokens of a call; `estimated` when the provider gave none.
 
     `cached_tokens` (read from the provider's cache) and `cache_write_tokens` (written to it, where that
-    costs extra) are part of `prompt_tokens`.
+    costs extra) are part of `prompt_tokens`. `cost_usd` is what the server says that it charges, None where it says none.
     """
 
     prompt_tokens: Tokens = 0
@@ -69,6 +69,7 @@ class Usage(Noun):
     cache_write_tokens: Tokens = 0
     completion_tokens: Tokens = 0
     reasoning_tokens: Tokens = 0
+    cost_usd: float | None = None
     estimated: bool = False
 
 

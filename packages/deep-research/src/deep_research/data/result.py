@@ -83,13 +83,13 @@ class ReportPassage(Noun):
 
 
 class Ledger(Noun):
-    """What the run cost."""
+    """What the run cost. `cost_usd` is None where the price of a call is not known."""
 
     model_calls: int = 0
     prompt_tokens: int = 0
     cached_tokens: int = 0
     completion_tokens: int = 0
-    cost_usd: float = 0.0
+    cost_usd: float | None = 0.0
     searches: int = 0
     fetches: int = 0
     seconds: float = 0.0
@@ -169,7 +169,21 @@ FollowUpStatus = Literal["running", "finished", "failed", "stopped"]
 FoundIn = Literal["", "library", "research"]
 
 
-class FollowUp(Noun):
+class FollowUpHead(Noun):
+    """What a list shows of a question about the report of a run."""
+
+    run_id: str
+    number: int
+    language: str
+    created: str
+    status: FollowUpStatus = "running"
+    found_in: FoundIn = ""
+    error: str = ""
+    seconds: float = 0.0
+    question: str
+
+
+class FollowUp(FollowUpHead):
     """A question about the report of a run, `number` counting from 1.
 
     `understood` is the question without words that point at what was said before, as far as code can tell;
@@ -178,19 +192,10 @@ class FollowUp(Noun):
     is what the run had cost until then: the ledger of `report` counts the follow-up alone.
     """
 
-    run_id: str
-    number: int
-    question: str
-    language: str
-    created: str
     understood: str = ""
     assumptions: tuple[str, ...] = ()
     history: tuple[Message, ...] = ()
     settings: dict[str, Any] = Field(default_factory=dict)
-    status: FollowUpStatus = "running"
-    found_in: FoundIn = ""
-    error: str = ""
-    seconds: float = 0.0
     before: Ledger = Ledger()
     report: Report | None = None
 

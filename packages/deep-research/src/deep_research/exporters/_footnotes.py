@@ -11,6 +11,8 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 from docx.shared import Pt
 
+from deep_research.report.blocks import is_right_to_left
+
 _CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
 _TEXT, _MARK = "footnote text", "footnote reference"
 _LINES = (
@@ -43,8 +45,9 @@ class Footnotes:
         if len(paragraph._p) and paragraph._p[-1].find(qn("w:footnoteReference")) is not None:
             paragraph._p.append(parse_xml(self._mark("<w:t>,</w:t>")))
         paragraph._p.append(parse_xml(self._mark(f'<w:footnoteReference w:id="{self._count}"/>')))
-        words = f'<w:r><w:t xml:space="preserve"> {escape(text)}</w:t></w:r>'
-        body = f'<w:pPr><w:pStyle w:val="{self._text_style}"/></w:pPr>{self._mark("<w:footnoteRef/>")}{words}'
+        turned, rtl = ("<w:bidi/>", "<w:rPr><w:rtl/></w:rPr>") if is_right_to_left(text) else ("", "")
+        words = f'<w:r>{rtl}<w:t xml:space="preserve"> {escape(text)}</w:t></w:r>'
+        body = f'<w:pPr><w:pStyle w:val="{self._text_style}"/>{turned}</w:pPr>{self._mark("<w:footnoteRef/>")}{words}'
         note = f'<w:footnote {nsdecls("w")} w:id="{self._count}"><w:p>{body}</w:p></w:footnote>'
         self._root.append(parse_xml(note))
 

@@ -107,7 +107,7 @@ class _Writer:
 
     def _head(self) -> None:
         document = self._document
-        self._file.add_paragraph(document.title, style="Title")
+        self._inlines(self._file.add_paragraph(style="Title"), (blocks.Text(document.title),))
         verdicts = [f"{count.number} {count.text}" for count in document.counts]
         paragraph = self._file.add_paragraph()
         self._grey(paragraph.add_run(" · ".join([document.made, *verdicts, document.cited])))
@@ -175,6 +175,7 @@ class _Writer:
         return made.numId
 
     def _table(self, block: blocks.Table, *, title: str = "") -> None:
+        from docx.enum.table import WD_TABLE_DIRECTION  # noqa: PLC0415
         from docx.oxml import OxmlElement, parse_xml  # noqa: PLC0415
         from docx.oxml.ns import nsdecls  # noqa: PLC0415
         from docx.shared import Mm, Pt  # noqa: PLC0415
@@ -183,6 +184,8 @@ class _Writer:
         if title:
             self._file.add_paragraph(title, style="Caption")
         table = self._file.add_table(rows=0, cols=len(widths), style="Table Grid")
+        if blocks.is_right_to_left(blocks.block_text(block)):
+            table.table_direction = WD_TABLE_DIRECTION.RTL
         rows = (block.head, *block.rows) if block.head else block.rows
         table.autofit = False
         for column, width in zip(table.columns, widths, strict=True):
@@ -206,6 +209,12 @@ class _Writer:
         self._file.add_paragraph()
 
     def _inlines(self, paragraph: Any, content: Sequence[blocks.Inline]) -> None:
+        from docx.oxml import OxmlElement  # noqa: PLC0415
+        from docx.oxml.ns import qn  # noqa: PLC0415
+
+        text, properties = blocks.plain_text(content), paragraph._p.get_or_add_pPr()
+        if blocks.is_right_to_left(text) and properties.find(qn("w:bidi")) is None:
+            properties.append(OxmlElement("w:bidi"))
         for part in content:
             if isinstance(part, blocks.Break):
                 paragraph.add_run().add_break()
@@ -217,6 +226,8 @@ class _Writer:
             else:
                 run = paragraph.add_run(part.text.replace("\n", " "))
                 run.bold, run.italic = part.bold or None, part.italic or None
+                if blocks.is_right_to_left(part.text + text):
+                    run.font.rtl, run.font.cs_bold, run.font.cs_italic = True, run.bold, run.italic
                 if part.code:
                     run.font.name = _MONO
 

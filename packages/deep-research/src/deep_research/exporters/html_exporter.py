@@ -76,7 +76,7 @@ class _Page:
             f'<li class="{count.verdict}"><b>{count.number}</b> {escape(count.text)}</li>' for count in document.counts
         )
         return (
-            f'<header>\n<p class="made">{escape(document.made)}</p>\n<h1>{escape(document.title)}</h1>\n'
+            f'<header>\n<p class="made">{escape(document.made)}</p>\n<h1 dir="auto">{escape(document.title)}</h1>\n'
             f'<ul class="counts">{chips}<li>{escape(document.cited)}</li></ul>\n</header>\n'
         )
 
@@ -98,10 +98,10 @@ class _Page:
     def _block(self, block: blocks.Block) -> str:
         if isinstance(block, blocks.Heading):
             tag = f"h{min(block.level, 4)}"
-            return f'<{tag} id="{block.key}">{self._inlines(block.content)}</{tag}>\n'
+            return f'<{tag} dir="auto" id="{block.key}">{self._inlines(block.content)}</{tag}>\n'
         if isinstance(block, blocks.Paragraph):
             own = ' class="own"' if block.is_own else ""
-            return f"<p{own}>{self._inlines(block.content)}</p>\n"
+            return f'<p dir="auto"{own}>{self._inlines(block.content)}</p>\n'
         if isinstance(block, blocks.Code):
             return f"<pre><code>{escape(block.text)}</code></pre>\n"
         if isinstance(block, blocks.Quote):
@@ -115,7 +115,8 @@ class _Page:
     def _items(self, block: blocks.Items) -> str:
         tag = "ul" if block.start is None else "ol"
         start = f' start="{block.start}"' if block.start not in (None, 1) else ""
-        return f"<{tag}{start}>{''.join(f'<li>{self._tight(item)}</li>' for item in block.items)}</{tag}>\n"
+        items = "".join(f"<li>{self._tight(item)}</li>" for item in block.items)
+        return f'<{tag} dir="auto"{start}>{items}</{tag}>\n'
 
     def _tight(self, parts: Sequence[blocks.Block]) -> str:
         """Return the blocks of an item; a first paragraph needs no element of its own."""
@@ -126,7 +127,9 @@ class _Page:
     def _table(self, block: blocks.Table) -> str:
         head = "".join(f'<th scope="col">{self._inlines(cell)}</th>' for cell in block.head)
         rows = "".join(f"<tr>{''.join(f'<td>{self._inlines(c)}</td>' for c in row)}</tr>" for row in block.rows)
-        return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
+        return (
+            f'<div class="wide"><table dir="auto"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
+        )
 
     def _chart(self, block: blocks.Chart) -> str:
         """Return a chart as a table with a drawn bar in each row, so that it can be read aloud too."""
@@ -136,8 +139,8 @@ class _Page:
             f'<rect width="{round(bar.share * 100, 1)}" height="8"/></svg></td><td>{self._inlines(bar.value)}</td></tr>'
             for bar in block.bars
         )
-        title = f"<figcaption>{escape(block.title)}</figcaption>" if block.title else ""
-        return f'<figure>{title}<table class="chart"><tbody>{rows}</tbody></table></figure>\n'
+        title = f'<figcaption dir="auto">{escape(block.title)}</figcaption>' if block.title else ""
+        return f'<figure>{title}<table class="chart" dir="auto"><tbody>{rows}</tbody></table></figure>\n'
 
     def _inlines(self, content: Sequence[blocks.Inline]) -> str:
         return "".join(self._inline(part) for part in content)
@@ -178,7 +181,7 @@ class _Page:
         return (
             f'<aside class="panel" popover id="{name}" aria-label="[{number}]">'
             f'<button type="button" class="close" popovertarget="{name}" popovertargetaction="hide" aria-label="{close}">×</button>'
-            f'<p class="title">[{number}] {escape(reference.title)}</p>'
+            f'<p class="title" dir="auto">[{number}] {escape(reference.title)}</p>'
             f'<p class="place">{escape(" · ".join(fact for fact in facts if fact))} {self._link(reference)}</p>'
             f'{passages}<p class="hash">{snapshot}</p></aside>\n'
         )
@@ -198,7 +201,8 @@ class _Page:
         page = phrase("page", self._language, page=passage.page) if passage.page else ""
         where = " · ".join(part for part in (passage.heading, page, key) if part)
         said = "".join(
-            f"<li>{self._badge(claim)} {escape(claim.text)} {self._why(claim)}</li>" for claim in self._resting[key]
+            f'<li>{self._badge(claim)} <span dir="auto">{escape(claim.text)}</span> {self._why(claim)}</li>'
+            for claim in self._resting[key]
         )
         rests = f'<p class="where">{self._say("rests_on_it")}</p><ul class="said">{said}</ul>' if said else ""
         return (
@@ -220,11 +224,11 @@ class _Page:
         if not self._document.references:
             return ""
         entries = "".join(
-            f'<li id="ref-{number}"><span class="number">[{number}]</span><div><p>{self._tight(parts)}</p>'
+            f'<li id="ref-{number}"><span class="number">[{number}]</span><div><p dir="auto">{self._tight(parts)}</p>'
             f"<p>{self._link(self._references[number])}</p></div></li>"
             for number, parts in self._document.references.items()
         )
-        return f'<h2 id="references">{escape(self._document.references_title)}</h2>\n<ol class="references">{entries}</ol>\n'
+        return f'<h2 dir="auto" id="references">{escape(self._document.references_title)}</h2>\n<ol class="references">{entries}</ol>\n'
 
     def _statements(self) -> str:
         """Return the table of all statements with whose they are or how they failed, which can be limited to one group."""
@@ -244,7 +248,7 @@ class _Page:
 
     def _statement(self, claim: Claim) -> str:
         return (
-            f'<tr data-verdict="{claim.verdict.kind}"><td>{escape(claim.text)}</td>'
+            f'<tr data-verdict="{claim.verdict.kind}"><td dir="auto">{escape(claim.text)}</td>'
             f"<td>{self._badge(claim)} {self._why(claim)}</td><td>{self._cites_of(claim.passages)}</td></tr>"
         )
 
@@ -261,17 +265,17 @@ class _Page:
         )
 
     def _problem(self, problem: Problem) -> str:
-        evidence = f"<p>{self._linked(problem.evidence)}</p>" if problem.evidence else ""
-        reply = f"<p>{self._linked(problem.reply)}</p>" if problem.reply else ""
+        evidence = f'<p dir="auto">{self._linked(problem.evidence)}</p>' if problem.evidence else ""
+        reply = f'<p dir="auto">{self._linked(problem.reply)}</p>' if problem.reply else ""
         return (
-            f"<li><blockquote>{self._linked(problem.quote)}</blockquote>"
+            f'<li><blockquote dir="auto">{self._linked(problem.quote)}</blockquote>'
             f'<p><span class="badge {problem.kind}">{self._say(f"problem_{problem.kind}")}</span> {self._linked(problem.problem)}</p>'
             f'{evidence}<p class="why">{self._say(f"outcome_{problem.outcome}")}{self._cites_of(problem.passages)}</p>{reply}</li>'
         )
 
     def _edit(self, edit: Edit) -> str:
         failed = "" if edit.applied else f'<p class="why">{self._say("edit_failed")}</p>'
-        return f"<li><del>{self._linked(edit.old)}</del><ins>{self._linked(edit.new)}</ins>{failed}</li>"
+        return f'<li><del dir="auto">{self._linked(edit.old)}</del><ins dir="auto">{self._linked(edit.new)}</ins>{failed}</li>'
 
     def _cites_of(self, keys: Sequence[str]) -> str:
         """Return a citation for each source of these passages."""

@@ -103,6 +103,7 @@ def _values(given: ExportInput, families: Sequence[str]) -> dict[str, Any]:
     is_cjk = language in _CJK_REGIONS
     return {
         "title": document.title or "-",
+        "title-rtl": blocks.is_right_to_left(document.title),
         "run": report.run_id,
         "made": document.made,
         "lang": language if re.fullmatch("[a-z]{2,3}", language) else "en",
@@ -141,6 +142,10 @@ def _references(given: ExportInput, document: blocks.Document) -> list[dict[str,
 
 
 def _block(block: blocks.Block) -> dict[str, Any]:
+    return {"rtl": blocks.is_right_to_left(blocks.block_text(block)), **_parts(block)}
+
+
+def _parts(block: blocks.Block) -> dict[str, Any]:
     if isinstance(block, blocks.Heading):
         return {"type": "heading", "level": block.level, "content": _inlines(block.content)}
     if isinstance(block, blocks.Paragraph):

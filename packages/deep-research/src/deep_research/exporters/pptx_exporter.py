@@ -128,6 +128,7 @@ class _Slides:
             grid = slide.shapes.add_table(len(rows) + 1, columns, *size).table
             for place, share in enumerate(shares):
                 grid.columns[place].width = _emu(_TEXT_WIDTH * share / sum(shares))
+            grid._tbl.tblPr.set("rtl", str(int(blocks.is_right_to_left(blocks.block_text(table)))))
             for line, row in enumerate(([blocks.cited_text(cell) for cell in table.head], *rows)):
                 for place, text in enumerate(row):
                     frame = grid.cell(line, place).text_frame
@@ -166,7 +167,7 @@ class _Slides:
             self._write(slide.placeholders[1].text_frame, lines, size=13)
 
     def _write(self, frame: Any, lines: Sequence[str], *, size: int, bold: bool = False, colour: str = _INK) -> None:
-        """Put lines into a frame as paragraphs, left aligned, with a font for each script."""
+        """Put lines into a frame as paragraphs, aligned where they begin, with a font for each script."""
         from pptx.dml.color import RGBColor  # noqa: PLC0415
         from pptx.enum.text import PP_ALIGN  # noqa: PLC0415
         from pptx.oxml.ns import qn  # noqa: PLC0415
@@ -176,6 +177,9 @@ class _Slides:
         for number, line in enumerate(lines):
             paragraph = frame.paragraphs[0] if number == 0 else frame.add_paragraph()
             paragraph.alignment, paragraph.space_after = PP_ALIGN.LEFT, Pt(6)
+            if blocks.is_right_to_left(line):
+                paragraph.alignment = PP_ALIGN.RIGHT
+                paragraph._p.get_or_add_pPr().set("rtl", "1")
             run = paragraph.add_run()
             run.text = " ".join(line.split())
             run.font.size, run.font.bold, run.font.name = Pt(size), bold, "Calibri"
@@ -205,7 +209,7 @@ def _parts(document: blocks.Document) -> Iterator[_Part]:
         elif isinstance(block, blocks.Chart):
             part.charts.append(block)
         else:
-            texts = list(_texts(block))
+            texts = _texts(block)
             part.text += texts
             if isinstance(block, blocks.Items) or (is_first and isinstance(block, blocks.Paragraph)):
                 part.points += [sentence for text in texts for sentence in _split(text)]
@@ -214,16 +218,11 @@ def _parts(document: blocks.Document) -> Iterator[_Part]:
         yield part
 
 
-def _texts(block: blocks.Block) -> Iterator[str]:
-    """Give the texts of a block, those of a list one by one."""
-    if isinstance(block, blocks.Paragraph | blocks.Heading):
-        yield blocks.cited_text(block.content)
-    elif isinstance(block, blocks.Items):
-        for item in block.items:
-            yield " ".join(text for part in item for text in _texts(part))
-    elif isinstance(block, blocks.Quote):
-        for part in block.blocks:
-            yield from _texts(part)
+def _texts(block: blocks.Block) -> list[str]:
+    """Return the texts of a block, those of a list or notice one by one."""
+    parts = block.items if isinstance(block, blocks.Items) else [[block]]
+    parts = [[part] for part in block.blocks] if isinstance(block, blocks.Quote) else parts
+    return [text for part in parts if (text := " ".join(filter(None, map(blocks.block_text, part))))]
 
 
 def _split(text: str) -> list[str]:

@@ -158,7 +158,8 @@ def _summary(given: ExportInput) -> Iterable[tuple[Cell, ...]]:
     yield from ((verdict, number) for verdict, number in counts if verdict != "total")
     yield from (("sources cited", len(report.references)), ("searches", report.ledger.searches))
     yield from (("sources read", report.ledger.fetches), ("model calls", report.ledger.model_calls))
-    yield from (("seconds", f"{report.ledger.seconds:.1f}"), ("US dollars", f"{report.ledger.cost_usd:.4f}"))
+    usd = report.ledger.cost_usd
+    yield from (("seconds", f"{report.ledger.seconds:.1f}"), ("US dollars", "unknown" if usd is None else f"{usd:.4f}"))
 
 
 def _fill(sheet: "Worksheet", columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:

@@ -94,6 +94,8 @@ class RobotsGate:
                 moved = True
                 at = join_address(at, answer.headers["location"])
         except (Unreachable, RateLimited) as error:
+            if error.reason == "tls" and not moved:
+                raise replace(error, url=address.url) from error
             message = f"{address.url} is not opened: its host's robots.txt could not be read ({error.message})"
             raise replace(error, message=message, url=address.url, reason="robots") from error
         except SourceError as error:
@@ -169,7 +171,13 @@ class Fetcher:
         """
         address = parse_address(url)
         self.known.check(address)
-        page = await self._follow(address, robots=self._options.obey_robots)
+        try:
+            page = await self._follow(address, robots=self._options.obey_robots)
+        except SourceError as error:
+            if error.reason not in ("size", "tls"):
+                raise
+            remedy = f"To have {address.url} read, download it and name it with --docs."
+            raise replace(error, message=f"{error.message} {remedy}") from error
         await in_background(self.learn, url, page.final_url, await in_worker_thread(_linked, page))
         return page
 

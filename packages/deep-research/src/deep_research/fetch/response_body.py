@@ -35,7 +35,7 @@ class Body:
         self._full = False
         length = headers.get("content-length", "")
         if success and not cut and length.isdecimal() and int(length) > self._most:
-            self._too_large(f"says it has {length} bytes")
+            self._too_large(f"says it has {int(length):,} bytes")
 
     def take(self, chunk: bytes) -> bool:
         """Take a piece as it came over the wire; False when no more is wanted. Raises Unreadable, Unreachable."""
@@ -83,5 +83,5 @@ class Body:
             raise Unreachable(message, url=self._url, reason="pace", final=True)
 
     def _too_large(self, how: str) -> NoReturn:
-        message = f"{self._url} {how}; at most {self._most} bytes are read."
+        message = f"{self._url} {how}; at most {self._most:,} bytes are read."
         raise Unreadable(message, url=self._url, reason="size", limit=self._most)

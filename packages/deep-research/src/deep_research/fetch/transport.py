@@ -233,8 +233,9 @@ _HTTPCORE_ERRORS = (
 
 def translate(error: BaseException, url: str) -> Unreachable:
     """Return what an httpcore error means to us; `final` is set where trying again cannot help."""
-    if isinstance(error, httpcore.ConnectError) and _caused_by_tls(error):
-        return Unreachable(f"{url} could not show a certificate to trust: {error}.", url=url, reason="tls", final=True)
+    if isinstance(error, httpcore.ConnectError) and (why := _doubted_certificate(error)):
+        message = f"The certificate of {parse_address(url).authority} is not to be trusted ({why})."
+        return Unreachable(message, url=url, reason="tls", final=True)
     if isinstance(error, httpcore.TimeoutException):
         return Unreachable(f"{url} did not answer in time.", url=url, reason="time")
     if isinstance(error, httpcore.LocalProtocolError):
@@ -246,12 +247,13 @@ def translate(error: BaseException, url: str) -> Unreachable:
     return Unreachable(f"{url} could not be read: {reason}.", url=url, reason="connection")
 
 
-def _caused_by_tls(error: BaseException | None) -> bool:
+def _doubted_certificate(error: BaseException | None) -> str:
+    """Return what is wrong with a certificate, where that is what caused an error; else ""."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
-            return True
+            return error.verify_message.rstrip(".") or "it cannot be verified"
         error = error.__cause__ or error.__context__
-    return False
+    return ""
 
 
 _ssl_context = cache(httpcore.default_ssl_context)

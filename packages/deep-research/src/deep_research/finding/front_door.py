@@ -45,7 +45,7 @@ class Understood(NamedTuple):
 def decide(question: Question, *, rounds: int, terms: Sequence[Term], template: Template | None) -> Decision:
     """Return whether to start, or the one thing to ask; see `ports.Reasoner.decide`."""
     said, language = understand(question, rounds), question.language
-    named = [word for word in read_words(_REQUEST.sub(" ", said.text), language) if word.worth > COMMON]
+    named = _own_words(said.text, language)
     if not said.answers and _ERRAND.match(said.text.strip()) and not _QUESTION_MARK.search(said.text):
         reason = phrase("cannot_errand", language)
         return Decision(next_action="CANNOT_DO", confidence=0.9, refined_question=said.text, reasoning=reason)
@@ -54,8 +54,7 @@ def decide(question: Question, *, rounds: int, terms: Sequence[Term], template: 
     bare = _REQUEST.sub(" ", said.text).strip(" .,!。！，、~")
     is_topic = is_plain_topic(said.text, language)
     if pointer := _POINTER.search(said.text):
-        words = read_words(_REQUEST.sub(" ", _POINTER.sub(" ", said.text)), language)
-        rest = [word for word in words if word.worth > COMMON]
+        rest = _own_words(_POINTER.sub(" ", said.text), language)
         begins = is_topic and not pointer.start()  # "that cheap phone"
         if not rest or (begins and is_broad(rest, language)):
             term = bare if begins else pointer[0].strip()
@@ -78,7 +77,7 @@ def understand(question: Question, rounds: int = 0) -> Understood:
     text = " ".join([own, *(answer[:_LONGEST] for answer in answers)])
     if topic:
         return Understood(f"{text} ({topic})", tuple(answers), topic)
-    if answers and not _names_something(own, question.language):
+    if answers and not _own_words(own, question.language):
         return Understood(" ".join(answers), tuple(answers))
     if answers and _POINTER.search(own):
         text = " ".join([_POINTER.sub(" ", own, count=1).strip(), *answers])
@@ -87,21 +86,19 @@ def understand(question: Question, rounds: int = 0) -> Understood:
 
 def _topic_before(text: str, language: str, history: Sequence[Message]) -> str:
     """Return what the last question of the conversation was about, where this one points at it or names nothing."""
-    if _names_something(text, language) and not _POINTER.search(text):
+    if _own_words(text, language) and not _POINTER.search(text):
         return ""
     for message in reversed(history):
         if message.role == "user" and not (confirms(message.text) or rejects(message.text)):
-            said = _POINTER.sub(" ", _REQUEST.sub(" ", message.text))
-            words = read_words(said, detect(message.text, default=language))
-            names = [word for word in words if word.worth >= NAME] or [word for word in words if word.worth > COMMON]
-            if names:
+            words = _own_words(_POINTER.sub(" ", message.text), detect(message.text, default=language))
+            if names := [word for word in words if word.worth >= NAME] or words:
                 return " ".join(word.text for word in names)
     return ""
 
 
-def _names_something(text: str, language: str) -> bool:
-    """Return whether a text has a word of its own, beside what asks for work."""
-    return any(word.worth > COMMON for word in read_words(_REQUEST.sub(" ", text), language))
+def _own_words(text: str, language: str) -> list[Word]:
+    """Return the words that a text has of its own, beside what asks for work."""
+    return [word for word in read_words(_REQUEST.sub(" ", text), language) if word.worth > COMMON]
 
 
 def is_broad(named: Sequence[Word], language: str) -> bool:

@@ -102,6 +102,11 @@ def outage_gap(model: str, provider: str, error: str) -> Gap:
     return gap_of("model", "model_silent", model=model, provider=provider, error=error)
 
 
+def outages(gaps: Iterable[Gap]) -> list[Gap]:
+    """Return the gaps of models that did not answer; see `outage_gap`."""
+    return [gap for gap in gaps if "model_silent" in gap.codes]
+
+
 def explain(said: Verdict | Gap, language: str) -> str:
     """Return why, in `language` as far as the program said it itself; others' words after a word that says so."""
     text = said.reason if isinstance(said, Verdict) else said.why

@@ -8,9 +8,10 @@ from deep_research.text.token_count import estimate_tokens
 
 _LEAST, _SHARE = 1_000, 0.4
 """Of a new part of so many tokens, by our estimate, less is read than this share of it: more than the estimate errs by."""
-_SAME, _LEAST_WINDOW, _GROWTH, _WHOLE = 3, 256, 1.1, 0.7
-"""So many prompts, each longer than the last by this factor, of which the same number of tokens is read, to the token,
-and less than this share: that number is the window. What a cache leaves uncounted is not the same each time."""
+_LONGER, _WHOLE = 1.3, 0.7
+"""Of two prompts, one longer by this factor, the same number of tokens is read, to the token, and of the longer one less
+than this share: more than the estimate errs by. A window is the most that is ever read: of what a cache leaves
+uncounted, two numbers are alike by chance, and the highest is that of the first prompt."""
 
 
 class Reading(NamedTuple):
@@ -25,7 +26,7 @@ class CutPrompts:
 
     def __init__(self) -> None:
         self._begun: set[bytes] = set()
-        self._read: dict[int, list[int]] = {}
+        self._most = self._shortest = self._longest = 0
 
     def note(self, messages: tuple[ModelMessage, ...], total: int, usage: Usage) -> Reading:
         """Take in what was read of `messages`, which have about `total` tokens with all that was sent along.
@@ -37,12 +38,13 @@ class CutPrompts:
         if usage.estimated or not read:
             return Reading(is_cut=False, window=0)
         is_cut = new >= _LEAST and read < new * _SHARE
-        if read < _LEAST_WINDOW or read > total * _WHOLE:
+        if read > self._most:
+            self._most, self._shortest, self._longest = read, total, total
+        if read < self._most:
             return Reading(is_cut, 0)
-        totals = self._read.setdefault(read, [])
-        if not totals or total > totals[-1] * _GROWTH:
-            totals.append(total)
-        return Reading(is_cut, read if len(totals) >= _SAME else 0)
+        self._shortest, self._longest = min(self._shortest, total), max(self._longest, total)
+        is_sure = self._longest >= max(_LEAST, self._shortest * _LONGER) and read < self._longest * _WHOLE
+        return Reading(is_cut, read if is_sure else 0)
 
     def _new_tokens(self, messages: tuple[ModelMessage, ...]) -> int:
         """Return about how many tokens stand behind the messages that an earlier prompt began with."""

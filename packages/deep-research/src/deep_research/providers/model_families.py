@@ -41,7 +41,9 @@ class Family(Noun):
     source: str = ""
 
     def cost_usd(self, usage: Usage) -> float | None:
-        """Return what a call cost in US dollars, or None when the prices are not known."""
+        """Return what a call cost in US dollars, as its server tells or by the table; None when neither knows."""
+        if usage.cost_usd is not None:
+            return usage.cost_usd
         if self.input_usd is None or self.output_usd is None:
             return None
         read_usd = self.input_usd if self.cached_usd is None else self.cached_usd

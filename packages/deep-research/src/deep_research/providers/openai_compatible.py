@@ -200,7 +200,25 @@ def _usage(usage: Any) -> Usage | None:
         cache_write_tokens=prompt.get("cache_write_tokens") or 0,
         completion_tokens=usage.get("completion_tokens") or 0,
         reasoning_tokens=completion.get("reasoning_tokens") or 0,
+        cost_usd=_told_usd(usage),
     )
+
+
+def _told_usd(usage: Mapping[str, Any]) -> float | None:
+    """Return what a server says that a call costs: a number (OpenRouter), a total (Perplexity), an estimate (DeepInfra).
+
+    OpenRouter's number leaves out what is paid with a key of the user's own.
+    """
+    told = usage.get("cost", usage.get("estimated_cost"))
+    parts: list[Any] = [told.get("total_cost") if isinstance(told, Mapping) else told]
+    if usage.get("is_byok"):
+        parts.append((usage.get("cost_details") or {}).get("upstream_inference_cost"))
+    is_price = all(isinstance(part, int | float) and 0 <= part < _MOST_USD for part in parts)
+    return float(sum(parts)) if is_price else None
+
+
+_MOST_USD = 10_000
+"""A server that states a higher price of one call, or none that is a number, is not taken at its word."""
 
 
 def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

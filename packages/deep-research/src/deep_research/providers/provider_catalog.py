@@ -102,6 +102,7 @@ PROVIDER_ALIASES = {
     "google_genai": "gemini",
     "claude": "anthropic",
     "chatgpt": "openai",
+    "gpt": "openai",
     "kimi": "moonshot",
 }
 """Other names of providers, as users and other programs call them."""
@@ -208,7 +209,8 @@ def open_model(
     if not name and chat_model is None:
         message = f"The provider {provider!r} has no default model: set model_name to one that it has."
         raise ConfigError(message, setting="model_name", value=model)
-    about = About(provider, name or type(chat_model).__name__, known.key, address)
+    settings = " or ".join([known.address] * bool(known.address) + ["model_base_url"])
+    about = About(provider, name or type(chat_model).__name__, known.key, address, settings)
     is_free = known.wire == "ollama" or (provider == "compatible" and not keys.get(known.key) and _is_near(address))
     family = _family(name or "", known, {**(_FREE if is_free else {}), **(facts or {})}, context_tokens)
     if is_offline:

@@ -20,12 +20,13 @@ from deep_research.providers.http_wire import WireFailure
 
 
 class About(NamedTuple):
-    """Whose failure it is: provider, model, the variable that holds its key, and its address."""
+    """Whose failure it is: provider, model, the variable that holds its key, its address, and what sets the address."""
 
     provider: str
     model: str
     variable: str = ""
     base_url: str = ""
+    address_settings: str = "model_base_url"
 
 
 _MOST_OF_A_WORD, _MOST_OF_A_MESSAGE, _MOST_OF_A_CALL = 200, 2_000, 64_000
@@ -234,6 +235,8 @@ def _explain(meaning: Meaning, failure: WireFailure, body: ErrorBody, about: Abo
     said = f" It said: {body.message.strip()[:300]!r}." if body.message.strip() else ""
     place = f" at {about.base_url}" if about.base_url else ""
     variable = about.variable or "its key"
+    elsewhere = f" Check that its server is there, or set {about.address_settings}."
+    is_other = failure.reason in ("connection", "garbled")
     return {
         "context": f"The prompt is too long for {who}.{said}",
         "content_filter": f"{who} declines to answer.{said}",
@@ -243,10 +246,10 @@ def _explain(meaning: Meaning, failure: WireFailure, body: ErrorBody, about: Abo
         "no_access": f"The key in {variable} may not use {about.model!r} at {about.provider}.{said}",
         "unknown_model": f"{about.provider} has no model {about.model!r}{place}.{said} Set model_name to one it has.",
         "bad_request": f"{who} does not accept the request.{said}",
-        "base_url": f"Nothing can be sent to {about.base_url!r} ({body.message}). Check the address and the key.",
+        "base_url": f"Nothing can be sent to {about.base_url!r} ({body.message}). Check the key and {about.address_settings}.",
         "rate": f"{who} asks to wait.{said}",
         "malformed": f"{who} gave an answer of the wrong form.{said}",
-        "down": f"{who} does not answer{place} ({failure.reason or failure.status}).{said}",
+        "down": f"{who} does not answer{place} ({failure.reason or failure.status}).{said}{elsewhere * is_other}",
     }[meaning.reason]
 
 

@@ -113,4 +113,4 @@ def open_ranker(named: str, keys: Mapping[str, str], *, base_url: str = "", prox
         raise ModelSetupError(f"The ranker {name!r} needs a key: set {known.key}.", setting=known.key, reason="no_key")
     headers = {"user-agent": "deep-research"} | ({"authorization": f"Bearer {key}"} if key else {})
     wire = HttpWire(address, headers, timeout_seconds=_TIMEOUT_SECONDS, proxy=proxy)
-    return WireRanker(wire, About(name, model, known.key, address), known.form)
+    return WireRanker(wire, About(name, model, known.key, address, "ranker_base_url"), known.form)

@@ -13,8 +13,8 @@ from deep_research.data import ModelAnswer
 Sink = Callable[[str], Awaitable[None]]
 _SINK: ContextVar[Sink | None] = ContextVar("sink", default=None)
 """What the answer of the call that is being made is passed to, of which each task has its own."""
-_BEAT = 0.1
-"""Seconds whose pieces are passed on as one: a server may send a letter at a time."""
+_IN_A_ROW, _BEAT = 20, 0.1
+"""After so many pieces those of so many seconds are passed on as one: a server may send letters by the thousand."""
 
 
 @contextmanager
@@ -51,6 +51,7 @@ async def call_on_wires(call: Callable[[], Coroutine[Any, Any, ModelAnswer]]) ->
     if sink is None:
         return await on_wires(noted())
     loop, pieces, came = asyncio.get_running_loop(), deque[str](), asyncio.Event()
+    passed = 0
 
     async def relay(piece: str) -> None:
         pieces.append(piece)
@@ -62,11 +63,16 @@ async def call_on_wires(call: Callable[[], Coroutine[Any, Any, ModelAnswer]]) ->
     calling.add_done_callback(lambda _: came.set())
     try:
         while not calling.done() or pieces:
-            await came.wait()
             came.clear()
-            if pieces:
+            if not pieces:
+                await came.wait()
+                continue
+            passed += 1
+            if passed % _IN_A_ROW:
+                await sink(pieces.popleft())
+            else:
+                await asyncio.wait((calling,), timeout=_BEAT)
                 await sink("".join(pieces.popleft() for _ in range(len(pieces))))
-            await asyncio.wait((calling,), timeout=_BEAT)
         return await calling
     finally:
         calling.cancel()

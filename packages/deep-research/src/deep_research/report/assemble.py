@@ -17,7 +17,7 @@ from deep_research import data
 from deep_research.concurrency import in_background
 from deep_research.data.noun import copy_fields
 from deep_research.errors import WorkTooLarge
-from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, phrase
+from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, outages, phrase
 from deep_research.ports import Library
 from deep_research.reasoners.bounded_reasoner import AskedLibrary, offered_of
 from deep_research.report.blocks import DOUBT_SIGN
@@ -75,6 +75,11 @@ class Circumstances(NamedTuple):
     ledger: data.Ledger
     changes: data.Changes
     gaps: tuple[data.Gap, ...]
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether a model was set up to write, and none has answered."""
+        return self.is_model and not self.reasoner.is_language_model and self.workflow != "verify"
 
 
 async def assemble(ctx: RunContext, done: Finished) -> data.Report:
@@ -140,12 +145,13 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
         for c in claims
     ]
     gaps = tuple(gap for gap in about.gaps if gap.what not in about.changes.dropped)
+    told = outages(gaps) if about.is_silent else []
     entries = references.entries()
     counted = verdict_counts(data.Verification(claims=tuple(placed)))
     blocks = [
         (head + body).strip(),
         *_changes(about.changes, language),
-        *([] if is_written else _gaps(gaps, language, with_heading=True)),
+        *([] if is_written else _gaps([gap for gap in gaps if gap not in told], language, with_heading=True)),
         _method_note(about, done, counted, judged=judged, days=references.days(), language=language),
         *(_gaps(_untold(gaps), language, with_heading=False) if is_written else []),
         *references.further(done.sections, language),
@@ -215,7 +221,8 @@ def _titled(done: Finished) -> tuple[str, str, list[data.Claim]]:
 
 
 def _notices(about: Circumstances, done: Finished, language: str) -> str:
-    """Return what a reader must know before the text: what was assumed, and that a follow-up comes from the library.
+    """Return what a reader must know before the text: what was assumed, that a follow-up comes from the library, and
+    that a model was set up and has answered nothing.
 
     A writer says itself what of it still matters; see `_method_note`.
     """
@@ -226,6 +233,11 @@ def _notices(about: Circumstances, done: Finished, language: str) -> str:
         )
     if done.found_in:
         lines.append(f"*{phrase(f'from_{done.found_in}', language, searches=about.ledger.searches)}*")
+    if about.is_silent:
+        why = (explain(gap, language) for gap in outages(about.gaps))
+        lines.append(
+            make_inert(" ".join(f"> {join_sentences([phrase('finder_note', language), *why], language)}".split()))
+        )
     return "".join(f"{line}\n\n" for line in lines)
 
 
@@ -364,7 +376,9 @@ def _method_note(
         lines.append(phrase("checked_statements", language, cited=counted.cited, **counted.model_dump()))
         lines += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(counted.unconfirmed)
         found = len(done.verification.problems)
-        lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(found)
+        lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(
+            found and about.workflow != "desk"
+        )
     elif about.workflow == "verify":
         problems = len(done.verification.problems)
         lines.append(phrase("checked_by_code", language, cited=counted.cited, problems=problems))

@@ -167,6 +167,23 @@ def _cited(part: Inline) -> str:
     return f" [{part.number}]" if isinstance(part, Cite) else DOUBT_SIGN if isinstance(part, Doubt) else " "
 
 
+def block_text(block: Block) -> str:
+    """Return the text of a block with its citations as `[n]`; of code nothing, which is the same in every language."""
+    if isinstance(block, Heading | Paragraph):
+        return cited_text(block.content)
+    if isinstance(block, Items | Quote):
+        rows = block.items if isinstance(block, Items) else (block.blocks,)
+        return " ".join(filter(None, (block_text(part) for row in rows for part in row)))
+    if isinstance(block, Table):
+        return " ".join(cited_text(cell) for row in (block.head, *block.rows) for cell in row)
+    return " ".join([block.title, *(bar.label for bar in block.bars)]) if isinstance(block, Chart) else ""
+
+
+def is_right_to_left(text: str) -> bool:
+    """Return whether the first letter of a text that has a direction is one of Arabic, Hebrew and their like."""
+    return next((k != "L" for k in map(unicodedata.bidirectional, text) if k in ("L", "R", "AL")), False)
+
+
 def text_width(text: str) -> int:
     """Return how many letters of the usual width a text is wide: Chinese and its like take two."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

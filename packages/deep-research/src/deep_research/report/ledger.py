@@ -47,6 +47,8 @@ def ledger_of(journal: Journal, *, sources: int, seconds: float) -> Ledger:
     paid, lost = paid_calls(journal)
     searched = [SearchRecord.model_validate_json(text).usage for text in journal.answers("search")]
     ranked = [Ranking.model_validate_json(text).usage for text in journal.answers(RANKING)]
+    costs = [call.cost_usd for call in (*paid, *lost)]
+    known = [cost for cost in costs if cost is not None]
     usage = [
         *(call.answer.usage for call in paid),
         *(call.usage for call in lost),
@@ -58,7 +60,7 @@ def ledger_of(journal: Journal, *, sources: int, seconds: float) -> Ledger:
         prompt_tokens=sum(u.prompt_tokens for u in usage),
         cached_tokens=sum(u.cached_tokens for u in usage),
         completion_tokens=sum(u.completion_tokens for u in usage),
-        cost_usd=round(sum(call.cost_usd or 0.0 for call in (*paid, *lost)), 6),
+        cost_usd=round(sum(known), 6) if len(known) == len(costs) else None,
         searches=journal.count("search"),
         fetches=sources,
         seconds=round(seconds, 2),

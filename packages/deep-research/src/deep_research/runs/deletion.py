@@ -13,8 +13,8 @@ from deep_research.assembly.environment import index_name
 from deep_research.errors import ConfigError, RunBusy, StoreError
 from deep_research.state_files import DOCUMENTS, HISTORY, PAGES, REJECTED, RUNS
 from deep_research.stores.open_stores import open_runs
-from deep_research.stores.run_folder import BEING_DELETED
-from deep_research.stores.run_store import RunRecord, RunStore
+from deep_research.stores.run_folder import BEING_DELETED, folder_size
+from deep_research.stores.run_store import RunHead, RunStore
 from deep_research.stores.sqlite_file import store_error
 
 _AGE = re.compile(r"(\d{1,5})\s*([hdwmy])", re.IGNORECASE)
@@ -42,13 +42,13 @@ def parse_age(text: str) -> timedelta:
     return timedelta(hours=int(match[1]) * _HOURS[match[2].lower()])
 
 
-def runs_older_than(home: Path, age: timedelta, *, now: datetime | None = None) -> list[RunRecord]:
+def runs_older_than(home: Path, age: timedelta, *, now: datetime | None = None) -> list[RunHead]:
     """Return the runs that were begun longer ago than `age`."""
     limit = (now or datetime.now(UTC)) - age
     return [record for record in open_runs(home).list() if _begun(record) < limit]
 
 
-def _begun(record: RunRecord) -> datetime:
+def _begun(record: RunHead) -> datetime:
     try:
         return datetime.fromisoformat(record.created).astimezone(UTC)
     except ValueError:
@@ -62,17 +62,22 @@ def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
     run has read. When no run is left, the whole cache goes, and the lines that were typed. Raises StoreError when the
     disk refuses.
     """
-    before = _size(home)
+    before = folder_size(home)
     runs = open_runs(home)
     records = {record.run_id: record for record in runs.list()}
-    gone: list[RunRecord] = []
+    gone: list[RunHead] = []
     busy: list[str] = []
     for run_id in dict.fromkeys(run_ids):
+        store = runs.store(run_id)
         try:
-            runs.store(run_id).delete()
-            gone.append(records[run_id])
+            store.delete()
         except RunBusy:
             busy.append(run_id)
+        except StoreError:
+            if store.exists():
+                raise  # else another deletion was first
+        else:
+            gone += [records[run_id]] if run_id in records else []
     for left in (home / RUNS).glob(f"{BEING_DELETED}*"):
         shutil.rmtree(left, ignore_errors=True)
     kept = [record for record in runs.list() if record.run_id not in {one.run_id for one in gone}]
@@ -80,10 +85,12 @@ def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
     if gone:
         _delete_indexes(home, gone, kept)
         unreadable = _forget_pages(home, kept)
-    return Deletion(tuple(record.run_id for record in gone), tuple(busy), max(0, before - _size(home)), unreadable)
+    return Deletion(
+        tuple(record.run_id for record in gone), tuple(busy), max(0, before - folder_size(home)), unreadable
+    )
 
 
-def _delete_indexes(home: Path, gone: Sequence[RunRecord], kept: Sequence[RunRecord]) -> None:
+def _delete_indexes(home: Path, gone: Sequence[RunHead], kept: Sequence[RunHead]) -> None:
     """Delete the indexes of documents that only deleted runs used; with no run left, all."""
     needed = {index_name(record.docs) for record in kept}
     unneeded = {index_name(record.docs) for record in gone} - needed
@@ -92,7 +99,7 @@ def _delete_indexes(home: Path, gone: Sequence[RunRecord], kept: Sequence[RunRec
             _remove(path)
 
 
-def _forget_pages(home: Path, kept: Sequence[RunRecord]) -> tuple[str, ...]:
+def _forget_pages(home: Path, kept: Sequence[RunHead]) -> tuple[str, ...]:
     """Delete the pages that no run of `kept` has read; with no run left, the whole cache and the typed lines.
 
     Of a run whose library cannot be read it is not known which pages it needs: then nothing is deleted, and the ids of
@@ -137,13 +144,3 @@ def _addresses(store: RunStore) -> set[str] | None:
 def _remove(path: Path) -> None:
     with suppress(OSError):
         path.unlink()
-
-
-def _size(folder: Path) -> int:
-    """Return the bytes of all files in a folder."""
-    total = 0
-    for path in folder.rglob("*"):
-        with suppress(OSError):
-            if path.is_file() and not path.is_symlink():
-                total += path.stat().st_size
-    return total

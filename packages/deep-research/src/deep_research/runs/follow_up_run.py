@@ -111,17 +111,16 @@ class FollowUpRun(RunTask):
 
 def numbered(store: RunStore, number: int) -> FollowUp:
     """Return one follow-up. Raises RunNotFound when the run has none of that number."""
-    for one in store.read_follow_ups():
-        if one.number == number:
-            return one
-    message = f"The run {store.run_id} has no follow-up {number}; it has {len(store.read_follow_ups())}."
+    if (found := store.read_follow_up(number)) is not None:
+        return found
+    message = f"The run {store.run_id} has no follow-up {number}; it has {store.next_follow_up() - 1}."
     raise RunNotFound(message, run_id=store.run_id)
 
 
 def unfinished(store: RunStore) -> FollowUp | None:
     """Return the last follow-up when it was interrupted or failed."""
-    made = store.read_follow_ups()
-    return made[-1] if made and made[-1].status != "finished" else None
+    last = store.read_follow_up(store.next_follow_up() - 1)
+    return last if last is not None and last.status != "finished" else None
 
 
 def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> FollowUp:
@@ -132,16 +131,17 @@ def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> F
     settled = Settings(**{**record.settings, **changes})
     kept = settled.model_dump(include=set(changes))  # without what must not be kept
     kept["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
-    earlier = store.read_follow_ups()
+    number = store.next_follow_up()
+    last = [store.read_follow_up(one) for one in range(max(1, number - _TOLD_LAST), number)]
     language = detect(text, default=record.language)
     made = FollowUp(
         run_id=store.run_id,
-        number=store.next_follow_up(),
+        number=number,
         question=text,
         language=language,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         understood=text,
-        history=_history(record, report, earlier),
+        history=_history(record, report, last),
         settings=kept,
         before=_spent(store),
     )
@@ -149,13 +149,13 @@ def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> F
     return made
 
 
-def _history(record: RunRecord, report: Report, earlier: Sequence[FollowUp]) -> tuple[Message, ...]:
+def _history(record: RunRecord, report: Report, last: Sequence[FollowUp | None]) -> tuple[Message, ...]:
     """Return what helps to understand a question: what was asked before, and what came out."""
     findings = "\n".join(f for section in report.sections for f in section.key_findings[:1])
     titles = "; ".join(section.title for section in report.sections)
     told = [record.question, f"{report.title}\n{titles}\n{findings}"]
-    for one in earlier[-_TOLD_LAST:]:
-        if one.report is not None:
+    for one in last:
+        if one is not None and one.report is not None:
             told += [one.question, one.report.report]
     return tuple(
         Message(role="assistant" if place % 2 else "user", text=text[:_TOLD_CHARS]) for place, text in enumerate(told)

@@ -1,6 +1,7 @@
 """What a later report says that an earlier one did not: new, changed and gone statements and sources."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Literal
 
 from deep_research.data import Claim, Report
@@ -9,6 +10,8 @@ from deep_research.i18n.catalog import phrase
 from deep_research.text.inert_markdown import make_inert
 
 ChangeKind = Literal["new", "changed", "gone"]
+_MOST_COMPARED = 2_000
+"""So many statements of each report are compared, each with each; beyond that only those with the same words are one."""
 _SAME, _ALIKE = 97.0, 72.0
 """Likeness (0–100) from which two statements are one, and from which one is another wording of the other."""
 
@@ -89,14 +92,19 @@ def _compare_claims(earlier: Sequence[Claim], later: Sequence[Claim]) -> tuple[l
     old = {claim.text: claim for claim in earlier if _is_told(claim)}
     new = {claim.text: claim for claim in later if _is_told(claim)}
     left = {text: claim for text, claim in old.items() if text not in new}
+    # The likeness does not look at the order of words; each statement's are put in order once.
+    ordered = {text: " ".join(sorted(text.split())) for text in islice(left, _MOST_COMPARED)}
+    compared = set(islice((text for text in new if text not in old), _MOST_COMPARED))
     found: list[StatementChange] = []
     unchanged = len(new.keys() & old.keys())
     for text, claim in new.items():
         if text in old:
             continue
-        best = process.extractOne(text, list(left), scorer=fuzz.token_sort_ratio, score_cutoff=_ALIKE)
-        before = best[0] if best is not None else ""
+        words = " ".join(sorted(text.split()))
+        best = process.extractOne(words, ordered, scorer=fuzz.ratio, score_cutoff=_ALIKE) if text in compared else None
+        before = best[2] if best is not None else ""
         left.pop(before, None)
+        ordered.pop(before, None)
         if best is not None and best[1] >= _SAME and _figures(text) == _figures(before):
             unchanged += 1
             continue

@@ -30,9 +30,6 @@ def steer(store: RunStore, kind: str, text: str = "") -> Steer:
     for") or `finish`. May be called from any process. Raises RunNotFound, StoreError, and ConfigError for what does
     not fit the run: an unknown section, a run that is finished or whose report is being written.
     """
-    if len(store.read_steers()) >= MOST_INSTRUCTIONS:
-        message = f"The run has {MOST_INSTRUCTIONS} instructions; it takes no more."
-        raise ConfigError(message, setting="text", value=text[:80])
     instruction = _read_instruction(store, kind, fold(text))
     _put(store, instruction)
     return instruction
@@ -41,7 +38,7 @@ def steer(store: RunStore, kind: str, text: str = "") -> Steer:
 def stop(store: RunStore) -> bool:
     """Take a run out of the queue, or have the process stop that carries it out; return whether it was there.
 
-    Its state is kept, and it can be resumed.
+    Its state is kept, and it can be resumed. Raises ConfigError for one that was told to stop again and again.
     """
     if database_url():
         with suppress(ConfigError):  # what offers the database is not installed: nothing is in a queue
@@ -49,11 +46,14 @@ def stop(store: RunStore) -> bool:
                 return True
     is_going_on = store.is_held()
     if is_going_on:
-        _put(store, Steer(kind="stop", text="", section="", id=secrets.token_hex(6)))
+        # Whoever has said all that may be said can still stop it.
+        _put(store, Steer(kind="stop", text="", section="", id=secrets.token_hex(6)), 2 * MOST_INSTRUCTIONS)
     return is_going_on
 
 
-def _put(store: RunStore, instruction: Steer) -> None:
+def _put(store: RunStore, instruction: Steer, most: int = MOST_INSTRUCTIONS) -> None:
+    if (count := len(store.read_steers())) >= most:
+        raise _refused(f"The run has {count} instructions; it takes no more.", instruction.text[:80])
     store.add_steer(instruction)
     if (refresh := _in_this_process.get(store.place)) is not None:
         refresh()

@@ -7,46 +7,56 @@ from deep_research.conversation.replies import confirms, pick_options, rejects
 from deep_research.data import Asked, Section, SectionReview
 from deep_research.i18n.catalog import join_list, phrase
 
-_NUMBERS = re.compile(r"[\d\s,，、;；#]+")
+_NUMBERS = re.compile(r"\d+")
+_Choice = tuple[str, Sequence[Section]]
+"""What can follow a review, in words, and the sections that it researches again."""
+
+
+def _choices(sections: Sequence[Section], rows: Mapping[str, SectionReview], language: str) -> list[_Choice]:
+    """Return what can follow, the report first, then all weak sections together, then each section."""
+    weak = _weak(sections, rows)
+    again = [*([weak] if len(weak) > 1 else []), *([section] for section in sections)]
+    named = ((join_list((s.title for s in some), language), some) for some in again)
+    return [(phrase("opt_report", language), ()), *((phrase("opt_again", language, sections=n), s) for n, s in named)]
 
 
 def question_of(sections: Sequence[Section], rows: Mapping[str, SectionReview], language: str) -> Asked:
     """Return what the user is asked: each section with its score and what it lacks, and what can follow."""
     lines = [phrase("confirm_review", language)]
-    for number, section in enumerate(sections, 1):
+    for section in sections:
         row = rows.get(section.title)
         lacking = "; ".join(row.missing) or row.notes if row is not None else ""
         score = f" — {row.score}/10" if row is not None and row.score else ""
-        lines.append(f"{number}. {section.title}{score}{f' ({lacking})' if lacking else ''}")
+        lines.append(f"- {section.title}{score}{f' ({lacking})' if lacking else ''}")
     lines.append(phrase("confirm_review_how", language))
-    options = [phrase("opt_report", language)]
-    if weak := _weak(sections, rows):
-        titles = join_list((s.title for s in weak), language)
-        options.append(phrase("opt_again", language, sections=titles))
-    return Asked(kind="review", question="\n".join(lines), options=tuple(options))
+    options = tuple(said for said, _ in _choices(sections, rows, language))
+    return Asked(kind="review", question="\n".join(lines), options=options)
 
 
 def wanted_sections(answer: str, sections: Sequence[Section], rows: Mapping[str, SectionReview]) -> list[Section]:
     """Return the sections to research again, pending, with the user's words as notes; none for the report.
 
-    An answer names them by number or title ("again: 2, 3"); one that names none is a remark on the weak ones, or on
-    all.
+    An answer names them by title, or by the numbers of the options ("again: 2, 3"); one that names none is a remark on the
+    weak ones, or on all.
     """
     said = answer.strip()
-    weak = _weak(sections, rows)
     if confirms(said) or rejects(said):
         return []
-    if said.strip(".") in ("1", "2") and _NUMBERS.fullmatch(said):
-        return [_pending(s, "") for s in weak] if said.strip(".") == "2" else []
     named = [s for s in sections if s.title.casefold() in said.casefold()]
-    if not named and (numbers := re.findall(r"\d+", said)):
-        named = [sections[int(n) - 1] for n in numbers if 0 < int(n) <= len(sections)]
-    return [_pending(s, said) for s in named or weak or sections]
+    choices = _choices(sections, rows, "en")
+    numbers = [] if named else [int(n) for n in _NUMBERS.findall(said) if 0 < int(n) <= len(choices)]
+    if numbers:
+        picked = {s.title: s for n in numbers for s in choices[n - 1][1]}
+        words = said if re.search(r"[^\W\d]", said) else ""
+        return [_pending(section, words) for section in picked.values()]
+    return [_pending(s, said) for s in named or _weak(sections, rows) or sections]
 
 
 def answer_of(said: str, asked: Asked) -> str:
-    """Return an answer with its option written out as the number that it stands for."""
+    """Return an answer with its option written out as the number that it stands for; part of its words will do."""
     picked = pick_options(said, asked.options)
+    if picked not in asked.options and len(said.strip()) > 1 and said.strip().casefold() in asked.options[0].casefold():
+        picked = asked.options[0]
     return str(asked.options.index(picked) + 1) if picked in asked.options else said
 
 

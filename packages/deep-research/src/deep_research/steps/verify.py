@@ -29,8 +29,8 @@ _BATCH_CLAIMS, _BATCH_TOKENS = 40, 12_000
 """How many statements one call judges, and how long their passages may be together."""
 _OF_SOURCE = 3
 """Passages against which a statement is held that cites a source as a whole."""
-_WIDER = 8
-"""Passages in which a statement of a foreign report is looked for before it counts as unsupported."""
+_WIDER, _ROUNDS = 6, 2
+"""Passages in which a statement of a foreign report is looked for before it counts as unsupported, and how often."""
 _FOREIGN = ("verify", "desk")
 """Workflows whose report somebody else has written; without a model that of the others is copied from passages."""
 _MOST_OF_ONE, _MOST_OF_ALL = 500_000, 5_000_000
@@ -107,7 +107,7 @@ async def verify(
     else:
         judged, seen = await side_by_side([judging, examine(ctx, assignment, text)])
     if is_written and unread is not None:
-        judged = await _look_further(ctx, assignment, claims, judged)
+        claims, judged = await _look_further(ctx, assignment, claims, judged)
     placed = await asyncio.to_thread(_placed, seen.problems, claims, text, ctx.library)
     twice = {(p.claim, p.kind) for p in placed if p.claim}  # what both have found, the verifier tells
     problems = (*(p for p in judged.problems if (p.claim, p.kind) not in twice), *placed)
@@ -119,34 +119,40 @@ async def verify(
     return found
 
 
-async def _look_further(ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], judged: Findings) -> Findings:
-    """Return the findings after what was not found in the nearest passages has been looked for in more of the pages.
+async def _look_further(
+    ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], judged: Findings
+) -> tuple[Sequence[Claim], Findings]:
+    """Return statements and findings after what was not found in the nearest passages has been looked for in the pages.
 
-    Whoever wrote a foreign report cited pages: which of their passages carries a statement is this program's guess.
+    Whoever wrote a foreign report cited pages: which of their passages carries a statement is this program's guess. A
+    statement that stands in others rests on those.
     """
-    lost = {p.claim: p.look_for for p in judged.problems if p.kind == "unsupported" and p.by != "code"}
-    sought = [(claim, lost[claim.id]) for claim in claims if claim.id in lost]
-    wider = {c.id: more for c, words in sought if (more := await asyncio.to_thread(_wider, ctx.library, c, words))}
-    if not wider:
-        return judged
-    again = await judge_claims(ctx, assignment, list(wider.values()), "")
-    kept = tuple(p for p in judged.problems if p.claim not in wider or p.by == "code")
-    known = {p.claim for p in kept}
-    new = tuple(p for p in again.problems if p.by != "code" or p.claim not in known)
-    return judged.model_copy(update={"problems": (*kept, *new)})
+    for _ in range(_ROUNDS):
+        lost = {p.claim: p for p in judged.problems if p.kind == "unsupported" and p.by != "code"}
+        sought = [(claim, lost[claim.id]) for claim in claims if claim.id in lost]
+        wider = {c.id: more for c, p in sought if (more := await asyncio.to_thread(_wider, ctx.library, c, p))}
+        if not wider:
+            break
+        again = await judge_claims(ctx, assignment, list(wider.values()), "")
+        kept = tuple(p for p in judged.problems if p.claim not in wider or p.by == "code")
+        known = {p.claim for p in kept}
+        new = tuple(p for p in again.problems if p.by != "code" or p.claim not in known)
+        judged = judged.model_copy(update={"problems": (*kept, *new)})
+        found = wider.keys() - {p.claim for p in new}
+        claims = [wider[c.id] if c.id in found else c for c in claims]
+    return claims, judged
 
 
-def _wider(library: Library, claim: Claim, words: str) -> Claim | None:
-    """Return a claim with more passages of the sources that it cites: those that have `words`, then the nearest.
+def _wider(library: Library, claim: Claim, lost: Problem) -> Claim | None:
+    """Return a claim with more passages of the sources that it cites: those that the judge names, and that have its words.
 
     None where there are no more.
     """
     sources = list(dict.fromkeys(key.partition("p")[0] for key in claim.passages if "p" in key))
-    queries = [query for query in (words, claim.text) if query and sources]
-    found = [[hit.passage.id for hit in library.search(q, limit=_WIDER // 2, sources=sources)] for q in queries]
-    passages = tuple(dict.fromkeys([*(key for row in found for key in row), *claim.passages]))[
-        : _WIDER + len(claim.passages)
-    ]
+    named = [key for key in lost.passages if key.partition("p")[0] in sources and library.passage(key) is not None]
+    hits = library.search(lost.look_for or claim.text, limit=_WIDER, sources=sources) if sources else ()
+    other = list(dict.fromkeys([*named, *(hit.passage.id for hit in hits)]))[:_WIDER]
+    passages = tuple(dict.fromkeys([*other, *claim.passages]))  # those from the beginning may carry a part of it
     return claim.model_copy(update={"passages": passages}) if set(passages) > set(claim.passages) else None
 
 

@@ -15,7 +15,7 @@ from deep_research.events import ReportPiece
 from deep_research.i18n.catalog import gap_from, gap_of, phrase
 from deep_research.run_context.context import RunContext
 from deep_research.steps.converse import converse
-from deep_research.text.code_spans import fenced_blocks
+from deep_research.text.code_spans import code_spans, fenced_blocks, is_within
 from deep_research.text.inert_markdown import make_inert
 from deep_research.verification.citations import cited_ids, normalize_citations
 
@@ -30,7 +30,8 @@ _TAGGED = re.compile(
     r"\A[^\n]{0,200}\n?\s{0,9}<(report|answer|final_report)>\n?(.*)</\1>[^\n]{0,200}\Z", re.DOTALL | re.IGNORECASE
 )
 _AROUND = 200
-"""Characters before and after a fence around a whole report."""
+"""Characters around a fence that holds a whole report; before one that begins with a title there may be more."""
+_HEADING = re.compile(r"^#{1,6} ++\S", re.MULTILINE)
 _TELLING_CHARS = 200
 """A text of fewer characters does not tell its language."""
 
@@ -106,7 +107,7 @@ async def _written(ctx: RunContext, assignment: Assignment) -> Written:
 
 def _read(said: str, assignment: Assignment) -> tuple[str, str]:
     """Return a writer's text made clean, and what it lacks altogether, as the writer is told; "" for nothing."""
-    text = clean_report(said)
+    text = _from_title(clean_report(said))
     if text and assignment.passages and not cited_ids(text):
         return text, _NOTHING_CITED
     if len(text) >= _TELLING_CHARS and detect(text) != (language := assignment.brief.language):
@@ -127,10 +128,23 @@ def _unwrapped(text: str) -> str:
     for start, end, info in fenced_blocks(text):
         inner = text[start:end].strip("\n").partition("\n")[2]
         around = (text[:start], text[end:])
-        is_report = info.lower() in ("markdown", "md") or inner.startswith("# ")
-        if is_report and all(len(part) <= _AROUND and "#" not in part for part in around):
+        is_short = len(text[:start]) <= _AROUND and info.lower() in ("markdown", "md")
+        is_report = (is_short or inner.startswith("# ")) and len(text[end:]) <= _AROUND
+        if is_report and not any("#" in part or cited_ids(part) for part in around):
             return inner.rstrip().removesuffix("```").removesuffix("~~~").rstrip()
     return text
+
+
+def _from_title(text: str) -> str:
+    """Return a report from its title on, where the first heading is one and nothing before it is cited.
+
+    What a model says to itself before it begins is no part of the report, and stays in the turns.
+    """
+    code = code_spans(text)
+    first = next((found for found in _HEADING.finditer(text) if not is_within(code, found.start())), None)
+    if first is None or not first[0].startswith("# ") or cited_ids(text[: first.start()]):
+        return text
+    return text[first.start() :]
 
 
 def notes_as_report(assignment: Assignment) -> str:

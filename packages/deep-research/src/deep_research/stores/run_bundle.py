@@ -51,6 +51,8 @@ _calls, _notes, _passages = TypeAdapter(StoredCall), TypeAdapter(StoredNote), Ty
 def write_bundle(store: RunStore, path: Path) -> None:
     """Write a finished run into a file. Raises RunNotFound without a report, StoreError when the disk refuses."""
     report = store.load_result()
+    if path.exists() and not path.is_file():
+        raise StoreError(f"Cannot write {str(path)!r}: it is no file.", path=str(path))
     temporary = beside(path)
     try:
         with open_new(temporary, private=True) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle:

@@ -15,18 +15,29 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from deep_research.data.brief import Steer
-from deep_research.data.result import FollowUp, Report
+from deep_research.data.result import FollowUp, FollowUpHead, Report
 from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event
 from deep_research.safe_text import safe_noun
 from deep_research.state_files import RUNS, beside, lock, make_private, make_private_folder, open_new
 from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.run_store import Checkpoints, RunRecord, busy_run, no_report, no_run
+from deep_research.stores.run_store import (
+    HEAD_CHARS,
+    Checkpoints,
+    Kept,
+    RunHead,
+    RunRecord,
+    busy_run,
+    no_report,
+    no_run,
+    read_head,
+)
 from deep_research.stores.sqlite_library import SqliteLibrary
 
 _log = logging.getLogger(__name__)
@@ -38,6 +49,8 @@ _BEGINNING_SECONDS = 60.0
 """How long an import that nobody holds may have just begun."""
 _TRIES, _MOMENT = 8, 0.005
 """Who looks whether a run is held has its lock for a moment: how often, and how many seconds apart, it is tried again."""
+_H = TypeVar("_H", RunHead, FollowUpHead)
+_F = TypeVar("_F", FollowUp, FollowUpHead)
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
@@ -144,17 +157,20 @@ class RunFolder:
             message += " What else there is of it lies in that folder." if self.report.exists() else ""
             raise RunNotFound(message, run_id=self.run_id) from error
 
-    def load_or_describe(self) -> RunRecord:
-        """Return the record, or one that says that it is damaged. Raises RunNotFound where there is none at all."""
+    def head(self) -> RunHead:
+        """Return the head of the record, or one that says that it is damaged. Raises RunNotFound where there is none."""
         try:
-            return self.load()
-        except RunNotFound as error:
-            if not self._record.exists():
-                raise
-            made = datetime.fromtimestamp(self._record.stat().st_mtime, UTC).isoformat(timespec="seconds")
-            return RunRecord(
-                run_id=self.run_id, question="", language="", status="damaged", created=made, error=error.message
-            )
+            return _head_in(RunHead, self._record)
+        except (OSError, ValueError):
+            try:
+                return self.load()
+            except RunNotFound as error:
+                if not self._record.exists():
+                    raise
+                made = datetime.fromtimestamp(self._record.stat().st_mtime, UTC).isoformat(timespec="seconds")
+                return RunHead(
+                    run_id=self.run_id, question="", language="", status="damaged", created=made, error=error.message
+                )
 
     def save_result(self, report: Report) -> str:
         report = safe_noun(report)
@@ -220,17 +236,29 @@ class RunFolder:
         return read_steers(self.steering)
 
     def read_follow_ups(self) -> list[FollowUp]:
-        found: list[FollowUp] = []
-        for path in self._follow_ups.glob("*.json"):
-            try:
-                found.append(FollowUp.model_validate_json(path.read_text("utf-8")))
-            except (OSError, ValidationError, UnicodeDecodeError) as error:
-                _log.warning("The follow-up %s cannot be read: %s", path, error)
-        return sorted(found, key=lambda one: one.number)
+        return [made for number in self._numbers() if (made := self.read_follow_up(number)) is not None]
+
+    def list_follow_ups(self) -> list[FollowUpHead]:
+        return [head for number in self._numbers() if (head := self._follow_up(number, _head_in, FollowUpHead))]
+
+    def read_follow_up(self, number: int) -> FollowUp | None:
+        return self._follow_up(number, _all_in, FollowUp)
+
+    def _follow_up(self, number: int, read: Callable[[type[_F], Path], _F], kind: type[_F]) -> _F | None:
+        path = self._follow_ups / f"{number}.json"
+        try:
+            return read(kind, path)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            _log.warning("The follow-up %s cannot be read: %s", path, error)
+            return None
+
+    def _numbers(self) -> list[int]:
+        return sorted(int(p.stem) for p in self._follow_ups.glob("*.json") if p.stem.isdecimal())
 
     def next_follow_up(self) -> int:
-        numbers = (int(p.stem) for p in self._follow_ups.glob("*.json") if p.stem.isdecimal())
-        return 1 + max(numbers, default=0)
+        return 1 + max(self._numbers(), default=0)
 
     def save_follow_up(self, made: FollowUp) -> str:
         make_private_folder(self._follow_ups)
@@ -289,8 +317,14 @@ class FolderRuns:
     def open(self, run_id: str) -> RunFolder:
         return open_run(self._home, run_id)
 
-    def list(self) -> Sequence[RunRecord]:
+    def ids(self) -> Sequence[str]:
+        return _run_ids(self._home)
+
+    def list(self) -> Sequence[RunHead]:
         return list_runs(self._home)
+
+    def kept(self) -> Kept:
+        return Kept(len(_run_ids(self._home)), folder_size(self._home / RUNS))
 
     def new_id(self, wanted: str = "") -> str:
         if is_run_id(wanted) and not (self._home / RUNS / wanted).exists():
@@ -310,9 +344,9 @@ def is_run_id(text: str) -> bool:
     return _RUN_ID.fullmatch(text) is not None
 
 
-def dated_id() -> str:
-    """Return an id for a run of this moment, which no other run has."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S-}{secrets.token_hex(4)}"
+def dated_id(mark: str = "") -> str:
+    """Return an id for a run of this moment, which ends with a mark; without one no other run has it."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S-}{mark or secrets.token_hex(4)}"
 
 
 def open_run(home: Path, run_id: str) -> RunFolder:
@@ -323,9 +357,9 @@ def open_run(home: Path, run_id: str) -> RunFolder:
     if is_run_id(run_id):
         with suppress(RunNotFound, OSError):
             whole = RunFolder(home, run_id)
-            whole.load_or_describe()
+            whole.head()
             return whole
-    return RunFolder(home, unshortened_id(run_id, [record.run_id for record in list_runs(home)]))
+    return RunFolder(home, unshortened_id(run_id, _run_ids(home)))
 
 
 def unshortened_id(run_id: str, known: Sequence[str]) -> str:
@@ -337,15 +371,40 @@ def unshortened_id(run_id: str, known: Sequence[str]) -> str:
     return matches[0]
 
 
-def list_runs(home: Path) -> Sequence[RunRecord]:
-    """Return the records of all runs, newest first, damaged ones too; folders that hold no run are passed over."""
-    records: list[RunRecord] = []
+def _run_ids(home: Path) -> list[str]:
+    """Return the ids of all runs; folders that hold no run are passed over."""
     folder = home / RUNS
-    for path in folder.iterdir() if folder.is_dir() else ():
+    names = os.listdir(folder) if folder.is_dir() else []
+    return [name for name in names if RunFolder(home, name).exists()]
+
+
+def list_runs(home: Path) -> Sequence[RunHead]:
+    """Return the heads of all runs, newest first, damaged ones too."""
+    heads: list[RunHead] = []
+    for run_id in _run_ids(home):
         with suppress(RunNotFound, OSError):
-            if _RUN_ID.fullmatch(path.name):
-                records.append(RunFolder(home, path.name).load_or_describe())
-    return sorted(records, key=lambda r: (r.created, r.run_id), reverse=True)
+            heads.append(RunFolder(home, run_id).head())
+    return sorted(heads, key=lambda r: (r.created, r.run_id), reverse=True)
+
+
+def folder_size(folder: Path) -> int:
+    """Return the bytes of all files in a folder."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_size
+    return total
+
+
+def _head_in(kind: type[_H], path: Path) -> _H:
+    with path.open(encoding="utf-8") as file:
+        begins = file.read(HEAD_CHARS)
+        return read_head(kind, begins, lambda: begins + file.read())
+
+
+def _all_in(kind: type[FollowUp], path: Path) -> FollowUp:
+    return kind.model_validate_json(path.read_text("utf-8"))
 
 
 def read_steers(path: Path) -> list[Steer]:
@@ -367,9 +426,15 @@ def write_atomically(path: Path, text: str, *, private: bool = True) -> None:
 
 
 def write_bytes_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
-    """Write `data` to `path` in one step, for its owner alone if `private`. Raises StoreError when the disk refuses."""
+    """Write `data` to `path` in one step, for its owner alone if `private`. Raises StoreError when the disk refuses.
+
+    A device or a pipe (`/dev/null`, `/dev/stdout`) is written to, and stays what it is.
+    """
     temporary = beside(path)
     try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
         with open_new(temporary, private=private) as file:
             file.write(data)
             file.flush()

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import Field
+from pydantic_core import from_json
 
 from deep_research.data.brief import Asked, Message, Steer
 from deep_research.data.evidence import Snapshot, Source
 from deep_research.data.noun import Noun
-from deep_research.data.result import FollowUp, Report
+from deep_research.data.result import FollowUp, FollowUpHead, Report
 from deep_research.errors import RunBusy, RunNotFound
 from deep_research.events import Event
 from deep_research.ports import Journal, Library
@@ -17,39 +18,77 @@ from deep_research.stores.event_log import EventLog, EventTail
 
 RunStatus = Literal["queued", "running", "waiting", "finished", "failed", "stopped", "declined", "damaged"]
 Origin = Literal["", "refresh"]
+HEAD_CHARS = 16_384
+"""So much of a record is read for a list: its fields stand in their order, those of its head first."""
+_LISTED_CHARS = 2_000
+"""So much of a text a list holds."""
 
 
-class RunRecord(Noun):
-    """What is known about a run without opening its stores; `settings` are the ones it began with.
+class RunHead(Noun):
+    """What a list shows of a run; a text in it is cut after 2,000 characters.
 
-    Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
     `origin` says how the run came from another one, `parent`: the same question asked again later.
-    `recorded` are the settings that an imported run was made with: a replay alone uses them, which reaches nothing outside.
-    `is_answered` is False where the finished report answers nothing. `awaited` is the request (a SHA-256) whose client
-    waits for the run and has not been given its answer.
+    `is_answered` is False where the finished report answers nothing.
     """
 
     run_id: str
-    question: str
     language: str
     status: RunStatus
     created: str
-    docs: tuple[str, ...] = ()
-    history: tuple[Message, ...] = ()
-    mcp_servers: tuple[str, ...] = ()
-    settings: dict[str, Any] = Field(default_factory=dict)
     title: str = ""
     error: str = ""
     waiting_for: str = ""
-    asked: Asked | None = None
     seconds: float = 0.0
-    out: str = ""
-    owner: str = ""
     parent: str = ""
     origin: Origin = ""
-    recorded: dict[str, Any] | None = None
     is_answered: bool = True
+    docs: tuple[str, ...] = ()
+    question: str
+
+
+class RunRecord(RunHead):
+    """What is known about a run without opening its stores; `settings` are the ones it began with.
+
+    Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
+    `recorded` are the settings that an imported run was made with: a replay alone uses them, which reaches nothing outside.
+    `awaited` is the request (a SHA-256) whose client waits for the run and has not been given its answer.
+    """
+
+    history: tuple[Message, ...] = ()
+    mcp_servers: tuple[str, ...] = ()
+    settings: dict[str, Any] = Field(default_factory=dict)
+    asked: Asked | None = None
+    out: str = ""
+    owner: str = ""
+    recorded: dict[str, Any] | None = None
     awaited: str = ""
+
+
+_H = TypeVar("_H", RunHead, FollowUpHead)
+
+
+def read_head(kind: type[_H], begins: str, whole: Callable[[], str]) -> _H:
+    """Return the head of a record whose JSON `begins` so (`HEAD_CHARS`, or all of it).
+
+    The `whole` is read where the head is longer, or an earlier version has put its fields elsewhere. Raises ValueError.
+    """
+    is_cut = len(begins) >= HEAD_CHARS
+    given = from_json(begins, allow_partial="trailing-strings" if is_cut else False)
+    # Its question stands last: what is there of it is enough, or the field behind it was reached.
+    if is_cut and not (
+        kind.model_fields.keys() <= given.keys()
+        and (len(given["question"]) >= _LISTED_CHARS or len(given) > len(kind.model_fields))
+    ):
+        given = from_json(whole())
+    known = ((name, value) for name, value in given.items() if name in kind.model_fields)
+    return kind.model_validate({k: v[:_LISTED_CHARS] if isinstance(v, str) else v for k, v in known})
+
+
+class Kept(NamedTuple):
+    """What an owner keeps: how many runs, and the bytes of all of them."""
+
+    runs: int
+    bytes: int
 
 
 class StoredCall(NamedTuple):
@@ -238,6 +277,14 @@ class RunStore(Protocol):
         """Return the follow-ups, in order."""
         ...
 
+    def list_follow_ups(self) -> list[FollowUpHead]:
+        """Return the heads of the follow-ups, in order."""
+        ...
+
+    def read_follow_up(self, number: int) -> FollowUp | None:
+        """Return a follow-up; None where there is none of that number."""
+        ...
+
     def next_follow_up(self) -> int:
         """Return the number of the next follow-up; one that cannot be read keeps its number."""
         ...
@@ -270,8 +317,16 @@ class RunStores(Protocol):
         """Return a run by its id or an unambiguous part of it. Raises RunNotFound."""
         ...
 
-    def list(self) -> Sequence[RunRecord]:
-        """Return the records of all runs, newest first, damaged ones too."""
+    def ids(self) -> Sequence[str]:
+        """Return the ids of all runs."""
+        ...
+
+    def list(self) -> Sequence[RunHead]:
+        """Return the heads of all runs, newest first, damaged ones too."""
+        ...
+
+    def kept(self) -> Kept:
+        """Return how much is kept."""
         ...
 
     def new_id(self, wanted: str = "") -> str:
