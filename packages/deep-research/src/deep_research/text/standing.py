@@ -101,19 +101,15 @@ def _keys() -> dict[str, str]:
 def _field() -> re.Pattern[str]:
     names = lexicon.any_of(_keys())
     return re.compile(
-        rf"^[\s|>*_:#-]*(?P<key>{names})[*_\s]*(?:[:：|]+|\s{{2,}})[\s|*_]*(?P<value>[^|\n]{{1,200}})", re.IGNORECASE
+        rf"^[\s|>*_:#-]*(?P<key>{names})[*_\s]*(?:[:：|]+|\s{{2,}})[\s|*_]*(?P<value>[^|\n]+)", re.IGNORECASE
     )
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Return the fields of a head by kind; the first of each kind counts.
-
-    What stands below a further heading, or in a row of several values, is told of something else than the document.
-    """
+    """Return the fields above the second heading by kind, the first of each; a row of several values is none."""
     found: dict[str, str] = {}
     for line in _SECTION.split(text, maxsplit=1)[0].splitlines()[:_HEAD_LINES]:
-        match = _field().match(line)
-        if match and not (line[match.end() :].startswith("|") and line[match.end() :].strip(" |")):
+        if (match := _field().match(line)) and not line[match.end() :].strip(" |"):
             value = " ".join(match["value"].strip(" *_`|").split())[:_MAX_VALUE]
             found.setdefault(_keys()[match["key"].casefold()], value)
     return found
