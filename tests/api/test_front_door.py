@@ -15,7 +15,7 @@ from deep_research.errors import ConfigError, NeedsAnswer, RunBusy
 from deep_research.events import ReportReady, Reviewed, RunStarted
 from deep_research.report.blocks import DOUBT_SIGN
 from deep_research.settings import Settings
-from deep_research.stores.run_folder import list_runs
+from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.runs.running import engines
 from tests.runs.soundness import assert_citations_resolve
 
@@ -123,7 +123,8 @@ async def test_b9_configurable_sets_and_wins_over_the_graph(docs: Path, own_stat
     }
     report = await run_deep_research(QUESTION, graph=graph, config=config)
     assert report.run_id == "test-123"
-    (record,) = list_runs(own_state)
+    (head,) = list_runs(own_state)
+    record = RunFolder(own_state, head.run_id).load()
     assert (
         record.settings.items()
         >= {
@@ -201,7 +202,8 @@ async def test_b11_who_cannot_answer_leaves_the_run_waiting(docs: Path, own_stat
     config: Any = {"configurable": {"docs": [str(docs)]}}
     with pytest.raises(NeedsAnswer) as waiting:
         await run_deep_research("tell me about it", config=config, on_clarify_question=lambda _q: None)
-    (record,) = list_runs(own_state)
+    (head,) = list_runs(own_state)
+    record = RunFolder(own_state, head.run_id).load()
     assert record.status == "waiting"
     assert record.waiting_for == waiting.value.message
     assert waiting.value.run_id == record.run_id

@@ -8,7 +8,7 @@ import pytest
 from deep_research.cli.flags import budget_of
 from deep_research.cli.main import run as command
 from deep_research.errors import ConfigError
-from deep_research.stores.run_folder import list_runs
+from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.model.harness import QUESTION, served
 from tests.providers.served import serving
 from tests.runs.running import engines
@@ -89,7 +89,7 @@ def test_a_budget_ends_the_research(
     assert code == 0
     report = json.loads(capsys.readouterr().out)
     assert any("The budget of 10000 tokens" in gap["why"] for gap in report["gaps"])
-    assert list_runs(own_state)[0].settings["budget_tokens"] == 10_000
+    assert RunFolder(own_state, list_runs(own_state)[0].run_id).load().settings["budget_tokens"] == 10_000
 
 
 @pytest.mark.parametrize(

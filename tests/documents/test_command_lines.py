@@ -40,7 +40,8 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def report_of(home: Path) -> Report:
-    (record,) = list_runs(home)
+    (head,) = list_runs(home)
+    record = RunFolder(home, head.run_id).load()
     assert record.status == "finished"
     return RunFolder(home, record.run_id).load_result()
 
@@ -62,7 +63,8 @@ def test_b10_with_a_model(
     model = arguments[arguments.index("--model") + 1] if "--model" in arguments else ""
     assert report.reasoner.provider == provider
     assert served.models_asked(provider) == {model or report.reasoner.models["report"]}
-    (record,) = list_runs(own_state)
+    (head,) = list_runs(own_state)
+    record = RunFolder(own_state, head.run_id).load()
     if "--max-iterations" in arguments:
         assert record.settings["max_review_iterations"] == 3
 

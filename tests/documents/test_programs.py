@@ -27,7 +27,7 @@ from deep_research.graph.graph_state import section_reducer
 from deep_research.graph.workflows import compile_workflow
 from deep_research.settings import Settings
 from deep_research.steps.intake import insufficient, sufficient
-from deep_research.stores.run_folder import list_runs
+from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.documents.blocks import block, run_program
 from tests.documents.served import Served, served_everywhere
 
@@ -52,7 +52,8 @@ async def test_b11_the_program_of_the_sections_workflow(
     names = await run_program("sections_program")
     assert isinstance(names["report"], Report)
     assert capsys.readouterr().out.startswith("# ")
-    (record,) = list_runs(own_state)
+    (head,) = list_runs(own_state)
+    record = RunFolder(own_state, head.run_id).load()
     assert record.run_id == "test-123"
     assert record.status == "finished"
     assert served.models_asked("aliyun") == {"qwen3.5-plus"}
@@ -65,7 +66,8 @@ async def test_b11_the_program_of_the_loop(
     answering(monkeypatch, "直接开始研究")
     await run_program("loop_program")
     assert capsys.readouterr().out.startswith("# ")
-    (record,) = list_runs(own_state)
+    (head,) = list_runs(own_state)
+    record = RunFolder(own_state, head.run_id).load()
     assert record.settings["max_review_iterations"] == 5
     assert served.models_asked("aliyun") == {"qwen-max"}
 
@@ -76,7 +78,8 @@ async def test_b11_the_program_of_the_loop_in_its_own_workflow(
     answering(monkeypatch, "直接开始研究")
     monkeypatch.setenv("DEEP_RESEARCH_WORKFLOW", "loop")
     await run_program("loop_program")
-    (record,) = list_runs(own_state)
+    (head,) = list_runs(own_state)
+    record = RunFolder(own_state, head.run_id).load()
     assert Settings(**record.settings).max_iterations == 5
     assert served.calls > 0
 

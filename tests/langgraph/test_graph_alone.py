@@ -15,7 +15,7 @@ from langgraph.types import Command
 
 from deep_research import Report, Settings, build_deep_research_graph, run_deep_research
 from deep_research.errors import ConfigError
-from deep_research.stores.run_folder import list_runs
+from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.runs.running import engines
 from tests.runs.soundness import assert_citations_resolve
 
@@ -78,7 +78,8 @@ async def test_an_interrupt_a_resume_and_the_next_question_on_one_thread(docs: s
     (waiting,) = out["__interrupt__"]
     assert waiting.value["kind"] == "clarify"
     assert waiting.value["options"]
-    (record,) = list_runs(own_state)
+    (head,) = list_runs(own_state)
+    record = RunFolder(own_state, head.run_id).load()
     assert (record.run_id, record.status) == ("one", "waiting")
     out = await graph.ainvoke(Command(resume="the Alpha engine"), config)
     assert "Alpha" in out["report"].title

@@ -103,7 +103,7 @@ async def assemble(ctx: RunContext, done: Finished) -> data.Report:
 def _circumstances(ctx: RunContext) -> Circumstances:
     sources = ctx.library.sources()
     refused = {gap.what for gap in ctx.log.gaps if gap.source and not gap.codes}
-    later_read = {name for s in sources for name in {s.url, s.title} & refused if ctx.library.is_read(s.id)}
+    later_read = {s.url for s in sources if s.url in refused and ctx.library.is_read(s.id)}
     new = max(0, len(sources) - ctx.outside.sources_before)
     return Circumstances(
         run_id=ctx.run_id,
