@@ -77,7 +77,7 @@ class WiredModel:
                     continue
                 guess, refusal = self._guess(failure, sent), failure
                 if guess is None:
-                    raise self._translated(failure) from failure
+                    raise self._translated(failure, request) from failure
             except MalformedOutput as error:
                 if error.reason == "thinking":
                     self._manner = self._manner.with_room(self.family)
@@ -149,11 +149,11 @@ class WiredModel:
             return None
         return plain if plain != self._manner else None
 
-    def _translated(self, failure: WireFailure) -> ResearchError:
-        """Return the error that a failure means; one that is too long names the window learnt before as well."""
+    def _translated(self, failure: WireFailure, request: ModelRequest) -> ResearchError:
+        """Return the error that a failure means; one that is too long names the window learnt before, and about its length."""
         error = translate(failure, self._about)
-        if isinstance(error, ContextTooLong) and error.window is None:
-            error.window = self._manner.window or None
+        if isinstance(error, ContextTooLong):
+            error.window, error.used = error.window or self._manner.window or None, error.used or prompt_tokens(request)
         return error
 
     async def close(self) -> None:

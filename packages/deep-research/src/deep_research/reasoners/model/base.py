@@ -106,8 +106,12 @@ class ModelReasonerBase:
             except ContextTooLong as error:
                 if error.window:
                     self._window = min(self._window, error.window)
-                over = max(0, (error.used or 0) - (error.window or 0))
-                budget = max(0, min(budget // 2, budget - over, self._window // 2))
+                used = error.used or budget
+                over = used - error.window if error.window else 0
+                # What is over, at least a tenth; half of what was sent where the server does not say how much it takes.
+                budget = max(
+                    0, min(budget, self._window, used) - max(over, budget // 10) if over > 0 else min(budget, used) // 2
+                )
         return await make(budget)
 
     async def _or_else(self, step: str, think: Awaitable[_R], instead: Callable[[], Awaitable[_R]]) -> _R:
