@@ -24,8 +24,9 @@ def docs(tmp_path: Path) -> str:
 
 def test_a_run_that_another_process_carries_out_is_refused_until_that_ends(docs: str, own_state: Path) -> None:
     with signalled_at("searched documents", signal.SIGSTOP, QUESTION, "--docs", docs, "-v") as (holder, _, _):
-        (record,) = list_runs(own_state)
-        folder = RunFolder(own_state, record.run_id)
+        (head,) = list_runs(own_state)
+        folder = RunFolder(own_state, head.run_id)
+        record = folder.load()
         events = folder.events.read_bytes()
         refused = call("resume", record.run_id)
         assert refused.code == 1

@@ -191,7 +191,8 @@ async def test_settings_as_context_and_bound_configuration(docs: str, own_state:
     graph = build_deep_research_graph(max_discover_iterations=3).with_config({"configurable": {"docs": [docs]}})
     await graph.ainvoke(_asked(), context=Settings(max_review_iterations=0))
     await graph.ainvoke(_asked(), context={"max_review_iterations": 0})
-    for record in list_runs(own_state):
+    for head in list_runs(own_state):
+        record = RunFolder(own_state, head.run_id).load()
         assert record.settings["max_review_iterations"] == 0
         assert record.settings["max_discover_iterations"] == 3
 
