@@ -135,10 +135,9 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     body = make_inert(numbered.text)
     is_same = len(body) == len(numbered.text)
     head = f"# {title}\n\n" + _notices(about, done, language)
-    shift = len(head)
     placed = [
         c.model_copy(
-            update={"start": shift + numbered.to_new(c.start), "end": shift + numbered.to_new(c.end)}
+            update={"start": len(head) + numbered.to_new(c.start), "end": len(head) + numbered.to_new(c.end)}
             if is_same
             else {"start": 0, "end": 0}
         )
@@ -161,7 +160,9 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     used += [key for one in (*done.verification.problems, *done.disagreements) for key in one.passages]
     known = {key: passage for key in dict.fromkeys(used) if (passage := library.passage(key)) is not None}
     passages = {key: copy_fields(data.ReportPassage, passage) for key, passage in known.items()}
-    shown = dict.fromkeys([*(p.source for p in passages.values()), *(s for one in done.sections for s in one.sources)])
+    of_sections = dict.fromkeys(
+        [*(p.source for p in passages.values()), *(s for one in done.sections for s in one.sources)]
+    )
     return copy_fields(
         data.Report,
         about,
@@ -174,7 +175,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
         sections=tuple(map(_section, done.sections)),
         claims=tuple(placed),
         references=entries,
-        sources={s: made for s in shown if (made := _source(library, s)) is not None},
+        sources={s: made for s in of_sections if (made := _source(library, s)) is not None},
         passages=passages,
         gaps=gaps,
         assumptions=done.decision.assumptions,
