@@ -168,7 +168,7 @@ class ModelClient:
                     pause = self._pause_while_away(model, error, failed, since)
                     if pause and not probed and _is_500(error):
                         probed = True
-                        if await self._answers_another(model, role):
+                        if await self._answers_another(model, role, deadline):
                             raise  # this request alone fails
                 dead = isinstance(error, ProviderDown) and not gate.answered
                 until = min(deadline, begun + _DEAD_SECONDS) if dead or has_fallback else deadline
@@ -217,20 +217,20 @@ class ModelClient:
         self._on_wait(model, waited, most)
         return pause
 
-    async def _answers_another(self, model: OpenModel, role: Role) -> bool:
+    async def _answers_another(self, model: OpenModel, role: Role, deadline: float) -> bool:
         """Return whether a server that fails with 500 answers another request, a small one: then it is not away."""
-        gate, usage = self._gate(model.provider), Usage()
-        async with gate.slot() as started:
-            try:
+        gate, usage, started = self._gate(model.provider), Usage(), self._clock.monotonic()
+        try:
+            async with gate.slot(until=deadline):
                 with streaming_to(None), noting_answers(ModelAnswer, lambda _: None):
                     usage = (await self._in_time(model, _PROBE)).usage
-            except (ProviderDown, ModelRateLimited):
-                return False
-            except ResearchError:
-                pass  # it was understood
-            self._record(role, model, usage, started, "Probe")
-            gate.note_answer(model.model)
-            return True
+        except (ProviderDown, ModelRateLimited):
+            return False
+        except ResearchError:
+            pass  # it was understood
+        self._record(role, model, usage, started, "Probe")
+        gate.note_answer(model.model)
+        return True
 
     def _grown(self, error: ResearchError, failed: int) -> float:
         policy = policy_for(error)

@@ -8,16 +8,12 @@ from deep_research.data import Asked, Section, SectionReview
 from deep_research.i18n.catalog import join_list, phrase
 
 _NUMBERS = re.compile(r"\d+")
-_Choice = tuple[str, Sequence[Section]]
-"""What can follow a review, in words, and the sections that it researches again."""
 
 
-def _choices(sections: Sequence[Section], rows: Mapping[str, SectionReview], language: str) -> list[_Choice]:
-    """Return what can follow, the report first, then all weak sections together, then each section."""
+def _choices(sections: Sequence[Section], rows: Mapping[str, SectionReview]) -> list[Sequence[Section]]:
+    """Return what may be researched again, by option: nothing (the report), all weak sections, each section."""
     weak = _weak(sections, rows)
-    again = [*([weak] if len(weak) > 1 else []), *([section] for section in sections)]
-    named = ((join_list((s.title for s in some), language), some) for some in again)
-    return [(phrase("opt_report", language), ()), *((phrase("opt_again", language, sections=n), s) for n, s in named)]
+    return [(), *([weak] if len(weak) > 1 else []), *([section] for section in sections)]
 
 
 def question_of(sections: Sequence[Section], rows: Mapping[str, SectionReview], language: str) -> Asked:
@@ -29,8 +25,9 @@ def question_of(sections: Sequence[Section], rows: Mapping[str, SectionReview], 
         score = f" — {row.score}/10" if row is not None and row.score else ""
         lines.append(f"- {section.title}{score}{f' ({lacking})' if lacking else ''}")
     lines.append(phrase("confirm_review_how", language))
-    options = tuple(said for said, _ in _choices(sections, rows, language))
-    return Asked(kind="review", question="\n".join(lines), options=options)
+    titles = [join_list((s.title for s in some), language) for some in _choices(sections, rows)[1:]]
+    again = [phrase("opt_again", language, sections=named) for named in titles]
+    return Asked(kind="review", question="\n".join(lines), options=(phrase("opt_report", language), *again))
 
 
 def wanted_sections(answer: str, sections: Sequence[Section], rows: Mapping[str, SectionReview]) -> list[Section]:
@@ -43,10 +40,10 @@ def wanted_sections(answer: str, sections: Sequence[Section], rows: Mapping[str,
     if confirms(said) or rejects(said):
         return []
     named = [s for s in sections if s.title.casefold() in said.casefold()]
-    choices = _choices(sections, rows, "en")
+    choices = _choices(sections, rows)
     numbers = [] if named else [int(n) for n in _NUMBERS.findall(said) if 0 < int(n) <= len(choices)]
     if numbers:
-        picked = {s.title: s for n in numbers for s in choices[n - 1][1]}
+        picked = {s.title: s for n in numbers for s in choices[n - 1]}
         words = said if re.search(r"[^\W\d]", said) else ""
         return [_pending(section, words) for section in picked.values()]
     return [_pending(s, said) for s in named or _weak(sections, rows) or sections]
