@@ -109,9 +109,8 @@ class ModelReasonerBase:
                 used = error.used or budget
                 over = used - error.window if error.window else 0
                 # What is over, at least a tenth; half of what was sent where the server does not say how much it takes.
-                budget = max(
-                    0, min(budget, self._window, used) - max(over, budget // 10) if over > 0 else min(budget, used) // 2
-                )
+                sent = min(budget, used)
+                budget = max(0, sent - max(over, sent // 10) if over > 0 else sent // 2)
         return await make(budget)
 
     async def _or_else(self, step: str, think: Awaitable[_R], instead: Callable[[], Awaitable[_R]]) -> _R:
