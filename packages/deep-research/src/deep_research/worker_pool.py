@@ -269,6 +269,12 @@ def call_in_worker(
         raise
 
 
+def start_ahead(function: Function, *args: Any) -> None:
+    """Call a function in every process that may be needed, so that each is there, with its imports, before its work."""
+    for _ in range(_PROCESSES):
+        _pools[-1].threads.submit(partial(call_in_worker, function, *args, returns=object, limits=_START_SECONDS))
+
+
 async def in_worker_thread(work: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
     """Return `work(*args, **named)`, done in a thread whose calls in workers end when this is cancelled.
 

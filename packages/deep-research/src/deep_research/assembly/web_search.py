@@ -19,7 +19,7 @@ from deep_research.settings import Settings, load_keys
 from deep_research.state_files import PAGES, REJECTED, make_private_folder
 from deep_research.steps.open_source import LINKS
 from deep_research.stores.open_stores import shared_limits
-from deep_research.worker_pool import in_worker_thread
+from deep_research.worker_pool import in_worker_thread, start_ahead
 
 if TYPE_CHECKING:
     from deep_research.assembly.environment import Job, RunEnvironment
@@ -104,8 +104,10 @@ def open_web_places(
     from deep_research.fetch.web import Web  # noqa: PLC0415
     from deep_research.fetch.web_api import JournaledApi  # noqa: PLC0415
     from deep_research.isolated_reading import RejectedDocuments  # noqa: PLC0415
+    from deep_research.reading_child import read_given  # noqa: PLC0415
     from deep_research.sources import open_source, variables  # noqa: PLC0415
 
+    start_ahead(read_given, "html", b"<p>", "")  # while the question is judged: pages then find their reader ready
     make_private_folder(environment.home)  # of runs in a database nothing else lies there
     keys = load_keys(variables(names))
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
