@@ -13,8 +13,9 @@ from langgraph.checkpoint.memory import MemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command
 
-from deep_research import Report, Settings, build_deep_research_graph, run_deep_research
-from deep_research.errors import ConfigError
+from deep_research import Report, Settings, build_deep_research_graph, research, run_deep_research
+from deep_research.errors import ConfigError, RunNotFound
+from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.runs.running import engines
 from tests.runs.soundness import assert_citations_resolve
@@ -268,3 +269,28 @@ async def test_clients_of_a_served_graph_decide_what_a_report_is_like_and_nothin
     assert "rpm" in out["final_report"]
     assert not elsewhere.exists()
     assert len(list_runs(own_state)) == 1
+
+
+async def test_a_client_cannot_name_the_run_that_a_thread_goes_on_with(
+    docs: str, tmp_path: Path, own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The state of a thread is its client's to write: `run_id` there is no path, and no run of somebody else."""
+    monkeypatch.setitem(sys.modules, "langgraph_api", sys)
+    graph = build_deep_research_graph(docs=[docs], checkpointer=MemorySaver())
+    private = await asyncio.to_thread(research, QUESTION, docs=[docs])
+    copied = tmp_path / "copied"
+    (own_state / "runs" / private.run_id).rename(copied)
+    for number, named in enumerate((str(copied), "../../copied", private.run_id)):
+        config: Any = {"configurable": {"thread_id": f"t{number}"}}
+        await graph.aupdate_state(config, {"run_id": named})
+        with pytest.raises(ConfigError, match="a run of its own"):
+            await graph.ainvoke(_asked(), config)
+    own: Any = {"configurable": {"thread_id": "mine"}}
+    await graph.ainvoke(_asked(), own)
+    assert "rpm" in (await graph.ainvoke(_asked("How fast does it turn?"), own))["final_report"]
+
+
+@pytest.mark.parametrize("run_id", ["/tmp/evil", "../other", "."])
+def test_the_id_of_a_run_is_no_path(run_id: str, own_state: Path) -> None:
+    with pytest.raises(RunNotFound):
+        open_runs(own_state).store(run_id)

@@ -121,11 +121,35 @@ class GraphHost:
 
     def store_for(self, question: str, configurable: Mapping[str, Any]) -> RunStore:
         """Return the run that a thread names, or of a new one. Raises ConfigError and StoreError."""
-        given = self._given(configurable)
-        known = open_runs(given.home).store(str(configurable.get("thread_id", "")) or ".")
-        if known.exists():
-            return known
-        return _new_run(question, given, wanted_id=known.run_id)
+        given, named = self._given(configurable), str(configurable.get("thread_id", ""))
+        with suppress(RunNotFound):
+            if (known := open_runs(given.home).store(named)).exists():
+                return known
+        return _new_run(question, given, wanted_id=named)
+
+    def _task_of(self, invocation: Invocation, given: Given) -> tuple[RunTask, bool]:
+        """Return what an invocation works at, and whether it begins there. Raises ConfigError and StoreError."""
+        thread = str(invocation.configurable.get("thread_id", ""))
+        known = str(invocation.values.get("run_id") or given.own.get("deep_research_run") or "")
+        if self._is_served and known and known != thread and not known.startswith(f"{thread}."):
+            # whoever may write the state of a thread would else name any run of the operator's
+            message = f"The thread {thread!r} goes on with a run of its own, not with {known!r}. Begin another thread."
+            raise ConfigError(message, setting="thread_id", value=thread)
+        text = invocation.messages[-1].text if invocation.messages else ""
+        if known or not invocation.messages:
+            store = self._holding
+            if store is None or store.run_id != known:
+                store = open_runs(given.home).store(known)
+            if not invocation.messages:
+                return _begun(store, follows_up=bool(invocation.values.get("understood"))), False
+            if _is_answered(store):
+                return FollowUpRun(store, begin_follow_up(store, clean_question(text), {})), True
+            if not invocation.values:
+                return ResearchRun(store), True
+        named = {**({} if invocation.is_durable else {"allow_clarification": False}), **given.settings}
+        wanted = f"{thread}.{secrets.token_hex(4)}" if known else thread
+        made = _new_run(text, replace(given, settings=named), history=invocation.messages[:-1], wanted_id=wanted)
+        return ResearchRun(made), True
 
     @asynccontextmanager
     async def open(self, invocation: Invocation) -> AsyncIterator[Sitting]:
@@ -133,7 +157,7 @@ class GraphHost:
         context = invocation.context
         named = context.model_dump(exclude_unset=True) if isinstance(context, Settings) else dict(context or {})
         given = self._given({**invocation.configurable, **named})
-        task, is_new = await asyncio.to_thread(_task_of, invocation, given, self._holding)
+        task, is_new = await asyncio.to_thread(self._task_of, invocation, given)
         declined, reports = list[RunDeclined](), list[Report]()
 
         def listen(event: Event) -> None:
@@ -163,23 +187,6 @@ class GraphHost:
                 raise NeedsAnswer(asked.question, run_id=task.store.run_id, options=asked.options, asked=asked)
             if not reports:  # the caller has stopped the graph between two nodes
                 task.note(status="stopped", seconds=log.seconds)
-
-
-def _task_of(invocation: Invocation, given: Given, holding: RunStore | None) -> tuple[RunTask, bool]:
-    """Return what an invocation works at, and whether it begins there. Raises ConfigError and StoreError."""
-    known = str(invocation.values.get("run_id") or given.own.get("deep_research_run") or "")
-    store = holding if holding is not None and holding.run_id == known else open_runs(given.home).store(known)
-    if not invocation.messages:
-        return _begun(store, follows_up=bool(invocation.values.get("understood"))), False
-    text = invocation.messages[-1].text
-    if known and _is_answered(store):
-        return FollowUpRun(store, begin_follow_up(store, clean_question(text), {})), True
-    if known and not invocation.values:
-        return ResearchRun(store), True
-    named = {**({} if invocation.is_durable else {"allow_clarification": False}), **given.settings}
-    given = replace(given, settings=named)
-    wanted = str(invocation.configurable.get("thread_id", ""))
-    return ResearchRun(_new_run(text, given, history=invocation.messages[:-1], wanted_id=wanted)), True
 
 
 def _new_run(question: str, given: Given, *, history: Sequence[Message] = (), wanted_id: str = "") -> RunStore:

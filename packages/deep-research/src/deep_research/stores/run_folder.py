@@ -312,6 +312,8 @@ class FolderRuns:
             shutil.rmtree(folder.path, ignore_errors=True)
 
     def store(self, run_id: str) -> RunFolder:
+        if not is_run_id(run_id):  # it would be a path
+            raise no_run(run_id)
         return RunFolder(self._home, run_id)
 
     def open(self, run_id: str) -> RunFolder:
