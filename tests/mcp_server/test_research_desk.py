@@ -112,6 +112,16 @@ def _kill_server(home: Path) -> None:
 
 
 @pytest.mark.process
+async def test_the_notes_of_a_session_have_a_bound(tmp_path: Path) -> None:
+    async with over_stdio(tmp_path / "home", **FINDER) as client:
+        run = await begun(client, engines(tmp_path / "docs"))
+        for _ in range(20):
+            await told(client, "note", run_id=run, text="n" * 50_000)
+        assert "1,000,000 characters" in await refusal(client, "note", run_id=run, text="one more")
+        assert await passage_with(client, run, "3,000 rpm")
+
+
+@pytest.mark.process
 @pytest.mark.parametrize("servers", [1, 2])
 async def test_two_agents_work_at_one_library_at_once(servers: int, tmp_path: Path) -> None:
     docs, home = engines(tmp_path / "docs"), tmp_path / "home"

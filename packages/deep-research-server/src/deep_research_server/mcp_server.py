@@ -28,6 +28,7 @@ from deep_research.settings import load_settings
 from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.desk_tools import DeskTools, explained, refuse_unknown_arguments
 from deep_research_server.event_lines import describe_event
+from deep_research_server.fair_turns import LongAnswers
 from deep_research_server.run_service import is_still_awaited, make_run_service
 
 _T = TypeVar("_T")
@@ -134,6 +135,8 @@ class _Tools:
     def __init__(self, options: McpOptions) -> None:
         self._options = options
         self._service = make_run_service(options.home, options.tokens, queued=options.queued, max_runs=options.max_runs)
+        tokens = options.tokens
+        self._long_answers = LongAnswers(tokens.has_several_owners if tokens is not None else lambda: False)
 
     def register(self, server: MCPServer) -> None:
         """Offer the tools and resources."""
@@ -193,7 +196,8 @@ class _Tools:
         run = await self._open(context, run_id)
         if not await explained(asyncio.to_thread(lambda: run.has_report)):
             raise ToolError(await asyncio.to_thread(self._how_to_go_on, self._home_of(context)[1], run))
-        return _result(await explained(asyncio.to_thread(lambda: run.report)))
+        home = self._home_of(context)[1]
+        return await explained(self._long_answers.make(home, lambda: _result(run.report)))
 
     def _how_to_go_on(self, home: Path, run: Run) -> str:
         """Return what an agent can do about a run without a report."""
@@ -233,21 +237,21 @@ class _Tools:
 
     async def report_resource(self, run_id: str, context: Context) -> str:
         """Return the report as Markdown."""
-        return (await self._read(context, run_id, lambda run: run.report)).report
+        return await self._read(context, run_id, lambda run: run.report.report)
 
     async def result_resource(self, run_id: str, context: Context) -> str:
         """Return the whole result as JSON."""
-        return (await self._read(context, run_id, lambda run: run.report)).model_dump_json()
+        return await self._read(context, run_id, lambda run: run.report.model_dump_json())
 
     async def passage_resource(self, run_id: str, passage: str, context: Context) -> str:
         """Return a passage, verbatim."""
-        return (await self._read(context, run_id, lambda run: run.read_passage(passage))).passage.text
+        return await self._read(context, run_id, lambda run: run.read_passage(passage).passage.text)
 
     async def _read(self, context: Context, run_id: str, look: Callable[[Run], _T]) -> _T:
         """Return what `look` finds in a run. Raises ResourceError."""
         _, home = self._home_of(context)
         try:
-            return await asyncio.to_thread(lambda: look(api.open_run(run_id, home=home)))
+            return await self._long_answers.make(home, lambda: look(api.open_run(run_id, home=home)))
         except ResearchError as error:
             raise ResourceError(error.message) from error
 

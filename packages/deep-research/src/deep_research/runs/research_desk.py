@@ -62,6 +62,7 @@ _STATEMENTS = 25
 _WAIT_SECONDS, _LOOK_SECONDS = 120.0, 0.05
 """How long a call waits for another one at the same session."""
 _NOTE, _CHECKED = "desk note", "desk report"
+_MOST_NOTED = 1_000_000
 
 
 class _Kept(Noun):
@@ -136,7 +137,11 @@ class ResearchDesk:
     async def add_note(self, text: str) -> Noted:
         """Keep a note of the agent: Markdown that cites passage ids."""
         async with self.opened() as ctx:
-            number = len(ctx.journal.notes(_NOTE)) + 1
+            kept = await in_background(ctx.journal.notes, _NOTE)
+            if sum(map(len, kept.values())) + len(text) > _MOST_NOTED:
+                message = f"The notes of a session hold at most {_MOST_NOTED:,} characters. Begin another one."
+                raise ConfigError(message, setting="note", value=len(text))
+            number = len(kept) + 1
             ctx.journal.note(_NOTE, str(number), await in_background(clean_report, text))
             unknown = tuple(key for key in cited_ids(text) if ctx.library.passage(key) is None)
         return Noted(run_id=self._store.run_id, notes=number, unknown=unknown)

@@ -9,7 +9,7 @@ import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from datetime import datetime
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
@@ -45,6 +45,7 @@ _OUTSIDE = {
 _REPLAYED = Settings.model_fields.keys() - _OUTSIDE
 """Settings of a stranger that a replay needs, which asks its journal alone; addresses and programs are none of them."""
 _MOST_PASSAGES = 1_000_000
+_FIRST_YEAR = 2000
 _calls, _notes, _passages = TypeAdapter(StoredCall), TypeAdapter(StoredNote), TypeAdapter(tuple[StoredPassage, ...])
 
 
@@ -128,7 +129,9 @@ def read_bundle(
 def _record_of(bundle: BundleFile, runs: RunStores, own: Mapping[str, Any]) -> tuple[RunRecord, list[str]]:
     """Return the record of a bundle's run as it is taken over, and the names of what is not."""
     given = RunRecord.model_validate_json(bundle.read("run.json"))
-    datetime.fromisoformat(given.created)
+    created = datetime.fromisoformat(given.created)
+    if created.tzinfo is None or not _FIRST_YEAR <= created.year <= datetime.now(UTC).year + 1:
+        raise ValueError("the time of its beginning")
     made_with = given.settings if given.recorded is None else given.recorded
     settings, left_out = take_over(made_with)
     recorded = {name: value for name, value in made_with.items() if name in _REPLAYED}
