@@ -189,3 +189,12 @@ def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_sta
         tamper(own_state, run, grown)
         assert len(http.get(f"/api/v1/runs/{run}/report").json()["report"].split()) >= WORDS
         assert longest_task(browser, address, run) < 100
+
+
+def test_a_quotation_within_thousands_does_not_stop_the_page(browser: Browser, own_state: Path) -> None:
+    with serving(own_state) as address, client(address) as http:
+        run = finished_run(http, {"a.md": "# Alpha engine\n\nIt turns at 3,000 rpm.\n"}, "How fast does it turn?")
+        tamper(own_state, run, lambda result: result.update(report=f"# Long\n\n{'> ' * 8_000}deep\n\nThe end of it."))
+        made = Tab(browser)
+        made.page.goto(f"{address}/#/runs/{run}")
+        expect(made.page.get_by_text("The end of it.")).to_be_visible()

@@ -59,6 +59,16 @@ def test_the_same_idempotency_key_makes_one_run(http: httpx.Client, own_state: P
     assert len(list_runs(own_state)) == 1
 
 
+def test_a_client_asks_for_no_larger_budget_than_the_server_has(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEEP_RESEARCH_BUDGET_USD", "0.50")
+    refused = http.post("/api/v1/runs", json={**BUNDLED, "budget_usd": 10_000})
+    assert refused.status_code == 400
+    assert "0.5 at most" in refused.json()["detail"]
+    assert http.post("/api/v1/runs", json={**BUNDLED, "budget_usd": 0.1}).status_code == 201
+
+
 def test_a8_a_message_of_the_history_has_its_text_under_either_name(http: httpx.Client) -> None:
     history = [{"role": "user", "content": "KRAS G12C"}, {"role": "assistant", "text": "An answer."}]
     made = http.post("/api/v1/runs", json={**BUNDLED, "history": history})

@@ -71,6 +71,8 @@ async def export_report(
 
 @router.get("/sources", responses=problems(404))
 async def list_sources(
+    context: Context,
+    home: Home,
     run: OwnRun,
     everything: Annotated[bool, Query(alias="all", description="Also those that were found and not read.")] = False,
 ) -> list[SourceView]:
@@ -82,7 +84,7 @@ async def list_sources(
         found = run.list_sources(everything=everything)
         return [_source_view(facts, cited.get(facts.source.id, 0)) for facts in found]
 
-    return await asyncio.to_thread(look)
+    return await context.long_answers.make(home, look)
 
 
 @router.get("/sources/{source}", responses=problems(404))

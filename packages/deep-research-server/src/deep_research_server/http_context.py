@@ -22,7 +22,7 @@ from deep_research_server.api_models import Problem
 from deep_research_server.fair_turns import LongAnswers
 from deep_research_server.request_bodies import Refusal
 from deep_research_server.request_guard import problem_response
-from deep_research_server.run_service import RunService
+from deep_research_server.run_service import RunService, within_budgets
 from deep_research_server.uploads import UploadLimit
 
 _log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ def settings_of_client(given: Mapping[str, Any], before: Mapping[str, Any] = Map
 
     Models of LangChain load packages and files by their names: those of the server's own settings are used alone.
     """
-    settings = load_settings(**before, **given)
+    settings = within_budgets(load_settings(**before, **given))
     if given.keys() & {"model_provider", "model_name"} and api.loads_by_name(settings):
         message = (
             "Models of LangChain are named by the server's own settings alone; name none, or one of /api/v1/options."

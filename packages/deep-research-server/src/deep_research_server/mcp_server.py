@@ -29,7 +29,7 @@ from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.desk_tools import DeskTools, explained, refuse_unknown_arguments
 from deep_research_server.event_lines import describe_event
 from deep_research_server.fair_turns import LongAnswers
-from deep_research_server.run_service import is_still_awaited, make_run_service
+from deep_research_server.run_service import is_still_awaited, make_run_service, within_budgets
 
 _T = TypeVar("_T")
 _INSTRUCTIONS = (
@@ -275,7 +275,7 @@ class _Tools:
             raise ToolError("Documents of the server's machine are searched for its own user alone.")
         await self._check_workers(home)
         given = {"allow_clarification": False, "confirm_review": False, **values}
-        settings = await explained(asyncio.to_thread(lambda: load_settings(**given)))
+        settings = await explained(asyncio.to_thread(lambda: within_budgets(load_settings(**given))))
         paths = [Path(path) for path in docs]
         begin = partial(self._service.start, owner, question, settings, docs=paths, is_awaited=True)
         run, _ = await explained(begin())

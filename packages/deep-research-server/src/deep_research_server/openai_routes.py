@@ -9,6 +9,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -24,6 +25,7 @@ from deep_research.data import Ledger, Message
 from deep_research.errors import ConfigError
 from deep_research.settings import load_settings
 from deep_research_server.event_lines import describe_event
+from deep_research_server.fair_turns import LongAnswers
 from deep_research_server.http_context import Context, Owner
 from deep_research_server.run_service import RunService
 
@@ -125,6 +127,7 @@ class _Asking(NamedTuple):
     home: Path
     run: Run
     model: str
+    answers: LongAnswers
 
     @property
     def created(self) -> int:
@@ -144,7 +147,7 @@ class _Asking(NamedTuple):
             ended.cancel()
             gone.cancel()
         await self.service.hand_over(self.run)
-        return await asyncio.to_thread(self.outcome)
+        return await self.answers.make(self.home, self.outcome)
 
     async def progress(self) -> AsyncIterator[str | None]:
         """Give what is said of its progress until the run has ended: lines, and the report as it is being written.
@@ -192,7 +195,7 @@ async def _begin(
     values = {**MODELS[model], **({"allow_clarification": False} if history else {})}
     settings = await asyncio.to_thread(lambda: load_settings(**values))
     run, _ = await context.service.start(owner, question, settings, history=history, is_awaited=is_awaited)
-    return _Asking(context.service, context.service.home_of(owner), run, model)
+    return _Asking(context.service, context.service.home_of(owner), run, model, context.long_answers)
 
 
 @router.get("/models", responses=ERRORS)
@@ -247,7 +250,7 @@ async def _chat_chunks(asking: _Asking, *, usage: bool) -> AsyncIterator[bytes]:
             yield b": still here\n\n"
         elif line:
             yield chunk({"reasoning_content": line})
-    done = await asyncio.to_thread(asking.outcome)
+    done = await asking.answers.make(asking.home, asking.outcome)
     for piece in _pieces(done.text):
         yield chunk({"content": piece})
     yield chunk({}, "stop")
@@ -272,18 +275,22 @@ async def create_response(asked: ResponseRequest, request: Request, context: Con
         return StreamingResponse(_response_events(asking), media_type="text/event-stream")
     if is_awaited:
         await asking.wait(request)
-    return JSONResponse(await asyncio.to_thread(_response, asking, background=asked.background))
+    return JSONResponse(await asking.answers.make(asking.home, partial(_response, asking, background=asked.background)))
 
 
 async def _before(context: Context, owner: str, response_id: str) -> list[Message]:
     """Return the question and the answer of an earlier response as a conversation."""
     run = await context.service.open(owner, response_id.removeprefix("resp_"))
-    said = [*run.record.history, Message(role="user", text=run.record.question)]
-    if run.has_report:
-        said.append(Message(role="assistant", text=run.report.report[:_HISTORY_CHARS]))
-    elif run.record.asked is not None:
-        said.append(Message(role="assistant", text=api.format_question(run.record.asked)))
-    return said
+
+    def look() -> list[Message]:
+        said = [*run.record.history, Message(role="user", text=run.record.question)]
+        if run.has_report:
+            said.append(Message(role="assistant", text=run.report.report[:_HISTORY_CHARS]))
+        elif run.record.asked is not None:
+            said.append(Message(role="assistant", text=api.format_question(run.record.asked)))
+        return said
+
+    return await context.long_answers.make(context.service.home_of(owner), look)
 
 
 async def _asking_of(context: Context, owner: Owner, response_id: _ResponseId) -> _Asking:
@@ -291,7 +298,8 @@ async def _asking_of(context: Context, owner: Owner, response_id: _ResponseId) -
     run = await context.service.open(owner, response_id.removeprefix("resp_"))
     own = run.record.settings
     named = (name for name, values in MODELS.items() if values and all(own.get(k) == v for k, v in values.items()))
-    return _Asking(context.service, context.service.home_of(owner), run, next(named, "deep-research"))
+    home, model = context.service.home_of(owner), next(named, "deep-research")
+    return _Asking(context.service, home, run, model, context.long_answers)
 
 
 _Response = Annotated[_Asking, Depends(_asking_of)]
@@ -300,14 +308,14 @@ _Response = Annotated[_Asking, Depends(_asking_of)]
 @router.get("/responses/{response_id}", responses=ERRORS)
 async def show_response(asking: _Response) -> dict[str, Any]:
     """Show a response as it stands."""
-    return await asyncio.to_thread(_response, asking, background=True)
+    return await asking.answers.make(asking.home, partial(_response, asking, background=True))
 
 
 @router.post("/responses/{response_id}/cancel", responses=ERRORS)
 async def cancel_response(asking: _Response) -> dict[str, Any]:
     """Stop a response; its state is kept."""
     await asking.service.cancel(asking.home, asking.run)
-    return await asyncio.to_thread(_response, asking, background=True)
+    return await asking.answers.make(asking.home, partial(_response, asking, background=True))
 
 
 @router.delete("/responses/{response_id}", responses=ERRORS)
@@ -376,7 +384,7 @@ async def _response_events(asking: _Asking) -> AsyncIterator[bytes]:
     async for line in asking.progress():
         if line is None:
             yield b": still here\n\n"
-    final = await asyncio.to_thread(_response, asking, background=False)
+    final = await asking.answers.make(asking.home, partial(_response, asking, background=False))
     if final["status"] != "completed":
         yield event("response.failed", response=final)
         return

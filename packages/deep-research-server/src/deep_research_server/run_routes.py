@@ -174,7 +174,7 @@ async def show_run(context: Context, home: Home, run: OwnRun) -> models.RunDetai
         asked = run.count_follow_ups() if view.has_report else 0
         return models.RunDetails(**dict(view), sections=run.sections(), ledger=ledger, follow_ups=asked)
 
-    return await asyncio.to_thread(look)
+    return await context.long_answers.make(home, look)
 
 
 @router.delete("/runs/{run_id}", status_code=204, responses=problems(404, 409))

@@ -4,9 +4,10 @@
 import { h } from "./dom.js";
 
 const ITEM = /^(\s*)(?:([-*+•])|(\d{1,3})[.)])\s+(.*)$/;
-const HEADING = /^(#{1,6})\s+(.*?)\s*#*$/;
-const RULE = /^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$/;
-const INLINE = /\\([!-/:-@[-`{-~])|(`+)([\s\S]*?[^`])\2(?!`)|(\*\*|__)(?=\S)([\s\S]*?\S)\4|(\*|_)(?=\S)((?:[^*_\\]|\\.)*?\S)\6(?![\w])|\[(\d{1,4}|s\d+p\d+(?:\s*[,;]\s*s\d+p\d+)*)\](?!\()|\[((?:[^\]\\]|\\.)+)\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s<>()\]"'\uff0c\u3002\u3001\uff1b\uff09\u300d\u300f]+)|&(amp|lt|gt|quot|#39|nbsp);/g;
+const HEADING = /^(#{1,6})\s+(.*)$/;
+const RULE = /^\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$/;
+const INLINE = /\\([!-/:-@[-`{-~])|(`{1,9})([\s\S]{0,3000}?[^`])\2(?!`)|(\*\*|__)(?=\S)([\s\S]{0,3000}?\S)\4|(\*|_)(?=\S)((?:[^*_\\]|\\.){0,3000}?\S)\6(?![\w])|\[(\d{1,4}|s\d+p\d+(?:\s*[,;]\s*s\d+p\d+)*)\](?!\()|\[((?:[^\]\\]|\\.){1,500})\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s<>()\]"'\uff0c\u3002\u3001\uff1b\uff09\u300d\u300f]+)|&(amp|lt|gt|quot|#39|nbsp);/g;
+const DEEPEST = 20; // what is quoted or listed deeper is text: a line of ">" would end the page
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", nbsp: " " };
 
 export function inline(text, cite) {
@@ -58,7 +59,7 @@ function cells(line) {
 }
 
 // Return the blocks of a text: {type, level, text, lines, rows, ordered, items}.
-export function blocks(markdown) {
+export function blocks(markdown, depth = 0) {
   const lines = markdown.split(/\r?\n/);
   const found = [];
   let at = 0;
@@ -71,13 +72,13 @@ export function blocks(markdown) {
       for (at++; at < lines.length && !lines[at].startsWith(m[1]); at++) body.push(lines[at]);
       at++;
       found.push({ type: "code", info: m[2], text: body.join("\n") });
-    } else if ((m = HEADING.exec(line))) { found.push({ type: "heading", level: m[1].length, text: m[2] }); at++; }
+    } else if ((m = HEADING.exec(line))) { found.push({ type: "heading", level: m[1].length, text: m[2].trimEnd().replace(/(?<!#)#{1,99}$/, "").trimEnd() }); at++; }
     else if (/^\s*(-{3,}|\*{3,}|_{3,})\s*$/.test(line)) { found.push({ type: "rule" }); at++; }
-    else if (/^\s*>/.test(line)) {
+    else if (depth < DEEPEST && /^\s*>/.test(line)) {
       const body = [];
       for (; at < lines.length && /^\s*>/.test(lines[at]); at++) body.push(lines[at].replace(/^\s*> ?/, ""));
-      found.push({ type: "quote", blocks: blocks(body.join("\n")) });
-    } else if (line.includes("|") && at + 1 < lines.length && RULE.test(lines[at + 1]) && lines[at + 1].includes("-")) {
+      found.push({ type: "quote", blocks: blocks(body.join("\n"), depth + 1) });
+    } else if (line.includes("|") && at + 1 < lines.length && RULE.test(lines[at + 1].trim()) && lines[at + 1].includes("-")) {
       const head = cells(line);
       const rows = [];
       for (at += 2; at < lines.length && lines[at].includes("|") && lines[at].trim(); at++) rows.push(cells(lines[at]));
@@ -85,7 +86,7 @@ export function blocks(markdown) {
     } else if ((m = ITEM.exec(line))) {
       const ordered = m[3] !== undefined;
       const indent = m[1].length;
-      const list = { type: "list", ordered, start: ordered ? Number(m[3]) : 1, items: [] };
+      const list = { type: "list", depth, ordered, start: ordered ? Number(m[3]) : 1, items: [] };
       while (at < lines.length) {
         const one = ITEM.exec(lines[at]);
         if (one && one[1].length <= indent + 1 && (one[3] !== undefined) === ordered) { list.items.push([one[4]]); at++; }
@@ -100,7 +101,7 @@ export function blocks(markdown) {
       found.push(list);
     } else {
       const body = [];
-      for (; at < lines.length && lines[at].trim() && !HEADING.test(lines[at]) && !/^\s*>/.test(lines[at]) && !/^(`{3,}|~{3,})/.test(lines[at]) && !(body.length && ITEM.test(lines[at])); at++) body.push(lines[at]);
+      for (; at < lines.length && lines[at].trim() && !HEADING.test(lines[at]) && !(body.length && /^\s*>/.test(lines[at])) && !/^(`{3,}|~{3,})/.test(lines[at]) && !(body.length && ITEM.test(lines[at])); at++) body.push(lines[at]);
       found.push({ type: "paragraph", lines: body });
     }
   }
@@ -109,8 +110,8 @@ export function blocks(markdown) {
 
 function withBreaks(lines, cite) {
   return lines.flatMap((line, at) => {
-    const broken = / {2,}$|\\$/.test(line);
-    const said = inline(line.replace(/( {2,}|\\)$/, "").trim(), cite);
+    const broken = line.endsWith("  ") || line.endsWith("\\");
+    const said = inline((line.endsWith("\\") ? line.slice(0, -1) : line).trim(), cite);
     return at === lines.length - 1 ? said : [...said, broken ? h("br") : " "];
   });
 }
@@ -129,8 +130,9 @@ export function block(one, cite, chart) {
     case "rule": return h("hr");
     case "list": return h(one.ordered ? "ol" : "ul", { start: one.ordered && one.start !== 1 ? one.start : undefined },
       one.items.map((lines) => {
+        if (one.depth >= DEEPEST) return h("li", {}, withBreaks(lines, cite));
         const rest = lines.slice(1).join("\n");
-        const nested = /\S/.test(rest) ? blocks(rest) : [];
+        const nested = rest.trim() ? blocks(rest, one.depth + 1) : [];
         if (nested.length && nested[0].type === "paragraph" && lines[1]?.trim()) {
           const first = nested.shift();
           return h("li", {}, withBreaks([lines[0], ...first.lines], cite), nested.map((inner) => block(inner, cite)));
