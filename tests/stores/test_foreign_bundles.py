@@ -171,6 +171,7 @@ ODD: dict[str, Change] = {
     "a huge number": _number,
     "a number of many digits": _rows("notes.jsonl", b"9" * 6000 + b"\n"),
     "a passage outside its text": _outside_its_text,
+    "a result of 24 MB": lambda members: members.update({"result.json": members["result.json"] + b" " * 24_000_000}),
     "no date": lambda members: _edit(members, "run.json", created="not a date"),
     "a date before all dates": lambda members: _edit(members, "run.json", created="0001-01-01T00:00:00+23:59"),
     "a date of no zone": lambda members: _edit(members, "run.json", created="2026-11-29T12:00:00"),

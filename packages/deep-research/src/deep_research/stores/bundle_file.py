@@ -24,7 +24,7 @@ _NAME = re.compile("|".join(map(re.escape, (MANIFEST, *LISTS, *SINGLE))) + f"|{T
 _MOST_MEMBERS, _MOST_ROWS = 20_000, 200_000
 _TYPED = {"steers.jsonl": 1_000, "follow_ups.jsonl": 1_000}
 """The most rows of what a user has typed; each is written by itself."""
-_MOST_BYTES, _LARGEST_MEMBER = 1_000_000_000, 256_000_000
+_MOST_BYTES, _LARGEST_MEMBER, _LARGEST_SINGLE = 1_000_000_000, 256_000_000, 24_000_000
 _RATIO, _ALWAYS_UNPACKED = 60, 16_000_000
 """Bytes that each byte of the file may become, and how many may be unpacked whatever the file weighs."""
 _PIECE = 1 << 20
@@ -82,8 +82,9 @@ class BundleFile:
             raise self._refused(f"holds {len(infos):,} members; a bundle has {_MOST_MEMBERS:,} at most, each once")
         if total > min(_MOST_BYTES, _ALWAYS_UNPACKED + _RATIO * packed):
             raise self._refused(f"would unpack to {total / 1e6:,.0f} MB, which is too large for a bundle of its size")
-        if max((info.file_size for info in infos), default=0) > _LARGEST_MEMBER:
-            raise self._refused(f"holds a member of more than {_LARGEST_MEMBER / 1e6:,.0f} MB")
+        for info in infos:
+            if info.file_size > (most := _LARGEST_SINGLE if info.filename in SINGLE else _LARGEST_MEMBER):
+                raise self._refused(f"holds a member {info.filename} of more than {most / 1e6:,.0f} MB")
 
     def _check_members(self, hashes: dict[str, str]) -> None:
         for name in (*SINGLE, *LISTS, *(name for name in self._zip.namelist() if name.startswith(TEXTS))):
