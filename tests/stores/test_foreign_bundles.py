@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import random
 import os
 import signal
 import subprocess
@@ -164,6 +165,9 @@ def _outside_its_text(members: Members) -> None:
     members["snapshots.jsonl"] = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
+BLANKS = random.Random(1).randbytes(24_000_000).translate(bytes(b" \n\t\r"[n % 4] for n in range(256)))
+"""They pack no better than a text."""
+
 ODD: dict[str, Change] = {
     "nested record": _rows("run.json", b"[" * 200_000),
     "nested row": _rows("notes.jsonl", b"[" * 200_000 + b"\n"),
@@ -171,7 +175,7 @@ ODD: dict[str, Change] = {
     "a huge number": _number,
     "a number of many digits": _rows("notes.jsonl", b"9" * 6000 + b"\n"),
     "a passage outside its text": _outside_its_text,
-    "a result of 24 MB": lambda members: members.update({"result.json": members["result.json"] + b" " * 24_000_000}),
+    "a result of 24 MB": lambda members: members.update({"result.json": members["result.json"] + BLANKS}),
     "no date": lambda members: _edit(members, "run.json", created="not a date"),
     "a date before all dates": lambda members: _edit(members, "run.json", created="0001-01-01T00:00:00+23:59"),
     "a date of no zone": lambda members: _edit(members, "run.json", created="2026-11-29T12:00:00"),
