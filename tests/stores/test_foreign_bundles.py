@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-import random
 import os
+import random
 import signal
 import subprocess
 import sys
