@@ -26,7 +26,7 @@ from deep_research.errors import ConfigError
 from deep_research.settings import load_settings
 from deep_research_server.event_lines import describe_event
 from deep_research_server.fair_turns import LongAnswers
-from deep_research_server.http_context import Context, Owner
+from deep_research_server.http_context import Context, Owner, ServerContext
 from deep_research_server.run_service import RunService
 
 MODELS: dict[str, dict[str, Any]] = {
@@ -128,11 +128,8 @@ class _Asking(NamedTuple):
     run: Run
     model: str
     answers: LongAnswers
-
-    @property
-    def created(self) -> int:
-        """When it began, in seconds since 1970."""
-        return int(datetime.fromisoformat(self.run.record.created).timestamp())
+    created: int
+    """When it began, in seconds since 1970."""
 
     async def wait(self, request: Request) -> _Outcome:
         """Wait for the end and return the outcome. Raises HTTPException when the client leaves before."""
@@ -195,7 +192,7 @@ async def _begin(
     values = {**MODELS[model], **({"allow_clarification": False} if history else {})}
     settings = await asyncio.to_thread(lambda: load_settings(**values))
     run, _ = await context.service.start(owner, question, settings, history=history, is_awaited=is_awaited)
-    return _Asking(context.service, context.service.home_of(owner), run, model, context.long_answers)
+    return await asyncio.to_thread(_asking, context, owner, run, model)
 
 
 @router.get("/models", responses=ERRORS)
@@ -296,10 +293,16 @@ async def _before(context: Context, owner: str, response_id: str) -> list[Messag
 async def _asking_of(context: Context, owner: Owner, response_id: _ResponseId) -> _Asking:
     """Return the run of a response. Raises RunNotFound."""
     run = await context.service.open(owner, response_id.removeprefix("resp_"))
-    own = run.record.settings
-    named = (name for name, values in MODELS.items() if values and all(own.get(k) == v for k, v in values.items()))
-    home, model = context.service.home_of(owner), next(named, "deep-research")
-    return _Asking(context.service, home, run, model, context.long_answers)
+    return await asyncio.to_thread(_asking, context, owner, run)
+
+
+def _asking(context: ServerContext, owner: str, run: Run, model: str = "") -> _Asking:
+    """Return a run with the name that it was asked by, or would be."""
+    record = run.record
+    named = (n for n, v in MODELS.items() if v and all(record.settings.get(key) == value for key, value in v.items()))
+    created = int(datetime.fromisoformat(record.created).timestamp())
+    model = model or next(named, "deep-research")
+    return _Asking(context.service, context.service.home_of(owner), run, model, context.long_answers, created)
 
 
 _Response = Annotated[_Asking, Depends(_asking_of)]
