@@ -1,11 +1,12 @@
 """A conversation with tools: what was done and seen, as messages that only grow, so that providers' caches hold them.
 
-A researcher, the writer and the verifier have the same tools. Results are shown the same way each time; a passage is
-shown once. When a conversation grows longer than the model's window, its oldest results shrink to a line per source;
-every passage can be opened again by its id.
+A researcher, the writer and the verifier have the same tools; a supervisor's are in `supervisor_turns`. Results are shown
+the same way each time; a passage is shown once. When a conversation grows longer than the model's window, its oldest
+results shrink to a line per source; every passage can be opened again by its id.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
@@ -22,7 +23,7 @@ from deep_research.data import (
 )
 from deep_research.ports import Library
 from deep_research.reasoners.model.passage_views import passages_of, show_passages, source_line, within_tokens
-from deep_research.text.prompt_fencing import attribute, clean
+from deep_research.text.prompt_fencing import attribute, clean, clean_own
 from deep_research.text.token_count import estimate_tokens
 
 _SEARCH_TOKENS, _MOST_SEARCH_TOKENS = 1_000, 3_000
@@ -45,8 +46,8 @@ def lookup_tools(places: Sequence[str], *, opens_addresses: bool) -> tuple[ToolS
     named = "a source (s7), a passage to read on from (s7p3)" + (", or a web address" if opens_addresses else "")
     find = {"type": "string", "description": "words: the places of the source where they stand; empty: read on"}
     return (
-        _tool("search", "Search; passages come back with ids.", {"queries": queries, "source": place}),
-        _tool("open", "Read a source in large parts.", {"source": {**text, "description": named}, "find": find}),
+        make_tool("search", "Search; passages come back with ids.", {"queries": queries, "source": place}),
+        make_tool("open", "Read a source in large parts.", {"source": {**text, "description": named}, "find": find}),
     )
 
 
@@ -54,13 +55,19 @@ def research_tools(places: Sequence[str], *, opens_addresses: bool) -> tuple[Too
     """Return the tools of a researcher."""
     return (
         *lookup_tools(places, opens_addresses=opens_addresses),
-        _tool("think", "Write down a thought about what to do next.", {"thought": {"type": "string"}}),
-        _tool("research_complete", "End the research; you are asked for your notes next.", {}),
+        make_tool("think", "Write down a thought about what to do next.", {"thought": {"type": "string"}}),
+        make_tool("research_complete", "End the research; you are asked for your notes next.", {}),
     )
 
 
-def _tool(name: str, description: str, properties: dict[str, object]) -> ToolSpec:
-    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+def make_tool(name: str, description: str, properties: Mapping[str, object]) -> ToolSpec:
+    """Return a tool all of whose arguments must be given."""
+    schema = {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
     return ToolSpec(name=name, description=description, parameters=schema)
 
 
@@ -180,6 +187,8 @@ def _arguments(action: Action) -> dict[str, object]:
             return {"source": action.source, "find": action.query}
         case "research_complete":
             return {}
+        case "conduct_research":
+            return {"title": action.source, "research_topic": action.query}
         case "call_tool":
             return json.loads(action.query)
         case _:
@@ -193,6 +202,8 @@ def _result(action: Action, seen: Observation | None, library: Library, shown: s
         return "Noted."
     if seen is None:
         return "Not done."
+    if action.name == "conduct_research":
+        return _notes(seen, short=shown is None)
     if not seen.passages:
         failed = f"Failed, which says nothing about what there is: {attribute(seen.failure)}" if seen.failure else ""
         return "\n".join(part for part in (failed, clean(seen.text)[:_TOLD_CHARS]) if part) or "Nothing found."
@@ -201,6 +212,17 @@ def _result(action: Action, seen: Observation | None, library: Library, shown: s
     return "\n".join(
         part for part in (_shown(action, seen, library, shown, most), clean(seen.text)[:_TOLD_CHARS]) if part
     )
+
+
+_ID = re.compile(r"\bs\d+p\d+\b")
+
+
+def _notes(seen: Observation, *, short: bool) -> str:
+    """Return what a researcher has brought its supervisor; in short the passages that it rests on."""
+    failed = f"This research failed: {attribute(seen.failure)}" if seen.failure else ""
+    cited = dict.fromkeys(_ID.findall(seen.text)) if short else ()
+    text = f"(shown before; it rests on {', '.join(cited)})" if cited else clean_own(seen.text)
+    return "\n".join(part for part in (failed, text) if part) or "Nothing was found."
 
 
 def _shown(action: Action, seen: Observation, library: Library, shown: set[str], most: int) -> str:

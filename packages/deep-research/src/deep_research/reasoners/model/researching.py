@@ -16,10 +16,10 @@ from deep_research.data import (
 from deep_research.errors import LimitReached, ModelError, ProviderDown
 from deep_research.i18n.catalog import gap_from
 from deep_research.ports import Library
-from deep_research.reasoners.model import supervisor_turns as supervising
 from deep_research.reasoners.model.answers import ReviewAnswer, SectionReviewAnswer
 from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, system, user
 from deep_research.reasoners.model.conversation import actions_of, messages_of
+from deep_research.reasoners.model.supervisor_turns import TOOLS, delegations_of
 from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens
 
@@ -96,9 +96,9 @@ class Researching(ModelReasonerBase):
         remarks = [user("\n".join(brief.remarks))] if brief.remarks else []
 
         async def make(budget: int) -> Sequence[Action]:
-            messages = [system(standing), user(asked), *remarks, *supervising.messages_of(turns, budget=budget)]
-            answer = await self._ask.act("research", messages, supervising.TOOLS)
-            return supervising.delegations_of(answer, f"d{len(turns)}", first=not turns)
+            messages = [system(standing), user(asked), *remarks, *messages_of(turns, library, budget=budget)]
+            answer = await self._ask.act("research", messages, TOOLS)
+            return delegations_of(answer, f"d{len(turns)}", first=not turns)
 
         return await self._or_else(
             "supervision",

@@ -1,29 +1,25 @@
-"""A supervisor's conversation with a model: what it delegated and what came back, as messages that only grow."""
+"""What a supervisor may do: its tools, and its calls as actions."""
 
-import re
-from collections.abc import Sequence
-
-from deep_research.data import Action, ModelAnswer, ModelMessage, Observation, ToolCall, ToolSpec, Turn
+from deep_research.data import Action, ModelAnswer, ToolCall
 from deep_research.errors import MalformedOutput
-from deep_research.text.prompt_fencing import attribute, clean_own
-from deep_research.text.token_count import estimate_tokens
+from deep_research.reasoners.model.conversation import make_tool
 
 
-def _tool(name: str, description: str, **arguments: str) -> ToolSpec:
-    properties = {key: {"type": "string", "description": told} for key, told in arguments.items()}
-    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    return ToolSpec(name=name, description=description, parameters=schema)
+def _text(description: str) -> dict[str, object]:
+    return {"type": "string", "description": description}
 
 
 TOOLS = (
-    _tool(
+    make_tool(
         "conduct_research",
         "Give one topic to a researcher of its own.",
-        title="title of the section it fills: one of the plan, copied exactly, or a new one",
-        research_topic="complete instructions, a paragraph that stands alone",
+        {
+            "title": _text("title of the section it fills: one of the plan, copied exactly, or a new one"),
+            "research_topic": _text("complete instructions, a paragraph that stands alone"),
+        },
     ),
-    _tool("think", "Write down a thought about what to do next.", thought="the thought"),
-    _tool("research_complete", "End the research."),
+    make_tool("think", "Write down a thought about what to do next.", {"thought": _text("the thought")}),
+    make_tool("research_complete", "End the research.", {}),
 )
 
 
@@ -53,66 +49,3 @@ def _action(call: ToolCall, key: str) -> Action:
             return Action(id=key, name="unknown", query="conduct_research needs its argument research_topic")
         case _:
             return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
-
-
-def messages_of(turns: Sequence[Turn], *, budget: int) -> list[ModelMessage]:
-    """Return turns as messages within about `budget` tokens; the oldest results shrink to their passage ids first."""
-    full = [_turn(turn, short=False) for turn in turns]
-    excess = sum(_size(group) for group in full) - budget
-    for index, turn in enumerate(turns):
-        if excess <= 0:
-            break
-        before = _size(full[index])
-        full[index] = _turn(turn, short=True)
-        excess -= before - _size(full[index])
-    return [message for group in full for message in group]
-
-
-def _size(messages: Sequence[ModelMessage]) -> int:
-    return sum(estimate_tokens(m.text) for m in messages)
-
-
-def _turn(turn: Turn, *, short: bool) -> list[ModelMessage]:
-    if turn.remarks:
-        return [ModelMessage(role="user", text="\n".join(turn.remarks))]
-    calls = tuple(ToolCall(id=a.id, name=_name(a), arguments=_arguments(a)) for a in turn.actions)
-    seen = {o.action: o for o in turn.observations}
-    answers = [
-        ModelMessage(role="tool", tool_call_id=a.id, text=_result(a, seen.get(a.id), short=short)) for a in turn.actions
-    ]
-    return [ModelMessage(role="assistant", tool_calls=calls), *answers]
-
-
-def _name(action: Action) -> str:
-    return "think" if action.name == "unknown" else action.name
-
-
-def _arguments(action: Action) -> dict[str, object]:
-    match action.name:
-        case "conduct_research":
-            return {"title": action.source, "research_topic": action.query}
-        case "research_complete":
-            return {}
-        case _:
-            return {"thought": action.query}
-
-
-def _result(action: Action, seen: Observation | None, *, short: bool) -> str:
-    if action.name == "unknown":
-        return f"Not done: {action.query}."
-    if action.name != "conduct_research":
-        return "Noted."
-    if seen is None:
-        return "Not done."
-    failed = f"This research failed: {attribute(seen.failure)}" if seen.failure else ""
-    text = _ids(seen.text) if short else clean_own(seen.text)
-    return "\n".join(part for part in (failed, text) if part) or "Nothing was found."
-
-
-_ID = re.compile(r"\bs\d+p\d+\b")
-
-
-def _ids(text: str) -> str:
-    """Return a result in one line: the passages it rests on."""
-    cited = dict.fromkeys(_ID.findall(text))
-    return f"(shown before; it rests on {', '.join(cited)})" if cited else text
