@@ -14,8 +14,8 @@ from deep_research.providers.provider_catalog import (
     PROVIDERS,
     VARIABLES,
     auto_provider,
-    open_fallbacks,
     open_model,
+    open_named,
 )
 from tests.providers.served import KEYS, asking
 from tests.support import ScriptedProvider
@@ -124,7 +124,8 @@ async def test_long_answers_are_streamed() -> None:
 
 
 def test_fallbacks_of_the_same_and_of_another_provider() -> None:
-    opened = open_fallbacks(["gpt-4o", "anthropic:claude-haiku-4-5", "llama3:8b"], "openai", keys=KEYS)
+    names = ("gpt-4o", "anthropic:claude-haiku-4-5", "llama3:8b")
+    opened = [open_named(name, "openai", keys=KEYS) for name in names]
     assert [(model.provider, model.model) for model in opened] == [
         ("openai", "gpt-4o"),
         ("anthropic", "claude-haiku-4-5"),

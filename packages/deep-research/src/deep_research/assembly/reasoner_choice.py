@@ -1,6 +1,5 @@
 """The reasoner of a run: the finder one, or a language model whose calls go through the journal."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from importlib import import_module
@@ -40,6 +39,7 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
     if name in ("finder", _OWN):
         return name
     from deep_research.providers.provider_catalog import (  # noqa: PLC0415 - only with a model
+        AUTO_ORDER,
         PROVIDERS,
         auto_provider,
         open_model,
@@ -52,11 +52,10 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
         name = split_model(named[0])[0] if named else ""
         name = name or auto_provider(keys, base_url=settings.model_base_url) or ""
         if not name and named:
-            brand = re.match(r"[a-z]+(?![a-z/])", named[0].lower())
-            of = PROVIDERS.get(provider_called(brand[0])) if brand else None
+            known = ", ".join(PROVIDERS[one].key for one in AUTO_ORDER if PROVIDERS[one].key)
             message = (
-                f"The model {named[0]!r} cannot be used: no provider has a key. Set "
-                f"{(of and of.key) or 'the key of its provider'} (docs/providers.md), or name no model."
+                f"The model {named[0]!r} cannot be used: no provider has a key. Set that of its provider "
+                f"({known}; docs/providers.md), or name no model."
             )
             raise ConfigError(message, setting="model_name", value=named[0])
         if not name:
@@ -94,9 +93,9 @@ def ready_models(settings: Settings) -> dict[str, str]:
 
 def key_variables() -> tuple[str, ...]:
     """Return the variables that hold keys and addresses of model providers and rankers."""
-    from deep_research.providers.provider_catalog import RANKER_VARIABLES, VARIABLES  # noqa: PLC0415
+    from deep_research.providers.provider_catalog import VARIABLES  # noqa: PLC0415
 
-    return tuple(dict.fromkeys([*VARIABLES, *RANKER_VARIABLES]))
+    return VARIABLES
 
 
 def placeholder_keys(variables: Sequence[str]) -> dict[str, str]:
@@ -302,7 +301,7 @@ def _open_models(
 ) -> tuple["OpenModel", list["OpenModel"], dict[Role, "OpenModel"]]:
     """Open the run's model, its fallbacks, and the models of single roles, each once."""
     from deep_research.providers.own_models import open_own  # noqa: PLC0415
-    from deep_research.providers.provider_catalog import open_fallbacks, open_model, open_named  # noqa: PLC0415
+    from deep_research.providers.provider_catalog import open_model, open_named  # noqa: PLC0415
 
     provider = "langchain" if is_offline and settings.model_provider == _OWN else settings.model_provider
     options: dict[str, Any] = {
@@ -331,7 +330,7 @@ def _open_models(
             if name not in opened:
                 opened[name] = open_named(name, provider, **options)
             roles[role] = opened[name]
-    return first, open_fallbacks(settings.fallback_models, provider, **options), roles
+    return first, [open_named(name, provider, **options) for name in settings.fallback_models], roles
 
 
 def _handed_over(argument: str, name: str | None, own: Mapping[str, Any]) -> Any:

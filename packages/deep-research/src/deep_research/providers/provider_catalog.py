@@ -3,15 +3,15 @@
 import difflib
 import ipaddress
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from deep_research.errors import ConfigError, ModelSetupError
 
 if TYPE_CHECKING:
     from deep_research.data import ModelAnswer, ModelRequest
-    from deep_research.providers.base_model import WiredModel
     from deep_research.providers.http_wire import HttpWire
     from deep_research.providers.model_client import OpenModel
     from deep_research.providers.model_families import Family
@@ -120,37 +120,28 @@ def split_model(name: str) -> tuple[str, str]:
     return (of, rest) if colon and rest and of in PROVIDERS else ("", name)
 
 
+RankerForm = Literal["embeddings", "ollama", "rerank"]
+RANKERS: dict[str, tuple[RankerForm, Provider]] = {
+    "openai": ("embeddings", PROVIDERS["openai"]._replace(model="text-embedding-3-small")),
+    "compatible": ("embeddings", PROVIDERS["compatible"]),
+    "ollama": ("ollama", PROVIDERS["ollama"]._replace(model="bge-m3")),
+    "jina": (
+        "rerank",
+        Provider("openai", "https://api.jina.ai/v1", "JINA_API_KEY", "", "jina-reranker-v2-base-multilingual"),
+    ),
+    "cohere": ("rerank", Provider("openai", "https://api.cohere.com/v2", "COHERE_API_KEY", "", "rerank-v3.5")),
+}
+"""Servers that rank texts: how they are asked, and where they are."""
+
 VARIABLES = tuple(
-    dict.fromkeys(variable for known in PROVIDERS.values() for variable in (known.key, known.address) if variable)
+    dict.fromkeys(
+        variable
+        for known in (*PROVIDERS.values(), *(known for _, known in RANKERS.values()))
+        for variable in (known.key, known.address)
+        if variable
+    )
 )
 """The variables to read: settings.py hands them over as `keys`."""
-
-RankerForm = Literal["embeddings", "ollama", "rerank"]
-
-
-class RankerKind(NamedTuple):
-    """What is known about a server that ranks texts; see `Provider`."""
-
-    form: RankerForm
-    base_url: str
-    key: str
-    address: str
-    model: str
-
-
-RANKERS: dict[str, RankerKind] = {
-    "openai": RankerKind(
-        "embeddings", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", "text-embedding-3-small"
-    ),
-    "compatible": RankerKind("embeddings", "", "OPENAI_COMPATIBLE_API_KEY", "OPENAI_COMPATIBLE_BASE_URL", ""),
-    "ollama": RankerKind("ollama", "http://localhost:11434", "", "OLLAMA_HOST", "bge-m3"),
-    "jina": RankerKind("rerank", "https://api.jina.ai/v1", "JINA_API_KEY", "", "jina-reranker-v2-base-multilingual"),
-    "cohere": RankerKind("rerank", "https://api.cohere.com/v2", "COHERE_API_KEY", "", "rerank-v3.5"),
-}
-RANKER_VARIABLES = tuple(
-    dict.fromkeys(variable for known in RANKERS.values() for variable in (known.key, known.address) if variable)
-)
-"""The variables to read for rankers."""
 
 _TIMEOUT_SECONDS = 120.0
 _AZURE = re.compile(r"\.azure\.|/openai/deployments/|[?&]api-version=")
@@ -204,7 +195,7 @@ def open_model(
     if chat_model is not None and known.wire != "langchain":
         message = f"A model object is for the provider langchain; {provider!r} is spoken to over its own wire."
         raise ConfigError(message, setting="model_provider", value=provider)
-    address = known.base_url if is_offline else _address(known, keys, base_url)
+    address = known.base_url if is_offline else address_of(known, keys, base_url)
     name = model or known.model
     if not name and chat_model is None:
         message = f"The provider {provider!r} has no default model: set model_name to one that it has."
@@ -217,7 +208,17 @@ def open_model(
         return NamedModel(provider, about.model, family)
     if known.wire == "langchain":
         return _langchain(about, family, base_url, timeout_seconds, chat_model)
-    return _adapter(known.wire)(_wire(known, about, keys, timeout_seconds, proxy), about, family, thinking=thinking)
+    module, adapter = _ADAPTERS[known.wire]
+    made = getattr(import_module(f"deep_research.providers.{module}"), adapter)
+    return made(open_wire(known, about, keys, timeout_seconds, proxy), about, family, thinking=thinking)
+
+
+_ADAPTERS = {
+    "openai": ("openai_compatible", "OpenAICompatibleModel"),
+    "anthropic": ("anthropic", "AnthropicModel"),
+    "ollama": ("ollama", "OllamaModel"),
+}
+"""The modules and classes behind wires; imported when they are needed."""
 
 
 @dataclass
@@ -256,7 +257,8 @@ def _known(provider: str) -> Provider:
     raise ConfigError(message, setting="model_provider", value=provider)
 
 
-def _address(known: Provider, keys: Mapping[str, str], base_url: str) -> str:
+def address_of(known: Provider, keys: Mapping[str, str], base_url: str, *, setting: str = "model_base_url") -> str:
+    """Return where a server is: at `base_url`, which `setting` sets, or its usual place. Raises ConfigError."""
     address = base_url or keys.get(known.address, "") or known.base_url
     if known.wire == "ollama" and address and "://" not in address:
         address = f"http://{address}"  # OLLAMA_HOST may be host:port alone
@@ -264,8 +266,8 @@ def _address(known: Provider, keys: Mapping[str, str], base_url: str) -> str:
         return address
     if not address.startswith(("http://", "https://")):
         shown = known.address or "base_url"
-        message = f"The address {address!r} of the model server is no http address; set {shown} or model_base_url."
-        raise ConfigError(message, setting="model_base_url", value=address)
+        message = f"The address {address!r} of the model server is no http address; set {shown} or {setting}."
+        raise ConfigError(message, setting=setting, value=address)
     address = address.rstrip("/")
     return address.removesuffix("/v1") if known.wire == "anthropic" else address
 
@@ -279,7 +281,10 @@ def _family(name: str, known: Provider, facts: Mapping[str, Any], context_tokens
     return family_of(name, overrides)
 
 
-def _wire(known: Provider, about: "About", keys: Mapping[str, str], timeout_seconds: float, proxy: str) -> "HttpWire":
+def open_wire(
+    known: Provider, about: "About", keys: Mapping[str, str], timeout_seconds: float, proxy: str
+) -> "HttpWire":
+    """Return the wire to a server with its key; nothing is sent yet. Raises ModelSetupError for a key that cannot be."""
     from deep_research.providers.http_wire import HttpWire  # noqa: PLC0415
 
     key = keys.get(known.key, "").strip()
@@ -302,17 +307,6 @@ def _wire(known: Provider, about: "About", keys: Mapping[str, str], timeout_seco
     return HttpWire(about.base_url, headers, timeout_seconds=timeout_seconds, proxy=proxy)
 
 
-def _adapter(wire: str) -> "type[WiredModel]":
-    """The class behind a wire; imported when it is needed."""
-    if wire == "anthropic":
-        from deep_research.providers.anthropic import AnthropicModel as Adapter  # noqa: PLC0415
-    elif wire == "ollama":
-        from deep_research.providers.ollama import OllamaModel as Adapter  # noqa: PLC0415
-    else:
-        from deep_research.providers.openai_compatible import OpenAICompatibleModel as Adapter  # noqa: PLC0415
-    return Adapter
-
-
 def _langchain(about: "About", family: "Family", base_url: str, timeout_seconds: float, chat_model: Any) -> "OpenModel":
     from deep_research.providers.langchain_model import LangChainModel, init_model  # noqa: PLC0415
 
@@ -320,11 +314,6 @@ def _langchain(about: "About", family: "Family", base_url: str, timeout_seconds:
         limit = family.output_tokens
         chat_model = init_model(about.model, max_tokens=limit, timeout_seconds=timeout_seconds, base_url=base_url)
     return LangChainModel(chat_model, about, family)
-
-
-def open_fallbacks(names: Sequence[str], provider: str, **options: Any) -> "list[OpenModel]":
-    """Return the models of `fallback_models`, each as `open_named` reads it."""
-    return [open_named(name, provider, **options) for name in names]
 
 
 def open_named(name: str, provider: str, **options: Any) -> "OpenModel":

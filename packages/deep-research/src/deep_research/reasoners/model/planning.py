@@ -21,9 +21,9 @@ from deep_research.data import (
     Term,
     Turn,
 )
+from deep_research.data.noun import copy_fields
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import (
-    AnalyzeAnswer,
     DecideAnswer,
     EntitiesAnswer,
     PlanAnswer,
@@ -160,14 +160,7 @@ class Planning(ModelReasonerBase):
         async def think() -> Sequence[PlanEdit]:
             read = await self._ask.structured("research", [user(prompt)], PlanEditsAnswer)
             return tuple(
-                PlanEdit(
-                    change=edit.change,
-                    sections=tuple(edit.sections),
-                    to=edit.to,
-                    text=edit.text.strip(),
-                    detail=edit.detail.strip(),
-                    said=answer,
-                )
+                copy_fields(PlanEdit, edit, text=edit.text.strip(), detail=edit.detail.strip(), said=answer)
                 for edit in read.edits
             )
 
@@ -184,29 +177,16 @@ def decision_of(answer: DecideAnswer, question: Question) -> Decision:
     clarification = Clarification(
         question=answer.question.strip(), options=_distinct(answer.options), missing_info=answer.missing_info
     )
-    return Decision(
-        next_action=answer.next_action,
+    return copy_fields(
+        Decision,
+        answer,
         confidence=min(answer.confidence, _UNSURE) if lost else answer.confidence,
-        goal=answer.goal,
         research_focus=_distinct(answer.research_focus),
         unknown_terms=_distinct(answer.unknown_terms),
         refined_question=answer.refined_question.strip() or question.text,
-        reasoning=answer.reasoning,
-        verification=answer.verification,
         clarification=clarification if asks else None,
         assumptions=_distinct(answer.assumptions),
-        analysis=analysis_of(answer).model_copy(update={"reasoning": answer.reasoning}),
-    )
-
-
-def analysis_of(answer: AnalyzeAnswer) -> QueryAnalysis:
-    """Return what kind of question it is, with its parts."""
-    return QueryAnalysis(
-        query_type=answer.query_type,
-        output_format=answer.output_format,
-        parts=_distinct(answer.parts)[:_MOST_PARTS],
-        needs_discovery=answer.needs_discovery,
-        discovery_target=answer.discovery_target,
+        analysis=copy_fields(QueryAnalysis, answer, parts=_distinct(answer.parts)[:_MOST_PARTS]),
     )
 
 
@@ -217,23 +197,9 @@ def discovery_of(answer: EntitiesAnswer, library: Library) -> Discovery:
         known = tuple(key for said in entity.passages if library.passage(key := said.strip("[] ")) is not None)
         if known:
             source = library.source(known[0].partition("p")[0])
-            items.append(
-                DiscoveredItem(
-                    name=entity.name,
-                    category=entity.category,
-                    brief=entity.brief,
-                    source=source.title if source else "",
-                    urls=(source.url,) if source and source.url else (),
-                    priority=entity.priority,
-                    passages=known,
-                )
-            )
-    return Discovery(
-        entities=tuple(items),
-        summary=answer.summary,
-        categories=tuple(answer.categories),
-        search_coverage=answer.search_coverage,
-    )
+            title, urls = (source.title, (source.url,) if source.url else ()) if source else ("", ())
+            items.append(copy_fields(DiscoveredItem, entity, source=title, urls=urls, passages=known))
+    return copy_fields(Discovery, answer, entities=tuple(items))
 
 
 def brief_of(

@@ -13,6 +13,7 @@ from deep_research.data import (
     Turn,
     tool_calls_made,
 )
+from deep_research.data.noun import copy_fields
 from deep_research.errors import LimitReached, ModelError, ProviderDown
 from deep_research.i18n.catalog import gap_from
 from deep_research.ports import Library
@@ -172,11 +173,11 @@ def trim_text(text: str, budget: int) -> str:
 def section_review_of(answer: SectionReviewAnswer, title: str) -> SectionReview:
     """Return how a section is covered; it goes out again where new searches are named for what is missing."""
     missing, queries = tuple(answer.missing[:_MOST_QUERIES]), tuple(answer.queries[:_MOST_QUERIES])
-    return SectionReview(
+    return copy_fields(
+        SectionReview,
+        answer,
         title=title,
-        status=answer.status,
         notes=answer.notes or "; ".join(missing),
-        score=answer.score,
         retry=answer.status != "sufficient" and bool(queries),
         missing=missing,
         queries=queries,
@@ -187,11 +188,5 @@ def review_of(answer: ReviewAnswer) -> Review:
     """Return the review of all sections; one that suffices sends nothing back."""
     retry = () if answer.is_sufficient else tuple(answer.sections_to_retry)
     rows = (section_review_of(row, row.title) for row in answer.section_coverage)
-    return Review(
-        is_sufficient=answer.is_sufficient,
-        overall_score=answer.overall_score,
-        section_coverage=tuple(row.model_copy(update={"retry": row.title in retry}) for row in rows),
-        gaps=tuple(answer.gaps),
-        sections_to_retry=retry,
-        reasoning=answer.reasoning,
-    )
+    coverage = tuple(row.model_copy(update={"retry": row.title in retry}) for row in rows)
+    return copy_fields(Review, answer, section_coverage=coverage, sections_to_retry=retry)
