@@ -3,7 +3,7 @@
 import difflib
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -223,19 +223,25 @@ _ADAPTERS = {
 
 @dataclass
 class NamedModel:
-    """A model of which only the name and the family are there: what it would be asked is in a journal."""
+    """A model without a wire of ours: what a program has handed over answers for it.
+
+    Without `ask` only the name and the family are there: what it would be asked is in a journal.
+    """
 
     provider: str
     model: str
     family: "Family"
+    ask: "Callable[[ModelRequest], Awaitable[ModelAnswer]] | None" = None
 
     async def complete(self, request: "ModelRequest") -> "ModelAnswer":
-        """Raise ModelSetupError: it can answer nothing."""
+        """See `OpenModel.complete`. Raises ModelSetupError where it can answer nothing."""
+        if self.ask is not None:
+            return await self.ask(request)
         message = f"The model {self.model!r} is not open: a replay asks none."
         raise ModelSetupError(message, setting="model_name", reason="offline")
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing is held open; what was handed over outlives the run."""
 
 
 def _is_near(address: str) -> bool:
