@@ -120,8 +120,6 @@ class _Comparison:
         there = there or self.a.line_text(region)
         return Alteration(what, self.a.claim_text(region), there.strip(), self.a.line, is_conflict and is_same)
 
-    # --- Sides of a region -----------------------------------------------------------------------------------
-
     def _sides(self, region: Region) -> tuple[list[Token], list[Token]]:
         """Return the tokens of claim and evidence in a region, without neutral ones at its ends."""
         return (
@@ -133,8 +131,6 @@ class _Comparison:
         """Tell whether nothing that turns roles round stands on one side alone."""
         turning = set(words("alignment.roles", self.language) + words("alignment.coordinators", self.language))
         return [t.key for t in said if t.key in turning] == [t.key for t in there if t.key in turning]
-
-    # --- Kinds of change --------------------------------------------------------------------------------------
 
     def exchanges(self) -> Iterator[Alteration]:
         """Yield two things that changed places."""
@@ -358,9 +354,6 @@ def _over(found: Sequence[Quantity], tokens: Sequence[Token]) -> list[Quantity]:
 
 def _is_numeral(token: Token) -> bool:
     return token.kind == "number" or token.key in _NUMERALS or token.kind in ("word", "hangul")
-
-
-# --- Words of the lexica ---------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=16)

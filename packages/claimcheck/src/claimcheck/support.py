@@ -106,6 +106,7 @@ class Match:
 
     def _sentence_features(self) -> list[dict[str, float]]:
         """Return what the ranking knows about each sentence, each value between 0 and 1."""
+        shares = [sum(row) / len(row) if row else 0.0 for row in self._number_table]
         return [
             {
                 "bm25": bm25,
@@ -113,9 +114,7 @@ class Match:
                 "title": len(self._title & terms) / max(1, len(self._title)),
                 "grams": grams,
             }
-            for bm25, numbers, grams, terms in zip(
-                self._bm25(), self._numbers(), self._grams(), self._sets, strict=True
-            )
+            for bm25, numbers, grams, terms in zip(self._bm25(), shares, self._grams(), self._sets, strict=True)
         ]
 
     def _bm25(self) -> list[float]:
@@ -138,9 +137,6 @@ class Match:
             for s in self._evidence
             for there in [quantities(s)]
         ]
-
-    def _numbers(self) -> list[float]:
-        return [sum(row) / len(row) if row else 0.0 for row in self._number_table]
 
     def _grams(self) -> list[float]:
         wanted = _grams(self._claim)

@@ -154,14 +154,9 @@ _DEGREES = words("numerals.degrees")
 _PERCENT_BEFORE = re.compile(rf"{any_word('numerals.percent_prefix_patterns')}$")
 
 
-def quantities(text: str) -> list[Quantity]:
+@keep_readings(2048)  # a text is asked for once for each claim that cites it
+def quantities(text: str) -> tuple[Quantity, ...]:
     """Return the quantities of `text` in order; identifiers, versions and addresses are none."""
-    return list(_quantities(text))
-
-
-@keep_readings(2048)
-def _quantities(text: str) -> tuple[Quantity, ...]:
-    """Read the quantities of a text, which is asked for once per claim that cites it."""
     plain = text if text.isascii() else text.translate(_PLAIN)
     if "\n" in plain:  # a line may be broken between a number and its unit
         plain = _BROKEN.sub(" ", plain)

@@ -146,7 +146,8 @@ class McpConnection:
             if explained.given_up:
                 self._ended = explained = self._explained(error, "", statuses)
             raise explained from error
-        answer = answer_of(map(_written, result.content), result.structured_content, hide=self._hide)
+        blocks = (block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in result.content)
+        answer = answer_of(blocks, result.structured_content, hide=self._hide)
         if result.is_error:
             raise tool_error(self.name, tool, answer)
         return answer
@@ -249,11 +250,6 @@ class McpConnection:
 
 async def _accept(name: str, result: "CallToolResult") -> None:
     """Take an answer of a tool as it is: its schema is the server's, and a pattern in it can hold a process for ever."""
-
-
-def _written(block: Any) -> dict[str, Any]:
-    """Return a content block in its wire form."""
-    return block.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
 def _load() -> None:

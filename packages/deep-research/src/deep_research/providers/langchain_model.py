@@ -95,23 +95,18 @@ class LangChainModel:
 
 def failure_of(error: Any) -> WireFailure | None:
     """Return what an error of a vendor's SDK behind LangChain tells by its attributes; None where it has none that tell."""
-    name = type(error).__name__
+    name, response = type(error).__name__, getattr(error, "response", None)
+    if response is not None and hasattr(error, "body"):
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        status = response.status_code if response.status_code >= 400 else 0
+        is_bare = isinstance(error.body, dict) and "error" not in error.body  # openai takes the envelope off
+        return WireFailure("", status=status, headers=headers, body={"error": error.body} if is_bare else error.body)
     if isinstance(error, TimeoutError) or "Timeout" in name:
         return WireFailure("timeout", body=name)
     if isinstance(error, OSError) or "Connect" in name:
         return WireFailure("connection", body=name)
-    response = getattr(error, "response", None)
-    if response is not None and hasattr(error, "body"):
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        status = response.status_code if response.status_code >= 400 else 0
-        return WireFailure("", status=status, headers=headers, body=_enveloped(error.body))
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
     return WireFailure("", status=status, body=str(error)) if isinstance(status, int) else None
-
-
-def _enveloped(body: Any) -> Any:
-    """Put the envelope {"error": …} back on, which openai takes off."""
-    return {"error": body} if isinstance(body, dict) and "error" not in body else body
 
 
 def message_of(message: ModelMessage) -> "BaseMessage":

@@ -5,7 +5,6 @@ import ipaddress
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from deep_research.errors import ConfigError, ModelSetupError
@@ -208,17 +207,13 @@ def open_model(
         return NamedModel(provider, about.model, family)
     if known.wire == "langchain":
         return _langchain(about, family, base_url, timeout_seconds, chat_model)
-    module, adapter = _ADAPTERS[known.wire]
-    made = getattr(import_module(f"deep_research.providers.{module}"), adapter)
-    return made(open_wire(known, about, keys, timeout_seconds, proxy), about, family, thinking=thinking)
-
-
-_ADAPTERS = {
-    "openai": ("openai_compatible", "OpenAICompatibleModel"),
-    "anthropic": ("anthropic", "AnthropicModel"),
-    "ollama": ("ollama", "OllamaModel"),
-}
-"""The modules and classes behind wires; imported when they are needed."""
+    if known.wire == "anthropic":
+        from deep_research.providers.anthropic import AnthropicModel as Adapter  # noqa: PLC0415
+    elif known.wire == "ollama":
+        from deep_research.providers.ollama import OllamaModel as Adapter  # noqa: PLC0415
+    else:
+        from deep_research.providers.openai_compatible import OpenAICompatibleModel as Adapter  # noqa: PLC0415
+    return Adapter(open_wire(known, about, keys, timeout_seconds, proxy), about, family, thinking=thinking)
 
 
 @dataclass

@@ -93,8 +93,8 @@ def agrees(quote: str, value: Decimal) -> bool:
         digits = Decimal(written[0].replace(",", "")) if written else figure.value
         scale = abs(figure.value / digits) if digits else Decimal(1)
         step = scale.scaleb(-len(written["decimals"] or "")) if written else scale
-        if figure.bound == "~":
-            step = max(step, _last_digit(figure.value))
+        if figure.bound == "~" and figure.value:  # what one more in the last digit adds: 1,000 for 36,000
+            step = max(step, Decimal(1).scaleb(int(figure.value.normalize().as_tuple().exponent)))
         for wanted in (value, value * 100) if figure.unit in ("%", "pp") else (value,):
             if abs(abs(figure.value) - abs(wanted)) * 2 <= step:
                 return True
@@ -103,8 +103,3 @@ def agrees(quote: str, value: Decimal) -> bool:
             if figure.bound == "<" and figure.value / _REACH <= wanted <= figure.value:
                 return True
     return False
-
-
-def _last_digit(value: Decimal) -> Decimal:
-    """Return what one more in the last digit that is no zero would add: 1,000 for 36,000."""
-    return Decimal(1).scaleb(int(value.normalize().as_tuple().exponent)) if value else Decimal(1)
