@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from deep_research.assembly.own_objects import MODEL_SETTINGS
-from deep_research.data import LOOP_SECTIONS, MAX_SECTIONS, Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role
+from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role
 from deep_research.errors import ConfigError, ContextTooLong
 from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.i18n.catalog import gap_of, outage_gap, phrase
@@ -249,7 +249,7 @@ def model_reasoner(
     Raises ConfigError for a prompt file of the user's that cannot be used.
     """
     from deep_research.prompts import check  # noqa: PLC0415 - only with a model
-    from deep_research.reasoners.model.base import ModelLimits, Offered  # noqa: PLC0415
+    from deep_research.reasoners.model.base import Offered  # noqa: PLC0415
     from deep_research.reasoners.model.model_reasoner import ModelReasoner  # noqa: PLC0415
 
     folder = home / "prompts"
@@ -259,30 +259,15 @@ def model_reasoner(
     tools = [tool.spec for tool in outside.tools.values()]
     return ModelReasoner(
         complete,
+        settings,
         info=info,
         fallback=FinderReasoner(),
-        offered=Offered(places, outside.opens_addresses, tools, settings.mcp_prompt),
-        limits=ModelLimits(
-            context_tokens=context_tokens,
-            passage_tokens=min(_PASSAGE_TOKENS[settings.depth], context_tokens * 9 // 20),
-            output_tokens={role: settings.output_tokens(role) for role in get_args(Role)},
-            tool_calls=settings.max_tool_calls_per_researcher,
-            sections=LOOP_SECTIONS if settings.workflow == "loop" else MAX_SECTIONS,
-            clarification_rounds=settings.max_clarification_rounds,
-            research_units=settings.max_concurrent_research_units,
-            delegation_rounds=settings.max_researcher_iterations,
-            review_rounds=settings.max_review_iterations,
-            structured_retries=settings.max_structured_output_retries,
-        ),
+        offered=Offered(places, outside.opens_addresses, tools),
+        context_tokens=context_tokens,
         date=(today or datetime.now(UTC).date()).isoformat(),
-        depth=settings.depth,
         on_gap=on_gap,
         prompt_folder=folder if folder.is_dir() else None,
     )
-
-
-_PASSAGE_TOKENS = {"brief": 15_000, "standard": 40_000, "deep": 100_000}
-"""How much of the passages that were read a writer is shown, by the depth of the report."""
 
 
 def _check_prices(settings: Settings, models: "Sequence[OpenModel]") -> None:

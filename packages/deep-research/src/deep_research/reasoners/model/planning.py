@@ -55,7 +55,7 @@ class Planning(ModelReasonerBase):
             conversation=_shown_turns(question.history),
             message=clean(question.text),
             rounds=rounds,
-            max_rounds=self._limits.clarification_rounds,
+            max_rounds=self._settings.max_clarification_rounds,
             language=language_name(question.language),
             template=_told_template(template) if template else "",
             terms="\n".join(_told_term(term) for term in terms),
@@ -72,7 +72,7 @@ class Planning(ModelReasonerBase):
 
     async def analyze(self, question: Question) -> QueryAnalysis:
         """See `ports.Reasoner.analyze`: for a question of which `decide` has not said it."""
-        decided = await self.decide(question, rounds=self._limits.clarification_rounds)
+        decided = await self.decide(question, rounds=self._settings.max_clarification_rounds)
         return decided.analysis if decided.analysis is not None else await self._fallback.analyze(question)
 
     async def discover_actions(
@@ -137,15 +137,15 @@ class Planning(ModelReasonerBase):
                 assumptions=decision.assumptions,
                 entities=[_told_item(item) for item in discovery.entities] if discovery else (),
                 passages=shown,
-                max_sections=self._limits.sections,
-                depth=self._depth,
+                max_sections=self._most_sections,
+                depth=self._settings.depth,
                 language=language_name(question.language),
             )
             return await self._ask.structured("research", [user(text)], PlanAnswer)
 
         async def think() -> Brief:
             answer = await self._within_window(min(_FIRST_LOOK_TOKENS, self._window // 4), make)
-            return brief_of(answer, question, analysis, decision, discovery, self._limits.sections)
+            return brief_of(answer, question, analysis, decision, discovery, self._most_sections)
 
         return await self._or_else(
             "plan",

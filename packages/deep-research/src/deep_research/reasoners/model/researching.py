@@ -38,7 +38,7 @@ class Researching(ModelReasonerBase):
         """See `ports.Reasoner.next_move`; a text without calls are the notes, unless a model of its own writes them."""
         if self._goes_unanswered(section, "research"):
             return await self._fallback.next_move(section, brief, turns, library)
-        calls = section.calls(self._limits.tool_calls)
+        calls = self._calls(section)
         left = calls - tool_calls_made(turns)
         separate = self.info.models.get("write") != self.info.models.get("research")
 
@@ -76,7 +76,7 @@ class Researching(ModelReasonerBase):
         async def make(budget: int) -> str:
             messages = [
                 *self._task(section, brief),
-                *messages_of(turns, library, budget=budget, calls=section.calls(self._limits.tool_calls)),
+                *messages_of(turns, library, budget=budget, calls=self._calls(section)),
                 user(self._render("notes", is_whole=section.is_whole)),
             ]
             return (await self._ask.act("write", messages, ())).text
@@ -91,7 +91,8 @@ class Researching(ModelReasonerBase):
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
         """See `ports.Reasoner.delegate`."""
-        standing = self._render("supervise", units=self._limits.research_units, rounds=self._limits.delegation_rounds)
+        units, rounds = self._settings.max_concurrent_research_units, self._settings.max_researcher_iterations
+        standing = self._render("supervise", units=units, rounds=rounds)
         outline = "\n".join(f"- {s.title}: {s.description}" for s in brief.sections)
         asked = f"The question: {clean(brief.question or brief.title)}\n\n{brief_text(brief)}\n\nSections:\n{outline}"
         remarks = [user("\n".join(brief.remarks))] if brief.remarks else []
@@ -116,7 +117,7 @@ class Researching(ModelReasonerBase):
                 question=clean(brief.question or brief.title),
                 section=_trimmed(section, budget),
                 attempt=max(1, section.attempts),
-                attempts=self._limits.review_rounds + 1,
+                attempts=self._settings.max_review_iterations + 1,
                 searched=section.searched,
                 sources=self._places,
                 failed=section.failed,
