@@ -122,10 +122,7 @@ class _Comparison:
 
     def _sides(self, region: Region) -> tuple[list[Token], list[Token]]:
         """Return the tokens of claim and evidence in a region, without neutral ones at its ends."""
-        return (
-            _bare(self.a.c[region.c_start : region.c_end]),
-            _bare(self.a.e[region.e_start : region.e_end]),
-        )
+        return (_bare(self.a.c[region.c_start : region.c_end]), _bare(self.a.e[region.e_start : region.e_end]))
 
     def _is_pure(self, said: Sequence[Token], there: Sequence[Token]) -> bool:
         """Tell whether nothing that turns roles round stands on one side alone."""

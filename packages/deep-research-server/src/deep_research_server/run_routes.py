@@ -20,15 +20,7 @@ from deep_research.events import PASSING, GapFound
 from deep_research.i18n.catalog import explain, name_subject
 from deep_research_server import api_models as models
 from deep_research_server.evidence_routes import view_of_report
-from deep_research_server.http_context import (
-    Context,
-    Home,
-    Owner,
-    OwnRun,
-    json_answer,
-    problems,
-    settings_of_client,
-)
+from deep_research_server.http_context import Context, Home, Owner, OwnRun, json_answer, problems, settings_of_client
 from deep_research_server.run_service import RunService
 from deep_research_server.uploads import UploadedDocuments
 

@@ -87,20 +87,7 @@ def _two_words_back(text: str, begin: int, digit: int) -> int:
 _PLAIN = (
     FULL_WIDTH
     | dict.fromkeys(map(ord, "\u00a0\u2009\u202f\u2007\u3000"), " ")
-    | str.maketrans(
-        {
-            "\u2212": "-",
-            "—": "–",
-            "\ufe63": "-",
-            "\u301c": "~",
-            "\u223c": "~",
-            "\u2010": "-",
-            "\u2011": "-",
-            "\uffe1": "£",
-            "\uffe5": "¥",
-            "\uffe6": "₩",
-        }
-    )
+    | str.maketrans("\u2212—\ufe63\u301c\u223c\u2010\u2011\uffe1\uffe5\uffe6", "-–-~~--£¥₩")
 )
 
 _NOT_NUMBERS = re.compile(
@@ -232,7 +219,7 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
     if match["minus"]:
         value = -value
     if sign:
-        unit = measures.SIGNS.get(sign) or measures.CODES.get(sign.upper(), "")
+        unit = measures.CURRENCIES[sign.upper()]
     elif not unit and _LETTER.match(text, end):
         return None  # 3D, 5HT: an identifier
     if _is_year(match, text) and (not unit or text[end - 1] in _YEAR_MARKS):

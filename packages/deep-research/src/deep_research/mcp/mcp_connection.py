@@ -284,9 +284,5 @@ def _offered(tool: "Tool") -> OfferedTool:
     )
     title = tool.title or (hints.title if hints else None) or ""
     return OfferedTool(
-        name=tool.name,
-        title=title,
-        description=tool.description or "",
-        parameters=tool.input_schema,
-        changes=changes,
+        name=tool.name, title=title, description=tool.description or "", parameters=tool.input_schema, changes=changes
     )

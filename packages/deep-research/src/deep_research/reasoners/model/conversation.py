@@ -11,16 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from deep_research.data import (
-    Action,
-    ModelAnswer,
-    ModelMessage,
-    Observation,
-    ToolCall,
-    ToolSpec,
-    Turn,
-    tool_calls_made,
-)
+from deep_research.data import Action, ModelAnswer, ModelMessage, Observation, ToolCall, ToolSpec, Turn, tool_calls_made
 from deep_research.ports import Library
 from deep_research.reasoners.model.passage_views import passages_of, show_passages, source_line, within_tokens
 from deep_research.text.prompt_fencing import attribute, clean, clean_own

@@ -4,17 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from deep_research.data import (
-    AnsweredPart,
-    Assignment,
-    Claim,
-    Disagreement,
-    Findings,
-    Move,
-    Problem,
-    Reckoning,
-    Turn,
-)
+from deep_research.data import AnsweredPart, Assignment, Claim, Disagreement, Findings, Move, Problem, Reckoning, Turn
 from deep_research.data.noun import copy_fields
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import CompareAnswer, ExamineAnswer, JudgeAnswer

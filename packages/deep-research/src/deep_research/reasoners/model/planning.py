@@ -23,13 +23,7 @@ from deep_research.data import (
 )
 from deep_research.data.noun import copy_fields
 from deep_research.ports import Library
-from deep_research.reasoners.model.answers import (
-    DecideAnswer,
-    EntitiesAnswer,
-    PlanAnswer,
-    PlanEditsAnswer,
-    SectionPlan,
-)
+from deep_research.reasoners.model.answers import DecideAnswer, EntitiesAnswer, PlanAnswer, PlanEditsAnswer, SectionPlan
 from deep_research.reasoners.model.base import ModelReasonerBase, system, user
 from deep_research.reasoners.model.conversation import actions_of, messages_of
 from deep_research.reasoners.model.passage_views import show_passages, within_tokens
@@ -148,9 +142,7 @@ class Planning(ModelReasonerBase):
             return brief_of(answer, question, analysis, decision, discovery, self._most_sections)
 
         return await self._or_else(
-            "plan",
-            think(),
-            lambda: self._fallback.plan(question, analysis, decision, discovery, passages, library),
+            "plan", think(), lambda: self._fallback.plan(question, analysis, decision, discovery, passages, library)
         )
 
     async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:

@@ -3,16 +3,7 @@
 from collections.abc import Sequence
 
 from claimcheck.language import language_name
-from deep_research.data import (
-    Action,
-    Brief,
-    Move,
-    Review,
-    Section,
-    SectionReview,
-    Turn,
-    tool_calls_made,
-)
+from deep_research.data import Action, Brief, Move, Review, Section, SectionReview, Turn, tool_calls_made
 from deep_research.data.noun import copy_fields
 from deep_research.errors import LimitReached, ModelError, ProviderDown
 from deep_research.i18n.catalog import gap_from
@@ -43,10 +34,7 @@ class Researching(ModelReasonerBase):
         separate = self.info.models.get("write") != self.info.models.get("research")
 
         async def make(budget: int) -> Move:
-            messages = [
-                *self._task(section, brief),
-                *messages_of(turns, library, budget=budget, calls=calls),
-            ]
+            messages = [*self._task(section, brief), *messages_of(turns, library, budget=budget, calls=calls)]
             if left <= 0 and separate:
                 return Move()
             if left <= 0:
