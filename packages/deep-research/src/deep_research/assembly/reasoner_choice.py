@@ -39,7 +39,6 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
     if name in ("finder", _OWN):
         return name
     from deep_research.providers.provider_catalog import (  # noqa: PLC0415 - only with a model
-        AUTO_ORDER,
         PROVIDERS,
         auto_provider,
         open_model,
@@ -52,7 +51,7 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
         name = split_model(named[0])[0] if named else ""
         name = name or auto_provider(keys, base_url=settings.model_base_url) or ""
         if not name and named:
-            known = ", ".join(PROVIDERS[one].key for one in AUTO_ORDER if PROVIDERS[one].key)
+            known = ", ".join(one.key for one in PROVIDERS.values() if one.key)
             message = (
                 f"The model {named[0]!r} cannot be used: no provider has a key. Set that of its provider "
                 f"({known}; docs/providers.md), or name no model."
@@ -83,12 +82,12 @@ def loads_by_name(settings: Settings) -> bool:
 
 def ready_models(settings: Settings) -> dict[str, str]:
     """Return the providers whose key or address is set, each with its usual model ("" where there is none)."""
-    from deep_research.providers.provider_catalog import AUTO_ORDER, PROVIDERS, auto_provider  # noqa: PLC0415
+    from deep_research.providers.provider_catalog import PROVIDERS, auto_provider  # noqa: PLC0415
 
     keys = load_keys(key_variables())
     alone = ({variable: value} for variable, value in keys.items())
     named = {auto_provider(one) for one in alone} | {auto_provider(keys, base_url=settings.model_base_url)}
-    return {name: PROVIDERS[name].model for name in AUTO_ORDER if name in named}
+    return {name: known.model for name, known in PROVIDERS.items() if name in named}
 
 
 def key_variables() -> tuple[str, ...]:

@@ -71,26 +71,14 @@ PROVIDERS: dict[str, Provider] = {
         "openai", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "", "deepseek/deepseek-v4-flash", _OPENROUTER
     ),
     "groq": Provider("openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "", "openai/gpt-oss-120b", _NO_SWITCH),
+    "compatible": Provider("openai", "", "OPENAI_COMPATIBLE_API_KEY", "OPENAI_COMPATIBLE_BASE_URL", "", _LOCAL),
     "ollama": Provider(
         "ollama", "http://localhost:11434", "", "OLLAMA_HOST", "qwen3", {**_LOCAL, **_OLLAMA}, requests=4
     ),
-    "compatible": Provider("openai", "", "OPENAI_COMPATIBLE_API_KEY", "OPENAI_COMPATIBLE_BASE_URL", "", _LOCAL),
     "langchain": Provider("langchain", "", "", "", ""),
 }
-"""All providers. `compatible` is any server that speaks OpenAI's wire: vLLM, LM Studio, llama.cpp, a gateway."""
-
-AUTO_ORDER = (
-    "aliyun",
-    "openai",
-    "anthropic",
-    "gemini",
-    "deepseek",
-    "moonshot",
-    "openrouter",
-    "groq",
-    "compatible",
-    "ollama",
-)
+"""All providers, in the order in which their keys are looked for. `compatible` is any server that speaks OpenAI's wire:
+vLLM, LM Studio, llama.cpp, a gateway."""
 
 PROVIDER_ALIASES = {
     "dashscope": "aliyun",
@@ -151,8 +139,7 @@ def auto_provider(keys: Mapping[str, str], *, base_url: str = "") -> str | None:
 
     A `base_url` that was set by itself means an OpenAI-compatible server, unless a key says which provider it is.
     """
-    for name in AUTO_ORDER:
-        known = PROVIDERS[name]
+    for name, known in PROVIDERS.items():
         if known.key and keys.get(known.key) and (name != "compatible" or base_url or keys.get(known.address)):
             return name
         if name in ("compatible", "ollama") and keys.get(known.address):

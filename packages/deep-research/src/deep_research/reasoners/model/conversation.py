@@ -1,6 +1,6 @@
 """A conversation with tools: what was done and seen, as messages that only grow, so that providers' caches hold them.
 
-A researcher, the writer and the verifier have the same tools; a supervisor's are in `supervisor_turns`. Results are shown
+A researcher, the writer and the verifier have the same tools, a supervisor `supervisor_tools`. Results are shown
 the same way each time; a passage is shown once. When a conversation grows longer than the model's window, its oldest
 results shrink to a line per source; every passage can be opened again by its id.
 """
@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from deep_research.data import Action, ModelAnswer, ModelMessage, Observation, ToolCall, ToolSpec, Turn, tool_calls_made
+from deep_research.errors import MalformedOutput
 from deep_research.ports import Library
 from deep_research.reasoners.model.passage_views import passages_of, show_passages, source_line, within_tokens
 from deep_research.text.prompt_fencing import attribute, clean, clean_own
@@ -37,8 +38,8 @@ def lookup_tools(places: Sequence[str], *, opens_addresses: bool) -> tuple[ToolS
     named = "a source (s7), a passage to read on from (s7p3)" + (", or a web address" if opens_addresses else "")
     find = {"type": "string", "description": "words: the places of the source where they stand; empty: read on"}
     return (
-        make_tool("search", "Search; passages come back with ids.", {"queries": queries, "source": place}),
-        make_tool("open", "Read a source in large parts.", {"source": {**text, "description": named}, "find": find}),
+        _tool("search", "Search; passages come back with ids.", {"queries": queries, "source": place}),
+        _tool("open", "Read a source in large parts.", {"source": {**text, "description": named}, "find": find}),
     )
 
 
@@ -46,12 +47,28 @@ def research_tools(places: Sequence[str], *, opens_addresses: bool) -> tuple[Too
     """Return the tools of a researcher."""
     return (
         *lookup_tools(places, opens_addresses=opens_addresses),
-        make_tool("think", "Write down a thought about what to do next.", {"thought": {"type": "string"}}),
-        make_tool("research_complete", "End the research; you are asked for your notes next.", {}),
+        _tool("think", "Write down a thought about what to do next.", {"thought": {"type": "string"}}),
+        _tool("research_complete", "End the research; you are asked for your notes next.", {}),
     )
 
 
-def make_tool(name: str, description: str, properties: Mapping[str, object]) -> ToolSpec:
+def supervisor_tools() -> tuple[ToolSpec, ...]:
+    """Return the tools of a supervisor."""
+    title = "title of the section it fills: one of the plan, copied exactly, or a new one"
+    topic = "complete instructions, a paragraph that stands alone"
+    topics = {
+        "title": {"type": "string", "description": title},
+        "research_topic": {"type": "string", "description": topic},
+    }
+    thought = {"thought": {"type": "string", "description": "the thought"}}
+    return (
+        _tool("conduct_research", "Give one topic to a researcher of its own.", topics),
+        _tool("think", "Write down a thought about what to do next.", thought),
+        _tool("research_complete", "End the research.", {}),
+    )
+
+
+def _tool(name: str, description: str, properties: Mapping[str, object]) -> ToolSpec:
     """Return a tool all of whose arguments must be given."""
     schema = {
         "type": "object",
@@ -82,6 +99,34 @@ def _action(call: ToolCall, key: str, outside: Collection[str]) -> Action:
             return Action(id=key, name="think", query=_line(call.arguments.get("thought")))
         case "search" | "open":
             return _lookup(call.name, call.arguments, key)
+        case _:
+            return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
+
+
+def delegations_of(answer: ModelAnswer, prefix: str, *, first: bool) -> list[Action]:
+    """Return the tool calls of an answer as actions; a call that cannot be carried out is an `unknown` action.
+
+    Raises MalformedOutput for a `first` answer without any: a research cannot end before it has begun.
+    """
+    if first and not answer.tool_calls:
+        raise MalformedOutput("The supervisor delegated nothing.", text=answer.text)
+    return [_delegation(call, f"{prefix}c{i}") for i, call in enumerate(answer.tool_calls, 1)]
+
+
+def _delegation(call: ToolCall, key: str) -> Action:
+    if call.arguments is None:
+        return Action(id=key, name="unknown", query=f"the arguments of {call.name} were no JSON object")
+    said = {name: str(value or "").strip() for name, value in call.arguments.items()}
+    match call.name:
+        case "research_complete":
+            return Action(id=key, name="research_complete")
+        case "think":
+            return Action(id=key, name="think", query=said.get("thought", ""))
+        case "conduct_research":
+            title, topic = said.get("title", ""), said.get("research_topic", "")
+            if title or topic:
+                return Action(id=key, name="conduct_research", query=topic or title, source=title)
+            return Action(id=key, name="unknown", query="conduct_research needs its argument research_topic")
         case _:
             return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
 

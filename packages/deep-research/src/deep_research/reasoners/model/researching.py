@@ -10,8 +10,7 @@ from deep_research.i18n.catalog import gap_from
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import ReviewAnswer, SectionReviewAnswer
 from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, system, user
-from deep_research.reasoners.model.conversation import actions_of, messages_of
-from deep_research.reasoners.model.supervisor_turns import TOOLS, delegations_of
+from deep_research.reasoners.model.conversation import actions_of, delegations_of, messages_of, supervisor_tools
 from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens
 
@@ -87,7 +86,7 @@ class Researching(ModelReasonerBase):
 
         async def make(budget: int) -> Sequence[Action]:
             messages = [system(standing), user(asked), *remarks, *messages_of(turns, library, budget=budget)]
-            answer = await self._ask.act("research", messages, TOOLS)
+            answer = await self._ask.act("research", messages, supervisor_tools())
             return delegations_of(answer, f"d{len(turns)}", first=not turns)
 
         return await self._or_else(
