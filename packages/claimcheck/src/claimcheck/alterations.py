@@ -346,11 +346,8 @@ def _keys(tokens: Sequence[Token]) -> list[str]:
 
 def _over(found: Sequence[Quantity], tokens: Sequence[Token]) -> list[Quantity]:
     """Return the quantities whose number (not their unit alone) lies over some of the tokens."""
-    return [q for q in found if any(q.start <= t.start < q.end and _is_numeral(t) for t in tokens)]
-
-
-def _is_numeral(token: Token) -> bool:
-    return token.kind == "number" or token.key in _NUMERALS or token.kind in ("word", "hangul")
+    numerals = [t for t in tokens if t.kind in ("number", "word", "hangul") or t.key in _NUMERALS]
+    return [q for q in found if any(q.start <= t.start < q.end for t in numerals)]
 
 
 @lru_cache(maxsize=16)

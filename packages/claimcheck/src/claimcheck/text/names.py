@@ -315,7 +315,8 @@ class NameIndex:
         ):
             return True
         if name.strict:
-            return self._has_expansion(name.text) or self._has_inflected(name.text)
+            inflected = rf"(?<!\w){re.escape(name.text)}(?:e?d|ing|e?s)(?!\w)"  # ATTACHed for ATTACH
+            return self._has_expansion(name.text) or (name.text.isupper() and bool(re.search(inflected, self.text)))
         return self._has_parts(name.text) or self._has_acronym(name.text)
 
     def _has_release(self, of: str, number: str) -> bool:
@@ -329,10 +330,6 @@ class NameIndex:
         return (
             name.replace(".", "").isupper() and letters.isalpha() and 2 < len(letters) < 8 and letters in self.initials
         )
-
-    def _has_inflected(self, name: str) -> bool:
-        """Tell whether a word in capitals stands there with an ending in small letters: ATTACHed for ATTACH."""
-        return name.isupper() and re.search(rf"(?<!\w){re.escape(name)}(?:e?d|ing|e?s)(?!\w)", self.text) is not None
 
     def _has_acronym(self, name: str) -> bool:
         words = [w for w in re.split(r"[\s-]+", name) if w]

@@ -15,7 +15,9 @@ OWN = "own"
 
 def model_name_of(model: Any) -> str:
     """Return how a model that was handed over is called. Raises ConfigError for what is no chat model."""
-    if not (_is_ours(model) or _is_langchain(model)):
+    if not (
+        _is_ours(model) or (hasattr(model, "ainvoke") and hasattr(model, "bind_tools") and not isinstance(model, type))
+    ):
         message = (
             f"{type(model).__name__} is no chat model. Hand over one of LangChain's (ChatOpenAI(…)), an object with "
             "`complete(ModelRequest) -> ModelAnswer`, or the name of a model."
@@ -37,7 +39,3 @@ def open_own(model: Any) -> "OpenModel":
 
 def _is_ours(model: Any) -> bool:
     return callable(getattr(model, "complete", None)) and not isinstance(model, type)
-
-
-def _is_langchain(model: Any) -> bool:
-    return hasattr(model, "ainvoke") and hasattr(model, "bind_tools") and not isinstance(model, type)
