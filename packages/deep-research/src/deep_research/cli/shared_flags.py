@@ -4,11 +4,7 @@ import click
 
 DOCS = click.option("-d", "--docs", multiple=True, metavar="PATH", help="File or folder to search; may be given again.")
 SOURCE = click.option(
-    "--source",
-    "sources",
-    multiple=True,
-    metavar="NAME",
-    help="Web source to search; may be given again (deep-research sources).",
+    "--source", "sources", multiple=True, metavar="NAME", help="Web source, may be given again (deep-research sources)."
 )
 STRATEGY = click.option(
     "--strategy", metavar="NAME", help="Set of web sources: academic, patents, news, code, community, general, auto."
@@ -23,10 +19,7 @@ SETTING = click.option(
 BUDGET = click.option("--budget", metavar="AMOUNT", help="Maximum cost: 0.50 (US dollars) or 200000tokens.")
 ESTIMATE = click.option("--estimate", is_flag=True, help="Print the expected cost with a model, and stop.")
 OUT = click.option(
-    "-o",
-    "--out",
-    metavar="FILE",
-    help="Also write the report or answer (Markdown) to this file; - for standard output.",
+    "-o", "--out", metavar="FILE", help="Also write the report or answer (Markdown) to FILE; - for standard output."
 )
 SHORT = click.option("--short", is_flag=True, help="Print the answer only: what stands before the sections.")
 NO_PAGER = click.option("--no-pager", is_flag=True, help="Print a long report at once, without the pager.")
