@@ -1,8 +1,7 @@
 """Does the offline scorer see whether a page supports a claim: python lab/support.py FILE.
 
 FILE holds JSON lines {id, label (supported, partially_supported, not_supported), claim, claim_title,
-claim_section, claim_context, supporting_sentences (one list of indices per annotator), evidence
-(sentences)}, the format of the WiCE data set. The last line printed is one JSON object of figures.
+supporting_sentences (one list of indices per annotator), evidence (sentences)}, the format of the WiCE data set. The last line printed is one JSON object of figures.
 """
 
 import argparse
@@ -11,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from claimcheck.support import PARTIAL, SUPPORTED, support
+from claimcheck.support import SUPPORTED, support
 
 
 def main() -> None:
@@ -21,23 +20,13 @@ def main() -> None:
         json.loads(line) for line in parser.parse_args().file.read_text(encoding="utf-8").splitlines() if line.strip()
     ]
     began = time.perf_counter()
-    found = [
-        support(
-            row["claim"],
-            row["evidence"],
-            title=row.get("claim_title", ""),
-            context=f"{row.get('claim_section', '')} {row.get('claim_context', '')}",
-        )
-        for row in rows
-    ]
+    found = [support(row["claim"], row["evidence"], title=row.get("claim_title", "")) for row in rows]
     seconds = time.perf_counter() - began
     full = [(row["label"] == "supported", s.score >= SUPPORTED) for row, s in zip(rows, found, strict=True)]
-    some = [(row["label"] != "not_supported", s.partial >= PARTIAL) for row, s in zip(rows, found, strict=True)]
     ranked = [(row.get("supporting_sentences", []), s.best) for row, s in zip(rows, found, strict=True)]
     figures = {
         "claims": len(rows),
         "balanced_accuracy_supported": balanced_accuracy(full),
-        "balanced_accuracy_any_support": balanced_accuracy(some),
         "f1_supported": f1(full),
         "evidence_recall_at_1": recall(ranked, 1),
         "evidence_recall_at_3": recall(ranked, 3),

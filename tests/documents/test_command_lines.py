@@ -155,20 +155,12 @@ def test_the_key_of_gemini_may_be_named_after_google(
     assert load_keys(["GEMINI_API_KEY", "GOOGLE_API_KEY"]) == {"GOOGLE_API_KEY": "a-key"}, "it is for searching"
 
 
-@pytest.mark.parametrize(
-    ("model", "key"),
-    [
-        ("gemini-2.5-flash", "GEMINI_API_KEY"),
-        ("gpt-5.4-mini", "OPENAI_API_KEY"),
-        ("qwen3.5-plus", "DASHSCOPE_API_KEY"),
-        ("deepseek/deepseek-v4-flash", "the key of its provider"),
-    ],
-)
-def test_a_model_without_a_key_names_the_key_of_its_family(
-    model: str, key: str, own_state: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command(["--model", model, "-q", "What?"]) == 2
-    assert f"Set {key} (docs/providers.md)" in " ".join(capsys.readouterr().err.split())
+def test_a_model_without_a_key_names_the_keys_there_are(own_state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(["--model", "gemini-2.5-flash", "-q", "What?"]) == 2
+    told = capsys.readouterr().err
+    assert "docs/providers.md" in told
+    for key in ("GEMINI_API_KEY", "OPENAI_API_KEY", "DASHSCOPE_API_KEY"):
+        assert key in told
     assert list_runs(own_state) == []
 
 

@@ -10,12 +10,11 @@ from deep_research.data import Usage
 from deep_research.errors import ConfigError
 from deep_research.providers.model_families import family_of, is_known
 from deep_research.providers.provider_catalog import (
-    AUTO_ORDER,
     PROVIDERS,
     VARIABLES,
     auto_provider,
-    open_fallbacks,
     open_model,
+    open_named,
 )
 from tests.providers.served import KEYS, asking
 from tests.support import ScriptedProvider
@@ -40,8 +39,7 @@ def test_auto_takes_the_first_whose_key_is_set(keys: dict[str, str], base_url: s
     assert auto_provider(keys, base_url=base_url) == provider
 
 
-def test_auto_goes_through_all_but_langchain() -> None:
-    assert {*AUTO_ORDER, "langchain"} == set(PROVIDERS)
+def test_the_variables_of_all_providers_are_read() -> None:
     assert {"DASHSCOPE_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OLLAMA_HOST"} < set(VARIABLES)
 
 
@@ -124,7 +122,8 @@ async def test_long_answers_are_streamed() -> None:
 
 
 def test_fallbacks_of_the_same_and_of_another_provider() -> None:
-    opened = open_fallbacks(["gpt-4o", "anthropic:claude-haiku-4-5", "llama3:8b"], "openai", keys=KEYS)
+    names = ("gpt-4o", "anthropic:claude-haiku-4-5", "llama3:8b")
+    opened = [open_named(name, "openai", keys=KEYS) for name in names]
     assert [(model.provider, model.model) for model in opened] == [
         ("openai", "gpt-4o"),
         ("anthropic", "claude-haiku-4-5"),

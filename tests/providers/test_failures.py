@@ -221,7 +221,9 @@ def test_every_error_of_the_sdks_has_a_class_of_ours(kind: Any) -> None:
     status = getattr(kind, "status_code", 500)
     status = status if isinstance(status, int) else 500
     response = _response(status)
-    error = translate(failure_of(kind("said", response=response, body=None)), ABOUT)
+    failure = failure_of(kind("said", response=response, body=None))
+    assert failure is not None
+    error = translate(failure, ABOUT)
     assert type(error) in (ModelSetupError, ContextTooLong, ModelRateLimited, ProviderDown)
     assert error.retry_after == 3.0
 

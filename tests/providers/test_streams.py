@@ -54,10 +54,8 @@ async def test_comments_blank_choices_and_usage_at_the_end() -> None:
     ("told", "usd"),
     [
         ({"cost": 0.05, "is_byok": False, "cost_details": {"upstream_inference_cost": 0.05}}, 0.05),
-        ({"cost": 0.01, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.2}}, 0.21),
+        ({"cost": 0.01, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.2}}, None),
         ({"cost": 0}, 0.0),
-        ({"cost": {"input_tokens_cost": 0.001, "total_cost": 0.006}}, 0.006),
-        ({"estimated_cost": 0.00002}, 0.00002),
         *(({"cost": odd}, None) for odd in (None, "free", -1, 1e300, [], {})),
     ],
 )

@@ -17,7 +17,7 @@ from rapidfuzz.distance import Levenshtein
 
 from claimcheck.language import HAN, HANGUL
 from claimcheck.lexicon import words
-from claimcheck.text.tokens import STOP_WORDS, fold_diacritics, normalise
+from claimcheck.text.tokens import STOP_WORDS, fold_diacritics, normalise, without_particle
 
 Kind = Literal["word", "number", "han", "kana", "katakana", "hangul", "particle", "sign"]
 
@@ -71,14 +71,10 @@ def function_signs() -> frozenset[str]:
     return frozenset("".join(words("alignment.function")))
 
 
-@lru_cache(maxsize=20_000)
-def _korean_stem(word: str) -> str:
-    """Return a Korean word without the particle that says its role; one of a single syllable keeps what may be its own."""
-    for particle in sorted(words("alignment.roles", "ko"), key=len, reverse=True):
-        stem = word.removesuffix(particle)
-        if stem != word and len(stem) >= (2 if particle in words("morphology.fragile_particles") else 1):
-            return stem
-    return word
+@lru_cache(maxsize=1)
+def _roles() -> tuple[str, ...]:
+    """Return the Korean particles that say a word's role, the longest first."""
+    return tuple(sorted(words("alignment.roles", "ko"), key=len, reverse=True))
 
 
 @lru_cache(maxsize=1)
@@ -110,7 +106,7 @@ def tokens_of(text: str) -> tuple[Token, ...]:
             key, is_content = _word(written)
             found.append(Token(key, "word", start, end, is_content))
         elif kind == "hangul":
-            stem = _korean_stem(written)
+            stem = without_particle(written, _roles())
             found.append(Token(stem, "hangul", start, start + len(stem), True))
             if len(stem) < len(written):
                 particle = _allomorphs().get(written[len(stem) :], written[len(stem) :])

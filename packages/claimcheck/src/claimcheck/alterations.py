@@ -120,21 +120,14 @@ class _Comparison:
         there = there or self.a.line_text(region)
         return Alteration(what, self.a.claim_text(region), there.strip(), self.a.line, is_conflict and is_same)
 
-    # --- Sides of a region -----------------------------------------------------------------------------------
-
     def _sides(self, region: Region) -> tuple[list[Token], list[Token]]:
         """Return the tokens of claim and evidence in a region, without neutral ones at its ends."""
-        return (
-            _bare(self.a.c[region.c_start : region.c_end]),
-            _bare(self.a.e[region.e_start : region.e_end]),
-        )
+        return (_bare(self.a.c[region.c_start : region.c_end]), _bare(self.a.e[region.e_start : region.e_end]))
 
     def _is_pure(self, said: Sequence[Token], there: Sequence[Token]) -> bool:
         """Tell whether nothing that turns roles round stands on one side alone."""
         turning = set(words("alignment.roles", self.language) + words("alignment.coordinators", self.language))
         return [t.key for t in said if t.key in turning] == [t.key for t in there if t.key in turning]
-
-    # --- Kinds of change --------------------------------------------------------------------------------------
 
     def exchanges(self) -> Iterator[Alteration]:
         """Yield two things that changed places."""
@@ -353,14 +346,8 @@ def _keys(tokens: Sequence[Token]) -> list[str]:
 
 def _over(found: Sequence[Quantity], tokens: Sequence[Token]) -> list[Quantity]:
     """Return the quantities whose number (not their unit alone) lies over some of the tokens."""
-    return [q for q in found if any(q.start <= t.start < q.end and _is_numeral(t) for t in tokens)]
-
-
-def _is_numeral(token: Token) -> bool:
-    return token.kind == "number" or token.key in _NUMERALS or token.kind in ("word", "hangul")
-
-
-# --- Words of the lexica ---------------------------------------------------------------------------------------
+    numerals = [t for t in tokens if t.kind in ("number", "word", "hangul") or t.key in _NUMERALS]
+    return [q for q in found if any(q.start <= t.start < q.end for t in numerals)]
 
 
 @lru_cache(maxsize=16)

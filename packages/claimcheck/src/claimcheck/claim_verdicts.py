@@ -95,14 +95,9 @@ def _laid_out(evidence: Sequence[Evidence]) -> tuple[str, str, list[str]]:
     return whole, about, [line for e in evidence for line in evidence_sentences(e.text)]
 
 
-def evidence_sentences(text: str) -> list[str]:
+@lru_cache(maxsize=1024)  # a passage is asked for once for each claim that cites it
+def evidence_sentences(text: str) -> tuple[str, ...]:
     """Return the sentences of a passage, and the rows and lines that are no sentences, white space folded."""
-    return list(_evidence_sentences(text))
-
-
-@lru_cache(maxsize=1024)
-def _evidence_sentences(text: str) -> tuple[str, ...]:
-    """Cut a passage, which is asked for once for each claim that cites it."""
     spans = [(s.start, s.end) for s in sentences(text)]
     for block in blocks(text):
         if block.kind in ("table", "code", "heading"):

@@ -90,7 +90,7 @@ def misattributed(claim: str, lines: Sequence[str]) -> Misattributed | None:
     return None
 
 
-def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> list[Name]:
+def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> Sequence[Name]:
     """Return the names that a value of `claim` is said of: those of its own part, where each part has a value of its own."""
     if RESPECTIVELY.search(claim):
         return []  # which of them it is cannot be told by place

@@ -100,7 +100,10 @@ def _is_compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
     if of and there.unit.startswith(f"{claim.unit}/"):
         return True  # "5 mg/kg" of 5 mg/kg/day: the time of a dose by weight may be left out
     if pair == {"pp", ""}:
-        return _is_in_points(there, evidence) or _is_header_unit(claim.unit, evidence)
+        points = re.match(
+            r"\s?points?\b", evidence[there.end : there.end + 8]
+        )  # "percentage points, and by 1.86 points"
+        return (points is not None and "percentage" in evidence) or _is_header_unit(claim.unit, evidence)
     # A count may carry its unit in the noun: grade 9 (9th grade).
     if pair <= {"", "year"} or pair == {"", "ordinal"} or ("¥" in pair and pair <= {"¥", "cny", "jpy"}):
         return True
@@ -111,11 +114,6 @@ def _is_compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
 def _is_header_unit(unit: str, text: str) -> bool:
     """Tell whether a unit stands in the header of a table: | accuracy (%) |."""
     return re.search(rf"\({re.escape(unit)}(?![a-z0-9])", text, re.IGNORECASE) is not None
-
-
-def _is_in_points(quantity: Quantity, text: str) -> bool:
-    """Tell whether "points" follow a number: "by 2.30 percentage points, and by 1.86 points"."""
-    return re.match(r"\s?points?\b", text[quantity.end : quantity.end + 8]) is not None and "percentage" in text
 
 
 def _close(claim: Decimal, there: Decimal, bound: str, there_bound: str) -> bool:

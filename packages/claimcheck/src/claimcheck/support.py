@@ -1,9 +1,9 @@
 """Whether sentences of evidence support a claim, scored without a model.
 
 Sentences are ranked by a linear mix of BM25 on the claim's terms, character n-grams (which see through
-endings), the claim's numbers and dates, and the title and context of the claim (which stand for its
-pronouns); the first three are chosen so that together they cover the claim. The score is a logistic
-regression on how much of the claim is covered and how many of its names and numbers are missing.
+endings), the claim's numbers and dates, and the title of the claim (which stands for its pronouns); the
+first three are chosen so that together they cover the claim. The score is a logistic regression on how
+much of the claim is covered and how many of its names and numbers are missing.
 """
 
 import math
@@ -22,14 +22,12 @@ from claimcheck.text.tokens import content_terms, normalise
 class Support(NamedTuple):
     """How far evidence supports a claim.
 
-    `score` estimates that all of the claim is supported, `partial` that at least a part is, both 0–1;
-    `best` are the indices of the sentences that support it, best first; `covered` is the weighted share
-    of the claim's terms in them; `conflict` says why a sentence states the opposite, or "", and `opposing` is its
-    index, -1 without one.
+    `score` estimates that all of the claim is supported, 0–1; `best` are the indices of the sentences that support it,
+    best first; `covered` is the weighted share of the claim's terms in them; `conflict` says why a sentence states the
+    opposite, or "", and `opposing` is its index, -1 without one.
     """
 
     score: float
-    partial: float
     best: tuple[int, ...]
     covered: float
     conflict: str = ""
@@ -42,18 +40,15 @@ class Support(NamedTuple):
 
 
 SUPPORTED = 0.5
-PARTIAL = 0.5
-"""Thresholds of `score` and `partial`; the weights are fitted with balanced classes, so one half parts them."""
+"""The threshold of `score`; the weights are fitted with balanced classes, so one half parts them."""
 
 # Fitted on claims of Wikipedia with the pages they cite (the WiCE data set,
 # Kamoi et al., EMNLP 2023; development part, 349 claims), logistic regression, L2, balanced classes.
-_RANK = {"bm25": 32.0, "numbers": 3.2, "title": 1.3, "context": 3.3, "grams": 11.7}
+_RANK = {"bm25": 32.0, "numbers": 3.2, "title": 1.3, "grams": 11.7}
 _NEW_TERMS = 10.0
 """Weight of terms that the sentences chosen before do not have."""
 _SCORE = {"covered": 1.3, "covered_by_best": 1.73, "pairs": 1.33, "numbers_missing": -0.85, "names_missing": -0.8}
 _SCORE_INTERCEPT = -1.65
-_PARTIAL = {"covered": 2.44, "covered_by_best": 2.55, "pairs": 3.91, "numbers_missing": -0.25, "names_missing": -0.19}
-_PARTIAL_INTERCEPT = -2.54
 
 _BEST = 3
 _REPEATED = 0.2
@@ -66,44 +61,38 @@ _SAME_STATEMENT = 0.5
 """Share of the claim's terms a sentence needs before its negation counts against the claim."""
 
 
-def support(claim: str, evidence: Sequence[str], *, title: str = "", context: str = "") -> Support:
+def support(claim: str, evidence: Sequence[str], *, title: str = "") -> Support:
     """Score whether the sentences `evidence` support `claim`.
 
-    `title` names what the claim's text is about and `context` is what stands around the claim; both help
-    to find the sentences when the claim says "it". Without evidence or without terms the score is 0.
+    `title` names what the claim's text is about; it helps to find the sentences when the claim says "it". Without
+    evidence or without terms the score is 0.
     """
     if not any(s.strip() for s in evidence) or not content_terms(claim):
-        return Support(0.0, 0.0, (), 0.0)
-    match = Match(claim, evidence, title, context)
+        return Support(0.0, (), 0.0)
+    match = Match(claim, evidence, title)
     values = match.features()
-    score = _logistic(values, _SCORE, _SCORE_INTERCEPT)
-    partial = max(score, _logistic(values, _PARTIAL, _PARTIAL_INTERCEPT))
+    score = 1 / (1 + math.exp(-_SCORE_INTERCEPT - sum(weight * values[name] for name, weight in _SCORE.items())))
     alike = (i for i in match.best if match.coverage((i,)) >= _SAME_STATEMENT)
     against, opposing = next(((why, i) for i in alike if (why := conflict(claim, evidence[i]))), ("", -1))
     if against and denied_elsewhere(claim, evidence):
         against, opposing = "", -1
-    return Support(score, partial, match.best, values["covered_by_best"], against, opposing)
-
-
-def _logistic(values: dict[str, float], weights: dict[str, float], intercept: float) -> float:
-    return 1 / (1 + math.exp(-intercept - sum(weights[name] * values[name] for name in weights)))
+    return Support(score, match.best, values["covered_by_best"], against, opposing)
 
 
 class Match:
     """A claim laid over sentences: their ranking and the features of the score."""
 
-    def __init__(self, claim: str, evidence: Sequence[str], title: str = "", context: str = "") -> None:
+    def __init__(self, claim: str, evidence: Sequence[str], title: str = "") -> None:
         self._claim, self._evidence = claim, evidence
         self._terms, self._sets, self._df, self._idf = _read(tuple(evidence))
         self._wanted = content_terms(claim)
         self._weights = _in_shares({term: self._idf[self._df[term]] for term in self._wanted})
         self._title = set(content_terms(title))
-        self._context = set(content_terms(context)) - set(self._wanted) - self._title
 
     @cached_property
     def best(self) -> tuple[int, ...]:
         """The indices of up to three sentences that support the claim together, best first."""
-        scores = self.sentence_scores()
+        scores = [sum(weight * row[name] for name, weight in _RANK.items()) for row in self._sentence_features()]
         left = dict(self._weights)
         chosen: list[int] = []
         while len(chosen) < min(_BEST, len(scores)):
@@ -115,25 +104,17 @@ class Match:
             left = {t: w * _REPEATED if t in self._sets[best] else w for t, w in left.items()}
         return tuple(chosen)
 
-    def sentence_scores(self) -> list[float]:
-        """Return the score of each sentence as evidence for the claim, before the choice of a set."""
-        rows = self.sentence_features()
-        return [sum(_RANK[name] * row[name] for name in _RANK) for row in rows]
-
-    def sentence_features(self) -> list[dict[str, float]]:
+    def _sentence_features(self) -> list[dict[str, float]]:
         """Return what the ranking knows about each sentence, each value between 0 and 1."""
-        context = _in_shares({t: self._idf[self._df[t]] for t in self._context})
+        shares = [sum(row) / len(row) if row else 0.0 for row in self._number_table]
         return [
             {
                 "bm25": bm25,
                 "numbers": numbers,
                 "title": len(self._title & terms) / max(1, len(self._title)),
-                "context": sum(context[t] for t in self._context & terms),
                 "grams": grams,
             }
-            for bm25, numbers, grams, terms in zip(
-                self._bm25(), self._numbers(), self._grams(), self._sets, strict=True
-            )
+            for bm25, numbers, grams, terms in zip(self._bm25(), shares, self._grams(), self._sets, strict=True)
         ]
 
     def _bm25(self) -> list[float]:
@@ -156,9 +137,6 @@ class Match:
             for s in self._evidence
             for there in [quantities(s)]
         ]
-
-    def _numbers(self) -> list[float]:
-        return [sum(row) / len(row) if row else 0.0 for row in self._number_table]
 
     def _grams(self) -> list[float]:
         wanted = _grams(self._claim)

@@ -24,7 +24,7 @@ from starlette.routing import Route
 import deep_research
 from deep_research import api
 from deep_research.errors import ResearchError
-from deep_research_server import evidence_routes, openai_routes, run_routes, server_routes, verification_routes
+from deep_research_server import evidence_routes, openai_routes, run_routes, server_routes
 from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.fair_turns import LongAnswers
 from deep_research_server.http_context import ServerContext, add_error_handlers
@@ -149,7 +149,6 @@ def make_app(options: ServerOptions) -> FastAPI:
     )
     for router in (
         run_routes.router,
-        verification_routes.router,
         evidence_routes.router,
         server_routes.router,
         server_routes.health,

@@ -227,9 +227,8 @@ class _Tools:
         if passages:
             run = await self._open(context, run_id)
             found = [await explained(asyncio.to_thread(run.read_passage, key)) for key in passages]
-            texts += [
-                f"{one.facts.source.title}\n\n{one.passage.text}" for one in found
-            ]  # it may only say "this proposal"
+            # The title too: the passage may only say "this proposal".
+            texts += [f"{one.facts.source.title}\n\n{one.passage.text}" for one in found]
         if not texts:
             raise ToolError("Give `evidence`, or `run_id` and `passages`.")
         verdict = await explained(api.acheck_claim(claim, "\n\n".join(texts)))

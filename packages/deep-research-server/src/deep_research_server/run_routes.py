@@ -1,9 +1,10 @@
-"""Routes of runs: ask, list, answer, confirm or edit the plan, steer, cancel, resume, follow, ask further, delete."""
+"""Routes of runs: ask, have a report verified, list, answer, confirm or edit the plan, steer, cancel, resume, follow, ask further, delete."""
 
 import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,22 +14,16 @@ from starlette.responses import StreamingResponse
 
 from deep_research import api
 from deep_research.api import EventTail, Run, RunHead
-from deep_research.data import Asked, FollowUp, Gap, Message
+from deep_research.data import Asked, FollowUp, Gap, GivenReport, Message
 from deep_research.data.noun import copy_fields
 from deep_research.errors import ConfigError, RunBusy
 from deep_research.events import PASSING, GapFound
 from deep_research.i18n.catalog import explain, name_subject
+from deep_research.settings import Settings
+from deep_research.worker_pool import in_worker_thread
 from deep_research_server import api_models as models
 from deep_research_server.evidence_routes import view_of_report
-from deep_research_server.http_context import (
-    Context,
-    Home,
-    Owner,
-    OwnRun,
-    json_answer,
-    problems,
-    settings_of_client,
-)
+from deep_research_server.http_context import Context, Home, Owner, OwnRun, json_answer, problems, settings_of_client
 from deep_research_server.run_service import RunService
 from deep_research_server.uploads import UploadedDocuments
 
@@ -103,12 +98,12 @@ async def create_run(
     settings, documents = await asyncio.to_thread(prepare)
     history = [Message(role=turn.role, text=turn.text) for turn in new.history]
     begun = context.service.start(
-        owner, new.question, settings, docs=documents, history=history, wanted_id=id_of_key(owner, key, new)
+        owner, new.question, settings, docs=documents, history=history, wanted_id=_id_of_key(owner, key, new)
     )
-    return await tell_begun(context, home, response, *await begun)
+    return await _tell_begun(context, home, response, *await begun)
 
 
-def id_of_key(owner: str, key: str, new: BaseModel) -> str:
+def _id_of_key(owner: str, key: str, new: BaseModel) -> str:
     """Return the id of the run that an idempotency key stands for: the same key always leads to the same run."""
     if not key:
         return ""
@@ -117,7 +112,7 @@ def id_of_key(owner: str, key: str, new: BaseModel) -> str:
     return f"k{named[:16]}-{told[:8]}"
 
 
-async def tell_begun(context: Context, home: Path, response: Response, run: Run, is_new: bool) -> models.RunView:
+async def _tell_begun(context: Context, home: Path, response: Response, run: Run, is_new: bool) -> models.RunView:
     """Return the view of a run that a request began, or had begun; the head of the answer says where it is."""
     response.status_code = 201 if is_new else 200
     response.headers["location"] = f"{router.prefix}/runs/{run.id}"
@@ -241,7 +236,7 @@ async def refresh_run(response: Response, context: Context, home: Home, run: Own
     """Begin to research the plan of a finished run anew, from today's sources."""
     if not run.has_report:
         raise RunBusy("The run has no report yet.", run_id=run.id)
-    return await tell_begun(context, home, response, await context.service.refresh(home, run), True)
+    return await _tell_begun(context, home, response, await context.service.refresh(home, run), True)
 
 
 @router.get("/runs/{run_id}/changes", responses=problems(404))
@@ -364,3 +359,31 @@ def _gap_in(line: bytes, language: str) -> bytes:
     gap = copy_fields(Gap, event)
     changes = {"what": name_subject(gap, language), "why": explain(gap, language)}
     return event.model_copy(update=changes).model_dump_json().encode()
+
+
+@router.post(
+    "/verifications",
+    status_code=201,
+    responses={200: {"model": models.RunView, "description": "The run of this Idempotency-Key"}, **problems(404, 429)},
+)
+async def create_verification(
+    new: models.NewVerification, response: Response, context: Context, owner: Owner, home: Home, key: Key = ""
+) -> models.RunView:
+    """Begin to verify a report, or to compare two: their text, or uploaded documents that are the reports."""
+    uploaded = UploadedDocuments(home, context.uploads)
+    paths = await asyncio.to_thread(uploaded.paths_of, new.reports)
+    # Who waits for a worker takes no thread from other requests.
+    reports = [await in_worker_thread(api.read_report_file, path) for path in paths]
+
+    def prepare() -> tuple[GivenReport, Settings, list[Path]]:
+        texts = [text for text in (new.text, *reports) if text.strip()]
+        if not 1 <= len(texts) <= 2:
+            raise ConfigError("Give one report, or two to be compared: text, or reports.", setting="report", value="")
+        other = texts[1] if len(texts) > 1 else ""
+        given = GivenReport(text=texts[0], other=other, question=new.question, revises=new.revise)
+        return given, settings_of_client(new.settings()), uploaded.paths_of(new.documents)
+
+    given, settings, docs = await asyncio.to_thread(prepare)
+    make = partial(api.start_verification, given, settings, docs=docs)
+    begun = context.service.begin(owner, make, wanted_id=_id_of_key(owner, key, new))
+    return await _tell_begun(context, home, response, *await begun)

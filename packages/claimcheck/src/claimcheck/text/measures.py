@@ -17,18 +17,10 @@ ALIASES: dict[str, str] = {
 EXACT = {"nM": "nM", "µM": "µM", "μM": "µM", "mM": "mM", "mW": "mW", "M": "M"}
 """Ways of writing in which the case carries the meaning; looked up first."""
 
-SIGNS = {
-    "$": "usd",
-    "US$": "usd",
-    "€": "eur",
-    "£": "gbp",
-    "¥": "¥",
-    "₩": "krw",
-    "USD": "usd",
-    "EUR": "eur",
-    "GBP": "gbp",
-}
-CODES = {"RMB": "cny", "CNY": "cny", "JPY": "jpy", "KRW": "krw", "NT$": "twd", "HK$": "hkd", "A$": "aud", "C$": "cad"}
+CURRENCIES = {
+    "$": "usd", "US$": "usd", "€": "eur", "£": "gbp", "¥": "¥", "₩": "krw", "USD": "usd", "EUR": "eur", "GBP": "gbp",
+    "RMB": "cny", "CNY": "cny", "JPY": "jpy", "KRW": "krw", "NT$": "twd", "HK$": "hkd", "A$": "aud", "C$": "cad",
+}  # fmt: skip
 
 BASES: dict[str, tuple[str, Decimal]] = {
     unit: (base, Decimal(factor))

@@ -83,14 +83,9 @@ def is_ordinary(word: str) -> bool:
     return word.lower() in _NOT_NAMES
 
 
-def names(text: str) -> list[Name]:
+@lru_cache(maxsize=4096)  # a text is asked for once for each claim that cites it
+def names(text: str) -> tuple[Name, ...]:
     """Return the names of `text` in order, titles first where they nest."""
-    return list(_names(text))
-
-
-@lru_cache(maxsize=4096)
-def _names(text: str) -> tuple[Name, ...]:
-    """Find the names of a text, which is asked for once for each claim that cites it."""
     found = [Name(next(g for g in m.groups() if g), m.start(), m.end(), True) for m in _TITLE.finditer(text)]
     spans = [(n.start, n.end) for n in found]
     language = detect(text)
@@ -165,7 +160,7 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
         )
     ):
         run, starts_sentence = run[1:], False  # a verb before an identifier
-    if starts_sentence and len(run) == 1 and not _MIXED.search(run[0][0]) and not _followed_by_number(text, run[0]):
+    if starts_sentence and len(run) == 1 and not _MIXED.search(run[0][0]) and not _NUMBERED.match(text, run[0].end()):
         return []
     if not run or len(run[0][0]) == 1 == len(run):
         return []
@@ -206,10 +201,6 @@ def _plain(text: str, words: list[re.Match[str]]) -> Name | None:
     if number:
         return Name(text[start : number.end()], start, number.end(), True)
     return Name(_singular(text[start:end]), start, end, False)
-
-
-def _followed_by_number(text: str, word: re.Match[str]) -> bool:
-    return bool(_NUMBERED.match(text, word.end()))
 
 
 def _is_identifier(word: str) -> bool:
@@ -324,7 +315,8 @@ class NameIndex:
         ):
             return True
         if name.strict:
-            return self._has_expansion(name.text) or self._has_inflected(name.text)
+            inflected = rf"(?<!\w){re.escape(name.text)}(?:e?d|ing|e?s)(?!\w)"  # ATTACHed for ATTACH
+            return self._has_expansion(name.text) or (name.text.isupper() and bool(re.search(inflected, self.text)))
         return self._has_parts(name.text) or self._has_acronym(name.text)
 
     def _has_release(self, of: str, number: str) -> bool:
@@ -338,10 +330,6 @@ class NameIndex:
         return (
             name.replace(".", "").isupper() and letters.isalpha() and 2 < len(letters) < 8 and letters in self.initials
         )
-
-    def _has_inflected(self, name: str) -> bool:
-        """Tell whether a word in capitals stands there with an ending in small letters: ATTACHed for ATTACH."""
-        return name.isupper() and re.search(rf"(?<!\w){re.escape(name)}(?:e?d|ing|e?s)(?!\w)", self.text) is not None
 
     def _has_acronym(self, name: str) -> bool:
         words = [w for w in re.split(r"[\s-]+", name) if w]
@@ -357,7 +345,7 @@ class NameIndex:
         parts = re.findall(r"[^\W\d_]+", name)
         kept = (p for p in parts if (normalise(p) not in STOP_WORDS if len(p) > 1 else p.isupper()))
         words = [normalise(part) for part in kept]
-        if all(map(self._has_word, words)) and self._has_together(words):
+        if all(any(_is_form(word, w) for w in self.words) for word in words) and self._has_together(words):
             return not re.search(r"[+#]", name)  # C++ is not C
         return self._alone(words[-1])
 
@@ -370,9 +358,6 @@ class NameIndex:
         first, *others = ([at for at, w in enumerate(text) if _is_form(word, w)] for word in words)
         reach = len(words) + _BETWEEN
         return any(all(any(abs(at - i) <= reach for i in found) for found in others) for at in first)
-
-    def _has_word(self, word: str) -> bool:
-        return any(_is_form(word, w) for w in self.words)
 
     def _alone(self, family: str) -> bool:
         """Tell whether the family name stands somewhere without another capitalised word before it."""

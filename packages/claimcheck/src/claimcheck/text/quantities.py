@@ -87,20 +87,7 @@ def _two_words_back(text: str, begin: int, digit: int) -> int:
 _PLAIN = (
     FULL_WIDTH
     | dict.fromkeys(map(ord, "\u00a0\u2009\u202f\u2007\u3000"), " ")
-    | str.maketrans(
-        {
-            "\u2212": "-",
-            "—": "–",
-            "\ufe63": "-",
-            "\u301c": "~",
-            "\u223c": "~",
-            "\u2010": "-",
-            "\u2011": "-",
-            "\uffe1": "£",
-            "\uffe5": "¥",
-            "\uffe6": "₩",
-        }
-    )
+    | str.maketrans("\u2212—\ufe63\u301c\u223c\u2010\u2011\uffe1\uffe5\uffe6", "-–-~~--£¥₩")
 )
 
 _NOT_NUMBERS = re.compile(
@@ -154,14 +141,9 @@ _DEGREES = words("numerals.degrees")
 _PERCENT_BEFORE = re.compile(rf"{any_word('numerals.percent_prefix_patterns')}$")
 
 
-def quantities(text: str) -> list[Quantity]:
+@keep_readings(2048)  # a text is asked for once for each claim that cites it
+def quantities(text: str) -> tuple[Quantity, ...]:
     """Return the quantities of `text` in order; identifiers, versions and addresses are none."""
-    return list(_quantities(text))
-
-
-@keep_readings(2048)
-def _quantities(text: str) -> tuple[Quantity, ...]:
-    """Read the quantities of a text, which is asked for once per claim that cites it."""
     plain = text if text.isascii() else text.translate(_PLAIN)
     if "\n" in plain:  # a line may be broken between a number and its unit
         plain = _BROKEN.sub(" ", plain)
@@ -237,7 +219,7 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
     if match["minus"]:
         value = -value
     if sign:
-        unit = measures.SIGNS.get(sign) or measures.CODES.get(sign.upper(), "")
+        unit = measures.CURRENCIES[sign.upper()]
     elif not unit and _LETTER.match(text, end):
         return None  # 3D, 5HT: an identifier
     if _is_year(match, text) and (not unit or text[end - 1] in _YEAR_MARKS):

@@ -166,9 +166,15 @@ def _ends_sentence(text: str, match: re.Match[str], block_end: int) -> bool:
 
 
 def _trimmed(text: str, start: int, end: int, kind: BlockKind) -> Iterator[Sentence]:
+    start, end = trim_span(text, start, end)
+    if end > start:
+        yield Sentence(start, end, kind)
+
+
+def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a stretch of a text without the white space at its ends."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
-    if end > start:
-        yield Sentence(start, end, kind)
+    return start, end

@@ -202,9 +202,9 @@ def _bigrams(run: str) -> list[str]:
 
 
 @lru_cache(maxsize=50_000)
-def without_particle(word: str) -> str:
-    """Return a Korean word without the particle at its end; other words as they are."""
-    for particle in _PARTICLES:
+def without_particle(word: str, particles: tuple[str, ...] = _PARTICLES) -> str:
+    """Return a Korean word without the particle at its end, the first that fits; other words as they are."""
+    for particle in particles:
         if word.endswith(particle):
             stem = word[: -len(particle)]
             if len(stem) >= (2 if particle in _FRAGILE else 1):

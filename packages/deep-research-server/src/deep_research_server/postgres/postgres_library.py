@@ -8,7 +8,8 @@ store's own tools read them (AWS_ACCESS_KEY_ID, …).
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -56,33 +57,25 @@ class TextObjects:
 
     def put(self, sha256: str, data: bytes) -> None:
         """Keep a text; one that is there is the same. Raises StoreError."""
-        try:
+        with _told():
             if self._folder is not None:
                 make_private_folder((self._folder / _path(sha256)).parent)
             self._obstore.put(self._store, _path(sha256), data)
             if self._folder is not None:
                 make_private(self._folder / _path(sha256))
-        except Exception as error:
-            raise _refused(error) from error
 
     def get(self, sha256: str) -> bytes:
         """Return a text. Raises StoreError, also for one that is not what was kept."""
-        try:
+        with _told():
             data = bytes(self._obstore.get(self._store, _path(sha256)).bytes())
-        except Exception as error:
-            raise _refused(error) from error
         if hashlib.sha256(data).hexdigest() != sha256:
             raise StoreError(f"The text {sha256} of the object store was changed.", path=_SETTING)
         return data
 
     def delete(self, sha256: str) -> None:
         """Delete a text, also one that is not there. Raises StoreError."""
-        try:
+        with _told(), suppress(FileNotFoundError):
             self._obstore.delete(self._store, _path(sha256))
-        except FileNotFoundError:
-            return
-        except Exception as error:
-            raise _refused(error) from error
 
 
 @cache
@@ -112,8 +105,13 @@ def objects_with(sha256: str, objects: TextObjects | None) -> TextObjects:
     return objects
 
 
-def _refused(error: Exception) -> StoreError:
-    return StoreError(f"The object store of {_SETTING} failed: {_first_line(error)}", path=_SETTING)
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn what an object store raises inside the block into StoreError."""
+    try:
+        yield
+    except Exception as error:
+        raise StoreError(f"The object store of {_SETTING} failed: {_first_line(error)}", path=_SETTING) from error
 
 
 def _first_line(error: Exception) -> str:

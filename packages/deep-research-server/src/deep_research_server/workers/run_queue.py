@@ -175,11 +175,6 @@ def _digest(asked: Asked) -> str:
     return hashlib.sha256(safe_noun(asked).model_dump_json().encode()).hexdigest()
 
 
-def _reply(answer: str, digest: str) -> Callable[[Asked], str | None]:
-    """Return what answers the questions of a run: the one that was answered, as often as it is asked, and no other."""
-    return lambda asked: answer if digest and _digest(asked) == digest else None
-
-
 async def work(
     home: Path, *, runs_at_once: int = 4, until_empty: bool = False, metrics_port: int | None = None
 ) -> None:
@@ -198,7 +193,12 @@ async def work(
     ) -> None:
         own = owner_home(home, owner)
         store = PostgresRuns(database.url, owner, own).store(run_id)
-        environment = RunEnvironment(own, answer=_reply(answer, asked) if may_ask else None)
+
+        def reply(now: Asked) -> str | None:
+            # To the question that was answered, as often as it is asked, and to no other.
+            return answer if asked and _digest(now) == asked else None
+
+        environment = RunEnvironment(own, answer=reply if may_ask else None)
         done = _DONE - {"waiting"} if asked else _DONE
         if (await asyncio.to_thread(store.load)).status not in done:
             await _carry_out(store.run_id, resume_run(store, environment), metrics, context)

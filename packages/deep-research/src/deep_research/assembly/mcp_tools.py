@@ -282,9 +282,8 @@ def _paid(
 ) -> list[PaidTool]:
     from deep_research.mcp.tool_offers import offers  # noqa: PLC0415
     from deep_research.reasoners.model import conversation  # noqa: PLC0415 - only with a server
-    from deep_research.reasoners.model import supervisor_turns as supervising  # noqa: PLC0415 - only with a server
 
-    ours = {spec.name for spec in (*conversation.research_tools((), opens_addresses=True), *supervising.TOOLS)}
+    ours = {s.name for s in (*conversation.research_tools((), opens_addresses=True), *conversation.supervisor_tools())}
     by_name = {(server, tool.name): tool for server, tools in listed.items() for tool in tools}
     made = offers(listed, ours)
     return [PaidTool(o.spec, servers[o.server], by_name[o.server, o.tool], journal, known) for o in made]

@@ -1,6 +1,5 @@
 """The reasoner of a run: the finder one, or a language model whose calls go through the journal."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from importlib import import_module
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from deep_research.assembly.own_objects import MODEL_SETTINGS
-from deep_research.data import LOOP_SECTIONS, MAX_SECTIONS, Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role
+from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role
 from deep_research.errors import ConfigError, ContextTooLong
 from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.i18n.catalog import gap_of, outage_gap, phrase
@@ -52,11 +51,10 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
         name = split_model(named[0])[0] if named else ""
         name = name or auto_provider(keys, base_url=settings.model_base_url) or ""
         if not name and named:
-            brand = re.match(r"[a-z]+(?![a-z/])", named[0].lower())
-            of = PROVIDERS.get(provider_called(brand[0])) if brand else None
+            known = ", ".join(one.key for one in PROVIDERS.values() if one.key)
             message = (
-                f"The model {named[0]!r} cannot be used: no provider has a key. Set "
-                f"{(of and of.key) or 'the key of its provider'} (docs/providers.md), or name no model."
+                f"The model {named[0]!r} cannot be used: no provider has a key. Set that of its provider "
+                f"({known}; docs/providers.md), or name no model."
             )
             raise ConfigError(message, setting="model_name", value=named[0])
         if not name:
@@ -84,19 +82,19 @@ def loads_by_name(settings: Settings) -> bool:
 
 def ready_models(settings: Settings) -> dict[str, str]:
     """Return the providers whose key or address is set, each with its usual model ("" where there is none)."""
-    from deep_research.providers.provider_catalog import AUTO_ORDER, PROVIDERS, auto_provider  # noqa: PLC0415
+    from deep_research.providers.provider_catalog import PROVIDERS, auto_provider  # noqa: PLC0415
 
     keys = load_keys(key_variables())
     alone = ({variable: value} for variable, value in keys.items())
     named = {auto_provider(one) for one in alone} | {auto_provider(keys, base_url=settings.model_base_url)}
-    return {name: PROVIDERS[name].model for name in AUTO_ORDER if name in named}
+    return {name: known.model for name, known in PROVIDERS.items() if name in named}
 
 
 def key_variables() -> tuple[str, ...]:
     """Return the variables that hold keys and addresses of model providers and rankers."""
-    from deep_research.providers.provider_catalog import RANKER_VARIABLES, VARIABLES  # noqa: PLC0415
+    from deep_research.providers.provider_catalog import VARIABLES  # noqa: PLC0415
 
-    return tuple(dict.fromkeys([*VARIABLES, *RANKER_VARIABLES]))
+    return VARIABLES
 
 
 def placeholder_keys(variables: Sequence[str]) -> dict[str, str]:
@@ -250,7 +248,7 @@ def model_reasoner(
     Raises ConfigError for a prompt file of the user's that cannot be used.
     """
     from deep_research.prompts import check  # noqa: PLC0415 - only with a model
-    from deep_research.reasoners.model.base import ModelLimits, Offered  # noqa: PLC0415
+    from deep_research.reasoners.model.base import Offered  # noqa: PLC0415
     from deep_research.reasoners.model.model_reasoner import ModelReasoner  # noqa: PLC0415
 
     folder = home / "prompts"
@@ -260,30 +258,15 @@ def model_reasoner(
     tools = [tool.spec for tool in outside.tools.values()]
     return ModelReasoner(
         complete,
+        settings,
         info=info,
         fallback=FinderReasoner(),
-        offered=Offered(places, outside.opens_addresses, tools, settings.mcp_prompt),
-        limits=ModelLimits(
-            context_tokens=context_tokens,
-            passage_tokens=min(_PASSAGE_TOKENS[settings.depth], context_tokens * 9 // 20),
-            output_tokens={role: settings.output_tokens(role) for role in get_args(Role)},
-            tool_calls=settings.max_tool_calls_per_researcher,
-            sections=LOOP_SECTIONS if settings.workflow == "loop" else MAX_SECTIONS,
-            clarification_rounds=settings.max_clarification_rounds,
-            research_units=settings.max_concurrent_research_units,
-            delegation_rounds=settings.max_researcher_iterations,
-            review_rounds=settings.max_review_iterations,
-            structured_retries=settings.max_structured_output_retries,
-        ),
+        offered=Offered(places, outside.opens_addresses, tools),
+        context_tokens=context_tokens,
         date=(today or datetime.now(UTC).date()).isoformat(),
-        depth=settings.depth,
         on_gap=on_gap,
         prompt_folder=folder if folder.is_dir() else None,
     )
-
-
-_PASSAGE_TOKENS = {"brief": 15_000, "standard": 40_000, "deep": 100_000}
-"""How much of the passages that were read a writer is shown, by the depth of the report."""
 
 
 def _check_prices(settings: Settings, models: "Sequence[OpenModel]") -> None:
@@ -302,7 +285,7 @@ def _open_models(
 ) -> tuple["OpenModel", list["OpenModel"], dict[Role, "OpenModel"]]:
     """Open the run's model, its fallbacks, and the models of single roles, each once."""
     from deep_research.providers.own_models import open_own  # noqa: PLC0415
-    from deep_research.providers.provider_catalog import open_fallbacks, open_model, open_named  # noqa: PLC0415
+    from deep_research.providers.provider_catalog import open_model, open_named  # noqa: PLC0415
 
     provider = "langchain" if is_offline and settings.model_provider == _OWN else settings.model_provider
     options: dict[str, Any] = {
@@ -331,7 +314,7 @@ def _open_models(
             if name not in opened:
                 opened[name] = open_named(name, provider, **options)
             roles[role] = opened[name]
-    return first, open_fallbacks(settings.fallback_models, provider, **options), roles
+    return first, [open_named(name, provider, **options) for name in settings.fallback_models], roles
 
 
 def _handed_over(argument: str, name: str | None, own: Mapping[str, Any]) -> Any:

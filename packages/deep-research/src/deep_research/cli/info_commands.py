@@ -6,13 +6,14 @@ from typing import Any
 
 import click
 
+from deep_research.cli import shared_flags
 from deep_research.cli.lazy_modules import api
 from deep_research.cli.wrapped_text import echo_wrapped
 
 
 @click.command("settings")
 @click.argument("part", metavar="[PART]", default="")
-@click.option("--json", "as_json", is_flag=True, help="Print the settings as JSON, by group.")
+@shared_flags.AS_JSON
 def settings_command(part: str, as_json: bool) -> None:
     """List all settings by group: name, value in force, meaning, environment variable.
 
@@ -61,7 +62,7 @@ def _plain(value: Any) -> Any:
 
 
 @click.command("sources")
-@click.option("--json", "as_json", is_flag=True, help="Print the sources as JSON.")
+@shared_flags.AS_JSON
 @click.option("--check", is_flag=True, help="Connect to the MCP servers, and list their tools.")
 def sources_command(as_json: bool, check: bool) -> None:
     """List all web sources, strategies and MCP servers: name, purpose, key, ready or not."""
@@ -97,7 +98,7 @@ def _server_lines(row: Any, width: int) -> Iterator[str]:
 
 
 @click.command("templates")
-@click.option("--json", "as_json", is_flag=True, help="Print the templates as JSON.")
+@shared_flags.AS_JSON
 @click.option("--language", default="en", metavar="CODE", help="Language of the points shown (default: en).")
 def templates_command(as_json: bool, language: str) -> None:
     """List all focus templates: name, file, purpose, words that select it, focus points."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from deep_research.cli import shared_flags
 from deep_research.cli.lazy_modules import api, asyncio
 from deep_research.cli.wrapped_text import echo_wrapped
 
@@ -14,10 +15,10 @@ from deep_research.cli.wrapped_text import echo_wrapped
 @click.argument("name")
 @click.argument("question", required=False, default="")
 @click.option("--run", "run_id", metavar="RUN", help="Take the state and the sources of an earlier run.")
-@click.option("-p", "--provider", metavar="NAME", help="Model provider (default: the first with a key, else no model).")
-@click.option("--model", metavar="NAME", help="Model of the provider.")
-@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting.")
-@click.option("--json", "as_json", is_flag=True, help="Print the answer alone, as JSON.")
+@shared_flags.PROVIDER
+@shared_flags.MODEL
+@shared_flags.SETTING
+@shared_flags.AS_JSON
 def step_command(name: str, question: str, run_id: str | None, as_json: bool, **flags: Any) -> int:
     """Run one node (clarify, plan_sections, researcher, …) for QUESTION, and show its prompt, answer and cost.
 
@@ -56,7 +57,7 @@ _VERDICT_CODES = {"supported": 0, "unverified": 1, "contradicted": 2}
 @click.command("check", epilog="Exit codes: 0 supported, 1 unverified, 2 contradicted. An error (2) prints no verdict.")
 @click.option("--claim", required=True, help="The sentence to judge.")
 @click.option("--evidence", required=True, metavar="FILE", help="The file to hold it against; - for standard input.")
-@click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
+@shared_flags.AS_JSON
 def check_command(claim: str, evidence: str, as_json: bool) -> int:
     """Judge whether FILE supports a claim, without a model: numbers, names, quotations, support."""
     from deep_research.errors import ConfigError, Unreadable  # noqa: PLC0415

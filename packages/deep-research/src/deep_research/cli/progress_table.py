@@ -75,8 +75,7 @@ class Board:
                     row.last = f"{event.query} → {event.found}"
             case "section_written":
                 row = self._row(event.section)
-                row.state, row.sources = event.status, event.sources
-                row.passages = event.passages
+                row.state, row.sources, row.passages = event.status, event.sources, event.passages
             case "section_reviewed":
                 self._row(event.section).state = "sent back" if event.retry else "completed"
             case "reviewed":

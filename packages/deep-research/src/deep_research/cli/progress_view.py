@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.errors import NeedsAnswer
-from deep_research.events import PASSING, Event, Steered
+from deep_research.events import PASSING, Event
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -116,15 +116,12 @@ def describe(event: Event) -> str:  # noqa: PLR0911 - one line per kind of event
             back = f", again: {', '.join(event.retry)}" if event.retry else ""
             return f"review: {event.score} of 10{back}" if event.score else ""
         case "steered":
-            return _said(event)
+            said = (event.what, f"[{event.section}]" * bool(event.section), event.text)
+            late = " (too late: the report is being written)" if event.late else ""
+            return f"you: {' '.join(filter(None, said))}{late}"
         case "revised":
             return f"revised: {event.edits} edits" + (f", {event.failed} did not fit" if event.failed else "")
     return _LINES.get(event.kind, "").format_map(event.model_dump())
-
-
-def _said(event: Steered) -> str:
-    said = " ".join(part for part in (event.what, f"[{event.section}]" * bool(event.section), event.text) if part)
-    return f"you: {said}" + (" (too late: the report is being written)" if event.late else "")
 
 
 class LiveView(View):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from deep_research.cli import shared_flags
 from deep_research.cli.completion_command import complete_run_ids
 from deep_research.cli.lazy_modules import api, asyncio
 from deep_research.cli.wrapped_text import echo_wrapped
@@ -21,7 +22,7 @@ _LONGEST_NAP = 3600.0
 
 @click.command("replay")
 @click.argument("run_id", metavar="RUN|BUNDLE")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@shared_flags.AS_JSON
 def replay_command(run_id: str, as_json: bool) -> int:
     """Do RUN, or the run of a bundle, again from its journal, without network and keys, and print its report.
 
@@ -69,7 +70,7 @@ def import_command(file: str) -> int:
 
 @click.command("refresh")
 @click.argument("run_id", metavar="RUN")
-@click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
+@shared_flags.AS_JSON
 def refresh_command(run_id: str, as_json: bool) -> int:
     """Research the plan of RUN again from today's sources, and report what is new, what changed and what is gone."""
     from deep_research.cli.report_printer import print_markdown  # noqa: PLC0415

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from deep_research.cli import shared_flags
 from deep_research.cli.completion_command import complete_run_ids
 from deep_research.cli.main import EXIT_CODES
 
@@ -12,19 +13,9 @@ from deep_research.cli.main import EXIT_CODES
 @click.command("research", epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("words", metavar="QUESTION", nargs=-1)
 @click.option("-q", "--query", "query", help="The question, instead of the argument.")
-@click.option("-d", "--docs", multiple=True, metavar="PATH", help="File or folder to search; may be given again.")
-@click.option(
-    "--source",
-    "sources",
-    multiple=True,
-    metavar="NAME",
-    help="Web source to search; may be given again (deep-research sources).",
-)
-@click.option(
-    "--strategy",
-    metavar="NAME",
-    help="Set of web sources: academic, patents, news, code, community, general, auto.",
-)
+@shared_flags.DOCS
+@shared_flags.SOURCE
+@shared_flags.STRATEGY
 @click.option(
     "--workflow",
     type=click.Choice(["sections", "loop", "supervisor", "quick"]),
@@ -41,27 +32,21 @@ from deep_research.cli.main import EXIT_CODES
     metavar="N",
     help="Maximum number of times that weak sections are researched again (0–10).",
 )
-@click.option(
-    "-p", "--provider", metavar="NAME", help="Model provider (default: first with a key, else finder: no model)."
-)
-@click.option("--model", metavar="NAME", help="Model of the provider.")
-@click.option(
-    "--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting; `deep-research settings` lists all."
-)
-@click.option("--budget", metavar="AMOUNT", help="Maximum cost: 0.50 (US dollars) or 200000tokens.")
-@click.option("--estimate", is_flag=True, help="Print the expected cost with a model, and stop.")
+@shared_flags.PROVIDER
+@shared_flags.MODEL
+@shared_flags.SETTING
+@shared_flags.BUDGET
+@shared_flags.ESTIMATE
 @click.option("--confirm-plan", is_flag=True, help="Show the plan, and wait for a yes, a no or changes.")
 @click.option("--confirm-review", is_flag=True, help="Show the review of the sections, and wait for what follows.")
 @click.option("--template", metavar="NAME", help="Focus template (deep-research templates); none: no template.")
 @click.option("--no-clarify", is_flag=True, help="Never ask; start with stated assumptions.")
-@click.option(
-    "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."
-)
-@click.option("--short", is_flag=True, help="Print the answer only; the whole report is in its file.")
-@click.option("--no-pager", is_flag=True, help="Print a long report at once, without the pager.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
-@click.option("--quiet", is_flag=True, help="Show no progress; print only where the report is.")
-@click.option("-v", "--verbose", is_flag=True, help="Show every event.")
+@shared_flags.OUT
+@shared_flags.SHORT
+@shared_flags.NO_PAGER
+@shared_flags.AS_JSON
+@shared_flags.QUIET
+@shared_flags.VERBOSE
 @click.option("--deep-research", "_deep", is_flag=True, hidden=True)
 def research_command(words: tuple[str, ...], query: str | None, **flags: Any) -> int:
     """Research QUESTION in your documents (--docs), on the web (--source, --strategy) or in the bundled library.
@@ -105,19 +90,15 @@ def _read_question() -> str:
 @click.option(
     "--run", "run_id", metavar="RUN", help="Ask about the report of an earlier run; what it has read is searched first."
 )
-@click.option("-d", "--docs", multiple=True, metavar="PATH", help="File or folder to search; may be given again.")
-@click.option(
-    "-p", "--provider", metavar="NAME", help="Model provider (default: first with a key, else finder: no model)."
-)
-@click.option("--model", metavar="NAME", help="Model of the provider.")
-@click.option("--source", "sources", multiple=True, metavar="NAME", help="Web source to search; may be given again.")
-@click.option("--strategy", metavar="NAME", help="Set of web sources.")
-@click.option(
-    "-o", "--out", metavar="FILE", help="Also write the answer (Markdown) to this file; - for standard output."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
+@shared_flags.DOCS
+@shared_flags.PROVIDER
+@shared_flags.MODEL
+@shared_flags.SOURCE
+@shared_flags.STRATEGY
+@shared_flags.OUT
+@shared_flags.AS_JSON
 @click.option("--quiet", "no_progress", is_flag=True, help="Show no progress, only the answer.")
-@click.option("-v", "--verbose", is_flag=True, help="Show every event.")
+@shared_flags.VERBOSE
 def ask_command(words: tuple[str, ...], **flags: Any) -> int:
     """Answer QUESTION in one turn, without a plan, a review or questions back.
 
@@ -139,14 +120,12 @@ def ask_command(words: tuple[str, ...], **flags: Any) -> int:
 @click.command("resume")
 @click.argument("run_id", metavar="RUN", shell_complete=complete_run_ids)
 @click.option("--answer", help="Answer to the question the run waits for.")
-@click.option(
-    "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."
-)
-@click.option("--short", is_flag=True, help="Print the answer only; the whole report is in its file.")
-@click.option("--no-pager", is_flag=True, help="Print a long report at once, without the pager.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
-@click.option("--quiet", is_flag=True, help="Show no progress; print only where the report is.")
-@click.option("-v", "--verbose", is_flag=True, help="Show every event.")
+@shared_flags.OUT
+@shared_flags.SHORT
+@shared_flags.NO_PAGER
+@shared_flags.AS_JSON
+@shared_flags.QUIET
+@shared_flags.VERBOSE
 def resume_command(run_id: str, **flags: Any) -> int:
     """Continue RUN where it stopped; finished work is not repeated. A finished run is shown."""
     from deep_research.cli.session import Session  # noqa: PLC0415

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from deep_research.cli import shared_flags
 from deep_research.cli.completion_command import complete_run_ids
 from deep_research.cli.lazy_modules import api
 from deep_research.cli.wrapped_text import echo_wrapped
@@ -24,7 +25,7 @@ _SHOWN = 20
 @click.command("list")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Show only the newest N runs.")
 @click.option("--status", metavar="STATUS", help="Show only the runs of this status: finished, waiting, failed, …")
-@click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
+@shared_flags.AS_JSON
 def list_command(limit: int | None, status: str | None, as_json: bool) -> None:
     """List earlier runs, newest first. A run that waits or failed shows why."""
     records = [record for record in map(as_it_is, api.list_runs()) if status in (None, record.status)][:limit]
@@ -65,18 +66,13 @@ def _short(text: str) -> str:
 
 @click.command("show")
 @click.argument("run_id", metavar="RUN", shell_complete=complete_run_ids)
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@shared_flags.AS_JSON
 @click.option("--passage", metavar="ID", help="Show one passage (s7p3) and its source.")
-@click.option("--short", is_flag=True, help="Show the answer only: what stands before the sections.")
-@click.option("--no-pager", is_flag=True, help="Print a long report at once, without the pager.")
+@shared_flags.SHORT
+@shared_flags.NO_PAGER
 @click.option("--followup", "number", type=int, metavar="N", help="Show the answer to the Nth follow-up question.")
 def show_command(
-    run_id: str,
-    as_json: bool,
-    passage: str | None,
-    short: bool,
-    no_pager: bool,
-    number: int | None,
+    run_id: str, as_json: bool, passage: str | None, short: bool, no_pager: bool, number: int | None
 ) -> int:
     """Show the report of RUN (its id, or an unambiguous part of it), one of its passages, or an answer about it.
 

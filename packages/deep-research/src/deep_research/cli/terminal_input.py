@@ -150,11 +150,8 @@ def _edited(brief: Brief) -> str | None:
     before = _HOW_TO_EDIT + format_outline(brief)
     try:
         after = click.edit(before, editor=editor, extension=".md", require_save=False) or ""
-    except (
-        click.ClickException,
-        OSError,
-        ValueError,
-    ) as error:  # ValueError: a file that is no text, unbalanced quotes
+    # ValueError: a file that is no text, unbalanced quotes
+    except (click.ClickException, OSError, ValueError) as error:
         echo_wrapped(f"The editor did not work, nothing was changed: {error}", err=True)
         return None
     if not after.strip() or after == before:

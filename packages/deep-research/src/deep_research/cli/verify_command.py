@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deep_research.cli import shared_flags
 from deep_research.cli.lazy_modules import api, asyncio
 from deep_research.cli.wrapped_text import echo_wrapped
 
@@ -28,17 +29,17 @@ _MOST_SHOWN = 40
 @click.option("-d", "--docs", multiple=True, metavar="PATH", help="Hold it against these files instead of its links.")
 @click.option("--question", default="", metavar="TEXT", help="What the report should answer.")
 @click.option("--fix", is_flag=True, help="Have the text put right; print it, and what changed to standard error.")
-@click.option("-p", "--provider", metavar="NAME", help="Model provider (default: the first with a key, else no model).")
-@click.option("--model", metavar="NAME", help="Model of the provider.")
+@shared_flags.PROVIDER
+@shared_flags.MODEL
 @click.option("--source", "sources", multiple=True, metavar="NAME", help="Web source the verifier may search.")
-@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting.")
-@click.option("--budget", metavar="AMOUNT", help="Maximum cost: 0.50 (US dollars) or 200000tokens.")
-@click.option("--estimate", is_flag=True, help="Print the expected cost with a model, and stop.")
+@shared_flags.SETTING
+@shared_flags.BUDGET
+@shared_flags.ESTIMATE
 @click.option("--to", "to", metavar="FORMAT", help="Write the annotated report: html, markdown, pdf, docx, xlsx, json.")
 @click.option("-o", "--out", metavar="FILE", help="The file for --to or --fix.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@shared_flags.AS_JSON
 @click.option("--quiet", is_flag=True, help="Show no progress.")
-@click.option("-v", "--verbose", is_flag=True, help="Show every event.")
+@shared_flags.VERBOSE
 def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, fix: bool, **flags: Any) -> int:
     """Verify a report: do the pages it cites say what it says? Two reports are compared as well.
 

@@ -24,21 +24,9 @@ _FORMULA = re.compile(
     r"(^|[;|\t\r\n])(?=[\"'\u200b\ufeff]*+(?:[^\S\t\r\n][\"'\u200b\ufeff]*+)*+[=+\-@＝＋－＠])|^(?=[\t\r\n])"
 )
 """Where a cell begins that a spreadsheet would calculate, also where it separates cells by other signs than a comma."""
-_WIDTHS = {
-    "statement": 60,
-    "passage": 80,
-    "title": 36,
-    "where": 22,
-    "reason": 28,
-    "place": 32,
-    "heading": 24,
-    "problems": 40,
-    "quote": 60,
-    "problem": 60,
-    "evidence": 60,
-    "old": 80,
-    "new": 80,
-}
+_WIDTHS = {"title": 36, "where": 22, "reason": 28, "place": 32, "heading": 24, "problems": 40}
+_WIDTHS |= dict.fromkeys(("statement", "quote", "problem", "evidence"), 60)
+_WIDTHS |= dict.fromkeys(("passage", "old", "new"), 80)
 _USUAL_WIDTH, _LONGEST_CELL = 13, 32_767
 _FILLS = {"supported": "E3F4E6", "unverified": "FFF4D6", "misleading": "FFF4D6", "contradicted": "FBE1DF"}
 
@@ -54,24 +42,12 @@ def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
         for key, passage in found:
             reference, source = numbers.get(passage.source), report.sources.get(passage.source)
             place = (web_address(reference.url) or reference.location) if reference else ""
-            rows.append(
-                (
-                    *said,
-                    reference.number if reference else "",
-                    passage.source,
-                    source.title if source else "",
-                    place,
-                    (source.published if source else "") or "",
-                    source.retrieved_at if source else "",
-                    key,
-                    passage.page or "",
-                    passage.heading,
-                    passage.text,
-                    passage.start,
-                    passage.end,
-                    source.sha256 if source else "",
-                )
-            )
+            rows.append((
+                *said, reference.number if reference else "", passage.source, source.title if source else "", place,
+                (source.published if source else "") or "", source.retrieved_at if source else "", key,
+                passage.page or "", passage.heading, passage.text, passage.start, passage.end,
+                source.sha256 if source else "",
+            ))  # fmt: skip
         if not found:
             rows.append((*said, *[""] * (len(COLUMNS) - len(said))))
     return rows

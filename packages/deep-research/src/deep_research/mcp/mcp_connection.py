@@ -146,7 +146,8 @@ class McpConnection:
             if explained.given_up:
                 self._ended = explained = self._explained(error, "", statuses)
             raise explained from error
-        answer = answer_of(map(_written, result.content), result.structured_content, hide=self._hide)
+        blocks = (block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in result.content)
+        answer = answer_of(blocks, result.structured_content, hide=self._hide)
         if result.is_error:
             raise tool_error(self.name, tool, answer)
         return answer
@@ -251,11 +252,6 @@ async def _accept(name: str, result: "CallToolResult") -> None:
     """Take an answer of a tool as it is: its schema is the server's, and a pattern in it can hold a process for ever."""
 
 
-def _written(block: Any) -> dict[str, Any]:
-    """Return a content block in its wire form."""
-    return block.model_dump(by_alias=True, mode="json", exclude_none=True)
-
-
 def _load() -> None:
     """Import the SDK (a second), and keep its warnings off the screen where nobody has set up logging."""
     from importlib import import_module  # noqa: PLC0415
@@ -288,9 +284,5 @@ def _offered(tool: "Tool") -> OfferedTool:
     )
     title = tool.title or (hints.title if hints else None) or ""
     return OfferedTool(
-        name=tool.name,
-        title=title,
-        description=tool.description or "",
-        parameters=tool.input_schema,
-        changes=changes,
+        name=tool.name, title=title, description=tool.description or "", parameters=tool.input_schema, changes=changes
     )

@@ -93,7 +93,9 @@ def failure(
 
     A program that has ended is gone for good (`given_up`); over HTTP only one answer was cut off.
     """
-    cause = _innermost(error)
+    cause = error
+    while isinstance(cause, BaseExceptionGroup):
+        cause = cause.exceptions[0]
     code = getattr(cause, "code", None)
     kind, why = _why(cause, code, status, seconds)
     hint = f" ({shortened(about)})" if about else ""
@@ -128,13 +130,6 @@ def _why(cause: BaseException, code: object, status: int | None, seconds: float)
     if isinstance(cause, ValueError | RuntimeError):
         return Unreadable, f"does not keep to the protocol: {_first_line(cause)}"
     return Unreachable, f"cannot be reached: {type(cause).__name__}"
-
-
-def _innermost(error: BaseException) -> BaseException:
-    """The first single error in groups of errors."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _first_line(cause: BaseException) -> str:

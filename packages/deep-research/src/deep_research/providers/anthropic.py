@@ -26,7 +26,6 @@ VERSION = "2023-06-01"
 """The version of the API in the header anthropic-version."""
 
 _PATH = "/v1/messages"
-_CACHED = {"type": "ephemeral"}
 # Structured outputs take no bounds: platform.claude.com/docs/en/build-with-claude/structured-outputs
 _BOUNDS = frozenset(
     "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems maxItems"
@@ -56,11 +55,12 @@ class AnthropicModel(WiredModel):
         # With thinking on, turns with tool calls must carry their signed thoughts, which we do not keep.
         thinking = thinks(request, family, enabled=self._thinking) and not any(m.tool_calls for m in request.messages)
         limit = answer_limit(request, family, manner, thinking=thinking)
+        cached = {} if "cache_control" in manner.refused else {"cache_control": {"type": "ephemeral"}}
         body: dict[str, Any] = {"model": self.model, "max_tokens": limit}
         means = means_for(request, family, thinking=thinking)
         asked = in_words(request) if means in ("json", "text") else request
         if system := "\n\n".join(message.text for message in asked.messages if message.role == "system"):
-            body["system"] = [{"type": "text", "text": system, "cache_control": _CACHED}]
+            body["system"] = [{"type": "text", "text": system, **cached}]
         body["messages"] = _messages([message for message in asked.messages if message.role != "system"])
         if request.tools:
             body["tools"] = [
@@ -72,11 +72,9 @@ class AnthropicModel(WiredModel):
             body["temperature"] = request.temperature
         body |= family.thinking_on if thinking else family.thinking_off
         _ask_for_schema(body, request, means)
-        if "cache_control" in manner.refused:
-            body = _without_cache(body)
-        elif body["messages"] and request.tools:
+        if body["messages"] and request.tools:
             # Writing to the cache costs extra; it pays where the next request repeats this one.
-            body["messages"][-1]["content"][-1]["cache_control"] = _CACHED
+            body["messages"][-1]["content"][-1].update(cached)
         if family.stream_only or limit > LONG_ANSWER_TOKENS or is_streamed():
             body["stream"] = True
         return manner.without_refused(body) | {"max_tokens": limit}
@@ -130,12 +128,6 @@ def _unbounded(schema: Any, *, names: bool = False) -> Any:
     }
 
 
-def _without_cache(body: dict[str, Any]) -> dict[str, Any]:
-    if "system" in body:
-        body["system"] = [{"type": "text", "text": block["text"]} for block in body["system"]]
-    return body
-
-
 def _read(data: Mapping[str, Any], request_id: str) -> Heard:
     if data.get("type") == "error":
         raise WireFailure("", body=dict(data))
@@ -176,47 +168,37 @@ def _usage(usage: Mapping[str, Any]) -> Usage | None:
 async def _assemble(events: AsyncIterator[Mapping[str, Any]], *, forced: bool = False) -> dict[str, Any]:
     """The message that a stream of events builds. Raises WireFailure when it is cut or carries an error."""
     message: dict[str, Any] = {}
+    blocks: dict[int, dict[str, Any]] = {}
     try:
-        return await _filled(message, events, forced=forced)
+        async for event in events:
+            kind = event.get("type")
+            if kind == "error":
+                raise WireFailure("", body=dict(event))
+            if kind == "message_start":
+                message.update(event["message"])
+            elif kind == "content_block_start":
+                blocks[event["index"]] = dict(event["content_block"])
+            elif kind == "content_block_delta":
+                delta = event["delta"]
+                _extend(blocks.setdefault(event["index"], {}), delta)
+                await pass_on(str(delta.get("partial_json" if forced else "text") or ""))
+            elif kind == "message_delta":
+                message["stop_reason"] = event["delta"].get("stop_reason")
+                given = {name: value for name, value in (event.get("usage") or {}).items() if value is not None}
+                message["usage"] = {**(message.get("usage") or {}), **given}
+        if not message.get("stop_reason"):
+            raise WireFailure("cut", body="the stream ended without a stop_reason")
     except WireFailure as failure:
         failure.usage = _usage(message.get("usage") or {})
         raise
-
-
-async def _filled(message: dict[str, Any], events: AsyncIterator[Mapping[str, Any]], *, forced: bool) -> dict[str, Any]:
-    """Fill a message with what the events say, and return it with its content."""
-    blocks: dict[int, dict[str, Any]] = {}
-    async for event in events:
-        kind = event.get("type")
-        if kind == "error":
-            raise WireFailure("", body=dict(event))
-        if kind == "message_start":
-            message.update(event["message"])
-        elif kind == "content_block_start":
-            blocks[event["index"]] = dict(event["content_block"])
-        elif kind == "content_block_delta":
-            _extend(blocks.setdefault(event["index"], {}), event["delta"])
-            await pass_on(_text_of_event(event, forced=forced))
-        elif kind == "message_delta":
-            message["stop_reason"] = event["delta"].get("stop_reason")
-            given = {name: value for name, value in (event.get("usage") or {}).items() if value is not None}
-            message["usage"] = {**(message.get("usage") or {}), **given}
-    if not message.get("stop_reason"):
-        raise WireFailure("cut", body="the stream ended without a stop_reason")
-    return message | {"content": [_joined(blocks[index]) for index in sorted(blocks)]}
+    content: list[dict[str, Any]] = []
+    for index in sorted(blocks):
+        parts = blocks[index].pop("parts", {})
+        content.append(blocks[index] | {name: "".join(said) for name, said in parts.items()})
+    return message | {"content": content}
 
 
 def _extend(block: dict[str, Any], delta: Mapping[str, Any]) -> None:
     field = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}.get(delta["type"])
     if field:
         block.setdefault("parts", {}).setdefault(field, [block.get(field) or ""]).append(delta.get(field) or "")
-
-
-def _joined(block: Mapping[str, Any]) -> dict[str, Any]:
-    return {**block, **{name: "".join(parts) for name, parts in block.get("parts", {}).items()}}
-
-
-def _text_of_event(event: Mapping[str, Any], *, forced: bool) -> str:
-    """Return the text in an event of Anthropic's wire; of a forced call its input."""
-    delta = event.get("delta") or {}
-    return str(delta.get("partial_json" if forced else "text") or "")

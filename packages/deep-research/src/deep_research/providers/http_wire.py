@@ -116,7 +116,7 @@ class HttpWire:
             async for sent, piece in pieces:
                 headers = sent
                 received += piece
-        data = _json(bytes(received), headers)
+        data = _parsed(bytes(received))
         if not isinstance(data, dict):
             raise WireFailure("garbled", status=200, headers=headers, body=data)
         return WireAnswer(data, headers)
@@ -156,7 +156,7 @@ class HttpWire:
                 if response.status_code >= 300:
                     async with asyncio.timeout(self._timeout):
                         raw = await response.aread()
-                    raise WireFailure("", status=response.status_code, headers=headers, body=_error_body(raw))
+                    raise WireFailure("", status=response.status_code, headers=headers, body=_parsed(raw))
                 received, begun = 0, time.monotonic()
                 async for piece in response.aiter_bytes():
                     started = True
@@ -233,16 +233,8 @@ def _encoded(body: dict[str, Any]) -> bytes:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def _json(raw: bytes, headers: Mapping[str, str]) -> Any:
-    try:
-        return json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        shown = raw[:200].decode("utf-8", "replace")
-        raise WireFailure("garbled", status=200, headers=headers, body=shown) from error
-
-
-def _error_body(raw: bytes) -> Any:
-    """Return the body of an error: JSON, or the beginning of its text."""
+def _parsed(raw: bytes) -> Any:
+    """Return JSON, or the beginning of a text that is none."""
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):

@@ -85,7 +85,7 @@ class LangChainModel:
         """Nothing is held open."""
 
     def _translated(self, error: Exception) -> Exception:
-        if failure := _failure(error):
+        if failure := failure_of(error):
             return translate(failure, self._about)
         if isinstance(error, (ConfigError, ModelError)):
             return error
@@ -93,37 +93,20 @@ class LangChainModel:
         return ModelError(message, provider=self.provider, model=self.model)
 
 
-def _failure(error: Exception) -> WireFailure | None:
-    """The failure of a vendor's SDK behind LangChain, by its attributes; None when it has none that tell."""
-    name = type(error).__name__
+def failure_of(error: Any) -> WireFailure | None:
+    """Return what an error of a vendor's SDK behind LangChain tells by its attributes; None where it has none that tell."""
+    name, response = type(error).__name__, getattr(error, "response", None)
+    if response is not None and hasattr(error, "body"):
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        status = response.status_code if response.status_code >= 400 else 0
+        is_bare = isinstance(error.body, dict) and "error" not in error.body  # openai takes the envelope off
+        return WireFailure("", status=status, headers=headers, body={"error": error.body} if is_bare else error.body)
     if isinstance(error, TimeoutError) or "Timeout" in name:
         return WireFailure("timeout", body=name)
     if isinstance(error, OSError) or "Connect" in name:
         return WireFailure("connection", body=name)
-    if getattr(error, "response", None) is not None and hasattr(error, "body"):
-        return failure_of(error)
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
     return WireFailure("", status=status, body=str(error)) if isinstance(status, int) else None
-
-
-def failure_of(error: Any) -> WireFailure:
-    """Return an error of the SDKs openai and anthropic, which LangChain passes on, as a failure on the wire."""
-    response = getattr(error, "response", None)
-    if response is not None:
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        body = getattr(error, "body", None)
-        status = response.status_code if response.status_code >= 400 else 0
-        return WireFailure("", status=status, headers=headers, body=_enveloped(body))
-    if type(error).__name__ == "APITimeoutError":
-        return WireFailure("timeout", body="APITimeoutError")
-    if type(error).__name__ == "APIConnectionError":
-        return WireFailure("connection", body=str(error))
-    return WireFailure("", body=_enveloped(getattr(error, "body", None) or str(error)))
-
-
-def _enveloped(body: Any) -> Any:
-    """Put the envelope {"error": …} back on, which openai takes off."""
-    return {"error": body} if isinstance(body, dict) and "error" not in body else body
 
 
 def message_of(message: ModelMessage) -> "BaseMessage":

@@ -271,13 +271,7 @@ class ModelClient:
             raise ProviderDown(message, provider=model.provider, model=model.model, reason="timeout") from error
 
     def _record(
-        self,
-        role: Role,
-        model: OpenModel,
-        usage: object,
-        started: float,
-        error: str,
-        answer: ModelAnswer | None = None,
+        self, role: Role, model: OpenModel, usage: object, started: float, error: str, answer: ModelAnswer | None = None
     ) -> None:
         used = usage if isinstance(usage, Usage) else Usage()
         cost = model.family.cost_usd(used)

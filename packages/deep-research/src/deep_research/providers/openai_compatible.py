@@ -205,16 +205,9 @@ def _usage(usage: Any) -> Usage | None:
 
 
 def _told_usd(usage: Mapping[str, Any]) -> float | None:
-    """Return what a server says that a call costs: a number (OpenRouter), a total (Perplexity), an estimate (DeepInfra).
-
-    OpenRouter's number leaves out what is paid with a key of the user's own.
-    """
-    told = usage.get("cost", usage.get("estimated_cost"))
-    parts: list[Any] = [told.get("total_cost") if isinstance(told, Mapping) else told]
-    if usage.get("is_byok"):
-        parts.append((usage.get("cost_details") or {}).get("upstream_inference_cost"))
-    prices = [float(part) for part in parts if isinstance(part, int | float) and 0 <= part < _MOST_USD]
-    return sum(prices) if len(prices) == len(parts) else None
+    """Return what a server says that a call costs; what is paid with a key of the user's own is not in it."""
+    told = None if usage.get("is_byok") else usage.get("cost")
+    return float(told) if isinstance(told, int | float) and 0 <= told < _MOST_USD else None
 
 
 _MOST_USD = 10_000

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from deep_research.data import ModelAnswer, ModelRequest
 from deep_research.errors import ConfigError
 from deep_research.providers.model_families import Family, family_of
+from deep_research.providers.provider_catalog import NamedModel, open_model
 
 if TYPE_CHECKING:
     from deep_research.providers.model_client import OpenModel
@@ -15,7 +15,9 @@ OWN = "own"
 
 def model_name_of(model: Any) -> str:
     """Return how a model that was handed over is called. Raises ConfigError for what is no chat model."""
-    if not (_is_ours(model) or _is_langchain(model)):
+    if not (
+        _is_ours(model) or (hasattr(model, "ainvoke") and hasattr(model, "bind_tools") and not isinstance(model, type))
+    ):
         message = (
             f"{type(model).__name__} is no chat model. Hand over one of LangChain's (ChatOpenAI(…)), an object with "
             "`complete(ModelRequest) -> ModelAnswer`, or the name of a model."
@@ -28,34 +30,12 @@ def model_name_of(model: Any) -> str:
 def open_own(model: Any) -> "OpenModel":
     """Return a model that was handed over behind our port; it is never closed. Raises ConfigError."""
     name = model_name_of(model)
-    if _is_ours(model):
-        return _Borrowed(model, name)
-    from deep_research.providers.provider_catalog import open_model  # noqa: PLC0415 - only with LangChain's
-
-    return open_model("langchain", name, chat_model=model)
+    if not _is_ours(model):
+        return open_model("langchain", name, chat_model=model)
+    family = getattr(model, "family", None)
+    known = family if isinstance(family, Family) else family_of(name)
+    return NamedModel(str(getattr(model, "provider", "") or type(model).__name__), name, known, model.complete)
 
 
 def _is_ours(model: Any) -> bool:
     return callable(getattr(model, "complete", None)) and not isinstance(model, type)
-
-
-def _is_langchain(model: Any) -> bool:
-    return hasattr(model, "ainvoke") and hasattr(model, "bind_tools") and not isinstance(model, type)
-
-
-class _Borrowed:
-    """A model of the program's own, which outlives the run."""
-
-    def __init__(self, model: Any, name: str) -> None:
-        self.provider = str(getattr(model, "provider", "") or type(model).__name__)
-        self.model = name
-        family = getattr(model, "family", None)
-        self.family = family if isinstance(family, Family) else family_of(name)
-        self._model = model
-
-    async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """See `OpenModel.complete`."""
-        return await self._model.complete(request)
-
-    async def close(self) -> None:
-        """It belongs to the program."""

@@ -3,7 +3,7 @@
 import difflib
 import ipaddress
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -11,7 +11,6 @@ from deep_research.errors import ConfigError, ModelSetupError
 
 if TYPE_CHECKING:
     from deep_research.data import ModelAnswer, ModelRequest
-    from deep_research.providers.base_model import WiredModel
     from deep_research.providers.http_wire import HttpWire
     from deep_research.providers.model_client import OpenModel
     from deep_research.providers.model_families import Family
@@ -72,26 +71,14 @@ PROVIDERS: dict[str, Provider] = {
         "openai", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "", "deepseek/deepseek-v4-flash", _OPENROUTER
     ),
     "groq": Provider("openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "", "openai/gpt-oss-120b", _NO_SWITCH),
+    "compatible": Provider("openai", "", "OPENAI_COMPATIBLE_API_KEY", "OPENAI_COMPATIBLE_BASE_URL", "", _LOCAL),
     "ollama": Provider(
         "ollama", "http://localhost:11434", "", "OLLAMA_HOST", "qwen3", {**_LOCAL, **_OLLAMA}, requests=4
     ),
-    "compatible": Provider("openai", "", "OPENAI_COMPATIBLE_API_KEY", "OPENAI_COMPATIBLE_BASE_URL", "", _LOCAL),
     "langchain": Provider("langchain", "", "", "", ""),
 }
-"""All providers. `compatible` is any server that speaks OpenAI's wire: vLLM, LM Studio, llama.cpp, a gateway."""
-
-AUTO_ORDER = (
-    "aliyun",
-    "openai",
-    "anthropic",
-    "gemini",
-    "deepseek",
-    "moonshot",
-    "openrouter",
-    "groq",
-    "compatible",
-    "ollama",
-)
+"""All providers, in the order in which their keys are looked for. `compatible` is any server that speaks OpenAI's wire:
+vLLM, LM Studio, llama.cpp, a gateway."""
 
 PROVIDER_ALIASES = {
     "dashscope": "aliyun",
@@ -120,37 +107,28 @@ def split_model(name: str) -> tuple[str, str]:
     return (of, rest) if colon and rest and of in PROVIDERS else ("", name)
 
 
+RankerForm = Literal["embeddings", "ollama", "rerank"]
+RANKERS: dict[str, tuple[RankerForm, Provider]] = {
+    "openai": ("embeddings", PROVIDERS["openai"]._replace(model="text-embedding-3-small")),
+    "compatible": ("embeddings", PROVIDERS["compatible"]),
+    "ollama": ("ollama", PROVIDERS["ollama"]._replace(model="bge-m3")),
+    "jina": (
+        "rerank",
+        Provider("openai", "https://api.jina.ai/v1", "JINA_API_KEY", "", "jina-reranker-v2-base-multilingual"),
+    ),
+    "cohere": ("rerank", Provider("openai", "https://api.cohere.com/v2", "COHERE_API_KEY", "", "rerank-v3.5")),
+}
+"""Servers that rank texts: how they are asked, and where they are."""
+
 VARIABLES = tuple(
-    dict.fromkeys(variable for known in PROVIDERS.values() for variable in (known.key, known.address) if variable)
+    dict.fromkeys(
+        variable
+        for known in (*PROVIDERS.values(), *(known for _, known in RANKERS.values()))
+        for variable in (known.key, known.address)
+        if variable
+    )
 )
 """The variables to read: settings.py hands them over as `keys`."""
-
-RankerForm = Literal["embeddings", "ollama", "rerank"]
-
-
-class RankerKind(NamedTuple):
-    """What is known about a server that ranks texts; see `Provider`."""
-
-    form: RankerForm
-    base_url: str
-    key: str
-    address: str
-    model: str
-
-
-RANKERS: dict[str, RankerKind] = {
-    "openai": RankerKind(
-        "embeddings", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", "text-embedding-3-small"
-    ),
-    "compatible": RankerKind("embeddings", "", "OPENAI_COMPATIBLE_API_KEY", "OPENAI_COMPATIBLE_BASE_URL", ""),
-    "ollama": RankerKind("ollama", "http://localhost:11434", "", "OLLAMA_HOST", "bge-m3"),
-    "jina": RankerKind("rerank", "https://api.jina.ai/v1", "JINA_API_KEY", "", "jina-reranker-v2-base-multilingual"),
-    "cohere": RankerKind("rerank", "https://api.cohere.com/v2", "COHERE_API_KEY", "", "rerank-v3.5"),
-}
-RANKER_VARIABLES = tuple(
-    dict.fromkeys(variable for known in RANKERS.values() for variable in (known.key, known.address) if variable)
-)
-"""The variables to read for rankers."""
 
 _TIMEOUT_SECONDS = 120.0
 _AZURE = re.compile(r"\.azure\.|/openai/deployments/|[?&]api-version=")
@@ -161,8 +139,7 @@ def auto_provider(keys: Mapping[str, str], *, base_url: str = "") -> str | None:
 
     A `base_url` that was set by itself means an OpenAI-compatible server, unless a key says which provider it is.
     """
-    for name in AUTO_ORDER:
-        known = PROVIDERS[name]
+    for name, known in PROVIDERS.items():
         if known.key and keys.get(known.key) and (name != "compatible" or base_url or keys.get(known.address)):
             return name
         if name in ("compatible", "ollama") and keys.get(known.address):
@@ -204,7 +181,7 @@ def open_model(
     if chat_model is not None and known.wire != "langchain":
         message = f"A model object is for the provider langchain; {provider!r} is spoken to over its own wire."
         raise ConfigError(message, setting="model_provider", value=provider)
-    address = known.base_url if is_offline else _address(known, keys, base_url)
+    address = known.base_url if is_offline else address_of(known, keys, base_url)
     name = model or known.model
     if not name and chat_model is None:
         message = f"The provider {provider!r} has no default model: set model_name to one that it has."
@@ -217,24 +194,36 @@ def open_model(
         return NamedModel(provider, about.model, family)
     if known.wire == "langchain":
         return _langchain(about, family, base_url, timeout_seconds, chat_model)
-    return _adapter(known.wire)(_wire(known, about, keys, timeout_seconds, proxy), about, family, thinking=thinking)
+    if known.wire == "anthropic":
+        from deep_research.providers.anthropic import AnthropicModel as Adapter  # noqa: PLC0415
+    elif known.wire == "ollama":
+        from deep_research.providers.ollama import OllamaModel as Adapter  # noqa: PLC0415
+    else:
+        from deep_research.providers.openai_compatible import OpenAICompatibleModel as Adapter  # noqa: PLC0415
+    return Adapter(open_wire(known, about, keys, timeout_seconds, proxy), about, family, thinking=thinking)
 
 
 @dataclass
 class NamedModel:
-    """A model of which only the name and the family are there: what it would be asked is in a journal."""
+    """A model without a wire of ours: what a program has handed over answers for it.
+
+    Without `ask` only the name and the family are there: what it would be asked is in a journal.
+    """
 
     provider: str
     model: str
     family: "Family"
+    ask: "Callable[[ModelRequest], Awaitable[ModelAnswer]] | None" = None
 
     async def complete(self, request: "ModelRequest") -> "ModelAnswer":
-        """Raise ModelSetupError: it can answer nothing."""
+        """See `OpenModel.complete`. Raises ModelSetupError where it can answer nothing."""
+        if self.ask is not None:
+            return await self.ask(request)
         message = f"The model {self.model!r} is not open: a replay asks none."
         raise ModelSetupError(message, setting="model_name", reason="offline")
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing is held open; what was handed over outlives the run."""
 
 
 def _is_near(address: str) -> bool:
@@ -256,7 +245,8 @@ def _known(provider: str) -> Provider:
     raise ConfigError(message, setting="model_provider", value=provider)
 
 
-def _address(known: Provider, keys: Mapping[str, str], base_url: str) -> str:
+def address_of(known: Provider, keys: Mapping[str, str], base_url: str, *, setting: str = "model_base_url") -> str:
+    """Return where a server is: at `base_url`, which `setting` sets, or its usual place. Raises ConfigError."""
     address = base_url or keys.get(known.address, "") or known.base_url
     if known.wire == "ollama" and address and "://" not in address:
         address = f"http://{address}"  # OLLAMA_HOST may be host:port alone
@@ -264,8 +254,8 @@ def _address(known: Provider, keys: Mapping[str, str], base_url: str) -> str:
         return address
     if not address.startswith(("http://", "https://")):
         shown = known.address or "base_url"
-        message = f"The address {address!r} of the model server is no http address; set {shown} or model_base_url."
-        raise ConfigError(message, setting="model_base_url", value=address)
+        message = f"The address {address!r} of the model server is no http address; set {shown} or {setting}."
+        raise ConfigError(message, setting=setting, value=address)
     address = address.rstrip("/")
     return address.removesuffix("/v1") if known.wire == "anthropic" else address
 
@@ -279,7 +269,10 @@ def _family(name: str, known: Provider, facts: Mapping[str, Any], context_tokens
     return family_of(name, overrides)
 
 
-def _wire(known: Provider, about: "About", keys: Mapping[str, str], timeout_seconds: float, proxy: str) -> "HttpWire":
+def open_wire(
+    known: Provider, about: "About", keys: Mapping[str, str], timeout_seconds: float, proxy: str
+) -> "HttpWire":
+    """Return the wire to a server with its key; nothing is sent yet. Raises ModelSetupError for a key that cannot be."""
     from deep_research.providers.http_wire import HttpWire  # noqa: PLC0415
 
     key = keys.get(known.key, "").strip()
@@ -302,17 +295,6 @@ def _wire(known: Provider, about: "About", keys: Mapping[str, str], timeout_seco
     return HttpWire(about.base_url, headers, timeout_seconds=timeout_seconds, proxy=proxy)
 
 
-def _adapter(wire: str) -> "type[WiredModel]":
-    """The class behind a wire; imported when it is needed."""
-    if wire == "anthropic":
-        from deep_research.providers.anthropic import AnthropicModel as Adapter  # noqa: PLC0415
-    elif wire == "ollama":
-        from deep_research.providers.ollama import OllamaModel as Adapter  # noqa: PLC0415
-    else:
-        from deep_research.providers.openai_compatible import OpenAICompatibleModel as Adapter  # noqa: PLC0415
-    return Adapter
-
-
 def _langchain(about: "About", family: "Family", base_url: str, timeout_seconds: float, chat_model: Any) -> "OpenModel":
     from deep_research.providers.langchain_model import LangChainModel, init_model  # noqa: PLC0415
 
@@ -320,11 +302,6 @@ def _langchain(about: "About", family: "Family", base_url: str, timeout_seconds:
         limit = family.output_tokens
         chat_model = init_model(about.model, max_tokens=limit, timeout_seconds=timeout_seconds, base_url=base_url)
     return LangChainModel(chat_model, about, family)
-
-
-def open_fallbacks(names: Sequence[str], provider: str, **options: Any) -> "list[OpenModel]":
-    """Return the models of `fallback_models`, each as `open_named` reads it."""
-    return [open_named(name, provider, **options) for name in names]
 
 
 def open_named(name: str, provider: str, **options: Any) -> "OpenModel":

@@ -183,9 +183,10 @@ def _by_code(status: int, body: ErrorBody, provider: str) -> Meaning | None:
     if status == 413:  # Groq calls a request beyond its tokens per minute a rate limit; waiting does not help
         return TOO_LONG
     for code in (body.code, body.type):
-        meaning = _VENDOR_CODES.get((provider, code)) or _CODES.get(code) or _throttling(code)
-        if meaning:
+        if meaning := _VENDOR_CODES.get((provider, code)) or _CODES.get(code):
             return meaning
+        if code.startswith(("Throttling", "limit_requests", "limit_burst_rate")):  # DashScope
+            return RATE
     return None
 
 
@@ -193,10 +194,6 @@ def _by_message(status: int, message: str) -> Meaning | None:
     if status not in (0, 400, 422, 500) or output_limit(message):
         return None
     return next((meaning for pattern, meaning in _MESSAGES if pattern.search(message)), None)
-
-
-def _throttling(code: str) -> Meaning | None:
-    return RATE if code.startswith(("Throttling", "limit_requests", "limit_burst_rate")) else None
 
 
 def _numbers(message: str) -> dict[str, int]:

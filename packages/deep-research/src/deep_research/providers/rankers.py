@@ -10,9 +10,9 @@ from math import sqrt
 from typing import Any
 
 from deep_research.data import Ranking, Usage
-from deep_research.errors import ConfigError, ModelRateLimited, ModelSetupError, ProviderDown
+from deep_research.errors import ConfigError, ModelRateLimited, ProviderDown
 from deep_research.providers.http_wire import HttpWire, WireFailure, in_form
-from deep_research.providers.provider_catalog import RANKERS, RankerForm
+from deep_research.providers.provider_catalog import RANKERS, RankerForm, address_of, open_wire
 from deep_research.providers.provider_failures import About, translate
 
 _TIMEOUT_SECONDS = 30.0
@@ -92,25 +92,16 @@ def _usage(answer: Mapping[str, Any]) -> Usage:
 def open_ranker(named: str, keys: Mapping[str, str], *, base_url: str = "", proxy: str = "") -> WireRanker:
     """Return the ranker `NAME` or `NAME:MODEL`; nothing is sent yet.
 
-    `keys` are the values of RANKER_VARIABLES that are set. Raises ConfigError for an unknown name and a missing key.
+    `keys` are the values of VARIABLES that are set. Raises ConfigError for an unknown name and a missing key.
     """
     name, _, model = named.partition(":")
-    known = RANKERS.get(name)
-    if known is None:
+    if name not in RANKERS:
         message = f"Unknown ranker {name!r}. There are: {', '.join(RANKERS)}, model."
         raise ConfigError(message, setting="ranker", value=named)
-    address = (base_url or keys.get(known.address, "") or known.base_url).rstrip("/")
-    if name == "ollama" and "://" not in address:
-        address = f"http://{address}"
-    if not address.startswith(("http://", "https://")):
-        message = f"The address {address!r} of the ranker is no http address; set ranker_base_url."
-        raise ConfigError(message, setting="ranker_base_url", value=address)
+    form, known = RANKERS[name]
+    address = address_of(known, keys, base_url, setting="ranker_base_url")
     model = model or known.model
     if not model:
         raise ConfigError(f"The ranker {name!r} has no default model: set ranker to {name}:MODEL.", setting="ranker")
-    key = keys.get(known.key, "").strip()
-    if known.key and not key and address == known.base_url:
-        raise ModelSetupError(f"The ranker {name!r} needs a key: set {known.key}.", setting=known.key, reason="no_key")
-    headers = {"user-agent": "deep-research"} | ({"authorization": f"Bearer {key}"} if key else {})
-    wire = HttpWire(address, headers, timeout_seconds=_TIMEOUT_SECONDS, proxy=proxy)
-    return WireRanker(wire, About(name, model, known.key, address, "ranker_base_url"), known.form)
+    about = About(name, model, known.key, address, "ranker_base_url")
+    return WireRanker(open_wire(known, about, keys, _TIMEOUT_SECONDS, proxy), about, form)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from deep_research.data import ModelMessage, ModelRequest, ToolCall, ToolSpec
+from deep_research.data import ModelMessage, ModelRequest, ToolSpec
 from deep_research.text.model_json import parse_object
 
 _ASKED = """You have these tools (name, purpose, JSON schema of the arguments):
@@ -22,7 +22,8 @@ _LISTS, _MOST_BROKEN = ("tool_calls", "tools", "calls", "function_calls"), 1_000
 def tools_in_text(request: ModelRequest) -> ModelRequest:
     """Return a request whose tools, calls and results are words; roles alternate behind the system message."""
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
-    asked = ModelMessage(role="system", text=_ASKED.format(tools="\n".join(map(_described, request.tools))))
+    tools = (f"- {t.name}: {t.description} {json.dumps(t.parameters, ensure_ascii=False)}" for t in request.tools)
+    asked = ModelMessage(role="system", text=_ASKED.format(tools="\n".join(tools)))
     messages: list[ModelMessage] = []
     for message in [*request.messages[:1], asked, *request.messages[1:]]:
         plain = _plain(message, names)
@@ -92,19 +93,12 @@ def _call(call: Any, names: set[str], *, is_said: bool) -> tuple[str, str] | Non
     return name, given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
 
 
-def _described(tool: ToolSpec) -> str:
-    return f"- {tool.name}: {tool.description} {json.dumps(tool.parameters, ensure_ascii=False)}"
-
-
 def _plain(message: ModelMessage, names: Mapping[str, str]) -> ModelMessage:
     if message.role == "tool":
         name = names.get(message.tool_call_id, "the tool")
         return ModelMessage(role="user", text=f"Result of {name}:\n{message.text or '(nothing)'}")
     if not message.tool_calls:
         return message
-    said = json.dumps({"tool_calls": [_said(call) for call in message.tool_calls]}, ensure_ascii=False)
+    calls = [{"name": c.name, "arguments": c.raw if c.arguments is None else c.arguments} for c in message.tool_calls]
+    said = json.dumps({"tool_calls": calls}, ensure_ascii=False)
     return ModelMessage(role=message.role, text=f"{message.text}\n{said}".strip())
-
-
-def _said(call: ToolCall) -> dict[str, Any]:
-    return {"name": call.name, "arguments": call.arguments if call.arguments is not None else call.raw}

@@ -160,7 +160,8 @@ class _Walker:
         if tag in _HEADINGS:
             self._heading(element)
         elif tag == "pre":
-            self._code(element)
+            self._spend_marker()
+            self._builder.code(_text_with_breaks(element))
         elif tag == "table" and is_data_table(element):
             self._spend_marker()
             caption, rows, header = table_rows(element)
@@ -250,11 +251,6 @@ class _Walker:
         self._flush_terms()
         self._level = _HEADINGS[element.tag]
         self._builder.heading(self._level, title)
-
-    def _code(self, element: Element) -> None:
-        self._flush_terms()
-        self._spend_marker()
-        self._builder.code(_text_with_breaks(element))
 
     def _term(self, element: Element) -> None:
         text = fold(_text_with_breaks(element)).rstrip("¶").rstrip()

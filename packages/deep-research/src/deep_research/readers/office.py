@@ -184,7 +184,8 @@ class XlsxReader:
                 warnings.simplefilter("ignore")
                 book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
                 for sheet in book.worksheets[:_MAX_SHEETS]:
-                    _write_sheet(sheet, builder)
+                    sheet.reset_dimensions()  # the size that the file states may be wrong, and this mode believes it
+                    write_sheet(sheet.title, _rows(sheet, builder), builder)
                 if len(book.worksheets) > _MAX_SHEETS:
                     builder.warn(f"only the first {_MAX_SHEETS} of {len(book.worksheets)} sheets were read")
                 about = book.properties
@@ -196,12 +197,6 @@ class XlsxReader:
             media_type=_XLSX,
             authors=(about.creator or "").replace("openpyxl", "").split(";"),
         )
-
-
-def _write_sheet(sheet: Any, builder: DocumentBuilder) -> None:
-    # The size that the file states may be wrong, and read-only mode believes it.
-    sheet.reset_dimensions()
-    write_sheet(sheet.title, _rows(sheet, builder), builder)
 
 
 def _rows(sheet: Any, builder: DocumentBuilder) -> Iterator[list[str]]:

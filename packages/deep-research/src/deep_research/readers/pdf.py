@@ -260,7 +260,8 @@ def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = N
                 builder.warn(f"only the first {_MAX_PAGES} of {len(pdf)} pages were read")
             if see is not None:
                 pages = [lines or see(pdf[number]) for number, lines in enumerate(pages)]
-            unread = sum(not lines and _shows_something(pdf[number]) for number, lines in enumerate(pages))
+            seen = (pdf[number].get_objects(max_depth=1) for number, lines in enumerate(pages) if not lines)
+            unread = sum(any(shown.type != _TEXT_OBJECT for shown in objects) for objects in seen)
             if not any(pages):
                 count = f"{len(pdf)} pages" if len(pdf) > 1 else "one page"
                 why = f"its {count}: probably scanned images; {_INSTALL}" if unread else "it"
@@ -272,10 +273,6 @@ def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = N
         finally:
             pdf.close()
     return _document(builder, about, name)
-
-
-def _shows_something(page: Any) -> bool:
-    return any(shown.type != _TEXT_OBJECT for shown in page.get_objects(max_depth=1))
 
 
 def _open(data: bytes) -> Any:

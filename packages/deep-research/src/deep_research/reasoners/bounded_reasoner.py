@@ -79,11 +79,7 @@ def _returned(step: str) -> Any:
 
 def _rank(ranker: Ranker, loop: asyncio.AbstractEventLoop, question: str, texts: Sequence[str]) -> Ranking:
     """Ask the ranker in the event loop that has its connections; called in another thread."""
-    return asyncio.run_coroutine_threadsafe(_ranked(ranker, question, texts), loop).result()
-
-
-async def _ranked(ranker: Ranker, question: str, texts: Sequence[str]) -> Ranking:
-    return await ranker.rank(question, texts)
+    return asyncio.run_coroutine_threadsafe(ranker.rank(question, texts), loop).result()
 
 
 def _made(kind: Callable[..., Reasoner], ranker: Ranker | None) -> Reasoner:

@@ -6,7 +6,7 @@ and what stands behind the text.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, cast
@@ -135,7 +135,9 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     body = make_inert(numbered.text)
     is_same = len(body) == len(numbered.text)
     head = f"# {title}\n\n" + _notices(about, done, language)
-    placed = [_moved(c, numbered.to_new, len(head)) if is_same else c.model_copy(update=_NOWHERE) for c in claims]
+    start, to_new = len(head), numbered.to_new
+    places = [(start + to_new(c.start), start + to_new(c.end)) if is_same else (0, 0) for c in claims]
+    placed = [c.model_copy(update={"start": at, "end": end}) for c, (at, end) in zip(claims, places, strict=True)]
     gaps = tuple(gap for gap in about.gaps if gap.what not in about.changes.dropped)
     told = outages(gaps) if about.is_silent else []
     entries = references.entries()
@@ -178,13 +180,6 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
         edits=done.edits,
         disagreements=done.disagreements,
     )
-
-
-_NOWHERE = {"start": 0, "end": 0}
-
-
-def _moved(claim: data.Claim, to_new: Callable[[int], int], shift: int) -> data.Claim:
-    return claim.model_copy(update={"start": shift + to_new(claim.start), "end": shift + to_new(claim.end)})
 
 
 def _insertions(text: str, claims: Sequence[data.Claim], doubted: Collection[str], library: Library) -> dict[int, str]:

@@ -1,17 +1,17 @@
 """The charts that a report holds, as figures to be drawn."""
 
-from deep_research.data import Figure, FigurePoint, Report
+from deep_research.data import Figure, Report
+from deep_research.data.noun import copy_fields
 from deep_research.text.inert_markdown import make_inert
-from deep_research.verification.chart_points import INFO, Chart, read_charts
+from deep_research.verification.chart_points import INFO, read_charts
 
 _FENCE = "`" * 12
-_SIGNIFICANT = 12
 
 
 def read_chart(text: str) -> Figure | None:
     """Return the figure that the text of a chart block describes; None where it cannot be drawn."""
     found = read_charts(f"{_FENCE}{INFO}\n{text}\n{_FENCE}")
-    return None if not found or found[0].fault else _figure(found[0])
+    return None if not found or found[0].fault else copy_fields(Figure, found[0])
 
 
 def charts_of(report: Report) -> dict[str, Figure]:
@@ -25,27 +25,8 @@ def with_tables(text: str) -> str:
     """Return Markdown with a table in place of each chart, for where nothing draws it; what cannot be drawn stays."""
     for chart in reversed(read_charts(text)):
         if not chart.fault:
-            rows = [(chart.title, chart.unit), ("---", "---"), *((p.label, p.display) for p in _figure(chart).points)]
+            rows = [(chart.title, chart.unit), ("---", "---"), *((p.label, p.display) for p in chart.points)]
             cells = ([make_inert(said).replace("|", r"\|") for said in row] for row in rows)
             table = "\n".join(f"| {label} | {value} |" for label, value in cells)
             text = f"{text[: chart.start]}{table}{text[chart.end :]}"
     return text
-
-
-def _figure(chart: Chart) -> Figure:
-    points = (
-        FigurePoint(
-            label=point.label,
-            value=float(point.value),
-            display=_displayed(float(point.value), chart.unit),
-            passages=point.passages,
-        )
-        for point in chart.points
-    )
-    return Figure(kind=chart.kind, title=chart.title, unit=chart.unit, points=tuple(points))
-
-
-def _displayed(value: float, unit: str) -> str:
-    """Return a number as people read it, with its unit."""
-    shown = f"{value:,.{_SIGNIFICANT}g}"
-    return f"{shown}{unit}" if unit == "%" else f"{shown} {unit}".rstrip()

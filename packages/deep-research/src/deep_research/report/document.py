@@ -239,7 +239,8 @@ class _Parser:
             at = found.end()
             if is_cite:
                 _strip_end(content)
-                content.append(self._cite(int(found["number"])))
+                number = int(found["number"])
+                content.append(Cite(number, passages_of(self._report, number, self._claim)))
             elif is_doubt:
                 content.append(doubt_of(self._claim, self._report.language))
             else:
@@ -261,9 +262,6 @@ class _Parser:
     @property
     def _is_own(self) -> bool:
         return self._is_inside and self._claim is not None and self._claim.verdict.kind == "own"
-
-    def _cite(self, number: int) -> Cite:
-        return Cite(number, passages_of(self._report, number, self._claim))
 
 
 def _strip_end(content: list[Inline]) -> None:

@@ -1,7 +1,6 @@
 """What a run has cost so far, from its journal."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection
 
 from pydantic import BaseModel
 
@@ -82,17 +81,13 @@ def reasoner_of(configured: ReasonerInfo, journal: Journal) -> ReasonerInfo:
     if not roles:
         return ReasonerInfo(kind="finder")
     providers = dict.fromkeys(name.rpartition(" (")[2].rstrip(")") for names in roles.values() for name in names)
+    shown = (lambda name: name.rpartition(" (")[0]) if len(providers) == 1 else str
     return ReasonerInfo(
         kind=configured.kind,
         provider=", ".join(providers),
-        models={role: ", ".join(_bare(name, providers) for name in names) for role, names in roles.items()},
+        models={role: ", ".join(map(shown, names)) for role, names in roles.items()},
         calls=dict(sum(roles.values(), Counter[str]())),
     )
-
-
-def _bare(name: str, providers: Collection[str]) -> str:
-    """Return the name of a model, without its provider where all models have the same one."""
-    return name.rpartition(" (")[0] if len(providers) == 1 else name
 
 
 def paid_calls(journal: Journal) -> tuple[list[PaidCall], list[LostCall]]:

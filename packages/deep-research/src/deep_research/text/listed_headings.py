@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 _FEWEST = 4
@@ -114,16 +114,11 @@ def _skipping(
     end = entries[-1] + 1
     while end < headings[0] and _NUMBER.match(_BULLET.sub("", lines[told[end]].strip())) and _key(lines[told[end]]):
         end += 1  # of a text that was sent in part
-    skipped = {*range(entries[0], end), *(menu if len(menu) >= _MENU_LINES else _labels(above, menu))}
+    label = above[-1:] if len(above) > 1 and above[-1] in menu else ()  # its name ("Contents")
+    skipped = {*range(entries[0], end), *(menu if len(menu) >= _MENU_LINES else label)}
     # In a list with numbers they tell the depth, also where the headings themselves have none.
     levels = {told[h]: _depth(lines[told[e]]) + 1 for e, h in zip(entries, headings, strict=True)}
     return ListedHeadings(frozenset(told[n] for n in skipped), levels)
-
-
-def _labels(above: range, short: Sequence[int]) -> Iterator[int]:
-    """Yield the short line just above a list of contents, which is its name ("Contents"), unless it opens the text."""
-    if len(above) > 1 and above[-1] in short:
-        yield above[-1]
 
 
 def _key(line: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from claimcheck.language import CJK
-from claimcheck.text.sentences import Block, blocks, sentences
+from claimcheck.text.sentences import Block, blocks, sentences, trim_span
 from deep_research.data import Document, Heading
 
 TARGET_CHARS = 900
@@ -142,10 +142,7 @@ def _parts(text: str, block: Block, limit: int) -> Iterator[tuple[int, int]]:
 
 
 def _strip(text: str, start: int, end: int) -> tuple[int, int] | None:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
+    start, end = trim_span(text, start, end)
     return (start, end) if end > start else None
 
 

@@ -1,7 +1,8 @@
 """Arithmetic that a verifier writes down: evaluated here, exactly and within bounds, and held against what a text says."""
 
+import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 
 from claimcheck.lexicon import any_of
@@ -11,11 +12,16 @@ from claimcheck.text.tokens import FULL_WIDTH
 
 LONGEST = 500
 """Characters of an expression."""
-_DEEPEST = 30
 _LARGEST_EXPONENT = 20
 _EXACT = Context(
     prec=50, Emax=200, Emin=-200, rounding=ROUND_HALF_EVEN, traps=[DivisionByZero, InvalidOperation, Overflow]
 )
+_OPERATIONS: Mapping[type[ast.operator], Callable[[Decimal, Decimal], Decimal]] = {
+    ast.Add: _EXACT.add,
+    ast.Sub: _EXACT.subtract,
+    ast.Mult: _EXACT.multiply,
+    ast.Div: _EXACT.divide,
+}
 _SIGNS = FULL_WIDTH | str.maketrans({"×": "*", "·": "*", "⋅": "*", "÷": "/", "−": "-", "–": "-", "^": "⌃"})
 _TOKEN = re.compile(
     rf"\s*(?:[$€£¥₩]\s*)?(?:(?P<number>\d{{1,3}}(?:[,_]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:\s?(?P<scale>{any_of(SCALES)})(?![a-z]))?"
@@ -27,10 +33,6 @@ _REACH = Decimal("1.5")
 """Up to which multiple "more than 1,000" is a fair account of a value."""
 
 
-class _Malformed(Exception):
-    """What was given is no arithmetic that is evaluated here."""
-
-
 def evaluate(expression: str) -> Decimal | None:
     """Return the value of numbers, `+ - * / ** %` and parentheses; None for all else, and what grows out of bounds.
 
@@ -39,91 +41,46 @@ def evaluate(expression: str) -> Decimal | None:
     if len(expression) > LONGEST:
         return None
     try:
-        reader = _Reader(list(_tokens(expression.translate(_SIGNS))))
-        value = reader.sum(0)
-        return value if reader.is_at_end else None
-    except (_Malformed, DivisionByZero, InvalidOperation, Overflow):
+        return _value(ast.parse(" ".join(_as_python(expression.translate(_SIGNS))), mode="eval").body)
+    except (ArithmeticError, MemoryError, RecursionError, SyntaxError, ValueError):
         return None
 
 
-def _tokens(expression: str) -> Iterator[Decimal | str]:
+def _as_python(expression: str) -> Iterator[str]:
+    """Yield an expression as Python has it: a number as text, which keeps it exact, and `%` as an attribute of it.
+
+    Raises ValueError for what is no arithmetic.
+    """
     position = 0
     while position < len(expression):
         token = _TOKEN.match(expression, position)
-        if token is None or token.end() == position:
-            raise _Malformed(expression)
+        if token is None:
+            raise ValueError(expression)
         position = token.end()
-        if token["sign"]:
-            yield "**" if token["sign"] == "⌃" else token["sign"]
-        else:
-            scale = SCALES[(token["scale"] or "").lower()] if token["scale"] else Decimal(1)
-            yield _EXACT.multiply(Decimal(re.sub("[,_]", "", token["number"])), scale)
+        scale = SCALES[token["scale"].lower()] if token["scale"] else 1
+        number = token["number"] and _EXACT.multiply(Decimal(re.sub("[,_]", "", token["number"])), Decimal(scale))
+        yield f'("{number}")' if token["number"] else {"%": ".percent", "⌃": "**"}.get(token["sign"], token["sign"])
 
 
-class _Reader:
-    """Reads tokens by precedence: sums of products of powers."""
-
-    def __init__(self, tokens: list[Decimal | str]) -> None:
-        self._tokens = tokens
-        self._at = 0
-
-    @property
-    def is_at_end(self) -> bool:
-        """Whether all tokens were read."""
-        return self._at == len(self._tokens)
-
-    def _next(self, *signs: str) -> str:
-        """Return the next token where it is one of these signs, and go on; else ""."""
-        token = self._tokens[self._at] if not self.is_at_end else None
-        if not isinstance(token, str) or token not in signs:
-            return ""
-        self._at += 1
-        return token
-
-    def sum(self, depth: int) -> Decimal:
-        """Return the value of a sum that begins here."""
-        if depth > _DEEPEST:
-            raise _Malformed
-        value = self._product(depth)
-        while sign := self._next("+", "-"):
-            other = self._product(depth)
-            value = _EXACT.add(value, other) if sign == "+" else _EXACT.subtract(value, other)
-        return value
-
-    def _product(self, depth: int) -> Decimal:
-        value = self._power(depth)
-        while sign := self._next("*", "/"):
-            other = self._power(depth)
-            value = _EXACT.multiply(value, other) if sign == "*" else _EXACT.divide(value, other)
-        return value
-
-    def _power(self, depth: int) -> Decimal:
-        if depth > _DEEPEST:
-            raise _Malformed
-        if sign := self._next("-", "+"):
-            value = self._power(depth + 1)
-            return -value if sign == "-" else value
-        value = self._atom(depth)
-        if self._next("**"):
-            exponent = self._power(depth + 1)
+def _value(node: ast.expr) -> Decimal:
+    """Return the value of a part of an expression. Raises ValueError for what is no arithmetic, ArithmeticError."""
+    match node:
+        case ast.Constant(str(number)):
+            return Decimal(number)
+        case ast.UnaryOp(ast.UAdd(), operand):
+            return _value(operand)
+        case ast.UnaryOp(ast.USub(), operand):
+            return _EXACT.minus(_value(operand))
+        case ast.Attribute(operand):
+            return _EXACT.divide(_value(operand), Decimal(100))
+        case ast.BinOp(left, ast.Pow(), right):
+            exponent = _value(right)
             if exponent != int(exponent) or abs(exponent) > _LARGEST_EXPONENT:
-                raise _Malformed
-            value = _EXACT.power(value, int(exponent))
-        return value
-
-    def _atom(self, depth: int) -> Decimal:
-        if self._next("("):
-            value = self.sum(depth + 1)
-            if not self._next(")"):
-                raise _Malformed
-        elif self.is_at_end or isinstance(token := self._tokens[self._at], str):
-            raise _Malformed
-        else:
-            value = token
-            self._at += 1
-        while self._next("%"):
-            value = _EXACT.divide(value, Decimal(100))
-        return value
+                raise ValueError(exponent)
+            return _EXACT.power(_value(left), int(exponent))
+        case ast.BinOp(left, sign, right) if type(sign) in _OPERATIONS:
+            return _OPERATIONS[type(sign)](_value(left), _value(right))
+    raise ValueError(node)
 
 
 def agrees(quote: str, value: Decimal) -> bool:
@@ -136,8 +93,8 @@ def agrees(quote: str, value: Decimal) -> bool:
         digits = Decimal(written[0].replace(",", "")) if written else figure.value
         scale = abs(figure.value / digits) if digits else Decimal(1)
         step = scale.scaleb(-len(written["decimals"] or "")) if written else scale
-        if figure.bound == "~":
-            step = max(step, _last_digit(figure.value))
+        if figure.bound == "~" and figure.value:  # what one more in the last digit adds: 1,000 for 36,000
+            step = max(step, Decimal(1).scaleb(int(figure.value.normalize().as_tuple().exponent)))
         for wanted in (value, value * 100) if figure.unit in ("%", "pp") else (value,):
             if abs(abs(figure.value) - abs(wanted)) * 2 <= step:
                 return True
@@ -146,8 +103,3 @@ def agrees(quote: str, value: Decimal) -> bool:
             if figure.bound == "<" and figure.value / _REACH <= wanted <= figure.value:
                 return True
     return False
-
-
-def _last_digit(value: Decimal) -> Decimal:
-    """Return what one more in the last digit that is no zero would add: 1,000 for 36,000."""
-    return Decimal(1).scaleb(int(value.normalize().as_tuple().exponent)) if value else Decimal(1)

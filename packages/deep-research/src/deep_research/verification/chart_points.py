@@ -6,9 +6,10 @@ A block is a JSON object: `{"kind": "bar" | "line", "title": …, "unit": …, "
 
 import re
 from collections.abc import Iterator, Mapping
-from decimal import Decimal, InvalidOperation
+from math import isfinite
 from typing import Any, Literal, NamedTuple
 
+from deep_research.data import FigurePoint
 from deep_research.text.code_spans import fenced_blocks
 from deep_research.text.model_json import parse_object
 from deep_research.verification.citations import cited_ids
@@ -17,15 +18,7 @@ from deep_research.verification.figures import missing_figures
 INFO = "chart"
 """What stands behind the opening marks of such a block."""
 MOST_POINTS = 60
-_SHOWN = 60
-
-
-class ChartPoint(NamedTuple):
-    """One value with its label and the passages that have it."""
-
-    label: str
-    value: Decimal
-    passages: tuple[str, ...]
+_SHOWN, _SIGNIFICANT = 60, 12
 
 
 class Chart(NamedTuple):
@@ -36,7 +29,7 @@ class Chart(NamedTuple):
     kind: Literal["bar", "line"] = "bar"
     title: str = ""
     unit: str = ""
-    points: tuple[ChartPoint, ...] = ()
+    points: tuple[FigurePoint, ...] = ()
     fault: str = ""
 
 
@@ -56,18 +49,19 @@ def _read(text: str, start: int, end: int) -> Chart:
         return Chart(start, end, fault='the kind of the chart is neither "bar" nor "line"')
     if not isinstance(listed, list) or not 1 < len(listed) <= MOST_POINTS:
         return Chart(start, end, fault=f"the chart has no list of 2 to {MOST_POINTS} points")
-    points = [_point(point) for point in listed]
+    title, unit = _line(given.get("title")), _line(given.get("unit"))
+    points = [_point(point, unit) for point in listed]
     if (wrong := next((number for number, point in enumerate(points, 1) if point is None), 0)) > 0:
         return Chart(start, end, fault=f"point {wrong} of the chart has no label or no number as its value")
     kept = tuple(point for point in points if point is not None)
-    return Chart(start, end, kind, _line(given.get("title")), _line(given.get("unit")), kept)
+    return Chart(start, end, kind, title, unit, kept)
 
 
 def _line(value: object) -> str:
     return " ".join(value.split())[:200] if isinstance(value, str) else ""
 
 
-def _point(given: Any) -> ChartPoint | None:
+def _point(given: Any, unit: str) -> FigurePoint | None:
     """Return a point, None where it has no label or no finite number."""
     if not isinstance(given, dict):
         return None
@@ -76,12 +70,14 @@ def _point(given: Any) -> ChartPoint | None:
     if not label or isinstance(written, bool) or not isinstance(written, int | float | str):
         return None
     try:
-        value = Decimal(str(written).replace(",", "").strip())
-    except InvalidOperation:
+        value = float(str(written).replace(",", ""))
+    except ValueError:
         return None
     ids = given.get("id") or given.get("ids") or ""
     said = " ".join(f"[{key}]" for key in ids if isinstance(key, str)) if isinstance(ids, list) else f"[{ids}]"
-    return ChartPoint(label, value, cited_ids(said)) if value.is_finite() else None
+    shown = f"{value:,.{_SIGNIFICANT}g}"
+    display = f"{shown}{unit}" if unit == "%" else f"{shown} {unit}".rstrip()
+    return FigurePoint(label=label, value=value, display=display, passages=cited_ids(said)) if isfinite(value) else None
 
 
 def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str]:
@@ -89,18 +85,14 @@ def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str
 
     `passages` holds what the passages of its points tell, None for an id that does not exist.
     """
-    return [chart.fault] if chart.fault else [p for point in chart.points for p in _problems(point, chart, passages)]
+    return [chart.fault] if chart.fault else [p for point in chart.points for p in _problems(point, passages)]
 
 
-def _problems(point: ChartPoint, chart: Chart, passages: Mapping[str, str | None]) -> Iterator[str]:
+def _problems(point: FigurePoint, passages: Mapping[str, str | None]) -> Iterator[str]:
     name = f"the point “{point.label[:_SHOWN]}” of the chart"
     texts = [text for key in point.passages if (text := passages.get(key)) is not None]
     yield from (f"{name} cites {key}, which does not exist" for key in point.passages if passages.get(key) is None)
     if not point.passages:
         yield f"{name} names no passage"
-    elif texts and missing_figures(_shown(point.value, chart.unit), texts):
-        yield f"the value {_shown(point.value, chart.unit)} of {name} is not in its passage"
-
-
-def _shown(value: Decimal, unit: str) -> str:
-    return f"{value:f}{'' if unit == '%' else ' '}{unit}".strip()
+    elif texts and missing_figures(point.display, texts):
+        yield f"the value {point.display} of {name} is not in its passage"

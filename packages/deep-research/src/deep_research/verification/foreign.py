@@ -15,11 +15,16 @@ from claimcheck.lexicon import any_word
 from claimcheck.text.measures import ALIASES
 from deep_research.text.code_spans import code_spans, is_within
 from deep_research.verification.citations import Citation, as_one
-from deep_research.verification.references import ListedReference, ReferenceLists, addresses, read_lists
+from deep_research.verification.references import (
+    RAISED,
+    SUPERSCRIPT,
+    ListedReference,
+    ReferenceLists,
+    addresses,
+    read_lists,
+)
 from deep_research.verification.statements import Statement, split_statements
 
-_SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_RAISED = str.maketrans(_SUPERSCRIPT, "0123456789")
 _MOST_IN_RANGE = 30
 _NUMBERS = r"\d{1,3}(?:\s?(?:[,，、;；&]|[-–—~～])\s?\^?\d{1,3}){0,30}"
 _ADDRESS = r"(?:[^()\s<>]|\([^()\s<>]{0,200}\)){1,2000}"
@@ -31,7 +36,7 @@ _MARKER = re.compile(
     rf"|(?P<numbered>(?:\\?\[|【|［)\^?\s?(?P<numbers>{_NUMBERS})\s?(?:†[^\[\]【】\n]{{0,80}})?(?:\\?\]|】|］))"
     r"|\[\^(?P<note>[\w.-]{1,40})\]"
     r"|<sup>\s?(?:<a\s[^<>]{0,2000}>)?\[?(?P<raised>[\d\s,;–-]{1,60})\]?(?:</a>)?\s?</sup>"
-    rf"|(?P<sup>(?<=[^\W\d]|[.,;:!?)\]”\"'。，；：！？）」』])[{_SUPERSCRIPT}]{{1,3}}(?:[,˒，⁻⁻–-]?[{_SUPERSCRIPT}]{{1,3}}){{0,10}})"
+    rf"|(?P<sup>(?<=[^\W\d]|[.,;:!?)\]”\"'。，；：！？）」』])[{SUPERSCRIPT}]{{1,3}}(?:[,˒，⁻⁻–-]?[{SUPERSCRIPT}]{{1,3}}){{0,10}})"
     r"|<a\s[^<>]{0,500}?href=[\"'](?P<href>https?://[^\"'<>\s]{1,2000})[\"'][^<>]{0,500}>(?P<shown>[^<>]{0,300})</a>"
     r"|\ue200cite(?P<turn>[^\ue201]{0,200})\ue201"
     r"|<?(?P<bare>(?:https?://|(?<![\w.@/])www\.)[^\s<>()\[\]{}\"“”「」『』【】（）《》，。；、！？|]+(?:\([^()\s]{0,200}\)[^\s<>()\[\]\"“”【】（），。；、|]*)*)>?",
@@ -178,7 +183,7 @@ class _Reading:
         """Tell whether what looks like a marker is none: m², [2025], a link by a name that nothing defines."""
         if marker["sup"]:
             word = re.search(r"[^\W\d_]+$", self.text[max(0, marker.start() - 12) : marker.start()])
-            return bool(word and word[0].lower() in ALIASES) or not self._all_listed(marker["sup"].translate(_RAISED))
+            return bool(word and word[0].lower() in ALIASES) or not self._all_listed(marker["sup"].translate(RAISED))
         if marker["raised"] or marker["note"]:
             return marker["note"] is None and not self._all_listed(marker["raised"])
         if marker["numbered"]:
@@ -221,7 +226,7 @@ class _Reading:
         elif marker["note"]:
             names = [marker["note"]]
         else:
-            written = marker["numbers"] or marker["raised"] or (marker["sup"] or "").translate(_RAISED)
+            written = marker["numbers"] or marker["raised"] or (marker["sup"] or "").translate(RAISED)
             names = _names_of(written)
         return tuple(dict.fromkeys(key for name in names for key in self._numbered(name, offset)))
 

@@ -11,7 +11,9 @@ from deep_research.text.code_spans import is_within
 from deep_research.verification.statements import is_reference_heading, plain_text
 
 _URL = re.compile(r"(?:https?://|(?<![\w.@/])www\.)[^\s<>\[\]{}\"“”「」『』【】（）《》，。；、！？|`]+", re.IGNORECASE)
-_SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+RAISED = str.maketrans(SUPERSCRIPT, "0123456789")
+"""The plain digit of each raised one, for `str.translate`."""
 _ENTRY = re.compile(
     r"[ \t>]*(?:[-*+•][ \t]+)?(?:\*\*|__)?"
     r"(?:\\?\[\^?(?P<square>[\w.-]{1,40})\\?\](?P<defines>:)?|【(?P<lens>\d{1,3})】|［(?P<wide>\d{1,3})］|(?P<dotted>\d{1,3})(?:[.)、．）:：]|(?=\s+https?://))"
@@ -188,13 +190,10 @@ def _entries(lines: Sequence[_Line]) -> Iterator[ListedReference]:
     yield from _entry(name, said, start)
 
 
-_RAISED = str.maketrans(_SUPERSCRIPT, "0123456789")
-
-
 def _entry(name: str, said: str, start: int) -> Iterator[ListedReference]:
     if not said:
         return
     urls = addresses(said)
     title = plain_text(re.sub(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)", "]", said))
     title = " ".join(_URL.sub(" ", title).split()).strip(" -–—:：,.;|*[]()<>")
-    yield ListedReference(name.translate(_RAISED).casefold(), urls, title, start)
+    yield ListedReference(name.translate(RAISED).casefold(), urls, title, start)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from claimcheck.language import columns
 from claimcheck.lexicon import words
-from claimcheck.text.sentences import sentences
+from claimcheck.text.sentences import sentences, trim_span
 from deep_research.text.code_spans import code_spans, inline_spans, is_within
 from deep_research.text.rewritten_text import RewrittenText
 from deep_research.verification.citations import Citation, citations
@@ -199,11 +199,7 @@ def _sentence_spans(clean: str, borders: Sequence[int]) -> list[tuple[int, int]]
     spans: list[tuple[int, int]] = []
     start = 0
     for stop in sorted({*cuts, len(clean)}):
-        first, last = start, stop
-        while first < last and clean[first].isspace():
-            first += 1
-        while last > first and clean[last - 1].isspace():
-            last -= 1
+        first, last = trim_span(clean, start, stop)
         if last <= first:
             continue
         has_words = re.search(r"\w", clean[first:last])

@@ -1,48 +1,46 @@
 """What every thought of a language model shares: its prompts, its window, and who thinks when it cannot."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from claimcheck.language import language_name
-from deep_research.data import Brief, Gap, ModelMessage, ReasonerInfo, Role, Section, ToolSpec
+from deep_research.data import (
+    LOOP_SECTIONS,
+    MAX_SECTIONS,
+    Brief,
+    Gap,
+    ModelMessage,
+    ReasonerInfo,
+    Role,
+    Section,
+    ToolSpec,
+)
 from deep_research.errors import ContextTooLong, LimitReached, ModelError
 from deep_research.i18n.catalog import gap_from
 from deep_research.ports import Reasoner
 from deep_research.prompts import render
 from deep_research.reasoners.model.asking import Asker, Complete
 from deep_research.reasoners.model.conversation import lookup_tools, research_tools
+from deep_research.settings import Settings
 from deep_research.text.prompt_fencing import attribute, clean
 
 _R = TypeVar("_R")
 _SHRINKS = 3
 
 
-@dataclass(frozen=True)
-class ModelLimits:
-    """How much a model is shown and asked for: tokens, calls and rounds; see the settings of the same names."""
-
-    context_tokens: int
-    passage_tokens: int
-    output_tokens: Mapping[Role, int]
-    tool_calls: int
-    sections: int
-    clarification_rounds: int
-    research_units: int
-    delegation_rounds: int
-    review_rounds: int
-    structured_retries: int
+_PASSAGE_TOKENS = {"brief": 15_000, "standard": 40_000, "deep": 100_000}
+"""How much of the passages that were read a writer is shown, by the depth of the report."""
 
 
 @dataclass(frozen=True)
 class Offered:
-    """What a model may use: sources by name and purpose, web addresses, tools of others and what is said of them."""
+    """What a model may use: sources by name and purpose, web addresses, and tools of others."""
 
     places: Sequence[tuple[str, str]] = ()
     opens_addresses: bool = False
     outside: Sequence[ToolSpec] = ()
-    mcp_prompt: str = ""
 
 
 class ModelReasonerBase:
@@ -53,19 +51,19 @@ class ModelReasonerBase:
     def __init__(
         self,
         complete: Complete,
+        settings: Settings,
         *,
         info: ReasonerInfo,
         fallback: Reasoner,
         offered: Offered,
-        limits: ModelLimits,
+        context_tokens: int,
         date: str,
-        depth: str = "standard",
         on_gap: Callable[[Gap], object] = lambda _gap: None,
         prompt_folder: Path | None = None,
     ) -> None:
         """`date` is today's, ISO 8601; `fallback` thinks where the model gives no usable answer."""
         self.info = info
-        self._ask = Asker(complete, retries=limits.structured_retries, most=self._most)
+        self._ask = Asker(complete, retries=settings.max_structured_output_retries, most=self._most)
         self._fallback = fallback
         self._places = [f"{name}: {purpose}" for name, purpose in offered.places]
         names = [name for name, _ in offered.places]
@@ -74,11 +72,11 @@ class ModelReasonerBase:
         self._tools = (*research_tools(names, opens_addresses=opens), *offered.outside)
         self._outside = tuple(spec.name for spec in offered.outside)
         self._opens_addresses = opens
-        self._mcp_prompt = offered.mcp_prompt
-        self._limits = limits
-        self._window = limits.context_tokens
+        self._settings = settings
+        self._most_sections = LOOP_SECTIONS if settings.workflow == "loop" else MAX_SECTIONS
+        self._window = context_tokens
+        self._passage_tokens = min(_PASSAGE_TOKENS[settings.depth], context_tokens * 9 // 20)
         self._date = date
-        self._depth = depth
         self._on_gap = on_gap
         self._unanswered = set[str]()
         """Titles of sections at whose first question the server failed: what follows from it would fail as well."""
@@ -89,7 +87,7 @@ class ModelReasonerBase:
 
     def _most(self, role: Role) -> int:
         """Return how many tokens an answer may take."""
-        return max(256, min(self._limits.output_tokens.get(role, 4096), self._window // 4))
+        return max(256, min(self._settings.output_tokens(role), self._window // 4))
 
     def _room(self, role: Role) -> int:
         """Return how many tokens a prompt may take beside an answer."""
@@ -125,13 +123,17 @@ class ModelReasonerBase:
         """Return whether a question about a section would go to the server that failed at its first one."""
         return section.title in self._unanswered and self.info.models.get(role) == self.info.models.get("research")
 
+    def _calls(self, section: Section) -> int:
+        """Return how many calls the researcher of a section may make."""
+        return section.calls(self._settings.max_tool_calls_per_researcher)
+
     def _task(self, section: Section, brief: Brief) -> list[ModelMessage]:
         """Return the beginning of a researcher's conversation, the same for each of its turns and attempts."""
         planned = next((s.queries for s in brief.sections if s.title == section.title), ())
         standing = self._render(
             "research",
             date=self._date,
-            calls=section.calls(self._limits.tool_calls),
+            calls=self._calls(section),
             is_whole=section.is_whole,
             sources=self._places,
             opens_addresses=self._opens_addresses,
@@ -147,7 +149,7 @@ class ModelReasonerBase:
             ],
             section=section.model_copy(update={"queries": planned}),
             language=language_of(brief),
-            template=self._mcp_prompt,
+            template=self._settings.mcp_prompt,
         )
         return [system(standing), user(task)]
 

@@ -1,28 +1,21 @@
 """A conversation with tools: what was done and seen, as messages that only grow, so that providers' caches hold them.
 
-A researcher, the writer and the verifier have the same tools. Results are shown the same way each time; a passage is
-shown once. When a conversation grows longer than the model's window, its oldest results shrink to a line per source;
-every passage can be opened again by its id.
+A researcher, the writer and the verifier have the same tools, a supervisor `supervisor_tools`. Results are shown
+the same way each time; a passage is shown once. When a conversation grows longer than the model's window, its oldest
+results shrink to a line per source; every passage can be opened again by its id.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from deep_research.data import (
-    Action,
-    ModelAnswer,
-    ModelMessage,
-    Observation,
-    ToolCall,
-    ToolSpec,
-    Turn,
-    tool_calls_made,
-)
+from deep_research.data import Action, ModelAnswer, ModelMessage, Observation, ToolCall, ToolSpec, Turn, tool_calls_made
+from deep_research.errors import MalformedOutput
 from deep_research.ports import Library
 from deep_research.reasoners.model.passage_views import passages_of, show_passages, source_line, within_tokens
-from deep_research.text.prompt_fencing import attribute, clean
+from deep_research.text.prompt_fencing import attribute, clean, clean_own
 from deep_research.text.token_count import estimate_tokens
 
 _SEARCH_TOKENS, _MOST_SEARCH_TOKENS = 1_000, 3_000
@@ -59,8 +52,30 @@ def research_tools(places: Sequence[str], *, opens_addresses: bool) -> tuple[Too
     )
 
 
-def _tool(name: str, description: str, properties: dict[str, object]) -> ToolSpec:
-    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+def supervisor_tools() -> tuple[ToolSpec, ...]:
+    """Return the tools of a supervisor."""
+    title = "title of the section it fills: one of the plan, copied exactly, or a new one"
+    topic = "complete instructions, a paragraph that stands alone"
+    topics = {
+        "title": {"type": "string", "description": title},
+        "research_topic": {"type": "string", "description": topic},
+    }
+    thought = {"thought": {"type": "string", "description": "the thought"}}
+    return (
+        _tool("conduct_research", "Give one topic to a researcher of its own.", topics),
+        _tool("think", "Write down a thought about what to do next.", thought),
+        _tool("research_complete", "End the research.", {}),
+    )
+
+
+def _tool(name: str, description: str, properties: Mapping[str, object]) -> ToolSpec:
+    """Return a tool all of whose arguments must be given."""
+    schema = {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
     return ToolSpec(name=name, description=description, parameters=schema)
 
 
@@ -84,6 +99,34 @@ def _action(call: ToolCall, key: str, outside: Collection[str]) -> Action:
             return Action(id=key, name="think", query=_line(call.arguments.get("thought")))
         case "search" | "open":
             return _lookup(call.name, call.arguments, key)
+        case _:
+            return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
+
+
+def delegations_of(answer: ModelAnswer, prefix: str, *, first: bool) -> list[Action]:
+    """Return the tool calls of an answer as actions; a call that cannot be carried out is an `unknown` action.
+
+    Raises MalformedOutput for a `first` answer without any: a research cannot end before it has begun.
+    """
+    if first and not answer.tool_calls:
+        raise MalformedOutput("The supervisor delegated nothing.", text=answer.text)
+    return [_delegation(call, f"{prefix}c{i}") for i, call in enumerate(answer.tool_calls, 1)]
+
+
+def _delegation(call: ToolCall, key: str) -> Action:
+    if call.arguments is None:
+        return Action(id=key, name="unknown", query=f"the arguments of {call.name} were no JSON object")
+    said = {name: str(value or "").strip() for name, value in call.arguments.items()}
+    match call.name:
+        case "research_complete":
+            return Action(id=key, name="research_complete")
+        case "think":
+            return Action(id=key, name="think", query=said.get("thought", ""))
+        case "conduct_research":
+            title, topic = said.get("title", ""), said.get("research_topic", "")
+            if title or topic:
+                return Action(id=key, name="conduct_research", query=topic or title, source=title)
+            return Action(id=key, name="unknown", query="conduct_research needs its argument research_topic")
         case _:
             return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
 
@@ -180,6 +223,8 @@ def _arguments(action: Action) -> dict[str, object]:
             return {"source": action.source, "find": action.query}
         case "research_complete":
             return {}
+        case "conduct_research":
+            return {"title": action.source, "research_topic": action.query}
         case "call_tool":
             return json.loads(action.query)
         case _:
@@ -193,6 +238,8 @@ def _result(action: Action, seen: Observation | None, library: Library, shown: s
         return "Noted."
     if seen is None:
         return "Not done."
+    if action.name == "conduct_research":
+        return _notes(seen, short=shown is None)
     if not seen.passages:
         failed = f"Failed, which says nothing about what there is: {attribute(seen.failure)}" if seen.failure else ""
         return "\n".join(part for part in (failed, clean(seen.text)[:_TOLD_CHARS]) if part) or "Nothing found."
@@ -201,6 +248,17 @@ def _result(action: Action, seen: Observation | None, library: Library, shown: s
     return "\n".join(
         part for part in (_shown(action, seen, library, shown, most), clean(seen.text)[:_TOLD_CHARS]) if part
     )
+
+
+_ID = re.compile(r"\bs\d+p\d+\b")
+
+
+def _notes(seen: Observation, *, short: bool) -> str:
+    """Return what a researcher has brought its supervisor; in short the passages that it rests on."""
+    failed = f"This research failed: {attribute(seen.failure)}" if seen.failure else ""
+    cited = dict.fromkeys(_ID.findall(seen.text)) if short else ()
+    text = f"(shown before; it rests on {', '.join(cited)})" if cited else clean_own(seen.text)
+    return "\n".join(part for part in (failed, text) if part) or "Nothing was found."
 
 
 def _shown(action: Action, seen: Observation, library: Library, shown: set[str], most: int) -> str:

@@ -4,17 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from deep_research.data import (
-    AnsweredPart,
-    Assignment,
-    Claim,
-    Disagreement,
-    Findings,
-    Move,
-    Problem,
-    Reckoning,
-    Turn,
-)
+from deep_research.data import AnsweredPart, Assignment, Claim, Disagreement, Findings, Move, Problem, Reckoning, Turn
+from deep_research.data.noun import copy_fields
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import CompareAnswer, ExamineAnswer, JudgeAnswer
 from deep_research.reasoners.model.base import ModelReasonerBase, system, user
@@ -99,11 +90,10 @@ class Judging(ModelReasonerBase):
             )
             answer = await self._ask.structured("judge", [user(prompt)], CompareAnswer)
             return [
-                Disagreement(
-                    first=one.first,
-                    second=one.second,
+                copy_fields(
+                    Disagreement,
+                    one,
                     borne_out=_REPORTS.get(one.borne_out, "unclear"),
-                    why=one.why,
                     passages=tuple(key for key in _ids(one.passages) if library.passage(key) is not None),
                 )
                 for one in answer.disagreements
@@ -124,44 +114,24 @@ def _row(number: int, claim: Claim, flags: Mapping[str, Sequence[str]]) -> dict[
 
 def _judged(answer: JudgeAnswer, claims: Sequence[Claim]) -> Findings:
     by_number = dict(enumerate(claims, 1))
-    named = [p for p in answer.problems if p.number in by_number]
+    named = [(p, by_number[p.number]) for p in answer.problems if p.number in by_number]
     problems = tuple(
-        Problem(
-            quote=by_number[p.number].text,
-            kind=p.verdict,
-            problem=p.problem,
-            evidence=p.evidence,
-            passages=_ids(p.passages),
-            look_for=p.look_for,
-            claim=by_number[p.number].id,
-        )
-        for p in named
+        copy_fields(Problem, p, quote=c.text, kind=p.verdict, passages=_ids(p.passages), claim=c.id) for p, c in named
     )
-    whole = answer.checked >= len(claims)
-    judged = claims if whole else [by_number[p.number] for p in named]
+    judged = claims if answer.checked >= len(claims) else [c for _, c in named]
     reckonings = tuple(
-        Reckoning(quote=r.quote, expression=r.expression, claim=by_number[r.number].id)
-        for r in answer.reckonings
-        if r.number in by_number
+        copy_fields(Reckoning, r, claim=by_number[r.number].id) for r in answer.reckonings if r.number in by_number
     )
     return Findings(judged=tuple(c.id for c in judged), problems=problems, reckonings=reckonings)
 
 
 def _examined(answer: ExamineAnswer) -> Findings:
     problems = tuple(
-        Problem(
-            quote=p.quote,
-            kind=p.verdict,
-            problem=p.problem,
-            evidence=p.evidence,
-            passages=_ids(p.passages),
-            by="verifier",
-        )
+        copy_fields(Problem, p, kind=p.verdict, passages=_ids(p.passages), by="verifier")
         for p in answer.problems
         if p.quote.strip() or p.problem.strip()
     )
-    parts = tuple(AnsweredPart(text=p.text, answered=p.answered, where=tuple(p.where)) for p in answer.parts)
-    return Findings(problems=problems, parts=parts)
+    return Findings(problems=problems, parts=tuple(copy_fields(AnsweredPart, p) for p in answer.parts))
 
 
 def _ids(said: Sequence[str]) -> tuple[str, ...]:

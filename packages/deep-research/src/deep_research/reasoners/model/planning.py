@@ -21,15 +21,9 @@ from deep_research.data import (
     Term,
     Turn,
 )
+from deep_research.data.noun import copy_fields
 from deep_research.ports import Library
-from deep_research.reasoners.model.answers import (
-    AnalyzeAnswer,
-    DecideAnswer,
-    EntitiesAnswer,
-    PlanAnswer,
-    PlanEditsAnswer,
-    SectionPlan,
-)
+from deep_research.reasoners.model.answers import DecideAnswer, EntitiesAnswer, PlanAnswer, PlanEditsAnswer, SectionPlan
 from deep_research.reasoners.model.base import ModelReasonerBase, system, user
 from deep_research.reasoners.model.conversation import actions_of, messages_of
 from deep_research.reasoners.model.passage_views import show_passages, within_tokens
@@ -55,7 +49,7 @@ class Planning(ModelReasonerBase):
             conversation=_shown_turns(question.history),
             message=clean(question.text),
             rounds=rounds,
-            max_rounds=self._limits.clarification_rounds,
+            max_rounds=self._settings.max_clarification_rounds,
             language=language_name(question.language),
             template=_told_template(template) if template else "",
             terms="\n".join(_told_term(term) for term in terms),
@@ -72,7 +66,7 @@ class Planning(ModelReasonerBase):
 
     async def analyze(self, question: Question) -> QueryAnalysis:
         """See `ports.Reasoner.analyze`: for a question of which `decide` has not said it."""
-        decided = await self.decide(question, rounds=self._limits.clarification_rounds)
+        decided = await self.decide(question, rounds=self._settings.max_clarification_rounds)
         return decided.analysis if decided.analysis is not None else await self._fallback.analyze(question)
 
     async def discover_actions(
@@ -137,20 +131,18 @@ class Planning(ModelReasonerBase):
                 assumptions=decision.assumptions,
                 entities=[_told_item(item) for item in discovery.entities] if discovery else (),
                 passages=shown,
-                max_sections=self._limits.sections,
-                depth=self._depth,
+                max_sections=self._most_sections,
+                depth=self._settings.depth,
                 language=language_name(question.language),
             )
             return await self._ask.structured("research", [user(text)], PlanAnswer)
 
         async def think() -> Brief:
             answer = await self._within_window(min(_FIRST_LOOK_TOKENS, self._window // 4), make)
-            return brief_of(answer, question, analysis, decision, discovery, self._limits.sections)
+            return brief_of(answer, question, analysis, decision, discovery, self._most_sections)
 
         return await self._or_else(
-            "plan",
-            think(),
-            lambda: self._fallback.plan(question, analysis, decision, discovery, passages, library),
+            "plan", think(), lambda: self._fallback.plan(question, analysis, decision, discovery, passages, library)
         )
 
     async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
@@ -160,14 +152,7 @@ class Planning(ModelReasonerBase):
         async def think() -> Sequence[PlanEdit]:
             read = await self._ask.structured("research", [user(prompt)], PlanEditsAnswer)
             return tuple(
-                PlanEdit(
-                    change=edit.change,
-                    sections=tuple(edit.sections),
-                    to=edit.to,
-                    text=edit.text.strip(),
-                    detail=edit.detail.strip(),
-                    said=answer,
-                )
+                copy_fields(PlanEdit, edit, text=edit.text.strip(), detail=edit.detail.strip(), said=answer)
                 for edit in read.edits
             )
 
@@ -184,29 +169,16 @@ def decision_of(answer: DecideAnswer, question: Question) -> Decision:
     clarification = Clarification(
         question=answer.question.strip(), options=_distinct(answer.options), missing_info=answer.missing_info
     )
-    return Decision(
-        next_action=answer.next_action,
+    return copy_fields(
+        Decision,
+        answer,
         confidence=min(answer.confidence, _UNSURE) if lost else answer.confidence,
-        goal=answer.goal,
         research_focus=_distinct(answer.research_focus),
         unknown_terms=_distinct(answer.unknown_terms),
         refined_question=answer.refined_question.strip() or question.text,
-        reasoning=answer.reasoning,
-        verification=answer.verification,
         clarification=clarification if asks else None,
         assumptions=_distinct(answer.assumptions),
-        analysis=analysis_of(answer).model_copy(update={"reasoning": answer.reasoning}),
-    )
-
-
-def analysis_of(answer: AnalyzeAnswer) -> QueryAnalysis:
-    """Return what kind of question it is, with its parts."""
-    return QueryAnalysis(
-        query_type=answer.query_type,
-        output_format=answer.output_format,
-        parts=_distinct(answer.parts)[:_MOST_PARTS],
-        needs_discovery=answer.needs_discovery,
-        discovery_target=answer.discovery_target,
+        analysis=copy_fields(QueryAnalysis, answer, parts=_distinct(answer.parts)[:_MOST_PARTS]),
     )
 
 
@@ -217,23 +189,9 @@ def discovery_of(answer: EntitiesAnswer, library: Library) -> Discovery:
         known = tuple(key for said in entity.passages if library.passage(key := said.strip("[] ")) is not None)
         if known:
             source = library.source(known[0].partition("p")[0])
-            items.append(
-                DiscoveredItem(
-                    name=entity.name,
-                    category=entity.category,
-                    brief=entity.brief,
-                    source=source.title if source else "",
-                    urls=(source.url,) if source and source.url else (),
-                    priority=entity.priority,
-                    passages=known,
-                )
-            )
-    return Discovery(
-        entities=tuple(items),
-        summary=answer.summary,
-        categories=tuple(answer.categories),
-        search_coverage=answer.search_coverage,
-    )
+            title, urls = (source.title, (source.url,) if source.url else ()) if source else ("", ())
+            items.append(copy_fields(DiscoveredItem, entity, source=title, urls=urls, passages=known))
+    return copy_fields(Discovery, answer, entities=tuple(items))
 
 
 def brief_of(

@@ -3,23 +3,14 @@
 from collections.abc import Sequence
 
 from claimcheck.language import language_name
-from deep_research.data import (
-    Action,
-    Brief,
-    Move,
-    Review,
-    Section,
-    SectionReview,
-    Turn,
-    tool_calls_made,
-)
+from deep_research.data import Action, Brief, Move, Review, Section, SectionReview, Turn, tool_calls_made
+from deep_research.data.noun import copy_fields
 from deep_research.errors import LimitReached, ModelError, ProviderDown
 from deep_research.i18n.catalog import gap_from
 from deep_research.ports import Library
-from deep_research.reasoners.model import supervisor_turns as supervising
 from deep_research.reasoners.model.answers import ReviewAnswer, SectionReviewAnswer
 from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, system, user
-from deep_research.reasoners.model.conversation import actions_of, messages_of
+from deep_research.reasoners.model.conversation import actions_of, delegations_of, messages_of, supervisor_tools
 from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens
 
@@ -37,15 +28,12 @@ class Researching(ModelReasonerBase):
         """See `ports.Reasoner.next_move`; a text without calls are the notes, unless a model of its own writes them."""
         if self._goes_unanswered(section, "research"):
             return await self._fallback.next_move(section, brief, turns, library)
-        calls = section.calls(self._limits.tool_calls)
+        calls = self._calls(section)
         left = calls - tool_calls_made(turns)
         separate = self.info.models.get("write") != self.info.models.get("research")
 
         async def make(budget: int) -> Move:
-            messages = [
-                *self._task(section, brief),
-                *messages_of(turns, library, budget=budget, calls=calls),
-            ]
+            messages = [*self._task(section, brief), *messages_of(turns, library, budget=budget, calls=calls)]
             if left <= 0 and separate:
                 return Move()
             if left <= 0:
@@ -75,7 +63,7 @@ class Researching(ModelReasonerBase):
         async def make(budget: int) -> str:
             messages = [
                 *self._task(section, brief),
-                *messages_of(turns, library, budget=budget, calls=section.calls(self._limits.tool_calls)),
+                *messages_of(turns, library, budget=budget, calls=self._calls(section)),
                 user(self._render("notes", is_whole=section.is_whole)),
             ]
             return (await self._ask.act("write", messages, ())).text
@@ -90,15 +78,16 @@ class Researching(ModelReasonerBase):
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
         """See `ports.Reasoner.delegate`."""
-        standing = self._render("supervise", units=self._limits.research_units, rounds=self._limits.delegation_rounds)
+        units, rounds = self._settings.max_concurrent_research_units, self._settings.max_researcher_iterations
+        standing = self._render("supervise", units=units, rounds=rounds)
         outline = "\n".join(f"- {s.title}: {s.description}" for s in brief.sections)
         asked = f"The question: {clean(brief.question or brief.title)}\n\n{brief_text(brief)}\n\nSections:\n{outline}"
         remarks = [user("\n".join(brief.remarks))] if brief.remarks else []
 
         async def make(budget: int) -> Sequence[Action]:
-            messages = [system(standing), user(asked), *remarks, *supervising.messages_of(turns, budget=budget)]
-            answer = await self._ask.act("research", messages, supervising.TOOLS)
-            return supervising.delegations_of(answer, f"d{len(turns)}", first=not turns)
+            messages = [system(standing), user(asked), *remarks, *messages_of(turns, library, budget=budget)]
+            answer = await self._ask.act("research", messages, supervisor_tools())
+            return delegations_of(answer, f"d{len(turns)}", first=not turns)
 
         return await self._or_else(
             "supervision",
@@ -115,7 +104,7 @@ class Researching(ModelReasonerBase):
                 question=clean(brief.question or brief.title),
                 section=_trimmed(section, budget),
                 attempt=max(1, section.attempts),
-                attempts=self._limits.review_rounds + 1,
+                attempts=self._settings.max_review_iterations + 1,
                 searched=section.searched,
                 sources=self._places,
                 failed=section.failed,
@@ -172,11 +161,11 @@ def trim_text(text: str, budget: int) -> str:
 def section_review_of(answer: SectionReviewAnswer, title: str) -> SectionReview:
     """Return how a section is covered; it goes out again where new searches are named for what is missing."""
     missing, queries = tuple(answer.missing[:_MOST_QUERIES]), tuple(answer.queries[:_MOST_QUERIES])
-    return SectionReview(
+    return copy_fields(
+        SectionReview,
+        answer,
         title=title,
-        status=answer.status,
         notes=answer.notes or "; ".join(missing),
-        score=answer.score,
         retry=answer.status != "sufficient" and bool(queries),
         missing=missing,
         queries=queries,
@@ -187,11 +176,5 @@ def review_of(answer: ReviewAnswer) -> Review:
     """Return the review of all sections; one that suffices sends nothing back."""
     retry = () if answer.is_sufficient else tuple(answer.sections_to_retry)
     rows = (section_review_of(row, row.title) for row in answer.section_coverage)
-    return Review(
-        is_sufficient=answer.is_sufficient,
-        overall_score=answer.overall_score,
-        section_coverage=tuple(row.model_copy(update={"retry": row.title in retry}) for row in rows),
-        gaps=tuple(answer.gaps),
-        sections_to_retry=retry,
-        reasoning=answer.reasoning,
-    )
+    coverage = tuple(row.model_copy(update={"retry": row.title in retry}) for row in rows)
+    return copy_fields(Review, answer, section_coverage=coverage, sections_to_retry=retry)

@@ -110,12 +110,12 @@ class Writing(ModelReasonerBase):
             date=self._date,
             language=language_name(language),
             style=phrase("writing_style", language),
-            length=f"{lengths[self._depth]} {'characters' if by_signs else 'words'}",
+            length=f"{lengths[self._settings.depth]} {'characters' if by_signs else 'words'}",
             opening=_OPENING["signs" if by_signs else "words"],
             lookups=LOOKUPS,
             output_format=assignment.analysis.output_format,
             is_agreed=brief.is_agreed,
-            mcp_prompt=self._mcp_prompt,
+            mcp_prompt=self._settings.mcp_prompt,
             is_own=bool(research),
         )
         looked_up = messages_of(turns, library, budget=int(budget * _LOOKED_UP_SHARE), calls=LOOKUPS)
@@ -133,7 +133,7 @@ class Writing(ModelReasonerBase):
         whole = assignment.whole
         if whole is None or not assignment.research:
             return [], False
-        task, calls = self._task(whole, assignment.brief), whole.calls(self._limits.tool_calls)
+        task, calls = self._task(whole, assignment.brief), self._calls(whole)
         full = messages_of(assignment.research, library, budget=self._window, calls=calls)
         if sum(estimate_tokens(m.text) for m in (*task, *full)) <= budget * _WHOLE_SHARE:
             return [*task, *full], True
@@ -144,11 +144,11 @@ class Writing(ModelReasonerBase):
         """Return question, notes and passages within `room` tokens."""
         notes = [s.model_copy(update={"content": clean_own(s.content)}) for s in assignment.sections if s.content]
         size = sum(estimate_tokens(s.content) for s in notes)
-        most = max(int(room * _NOTES_SHARE), room - self._limits.passage_tokens)
+        most = max(int(room * _NOTES_SHARE), room - self._passage_tokens)
         if size > most:
             notes = [_shortened(s, most / size) for s in notes]
             size = most
-        left = min(self._limits.passage_tokens, room - size - estimate_tokens(assignment.brief.objective))
+        left = min(self._passage_tokens, room - size - estimate_tokens(assignment.brief.objective))
         chosen = (
             within_tokens(passages_of(assignment.passages, library), left) if assignment.passages and left > 0 else []
         )

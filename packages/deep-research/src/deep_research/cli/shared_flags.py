@@ -1,0 +1,28 @@
+"""The flags that several commands have."""
+
+import click
+
+DOCS = click.option("-d", "--docs", multiple=True, metavar="PATH", help="File or folder to search; may be given again.")
+SOURCE = click.option(
+    "--source", "sources", multiple=True, metavar="NAME", help="Web source, may be given again (deep-research sources)."
+)
+STRATEGY = click.option(
+    "--strategy", metavar="NAME", help="Set of web sources: academic, patents, news, code, community, general, auto."
+)
+PROVIDER = click.option(
+    "-p", "--provider", metavar="NAME", help="Model provider (default: first with a key, else finder: no model)."
+)
+MODEL = click.option("--model", metavar="NAME", help="Model of the provider.")
+SETTING = click.option(
+    "--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting; `deep-research settings` lists all."
+)
+BUDGET = click.option("--budget", metavar="AMOUNT", help="Maximum cost: 0.50 (US dollars) or 200000tokens.")
+ESTIMATE = click.option("--estimate", is_flag=True, help="Print the expected cost with a model, and stop.")
+OUT = click.option(
+    "-o", "--out", metavar="FILE", help="Also write the report or answer (Markdown) to FILE; - for standard output."
+)
+SHORT = click.option("--short", is_flag=True, help="Print the answer only: what stands before the sections.")
+NO_PAGER = click.option("--no-pager", is_flag=True, help="Print a long report at once, without the pager.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else.")
+QUIET = click.option("--quiet", is_flag=True, help="Show no progress; print only where the report is.")
+VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Show every event.")
