@@ -11,8 +11,7 @@ are counted for the candidates only (as in MaxScore, Turtle & Flood, 1995).
 import heapq
 import math
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
-from copy import copy
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -118,7 +117,7 @@ class Ranking:
     `allowed` restricts to some passages. `terms` maps a term to its weight in the query.
     """
 
-    def __init__(self, index: TermIndex, terms: Mapping[str, float], *, allowed: Container[int] | None = None) -> None:
+    def __init__(self, index: TermIndex, terms: Mapping[str, float], *, allowed: Set[int] | None = None) -> None:
         self._index = index
         self._allowed = allowed
         self.passages = index.count_passages()
@@ -133,15 +132,15 @@ class Ranking:
         scores: dict[int, float] = {}
         spent = 0
         # Of a few allowed passages all are candidates: nothing else needs to be scored.
-        among: Collection[int] | None = None
-        if isinstance(self._allowed, Set) and len(self._allowed) <= CANDIDATES:
-            among = self._allowed
+        is_few = self._allowed is not None and len(self._allowed) <= CANDIDATES
+        among: Collection[int] | None = self._allowed if is_few else None
         for term, frequency in self._frequencies.items():
             spent += frequency
             if scores and spent > SCAN_BUDGET:
                 break
             if scores and spent > POSTINGS_BUDGET and among is None:
-                among = self._highest(scores, CANDIDATES)
+                # Sorting all is faster than a heap, which compares in Python.
+                among = sorted(self._allowed_of(scores), key=scores.__getitem__, reverse=True)[:CANDIDATES]
                 scores = {number: scores[number] for number in among}
             found = self._index.term_scores(term, frequency, passages=self.passages, weight=self.idf[term], among=among)
             self._by_term[term] = found
@@ -150,20 +149,8 @@ class Ranking:
                 scores[number] = known(number, 0.0) + score
         self.scores = {number: scores[number] for number in sorted(self._allowed_of(scores))}
 
-    def _highest(self, scores: Mapping[int, float], count: int) -> list[int]:
-        """Return the allowed passages with the highest scores."""
-        # Sorting all is faster than a heap, which compares in Python.
-        return sorted(self._allowed_of(scores), key=scores.__getitem__, reverse=True)[:count]
-
     def _allowed_of(self, numbers: Iterable[int]) -> Iterable[int]:
         return numbers if self._allowed is None else filter(self.allows, numbers)
-
-    def restricted_to(self, numbers: Set[int]) -> "Ranking":
-        """Return the ranking of some of the passages, whose scores change apart from these."""
-        part = copy(self)
-        part._allowed = numbers
-        part.scores = {number: score for number, score in self.scores.items() if number in numbers}
-        return part
 
     def parts(self, number: int) -> list[float]:
         """Return what each term, rarest first, gives to a passage."""
@@ -220,7 +207,7 @@ def search(
     *,
     limit: int,
     hops: int = 1,
-    allowed: Container[int] | None = None,
+    allowed: Set[int] | None = None,
 ) -> list[tuple[int, float]]:
     """Return the numbers of the best passages with their scores, best first, near-duplicates once.
 
@@ -235,35 +222,6 @@ def search(
     if hops > 1 and sum(terms.values()) <= LONGEST_QUESTION:
         _add_second_hop(index, ranking, read(ranking.best(FIRST_HITS)), query, limit)
     return _chosen(ranking, read, limit)
-
-
-def search_parts(
-    index: TermIndex, read: Read, query: str, *, limit: int, parts: Sequence[Set[int]]
-) -> list[list[tuple[int, float]]]:
-    """Return for each part, some of the passages, what `search` restricted to it returns: terms are looked up once."""
-    terms = query_terms(query)
-    found: list[list[tuple[int, float]]] = []
-    for some in _few_passages(parts):
-        ranking = Ranking(index, terms, allowed=frozenset[int]().union(*some))
-        _add_titles(index, ranking, query)
-        for part in some:
-            own = ranking.restricted_to(part) if len(some) > 1 else ranking
-            if has_cjk(query):
-                _add_nearness(own, read(own.best(NEAREST)), query)
-            found.append(_chosen(own, read, limit))
-    return found
-
-
-def _few_passages(parts: Sequence[Set[int]]) -> Iterator[list[Set[int]]]:
-    """Group parts, in order, that are few enough together for every passage to be scored."""
-    group: list[Set[int]] = []
-    for part in parts:
-        if group and sum(map(len, group)) + len(part) > CANDIDATES:
-            yield group
-            group = []
-        group.append(part)
-    if group:
-        yield group
 
 
 def _chosen(ranking: Ranking, read: Read, limit: int) -> list[tuple[int, float]]:

@@ -15,7 +15,7 @@ from deep_research.concurrency import COMPUTING
 from deep_research.data import Document, Found, Heading, PageStart, Passage, PassageHit, Snapshot, Source
 from deep_research.errors import StoreError
 from deep_research.safe_text import safe_text
-from deep_research.search.passage_search import Read, Text, search, search_parts
+from deep_research.search.passage_search import Text, search
 from deep_research.search.term_index import VERSION, TermIndex
 from deep_research.stores.run_store import StoredPassage, StoredSnapshot
 from deep_research.stores.sqlite_file import open_database, store_error
@@ -328,25 +328,6 @@ class SqliteLibrary:
 
     @_guarded
     def search(self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1) -> Sequence[PassageHit]:
-        allowed = {number for source in sources for number in self._numbers_of(source)} if sources else None
-        with COMPUTING, self._reading() as (read, hits):
-            return hits(search(self._index, read, query, limit=limit, hops=hops, allowed=allowed))
-
-    @_guarded
-    def search_each(self, query: str, *, limit: int, sources: Sequence[str]) -> Mapping[str, Sequence[PassageHit]]:
-        numbers = {source: self._numbers_of(source) for source in sources}
-        with COMPUTING, self._reading() as (read, hits):
-            found = search_parts(self._index, read, query, limit=limit, parts=list(numbers.values()))
-            return {source: hits(of_source) for source, of_source in zip(numbers, found, strict=True)}
-
-    def _numbers_of(self, source: str) -> set[int]:
-        """Return the numbers of all passages of a source."""
-        query = "SELECT number FROM passages WHERE source = ?"
-        return {number for (number,) in self._db.execute(query, (_number(source),))}
-
-    @contextmanager
-    def _reading(self) -> Iterator[tuple[Read, Callable[[Sequence[tuple[int, float]]], list[PassageHit]]]]:
-        """Give how a search reads passages by number, and how its result becomes hits; each passage is read once."""
         if self._depth:
             self._index.flush()
         known: dict[int, tuple[Passage, str]] = {}
@@ -357,10 +338,12 @@ class SqliteLibrary:
                     known[number] = found
             return {n: Text(known[n][0].text, known[n][1]) for n in numbers if n in known}
 
-        def hits(found: Sequence[tuple[int, float]]) -> list[PassageHit]:
-            return [PassageHit(passage=known[n][0], score=score, title=known[n][1]) for n, score in found]
-
-        yield read, hits
+        of_source = "SELECT number FROM passages WHERE source = ?"
+        rows = [row for source in sources for row in self._db.execute(of_source, (_number(source),))]
+        allowed = {number for (number,) in rows} if sources else None
+        with COMPUTING:
+            found = search(self._index, read, query, limit=limit, hops=hops, allowed=allowed)
+        return [PassageHit(passage=known[n][0], score=score, title=known[n][1]) for n, score in found]
 
     @_guarded
     def remove_source(self, source: str) -> None:
