@@ -18,21 +18,7 @@ from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, Options, in_a_worker, read_answer, snippet, web_addresses
-from deep_research.sources._api_answers import (
-    Declaration,
-    Element,
-    Record,
-    child,
-    children,
-    distinct,
-    failure,
-    inner_markup,
-    iso_date,
-    local_name,
-    object_of,
-    text_of,
-    xml_of,
-)
+from deep_research.sources._api_answers import Declaration, Node, Record, distinct, failure, object_of, xml_of
 from deep_research.sources._record_documents import line, paragraphs
 
 _TITLE_WEIGHT = 2.0
@@ -126,22 +112,20 @@ def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
     if response.body.lstrip()[:1] == b"{":
         return _json_feed(response, source)
     root = xml_of(response, source, lenient=True)
-    if local_name(root) not in _ROOTS:
+    if root.name not in _ROOTS:
         raise failure(Unreadable, response, source, "the answer is no feed")
-    channel = child(root, "channel")
-    channel = root if channel is None else channel
-    nodes = children(root, "entry") or children(channel, "item") or children(root, "item")
-    site = text_of(channel, "title")
+    channel = root.child("channel") or root
+    nodes = root.children("entry") or channel.children("item") or root.children("item")
+    site = channel.text("title")
     return [found for node in nodes[:_MOST_ENTRIES] if (found := _entry(node, site, response.url, source))]
 
 
-def _entry(node: Element, site: str, base: str, source: type[Declaration]) -> Found | None:
-    title = line(inner_markup(child(node, "title")))
+def _entry(node: Node, site: str, base: str, source: type[Declaration]) -> Found | None:
     url = _address(base, _link(node))
-    own = text_of(node, "guid") or text_of(node, "id")
-    named, body = next(((name, markup) for name in _BODIES if (markup := _markup(child(node, name))).strip()), ("", ""))
-    published = next((day for name in _DATES if (day := iso_date(text_of(node, name)))), None)
-    found = _made(title, url, own, body, published, _authors(node), site, source)
+    own = node.text("guid") or node.text("id")
+    named, body = next(((name, markup) for name in _BODIES if (markup := _markup(node.child(name))).strip()), ("", ""))
+    published = next((day for name in _DATES if (day := node.date(name))), None)
+    found = _made(node.line("title"), url, own, body, published, _authors(node), site, source)
     # A description may be all there is of a post, or only its beginning.
     teaser = found is not None and found.document is not None and bool(found.url) and named in _TEASERS
     return found.model_copy(update={"excerpt": True}) if found is not None and teaser else found
@@ -187,36 +171,28 @@ def _made(
     )
 
 
-def _link(node: Element) -> str:
+def _link(node: Node) -> str:
     """Atom links by their relation, RSS links by their text, or the permanent id."""
-    links = children(node, "link")
-    for relation in ("alternate", None, "related"):
+    links = node.children("link")
+    for relation in ("alternate", "", "related"):
         for link in links:
-            if link.get("href") and link.get("rel", None) == relation:
-                return str(link.get("href")).strip()
-    if named := next((words for link in links if (words := text_of(link))), ""):
+            if link.get("href") and link.get("rel") == relation:
+                return link.get("href").strip()
+    if named := next((words for link in links if (words := link.text())), ""):
         return named
-    guid = child(node, "guid")
-    permanent = guid is not None and guid.get("isPermaLink", "true") != "false"
-    own = text_of(guid) if permanent else text_of(node, "id")
+    guid = node.child("guid")
+    own = guid.text() if guid and guid.get("isPermaLink") != "false" else node.text("id")
     return own if own.startswith("http") else ""
 
 
-def _markup(element: Element | None) -> str:
+def _markup(body: Node) -> str:
     """The body of an entry: escaped HTML in the text, or XHTML as elements."""
-    if element is None:
-        return ""
-    if any(isinstance(part.tag, str) for part in element):
-        return inner_markup(element)
-    return "".join(str(part) for part in element.itertext())
+    return body.markup() if body.children("*") else body.raw()
 
 
-def _authors(node: Element) -> tuple[str, ...]:
-    names: list[str] = []
-    for author in [*children(node, "author"), *children(node, "creator")]:
-        named = child(author, "name")
-        names.append(text_of(author if named is None else named))
-    return tuple(dict.fromkeys(line(name) for name in names if name))
+def _authors(node: Node) -> tuple[str, ...]:
+    authors = [*node.children("author"), *node.children("creator")]
+    return distinct(line((author.child("name") or author).text()) for author in authors)
 
 
 def _json_feed(response: ApiResponse, source: type[Declaration]) -> list[Found]:

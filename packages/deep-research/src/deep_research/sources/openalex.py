@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
-from deep_research.sources._api_answers import Record, list_of, listed, number
+from deep_research.sources._api_answers import Record, list_of
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
 from deep_research.sources._record_documents import line
 
@@ -59,8 +59,8 @@ def abstract(index: Any) -> str:
         return ""
     placed: dict[int, str] = {}
     for word, positions in index.items():
-        for position in listed(positions):
-            where = number(position)
+        for position in Record(positions).items():
+            where = Record(position).number()
             if where is not None and 0 <= where <= _MAX_POSITION:
                 placed.setdefault(where, str(word))
     return " ".join(placed[where] for where in sorted(placed))
