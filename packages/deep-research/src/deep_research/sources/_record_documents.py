@@ -6,6 +6,7 @@ import html
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from claimcheck.language import CJK, columns
 from claimcheck.text.cleaning import clean, fold
@@ -150,16 +151,17 @@ def document(
     sections: Iterable[tuple[str, str]] = (),
     published: str | None = None,
     authors: Sequence[str] = (),
+    labels: tuple[str, str] = ("Authors", "Published"),
     warnings: Iterable[str] = (),
 ) -> Document:
     """Return the title as a heading, the facts as a list, and each section under its heading.
 
-    Authors and the date of publication are the first facts. Sections without text are left out, those without a name
-    have no heading.
+    Authors and the date of publication, called by `labels`, are the first facts. Sections without text are left out,
+    those without a name have no heading.
     """
     builder = DocumentBuilder()
     builder.heading(1, title)
-    for name, value in (("Authors", people(authors)), ("Published", published), *facts):
+    for name, value in ((labels[0], people(authors)), (labels[1], published), *facts):
         if shown := _shown(value):
             builder.item(f"{name}: {shown}")
     for heading, body in sections:
@@ -170,6 +172,12 @@ def document(
     for warning in warnings:
         builder.warn(warning)
     return builder.document(title=title, media_type="text/markdown", published=published, authors=authors)
+
+
+def with_record(found: Found, **parts: Any) -> Found:
+    """Return a result with what its place knows about it as its document (`parts`: see `document`)."""
+    read = document(found.title, published=found.published, authors=found.authors, **parts)
+    return found.model_copy(update={"document": read})
 
 
 def headed(

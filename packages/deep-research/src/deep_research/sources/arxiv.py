@@ -10,7 +10,7 @@ from deep_research.errors import NotFound, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
 from deep_research.sources._api_answers import Node, failure, judge, parse_xml
-from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, full_text_of_arxiv, unstructured
+from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, full_text_of_arxiv
 
 _ERROR_ID = "arxiv.org/api/errors"
 _FIELDS = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all|submittedDate):")
@@ -95,7 +95,7 @@ def _paper(entry: Node) -> Found | None:
         authors=[author.text("name") for author in entry.children("author")],
         published=entry.date("published"),
         venue=entry.text("journal_ref"),
-        sections=unstructured(entry.text("summary")),
+        sections=[("", entry.text("summary"))],
         facts=(
             ("Updated", entry.date("updated") if not versioned.endswith("v1") else None),
             ("Subjects", [category.get("term") for category in entry.children("category")]),

@@ -7,9 +7,9 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, snippet
 from deep_research.sources._api_answers import Record, distinct, object_of
+from deep_research.sources._record_documents import Fact, with_record
 
 _MAX_OUTCOMES = 30
 _MAX_MEASUREMENTS = 40
@@ -133,35 +133,25 @@ def _study(study: Record) -> Found | None:
     if not trial:
         return None
     status = protocol.record("statusModule")
-    published = (
-        status.record("studyFirstPostDateStruct").first_date("date")
-        or status.first_date("studyFirstSubmitDate")
-        or status.record("startDateStruct").first_date("date")
-    )
+    posted = status.date("studyFirstPostDateStruct", "date") or status.date("studyFirstSubmitDate")
     sponsor = protocol.text("sponsorCollaboratorsModule", "leadSponsor", "name")
-    summary = protocol.raw("descriptionModule", "briefSummary")
-    return Found(
+    found = Found(
         key=f"nct:{trial}",
         title=title,
         url=f"https://clinicaltrials.gov/study/{trial}",
         origin=ClinicalTrialsSource.name,
-        published=published,
+        published=posted or status.date("startDateStruct", "date"),
         authors=(sponsor,) if sponsor else (),
-        snippet=snippet(summary),
-        document=_writing.document(
-            title,
-            published=published,
-            facts=_facts(protocol, trial),
-            sections=[*_sections(protocol), *result_sections(study.record("resultsSection"))],
-        ),
+        snippet=snippet(protocol.raw("descriptionModule", "briefSummary")),
     )
+    sections = [*_sections(protocol), *result_sections(study.record("resultsSection"))]
+    return with_record(found, facts=_facts(protocol, trial), sections=sections, labels=("Sponsor", "Published"))
 
 
-def _facts(protocol: Record, trial: str) -> tuple[_writing.Fact, ...]:
+def _facts(protocol: Record, trial: str) -> tuple[Fact, ...]:
     status, design = protocol.record("statusModule"), protocol.record("designModule")
     enrolled = design.number("enrollmentInfo", "count")
     kind = design.text("enrollmentInfo", "type").lower()
-    sponsors = protocol.record("sponsorCollaboratorsModule")
     return (
         ("Trial", trial),
         ("Official title", protocol.text("identificationModule", "officialTitle")),
@@ -173,8 +163,10 @@ def _facts(protocol: Record, trial: str) -> tuple[_writing.Fact, ...]:
         ("Primary completion", _date(status.record("primaryCompletionDateStruct"))),
         ("Completion", _date(status.record("completionDateStruct"))),
         ("Enrollment", f"{enrolled} participants{f' ({kind})' if kind else ''}" if enrolled is not None else ""),
-        ("Sponsor", sponsors.text("leadSponsor", "name")),
-        ("Collaborators", [one.text("name") for one in sponsors.records("collaborators")]),
+        (
+            "Collaborators",
+            [one.text("name") for one in protocol.records("sponsorCollaboratorsModule", "collaborators")],
+        ),
         ("Conditions", protocol.texts("conditionsModule", "conditions")),
         ("Allocation", _words(design.text("designInfo", "allocation"))),
         ("Model", _words(design.text("designInfo", "interventionModel"))),

@@ -6,7 +6,7 @@ from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
 from deep_research.sources._api_answers import Record, distinct, list_of
-from deep_research.sources._papers import Ids, Work, doi, found_work, structured
+from deep_research.sources._papers import Ids, Work, doi, found_work
 from deep_research.sources._record_documents import line, sections
 
 _FIELDS = (
@@ -59,7 +59,7 @@ def _work(work: Record) -> Found | None:
         authors=_people(work.records("author")) or _people(work.records("editor")),
         published=next((day for field in _DATES if (day := work.date(field, "date-parts"))), None),
         venue=line(work.raw("container-title") or work.first("publisher")),
-        sections=structured(sections(work.raw("abstract"))),
+        sections=sections(work.raw("abstract")),
         facts=(
             ("Type", work.text("type").replace("-", " ")),
             ("Volume", work.text("volume")),

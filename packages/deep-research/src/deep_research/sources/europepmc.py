@@ -6,7 +6,7 @@ from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
 from deep_research.sources._api_answers import Record, distinct, object_of
-from deep_research.sources._papers import Ids, Work, doi, found_work, pmid, structured
+from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
 from deep_research.sources._record_documents import line, sections
 
 _DATES = ("firstPublicationDate", "electronicPublicationDate", "pubYear")
@@ -54,7 +54,7 @@ def _record(record: Record) -> Found | None:
         authors=_authors(record),
         published=record.first_date(*_DATES),
         venue=line(record.first("journalTitle", "bookTitle") or record.text("journalInfo", "journal", "title")),
-        sections=structured(sections(record.raw("abstractText"))),
+        sections=sections(record.raw("abstractText")),
         facts=(
             ("Type", "; ".join(record.texts("pubTypeList", "pubType"))),
             ("Cited by (Europe PMC)", record.number("citedByCount")),

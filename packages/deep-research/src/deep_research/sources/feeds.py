@@ -16,10 +16,9 @@ from claimcheck.text.tokens import content_terms
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
-from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, Options, in_a_worker, read_answer, snippet, web_addresses
 from deep_research.sources._api_answers import Declaration, Node, Record, distinct, failure, object_of, xml_of
-from deep_research.sources._record_documents import line, paragraphs
+from deep_research.sources._record_documents import line, paragraphs, with_record
 
 _TITLE_WEIGHT = 2.0
 _LEAST_SHARE = 0.34  # of the query's weight: one rare word of three is enough, one common word is not
@@ -154,11 +153,7 @@ def _made(
     title = title or snippet(plain, 80) or url
     if not title or not (url or own):
         return None
-    document = None
-    if len(plain) >= _ENOUGH_CHARS:
-        facts, sections = [("Published by", site)], [("Text", plain)]
-        document = _writing.document(title, facts=facts, sections=sections, published=published, authors=authors)
-    return Found(
+    found = Found(
         key=url or own,
         title=title,
         url=url,
@@ -167,8 +162,10 @@ def _made(
         published=published,
         authors=authors,
         snippet=snippet(plain),
-        document=document,
     )
+    if len(plain) < _ENOUGH_CHARS:
+        return found
+    return with_record(found, facts=[("Published by", site)], sections=[("Text", plain)])
 
 
 def _link(node: Node) -> str:

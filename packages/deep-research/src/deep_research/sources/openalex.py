@@ -9,7 +9,7 @@ from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
 from deep_research.sources._api_answers import Record, list_of
-from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
+from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid
 from deep_research.sources._record_documents import line
 
 _MAX_POSITION = 20_000
@@ -88,7 +88,7 @@ def _work(work: Record) -> Found | None:
         authors=_authors(work),
         published=work.date("publication_date") or work.date("publication_year"),
         venue=work.line("primary_location", "source", "display_name"),
-        sections=unstructured(line(abstract(work.get("abstract_inverted_index")))),
+        sections=[("", line(abstract(work.get("abstract_inverted_index"))))],
         facts=(
             ("Type", work.text("type")),
             ("Cited by (OpenAlex)", work.number("cited_by_count")),

@@ -70,14 +70,9 @@ def found_patent(
     )
     if not (abstract or facts or inventors or applicants):
         return found
-    about = (
-        ("Publication", number),
-        ("Inventors", _writing.people(inventors)),
-        ("Applicants", _writing.people(applicants)),
-        *facts,
-    )
-    read = _writing.document(title, facts=about, sections=[("Abstract", abstract)], published=published)
-    return found.model_copy(update={"document": read.model_copy(update={"authors": inventors})})
+    about = (("Publication", number), ("Applicants", _writing.people(applicants)), *facts)
+    sections = [("Abstract", abstract)]
+    return _writing.with_record(found, facts=about, sections=sections, labels=("Inventors", "Published"))
 
 
 class EpoOptions(DatedOptions):

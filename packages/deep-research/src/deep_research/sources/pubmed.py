@@ -19,8 +19,8 @@ from deep_research.sources._api_answers import (
     written,
     xml_of,
 )
-from deep_research.sources._papers import Ids, Work, doi, found_work, pmid, structured
-from deep_research.sources._record_documents import line
+from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
+from deep_research.sources._record_documents import Section, line
 
 
 class PubMedOptions(DatedOptions):
@@ -159,16 +159,11 @@ def _day(element: Node) -> str | None:
     return written(year, month, element.number("Day")) if year else None
 
 
-def _abstract(article: Node, record: Node) -> tuple[tuple[str, str], ...]:
+def _abstract(article: Node, record: Node) -> list[Section]:
     """The labelled parts of the abstract; without one, an abstract by somebody else (`OtherAbstract`)."""
     parts = article.children("Abstract", "AbstractText") or record.children("OtherAbstract", "AbstractText")
-    labelled = [(part.get("Label").strip().rstrip(":"), part.paragraphs()) for part in parts]
-    return structured(
-        [
-            ("" if label == "UNLABELLED" else label.capitalize() if label.isupper() else label, body)
-            for label, body in labelled
-        ]
-    )
+    labelled = ((part.get("Label").strip().rstrip(":").replace("UNLABELLED", ""), part) for part in parts)
+    return [(label.capitalize() if label.isupper() else label, part.paragraphs()) for label, part in labelled]
 
 
 def _refuse_error(why: str, response: ApiResponse) -> None:

@@ -8,10 +8,9 @@ from pydantic import Field, field_validator
 from deep_research.data import Found, Gap
 from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import Pace, basic, read_answer, web_addresses
 from deep_research.sources._api_answers import Record, failure, object_of
-from deep_research.sources._record_documents import line
+from deep_research.sources._record_documents import line, with_record
 from deep_research.sources._web import Page, WebOptions, found_pages
 from deep_research.sources.feeds import ListingSource
 
@@ -86,16 +85,11 @@ def parse_article(response: ApiResponse) -> Found:
         raise failure(NotFound, response, ZyteSource, "the page is no article")
     found, body = pages[0], article.raw("articleBody")
     names = tuple(name for one in article.records("authors") if (name := one.first("name", "nameRaw")))
+    found = found.model_copy(update={"document": None, "authors": names})
     if not body.strip():
-        return found.model_copy(update={"document": None, "authors": names})
-    read = _writing.document(
-        found.title,
-        facts=(("Changed", article.date("dateModified")),),
-        sections=[("Text", body.replace("\n", "\n\n"))],
-        published=found.published,
-        authors=names,
-    )
-    return found.model_copy(update={"document": read, "authors": names})
+        return found
+    facts = [("Changed", article.date("dateModified"))]
+    return with_record(found, facts=facts, sections=[("Text", body.replace("\n", "\n\n"))])
 
 
 def _answer(response: ApiResponse) -> Record:
