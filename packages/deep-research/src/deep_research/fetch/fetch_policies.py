@@ -8,7 +8,7 @@ ahead than the burst allows, and moves it on by one interval.
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
@@ -71,18 +71,12 @@ class RetryPolicy:
         return min(self.first_wait * 2 ** (attempt - 1), self.max_wait)
 
 
-RetryPolicies = Mapping[type[SourceError], RetryPolicy]
+_PAGE_RETRIES = {Unreachable: RetryPolicy(attempts=3), RateLimited: RetryPolicy(attempts=2, first_wait=5.0)}
 """A policy per class of error; a class that is not named (Blocked, NotFound, Unreadable) is not tried again."""
-PAGE_RETRIES: RetryPolicies = {
-    Unreachable: RetryPolicy(attempts=3),
-    RateLimited: RetryPolicy(attempts=2, first_wait=5.0),
-}
 
 
-async def with_retries(
-    attempt: Callable[[], Awaitable[T]], policies: RetryPolicies, clock: Clock, hold: Callable[[float], None]
-) -> T:
-    """Return what `attempt` returns, trying again as the policy of its error says.
+async def with_retries(attempt: Callable[[], Awaitable[T]], clock: Clock, hold: Callable[[float], None]) -> T:
+    """Return what `attempt` returns, trying a page again as the policy of its error says.
 
     `hold` is told the seconds a server asked to wait, so that nobody else asks it meanwhile. An error
     that is `final` is not tried again, nor silence, nor one whose wait is over the policy's bound.
@@ -92,24 +86,17 @@ async def with_retries(
         try:
             return await attempt()
         except SourceError as error:
-            wait = _wait(error, number, policies, hold)
-            if wait is None:
+            policy = _PAGE_RETRIES.get(type(error), RetryPolicy())
+            wait = policy.wait(number)
+            if isinstance(error, RateLimited) and error.retry_after is not None:
+                hold(error.retry_after)
+                wait = error.retry_after
+            # Who was silent once costs the whole time again; a run has other pages.
+            final = error.final or error.reason == "time"
+            if number >= policy.attempts or final or wait > policy.max_wait:
                 raise
         await clock.sleep(wait)
         number += 1
-
-
-def _wait(error: SourceError, number: int, policies: RetryPolicies, hold: Callable[[float], None]) -> float | None:
-    policy = policies.get(type(error), RetryPolicy())
-    wait = policy.wait(number)
-    if isinstance(error, RateLimited) and error.retry_after is not None:
-        hold(error.retry_after)
-        wait = error.retry_after
-    # Who was silent once costs the whole time again; a run has other pages.
-    final = error.final or error.reason == "time"
-    if number >= policy.attempts or final or wait > policy.max_wait:
-        return None
-    return wait
 
 
 class HostPace:
@@ -140,14 +127,10 @@ class HostPace:
         rate = rate or self._rate
         slots = self._semaphores.setdefault(asyncio.get_running_loop(), {})
         at_once = 1 if 0 < rate.per_second <= _SLOW and rate.burst == 1 else max(self._at_once, min(rate.burst, 16))
-        slot = slots.setdefault(host, asyncio.Semaphore(at_once))
-        await slot.acquire()
-        try:
+        async with slots.setdefault(host, asyncio.Semaphore(at_once)):
             if (wait := await self._next_turn(host, rate)) > 0:
                 await self._clock.sleep(wait)
             yield
-        finally:
-            slot.release()
 
     def hold(self, host: str, seconds: float) -> None:
         """Ask nothing of `host` for so long: it said so (Retry-After)."""

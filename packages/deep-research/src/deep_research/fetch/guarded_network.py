@@ -5,7 +5,6 @@ while `Host` and TLS server name stay the name's. So a name server that answers 
 later (DNS rebinding) changes nothing.
 """
 
-import asyncio
 import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -116,7 +115,3 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         """Refuse: pages do not live in sockets."""
         raise httpcore.ConnectError("sockets of this computer are not opened")
-
-    async def sleep(self, seconds: float) -> None:
-        """See httpcore; used between its own retries, which are off."""
-        await asyncio.sleep(seconds)

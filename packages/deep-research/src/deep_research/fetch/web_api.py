@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import urlencode
 
 from deep_research.address_credentials import basic_authorization
@@ -122,7 +123,9 @@ class WebApiClient:
 
     def _wait_after(self, answer: Answer, method: str, number: int) -> float | None:
         """Return seconds to wait before asking again, or None when the answer stands. Raises RateLimited."""
-        asked = _asked_wait(answer, self._clock)
+        # Retry-After, or the reset of a used-up quota (GitHub's 403).
+        now, is_limited = self._clock.now().timestamp(), answer.status in (403, 429, 503)
+        asked = requested_wait(answer.headers, now) if is_limited else None
         if answer.status in (429, 503) or asked is not None:
             wait = _RETRY.wait(number) if asked is None else asked
             if asked:
@@ -141,12 +144,6 @@ def response_of(answer: Answer) -> ApiResponse:
     """Return an answer as sources see it: without the keys that a server has repeated."""
     headers = {name: mask_known(value) for name, value in answer.headers.items()}
     return ApiResponse(answer.status, headers, mask_known_bytes(answer.body), answer.address.url)
-
-
-def _asked_wait(answer: Answer, clock: Clock) -> float | None:
-    """Return the seconds an API asks to wait: Retry-After, or the reset of a used-up quota (GitHub's 403)."""
-    limited = answer.status in (403, 429, 503)
-    return requested_wait(answer.headers, clock.now().timestamp()) if limited else None
 
 
 def _rate_limited(answer: Answer, asked: float | None) -> RateLimited:
@@ -190,28 +187,25 @@ class JournaledApi:
         self,
         method: str,
         url: str,
-        *,
-        params: Mapping[str, str | int] | None = None,
-        json: object = None,
-        form: Mapping[str, str] | None = None,
-        headers: Mapping[str, str] | None = None,
+        **given: Any,
     ) -> ApiResponse:
         """See `ports.ApiClient.request`; an access token (RFC 6749) is a key with an end: it is not kept."""
-        if form is not None and "grant_type" in form:
-            return await self._client.request(method, url, params=params, json=json, form=form, headers=headers)
-        asked = jsonlib.dumps([url, dict(params or {}), json, dict(form or {})], sort_keys=True, default=str)
+        params, form = dict(given.get("params") or {}), dict(given.get("form") or {})
+        if "grant_type" in form:
+            return await self._client.request(method, url, **given)
+        asked = jsonlib.dumps([url, params, given.get("json"), form], sort_keys=True, default=str)
         kind, digest = f"{method} {url.partition('?')[0]}", sha256(asked.encode()).hexdigest()
         kept: list[str] = []
 
         def keep(answer: Answer) -> None:
-            if _is_success(answer.status):
+            if 200 <= answer.status < 300:
                 kept.append(_kept(response_of(answer)))
                 self._journal.keep(kind, digest, kept[-1])
 
         async def make() -> str:
             with noting_answers(Answer, keep):
-                response = await self._client.request(method, url, params=params, json=json, form=form, headers=headers)
-            if not _is_success(response.status):
+                response = await self._client.request(method, url, **given)
+            if not 200 <= response.status < 300:
                 raise _NotKept(response)
             return kept[0] if kept else _kept(response)
 
@@ -222,10 +216,6 @@ class JournaledApi:
         finally:
             kept.clear()  # a connection that was opened here knows `keep` as long as it lives
         return _response(text)
-
-
-def _is_success(status: int) -> bool:
-    return 200 <= status < 300
 
 
 def _kept(response: ApiResponse) -> str:
