@@ -11,6 +11,7 @@ from pathlib import Path
 from deep_research import registry
 from deep_research.concurrency import Threads
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
+from deep_research.data.noun import copy_fields
 from deep_research.errors import ConfigError, NotFound, ResearchError, Stopped, WorkTooLarge
 from deep_research.isolated_reading import CRASHED
 from deep_research.ports import Library, Progress
@@ -192,14 +193,14 @@ class DocumentsSource:
         for number, part in enumerate(several, start=1):
             self._go_on()
             place = f"#{number}" if len(several) > 1 else ""
-            found = Found(
+            found = copy_fields(
+                Found,
+                part,
                 key=f"{key}#part{number}" if place else key,
                 title=part.title or file.path.stem,
                 url=file.url + place,
                 origin=_ORIGIN,
                 location=file.location + place,
-                published=part.published,
-                authors=part.authors,
             )
             source = self._library.add_source(found)
             self._library.add_snapshot(source.id, part, retrieved_at=retrieved_at)
@@ -233,15 +234,8 @@ class DocumentsSource:
         snapshot = await asyncio.to_thread(self._library.snapshot, source.id) if source else None
         if source is None or snapshot is None:
             raise NotFound(f"{found.key} is not among the documents", source=self.name, url=found.url)
-        return Document(
-            text=snapshot.text,
-            title=source.title,
-            media_type=snapshot.media_type,
-            published=source.published,
-            authors=source.authors,
-            headings=snapshot.headings,
-            pages=snapshot.pages,
-        )
+        told = {"title": source.title, "published": source.published, "authors": source.authors}
+        return copy_fields(Document, snapshot, **told)
 
     async def close(self) -> None:
         """Stop reading. The library belongs to the caller, who closes it."""
@@ -254,19 +248,9 @@ def _stem(key: str) -> str:
 
 
 def _found(source: Source, hits: Sequence[PassageHit]) -> Found:
-    best = hits[0]
-    return Found(
-        key=source.url,
-        title=source.title,
-        url=source.url,
-        origin=_ORIGIN,
-        location=source.location,
-        published=source.published,
-        authors=source.authors,
-        snippet=best.passage.text[:_SNIPPET_CHARS],
-        score=best.score,
-        spans=tuple(Span(start=hit.passage.start, end=hit.passage.end, score=hit.score) for hit in hits),
-    )
+    spans = tuple(Span(start=hit.passage.start, end=hit.passage.end, score=hit.score) for hit in hits)
+    begins = hits[0].passage.text[:_SNIPPET_CHARS]
+    return copy_fields(Found, source, key=source.url, snippet=begins, score=hits[0].score, spans=spans)
 
 
 def _gaps(problems: Sequence[Problem]) -> list[Gap]:

@@ -44,7 +44,7 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
 
     async def _searched(self, query: str, limit: int, language: str) -> list[Found]:
         params = {"list": "search", "srsearch": query, "srlimit": min(limit, 50), "srprop": "snippet|timestamp"}
-        response = await self._query(self._edition(language), params)
+        response = await self._query(language, params)
         return await read_answer(parse_search, response, language=language)
 
     async def _read(self, found: Found) -> Found | None:
@@ -52,27 +52,24 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
         if len(parts) != 3 or parts[0] != self.name:
             return None
         params = {"prop": "extracts|info", "explaintext": 1, "inprop": "url", "redirects": 1, "titles": parts[2]}
-        response = await self._query(self._edition(parts[1]), params)
+        response = await self._query(parts[1], params)
         pages = await read_answer(parse_pages, response, language=parts[1])
         return next((page for page in pages if page.document), None)
 
-    async def _query(self, base: str, params: Mapping[str, str | int]) -> ApiResponse:
+    async def _query(self, language: str, params: Mapping[str, str | int]) -> ApiResponse:
         given = {"action": "query", "format": "json", "formatversion": 2, "utf8": 1} | dict(params)
-        return await self._client.request("GET", f"{base}/w/api.php", params=given, headers=self._headers())
-
-    def _edition(self, language: str) -> str:
-        return self.options.base_url.replace("{language}", language)
+        address = f"{self.options.base_url.replace('{language}', language)}/w/api.php"
+        return await self._client.request("GET", address, params=given, headers=self._headers())
 
 
 def parse_search(response: ApiResponse, *, language: str = "en") -> list[Found]:
     """Return the articles of `list=search`, best first. Raises SourceError."""
     entries = _answer(response).records("query", "search")
-    return [_hit(entry, title, language) for entry in entries if (title := entry.text("title"))]
-
-
-def _hit(entry: Record, title: str, language: str) -> Found:
-    excerpt, published = snippet(entry.line("snippet")), entry.date("timestamp")
-    return _found(title, language, excerpt=excerpt, published=published)
+    return [
+        _found(title, language, excerpt=snippet(entry.line("snippet")), published=entry.date("timestamp"))
+        for entry in entries
+        if (title := entry.text("title"))
+    ]
 
 
 def parse_pages(response: ApiResponse, *, language: str = "en") -> list[Found]:

@@ -13,6 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from deep_research.concurrency import COMPUTING
 from deep_research.data import Document, Found, Heading, PageStart, Passage, PassageHit, Snapshot, Source
+from deep_research.data.noun import copy_fields
 from deep_research.errors import StoreError
 from deep_research.safe_text import safe_text
 from deep_research.search.passage_search import Text, search
@@ -189,7 +190,9 @@ class SqliteLibrary:
             row = self._db.execute("SELECT number, facts FROM sources WHERE key = ?", (found.key,)).fetchone()
             if row:
                 return _source(*row)
-            facts = _new_source(found).model_dump_json(exclude={"id"})
+            named = {"title": _one_line(found.title), "location": _one_line(found.location)}
+            authors = tuple(_one_line(author) for author in found.authors)
+            facts = copy_fields(Source, found, id="", authors=authors, **named).model_dump_json(exclude={"id"})
             insert = "INSERT INTO sources (key, title, facts) VALUES (?, ?, ?)"
             number = self._db.execute(insert, (found.key, found.title, facts)).lastrowid
             return _source(number or 0, facts)
@@ -200,11 +203,12 @@ class SqliteLibrary:
         with self._transaction():
             if self.source(source) is None:
                 raise StoreError(f"{self._path}: There is no source {source} in this library.", path=self._path)
-            if (old := self._newest(source, document.sha256)) is not None:
+            sha256 = document.sha256
+            if (old := self._newest(source, sha256)) is not None:
                 return old
             gone = self._indexed(number)
             self._give_title(source, document.title)
-            snapshot = _snapshot_of(source, document, retrieved_at)
+            snapshot = copy_fields(Snapshot, document, sha256=sha256, source=source, retrieved_at=retrieved_at)
             (made,) = self._db.execute("SELECT passages FROM sources WHERE number = ?", (number,)).fetchone()
             with COMPUTING:
                 pieces = enumerate(list(cut_passages(document)), made + 1)
@@ -403,35 +407,9 @@ def _source(number: int, facts: str) -> Source:
     return Source(id=f"s{number}", **json.loads(facts))
 
 
-def _new_source(found: Found) -> Source:
-    """Return the source that a search result names, without an id."""
-    return Source(
-        id="",
-        key=found.key,
-        title=_one_line(found.title),
-        url=found.url,
-        origin=found.origin,
-        location=_one_line(found.location),
-        published=found.published,
-        authors=tuple(_one_line(author) for author in found.authors),
-    )
-
-
 def _one_line(text: str) -> str:
     """Return what a stranger calls something: on one line, of a length that can be shown."""
     return " ".join(safe_text(text).split())[:_MOST_TITLE]
-
-
-def _snapshot_of(source: str, document: Document, retrieved_at: str) -> Snapshot:
-    return Snapshot(
-        sha256=document.sha256,
-        source=source,
-        text=document.text,
-        retrieved_at=retrieved_at,
-        media_type=document.media_type,
-        headings=document.headings,
-        pages=document.pages,
-    )
 
 
 def _snapshot(source: str, text: str, facts: dict[str, Any]) -> Snapshot:
