@@ -123,11 +123,6 @@ class Discovery(Noun):
     categories: tuple[str, ...] = ()
     search_coverage: str = ""
 
-    @property
-    def total_found(self) -> int:
-        """How many entities there are."""
-        return len(self.entities)
-
 
 _WHOLE = 4
 """For how many sections the researcher of a whole question counts."""

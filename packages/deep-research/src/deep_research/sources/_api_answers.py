@@ -302,14 +302,10 @@ def _from_text(value: str) -> str | None:
         year, month, day = match.groups()
         if month:
             return written(int(year), int(month), int(day) if day else None)
-    return _from_words(value) or (written(int(match[1])) if (match := _ISO.search(value)) else None)
-
-
-def _from_words(value: str) -> str | None:
     for form in _IN_WORDS:
         if match := form.search(value):
             return written(int(match["year"]), month_number(match["month"]), int(match["day"] or 0))
-    return None
+    return written(int(match[1])) if (match := _ISO.search(value)) else None
 
 
 class Declaration:
@@ -437,7 +433,8 @@ def explanation(response: ApiResponse) -> str:
     try:
         value = json.loads(response.body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        return _from_plain_text(response.body)
+        is_page = _HTML.match(response.body)
+        return "an HTML page" if is_page else _shorten(response.body[:2000].decode("utf-8", "replace"))
     return _shorten(_message(value))
 
 
@@ -453,12 +450,6 @@ def _message(value: Any, depth: int = 0) -> str:
             if found := _message(item, depth + 1):
                 return found
     return ""
-
-
-def _from_plain_text(body: bytes) -> str:
-    if _HTML.match(body):
-        return "an HTML page"
-    return _shorten(body[:2000].decode("utf-8", "replace"))
 
 
 def _explained(response: ApiResponse) -> str:

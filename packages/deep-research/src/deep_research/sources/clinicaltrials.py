@@ -64,7 +64,7 @@ def _between(measurement: Record, spread: str) -> str:
 
 
 def _analysis(analysis: Record) -> str:
-    parts: list[str] = []
+    parts = list[str]()
     if value := analysis.text("paramValue"):
         low, high = analysis.text("ciLowerLimit"), analysis.text("ciUpperLimit")
         level = analysis.text("ciPctValue")
@@ -187,17 +187,16 @@ def _sections(protocol: Record) -> Iterable[tuple[str, str]]:
     arms = protocol.record("armsInterventionsModule")
     yield "Arms", _items(arms.records("armGroups"), "label", "type", "description")
     yield "Interventions", _items(arms.records("interventions"), "name", "type", "description")
-    outcomes = protocol.record("outcomesModule")
-    yield "Primary outcomes", _items(outcomes.records("primaryOutcomes"), "measure", "timeFrame", "description")
-    yield "Secondary outcomes", _items(outcomes.records("secondaryOutcomes"), "measure", "timeFrame", "description")
+    for kind in ("primary", "secondary"):
+        outcomes = protocol.records("outcomesModule", f"{kind}Outcomes")
+        yield f"{kind.capitalize()} outcomes", _items(outcomes, "measure", "timeFrame", "description")
     yield "Eligibility", protocol.raw("eligibilityModule", "eligibilityCriteria").replace("\\>", ">")
 
 
 def _items(entries: list[Record], name: str, aside: str, description: str) -> str:
     lines: list[str] = []
     for entry in entries[:_MAX_OUTCOMES]:
-        beside = entry.text(aside)
-        beside = _words(beside) if aside == "type" else beside
+        beside = _words(entry.text(aside))
         head = f"{entry.text(name)} ({beside})" if beside else entry.text(name)
         lines.append(": ".join(part for part in (head, entry.text(description)) if part))
     return "\n".join(f"- {one}" for one in lines if one)

@@ -26,7 +26,7 @@ _INDEXING = Threads(16, "indexing")
 _REQUESTS_AHEAD = 16
 _ORIGIN = "documents"
 _PROBLEM = "documents: not read"
-_BATCH_CHARS, _BATCH_FILES = 4_000_000, 128
+_BATCH_FILES = 128
 _NAMED = 5  # files that a gap names; more are counted
 _REASONS = 3  # that are told where nothing can be read
 _SNIPPET_CHARS = 300
@@ -163,7 +163,7 @@ class DocumentsSource:
         by_path = {str(file.path): file for file in files}
         done = read = 0
         progress("Reading documents", done, len(files))
-        for group in _by_weight(self._until_stopped(read_in_child(by_path, self._max_bytes))):
+        for group in _batched(self._until_stopped(read_in_child(by_path, self._max_bytes))):
             with self._library.batch():
                 for path, answer in group:
                     self._keep(by_path[path], answer)
@@ -265,16 +265,13 @@ def _gaps(problems: Sequence[Problem]) -> list[Gap]:
     return gaps
 
 
-def _by_weight(readings: Iterable[Reading]) -> Iterator[list[Reading]]:
+def _batched(readings: Iterable[Reading]) -> Iterator[list[Reading]]:
     """Group readings so that a transaction is neither tiny nor long, and the progress moves every second."""
-    group: list[Reading] = []
-    weight, begun = 0, time.monotonic()
+    group, begun = list[Reading](), time.monotonic()
     for reading in readings:
         group.append(reading)
-        document = reading[1].document
-        weight += len(document.text) if document else 0
-        if weight > _BATCH_CHARS or len(group) >= _BATCH_FILES or time.monotonic() - begun >= _BATCH_SECONDS:
+        if len(group) >= _BATCH_FILES or time.monotonic() - begun >= _BATCH_SECONDS:
             yield group
-            group, weight, begun = [], 0, time.monotonic()
+            group, begun = [], time.monotonic()
     if group:
         yield group

@@ -1,5 +1,6 @@
 """OpenAlex: scholarly works of all fields (https://docs.openalex.org)."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ _FIELDS = (
     "id,doi,title,display_name,publication_date,publication_year,ids,language,primary_location,locations,type,"
     "open_access,best_oa_location,authorships,cited_by_count,is_retracted,abstract_inverted_index,relevance_score"
 )
+_OPEN_TEXTS = (("best_oa_location", "pdf_url"), ("open_access", "oa_url"), ("primary_location", "pdf_url"))
 
 
 class OpenAlexOptions(DatedOptions):
@@ -44,7 +46,8 @@ class OpenAlexSource(ApiSource[OpenAlexOptions]):
             return await self._found_in(
                 parse_works, self._get("/works", {"filter": f"doi:{name}", "per_page": 1} | own)
             )
-        params = {"search": _plain(query), "per_page": min(limit, 200), "filter": _filter(self.options)}
+        plain = " ".join(re.split(r"[\s,|]+", query)).strip()  # commas and pipes are operators there
+        params = {"search": plain, "per_page": min(limit, 200), "filter": _filter(self.options)}
         return await self._found_in(parse_works, self._get("/works", params | {"select": _FIELDS} | own))
 
 
@@ -68,6 +71,7 @@ def abstract(index: Any) -> str:
 
 def _work(work: Record) -> Found | None:
     locations = [*work.records("primary_location"), *work.records("locations")]
+    authorships = work.records("authorships")
     addresses = [place.text("landing_page_url") for place in locations]
     ids = Ids(
         doi=doi(work.first("doi") or work.text("ids", "doi")),
@@ -76,16 +80,11 @@ def _work(work: Record) -> Found | None:
         pmcid=_pmcid(work.text("ids", "pmcid")),
         other=work.text("id"),
     )
-    open_access = (
-        work.text("best_oa_location", "pdf_url"),
-        work.text("open_access", "oa_url"),
-        work.text("primary_location", "pdf_url"),
-    )
     made = Work(
         title=line(work.first("title", "display_name")),
         ids=ids,
         url="" if ids.doi or ids.arxiv else next((address for address in addresses if address), ids.other),
-        authors=_authors(work),
+        authors=[one.text("author", "display_name") or one.text("raw_author_name") for one in authorships],
         published=work.date("publication_date") or work.date("publication_year"),
         venue=work.line("primary_location", "source", "display_name"),
         sections=[("", line(abstract(work.get("abstract_inverted_index"))))],
@@ -94,25 +93,15 @@ def _work(work: Record) -> Found | None:
             ("Cited by (OpenAlex)", work.number("cited_by_count")),
             ("Retracted", work.get("is_retracted") is True),
         ),
-        full_text=open_access,
+        full_text=[work.text(*path) for path in _OPEN_TEXTS],
         score=work.score("relevance_score"),
     )
     return found_work(made, OpenAlexSource.name)
 
 
-def _authors(work: Record) -> list[str]:
-    entries = work.records("authorships")
-    return [entry.text("author", "display_name") or entry.text("raw_author_name") for entry in entries]
-
-
 def _pmcid(address: str) -> str:
     tail = address.rstrip("/").rsplit("/", 1)[-1].upper().removeprefix("PMC")
     return f"PMC{tail}" if tail.isdecimal() else ""
-
-
-def _plain(query: str) -> str:
-    """Commas and pipes are operators in OpenAlex's parameters."""
-    return " ".join(query.replace(",", " ").replace("|", " ").split())
 
 
 def _filter(options: OpenAlexOptions) -> str:
