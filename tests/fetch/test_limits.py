@@ -5,7 +5,6 @@ import zlib
 
 import pytest
 
-from deep_research.concurrency import Rate
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.page_fetcher import FetchOptions
@@ -17,7 +16,7 @@ A_MEGABYTE = FetchLimits(max_bytes=1_000_000)
 
 
 def options(limits: FetchLimits) -> WebOptions:
-    return WebOptions(fetch=FetchOptions(limits=limits, obey_robots=False), page_rate=Rate())
+    return WebOptions(fetch=FetchOptions(limits=limits, obey_robots=False))
 
 
 @pytest.mark.parametrize(

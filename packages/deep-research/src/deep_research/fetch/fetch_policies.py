@@ -11,6 +11,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -183,19 +184,12 @@ class Paces(NamedTuple):
     apis: HostPace
 
 
-_PACES: WeakKeyDictionary[object, dict[SharedLimits | None, Paces]] = WeakKeyDictionary()
-
-
-def paces_of(network: object, pages: Rate, at_once: int, clock: Clock, shared: SharedLimits | None = None) -> Paces:
-    """Return the paces of what is connected to by `network`: one pair for the whole process.
-
-    A clock other than the computer's has paces of its own.
-    """
+def paces_of(network: object, clock: Clock, shared: SharedLimits | None = None) -> Paces:
+    """Return the paces of what is connected to by `network`: one pair for the whole process."""
     with _PACES_LOCK:
-        known = _PACES.setdefault(network, {}) if clock is SYSTEM_CLOCK else {}
-        if shared not in known:
-            known[shared] = Paces(
-                HostPace(pages, at_once=at_once, clock=clock, shared=shared),
-                HostPace(API_RATE, at_once=4, clock=clock, shared=shared),
-            )
-        return known[shared]
+        return _paces(network, clock, shared)
+
+
+@cache
+def _paces(_: object, clock: Clock, shared: SharedLimits | None) -> Paces:
+    return Paces(HostPace(clock=clock, shared=shared), HostPace(API_RATE, at_once=4, clock=clock, shared=shared))

@@ -7,7 +7,7 @@ from pathlib import Path
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import KnownAddresses, parse_address
-from deep_research.fetch.fetch_policies import PAGE_RATE, paces_of
+from deep_research.fetch.fetch_policies import paces_of
 from deep_research.fetch.guarded_network import Dial, Resolver, system_dial
 from deep_research.fetch.http_cache import AnswerStore
 from deep_research.fetch.page_fetcher import Fetcher, FetchOptions
@@ -31,8 +31,6 @@ class WebOptions:
     base_addresses: tuple[str, ...] = ()
     proxy: str = ""
     cache: Path | None = None
-    page_rate: Rate = PAGE_RATE
-    page_concurrency: int = 2
     api_rates: tuple[tuple[str, Rate], ...] = ()
     silence_seconds: float = API_LIMITS.read_seconds
     fetch: FetchOptions = field(default_factory=FetchOptions)
@@ -62,7 +60,7 @@ class Web:
 
         self.pages = transport(options.allowed_internal_hosts)
         opened = [_opened(base) for base in options.base_addresses]
-        self._paces = paces_of(dial, options.page_rate, options.page_concurrency, clock, options.shared)
+        self._paces = paces_of(dial, clock, options.shared)
         limits = API_LIMITS.within(options.silence_seconds)
         apis = transport((*options.allowed_internal_hosts, *opened))
         rates = dict(options.api_rates)
