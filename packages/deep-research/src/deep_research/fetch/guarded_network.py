@@ -92,20 +92,18 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """Connect to the first of the host's judged IP addresses that answers."""
-        ips = await self._ips(host, port)
+        if (host, port) in self._trusted:
+            ips = (await self._resolver.resolve(host))[:MAX_ADDRESSES]
+        else:
+            address = Address("https" if port == 443 else "http", host, port, "/")
+            ips = await judged_ips(address, self._guard, self._resolver)
         failure: Exception | None = None
         for ip in ips:
             try:
-                return await self._dial(ip, port, timeout)
+                return await self._dial(str(ip), port, timeout)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise failure or httpcore.ConnectError(f"no address of {host}")
-
-    async def _ips(self, host: str, port: int) -> Sequence[str]:
-        if (host, port) in self._trusted:
-            return (await self._resolver.resolve(host))[:MAX_ADDRESSES]
-        address = Address("https" if port == 443 else "http", host, port, "/")
-        return [str(ip) for ip in await judged_ips(address, self._guard, self._resolver)]
 
     async def connect_unix_socket(
         self,

@@ -3,7 +3,6 @@ and pages as Markdown or with one block per line. Markup in titles and abstracts
 """
 
 import html
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -56,9 +55,6 @@ _WIDE = re.compile(f"[{CJK}]")
 _ENDED = re.compile(r"[.!?:;。！？：；…][\"'”’)\]」』）]*$")
 _BROKEN_FROM, _SURELY_BROKEN_FROM = 40, 60
 """Widths in columns from which a line without an end goes on in the next."""
-_WRAPPED_AT = 120
-"""Columns; a line of a page that was written in an editor is seldom longer."""
-_MANY_BREAKS = 10
 _MARKED = re.compile(r"^#{2,6} \S[^\n]*\n\s*\n[^#\s]|^```|\]\((?:https?:|/|#)|^\|? *:?-{3,}:? *\|", re.MULTILINE)
 """Markdown; a line with one # may be a comment in code."""
 
@@ -249,24 +245,9 @@ def _lines_apart(text: str) -> str:
 
     Where the page's own line breaks were kept, the lines of a sentence stay together.
     """
-    if "```" in text or _is_wrapped(text):
+    if "```" in text:
         return text
     return _LINE_OF_PROSE.sub(lambda found: "\n" if _goes_on(text, found.start()) else "\n\n", text)
-
-
-def _is_wrapped(text: str) -> bool:
-    """Tell whether the lines of a page end where its writer's editor broke them: no line is longer than a page is wide,
-    and most of those that another follows directly break off inside a sentence. Blank lines part its blocks then.
-    """
-    lines = text.split("\n")
-    broken = within = 0
-    for line, following in itertools.pairwise(lines):
-        if len(line) > _WRAPPED_AT:
-            return False
-        if line.strip() and following.strip():
-            within += 1
-            broken += following.lstrip()[:1].islower() and not _ENDED.search(line.rstrip())
-    return broken >= _MANY_BREAKS and broken * 2 >= within
 
 
 def _goes_on(text: str, end: int) -> bool:

@@ -109,7 +109,9 @@ def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
     Raises SourceError when the answer is no feed.
     """
     if response.body.lstrip()[:1] == b"{":
-        return _json_feed(response, source)
+        feed = object_of(response, source, "items", what="feed")
+        posts = feed.records("items")[:_MOST_ENTRIES]
+        return [found for post in posts if (found := _json_entry(post, feed.text("title"), response.url, source))]
     root = xml_of(response, source, lenient=True)
     if root.name not in _ROOTS:
         raise failure(Unreadable, response, source, "the answer is no feed")
@@ -190,13 +192,6 @@ def _markup(body: Node) -> str:
 def _authors(node: Node) -> tuple[str, ...]:
     authors = [*node.children("author"), *node.children("creator")]
     return distinct(line((author.child("name") or author).text()) for author in authors)
-
-
-def _json_feed(response: ApiResponse, source: type[Declaration]) -> list[Found]:
-    answer = object_of(response, source, "items", what="feed")
-    site = answer.text("title")
-    items = answer.records("items")[:_MOST_ENTRIES]
-    return [found for item in items if (found := _json_entry(item, site, response.url, source))]
 
 
 def _json_entry(item: Record, site: str, base: str, source: type[Declaration]) -> Found | None:

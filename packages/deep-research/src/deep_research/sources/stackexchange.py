@@ -61,7 +61,8 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
                 "pagesize": min(limit, 50),
             },
         )
-        answered = [str(number) for number in parse_answered(response)]
+        items = list_of(response, type(self), "items")
+        answered = [item.text("question_id") for item in items if item.get("answer_count")]
         answers: Answers = {}
         gaps: list[Gap] = []
         if answered:
@@ -98,12 +99,6 @@ def parse_backoff(response: ApiResponse) -> int:
             error.retry_after = float(wait[1])
             raise error
     return object_of(response, StackExchangeSource, "items").number("backoff") or 0
-
-
-def parse_answered(response: ApiResponse) -> list[int]:
-    """Return the ids of the questions of a search that have answers. Raises SourceError."""
-    items = list_of(response, StackExchangeSource, "items")
-    return [own for item in items if item.get("answer_count") and (own := item.number("question_id"))]
 
 
 def parse_answers(response: ApiResponse) -> Answers:
