@@ -49,10 +49,7 @@ class FetchLimits:
     def within(self, seconds: float) -> "FetchLimits":
         """Return these limits with `seconds` as the longest silence, and no more than twice that in all."""
         return replace(
-            self,
-            read_seconds=seconds,
-            connect_seconds=min(self.connect_seconds, seconds),
-            total_seconds=2 * seconds,
+            self, read_seconds=seconds, connect_seconds=min(self.connect_seconds, seconds), total_seconds=2 * seconds
         )
 
 

@@ -183,12 +183,7 @@ class JournaledApi:
         self._client = client
         self._journal = journal
 
-    async def request(
-        self,
-        method: str,
-        url: str,
-        **given: Any,
-    ) -> ApiResponse:
+    async def request(self, method: str, url: str, **given: Any) -> ApiResponse:
         """See `ports.ApiClient.request`; an access token (RFC 6749) is a key with an end: it is not kept."""
         params, form = dict(given.get("params") or {}), dict(given.get("form") or {})
         if "grant_type" in form:

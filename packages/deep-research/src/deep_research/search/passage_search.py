@@ -201,13 +201,7 @@ Read = Callable[[Iterable[int]], Mapping[int, Text]]
 
 
 def search(
-    index: TermIndex,
-    read: Read,
-    query: str,
-    *,
-    limit: int,
-    hops: int = 1,
-    allowed: Set[int] | None = None,
+    index: TermIndex, read: Read, query: str, *, limit: int, hops: int = 1, allowed: Set[int] | None = None
 ) -> list[tuple[int, float]]:
     """Return the numbers of the best passages with their scores, best first, near-duplicates once.
 
@@ -325,8 +319,8 @@ def _add_second_hop(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text
 def _links(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], asked: str) -> dict[int, dict[int, float]]:
     """Return for each first hit the passages that its names lead to, with the strength of the link."""
     of_hit = {number: _names_of(text) for number, text in texts.items()}
-    new = {name for of_text in of_hit.values() for name in of_text.titles if f" {name} " not in asked}
-    in_texts = frozenset[str]().union(*(of_text.names for of_text in of_hit.values()))
+    new = {name for _, titles in of_hit.values() for name in titles if f" {name} " not in asked}
+    in_texts = frozenset[str]().union(*(found for found, _ in of_hit.values()))
     reached = {name: _passages_with(index, name, ranking.passages) for name in new & in_texts}
     for title, frequency in index.title_frequencies(new).items():
         if frequency <= COMMON:
@@ -334,8 +328,7 @@ def _links(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], asked:
             under = dict.fromkeys(index.passages_under_title(title), strength)
             reached[title] = _merged([reached.get(title, {}), under])
     return {
-        number: _merged(reached[name] for name in of_text.titles if name in reached)
-        for number, of_text in of_hit.items()
+        number: _merged(reached[name] for name in titles if name in reached) for number, (_, titles) in of_hit.items()
     }
 
 
@@ -355,15 +348,9 @@ def _merged(links: Iterable[Mapping[int, float]]) -> dict[int, float]:
     return merged
 
 
-class _Names(NamedTuple):
-    """The names in a passage, and these with the titles that may hide inside them."""
-
-    names: frozenset[str]
-    titles: frozenset[str]
-
-
 @lru_cache(maxsize=_PREPARED)
-def _names_of(text: Text) -> _Names:
+def _names_of(text: Text) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names in a passage, and these with the titles that may hide inside them."""
     found = title_keys(text.title) | names(text.text)
     inner = {k for phrase in set(phrases(text.text)) for place in possible_titles(phrase) for k in place}
-    return _Names(found, found | inner)
+    return found, found | inner

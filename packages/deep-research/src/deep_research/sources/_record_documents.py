@@ -177,12 +177,7 @@ def with_record(found: Found, **parts: Any) -> Found:
 
 
 def headed(
-    body: Document,
-    title: str,
-    *,
-    facts: Iterable[Fact] = (),
-    published: str | None = None,
-    authors: Sequence[str] = (),
+    body: Document, title: str, *, facts: Iterable[Fact] = (), published: str | None = None, authors: Sequence[str] = ()
 ) -> Document:
     """Return a document that was read elsewhere below a title and facts; offsets follow."""
     whole = joined(document(title, facts=facts), body)

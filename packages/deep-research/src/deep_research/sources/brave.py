@@ -59,10 +59,7 @@ def _ordered(answer: Record) -> Iterator[Record]:
 
 
 def _page(entry: Record) -> Page:
-    excerpts = [
-        entry.raw("description") or entry.raw("answer"),
-        *entry.texts("extra_snippets"),
-    ]
+    excerpts = [entry.raw("description") or entry.raw("answer"), *entry.texts("extra_snippets")]
     return Page(
         title=line(entry.raw("title") or entry.raw("question")),
         url=entry.text("url"),

@@ -10,14 +10,7 @@ from pydantic import Field
 
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import (
-    ApiOptions,
-    ApiSource,
-    DatedOptions,
-    Pace,
-    read_answer,
-    result,
-)
+from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, Pace, read_answer, result
 from deep_research.sources._api_answers import Record, list_of
 from deep_research.sources._papers import Ids, Work, arxiv_id, found_work, full_text_of_arxiv
 from deep_research.sources._record_documents import line, paragraphs, with_record

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import quote
 
 from pydantic import Field
@@ -66,7 +67,7 @@ def parse_search(response: ApiResponse, *, language: str = "en") -> list[Found]:
     """Return the articles of `list=search`, best first. Raises SourceError."""
     entries = _answer(response).records("query", "search")
     return [
-        _found(title, language, excerpt=snippet(entry.line("snippet")), published=entry.date("timestamp"))
+        _found(title, language, snippet=snippet(entry.line("snippet")), published=entry.date("timestamp"))
         for entry in entries
         if (title := entry.text("title"))
     ]
@@ -85,27 +86,13 @@ def _page(entry: Record, language: str) -> Found | None:
     body, changed = entry.raw("extract"), entry.date("touched")
     read = _article(title, body, changed) if body.strip() else None
     url = entry.text("fullurl")
-    return _found(title, language, url=url, excerpt=snippet(body), published=changed, read=read)
+    return _found(title, language, url=url, snippet=snippet(body), published=changed, document=read)
 
 
-def _found(
-    title: str,
-    language: str,
-    *,
-    url: str = "",
-    excerpt: str = "",
-    published: str | None = None,
-    read: Document | None = None,
-) -> Found:
-    return Found(
-        key=f"{WikipediaSource.name}:{language}:{title}",
-        title=title,
-        url=url or f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}",
-        origin=WikipediaSource.name,
-        published=published,
-        snippet=excerpt,
-        document=read,
-    )
+def _found(title: str, language: str, *, url: str = "", **more: Any) -> Found:
+    url = url or f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
+    key, name = f"{WikipediaSource.name}:{language}:{title}", WikipediaSource.name
+    return Found(key=key, title=title, url=url, origin=name, **more)
 
 
 def _article(title: str, body: str, published: str | None) -> Document:

@@ -94,9 +94,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-def _guarded(
-    method: Callable[Concatenate["SqliteLibrary", _P], _T],
-) -> Callable[Concatenate["SqliteLibrary", _P], _T]:
+def _guarded(method: Callable[Concatenate["SqliteLibrary", _P], _T]) -> Callable[Concatenate["SqliteLibrary", _P], _T]:
     """Run a method under the lock, with SQLite's errors translated."""
 
     @wraps(method)

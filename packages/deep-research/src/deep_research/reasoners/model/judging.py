@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from deep_research.data import (
-    AnsweredPart,
     Assignment,
     Claim,
     Disagreement,
     Findings,
     Move,
+    Part,
     Problem,
     Reckoning,
     Turn,
@@ -160,7 +160,7 @@ def _examined(answer: ExamineAnswer) -> Findings:
         for p in answer.problems
         if p.quote.strip() or p.problem.strip()
     )
-    parts = tuple(AnsweredPart(text=p.text, answered=p.answered, where=tuple(p.where)) for p in answer.parts)
+    parts = tuple(Part(text=p.text, answered=p.answered, where=tuple(p.where)) for p in answer.parts)
     return Findings(problems=problems, parts=parts)
 
 
