@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate
@@ -174,19 +174,12 @@ def _closed(host: str, seconds: float) -> RateLimited:
     return RateLimited(message, source=host, retry_after=seconds)
 
 
-class Paces(NamedTuple):
-    """The paces of one network: that of pages, and that of APIs."""
-
-    pages: HostPace
-    apis: HostPace
-
-
-def paces_of(network: object, clock: Clock, shared: SharedLimits | None = None) -> Paces:
-    """Return the paces of what is connected to by `network`: one pair for the whole process."""
+def paces_of(network: object, clock: Clock, shared: SharedLimits | None = None) -> tuple[HostPace, HostPace]:
+    """Return the paces of pages and of APIs that `network` connects to: one pair for the whole process."""
     with _PACES_LOCK:
         return _paces(network, clock, shared)
 
 
 @cache
-def _paces(_: object, clock: Clock, shared: SharedLimits | None) -> Paces:
-    return Paces(HostPace(clock=clock, shared=shared), HostPace(API_RATE, at_once=4, clock=clock, shared=shared))
+def _paces(_: object, clock: Clock, shared: SharedLimits | None) -> tuple[HostPace, HostPace]:
+    return HostPace(clock=clock, shared=shared), HostPace(API_RATE, at_once=4, clock=clock, shared=shared)

@@ -98,10 +98,9 @@ def _answer(response: ApiResponse) -> Record:
         raise failure(Unreachable, response, ZyteSource, "the page could not be loaded now (HTTP 520)")
     answer = object_of(response, ZyteSource)
     status = answer.number("statusCode")
-    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
-        raise failure(NotFound, response, ZyteSource, f"the page answered HTTP {status}")
     if status is not None and status >= HTTPStatus.BAD_REQUEST:
-        raise failure(Unreachable, response, ZyteSource, f"the page answered HTTP {status}")
+        kind = NotFound if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else Unreachable
+        raise failure(kind, response, ZyteSource, f"the page answered HTTP {status}")
     return answer
 
 

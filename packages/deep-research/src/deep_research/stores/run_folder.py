@@ -93,12 +93,10 @@ def is_held(path: Path) -> bool:
 
 def _sign(file: int) -> None:
     """Write the number of this process into the lock file; on a full disk the lock holds all the same."""
-    try:
+    with suppress(OSError):
         os.ftruncate(file, 0)
         os.lseek(file, 0, os.SEEK_SET)
         os.write(file, str(os.getpid()).encode())
-    except OSError:
-        return
 
 
 def _busy(file: int, run_id: str) -> RunBusy:
@@ -145,7 +143,7 @@ class RunFolder:
         write_atomically(self._record, safe_noun(record).model_dump_json(indent=1))
 
     def exists(self) -> bool:
-        return _RUN_ID.fullmatch(self.run_id) is not None and self._record.exists()
+        return is_run_id(self.run_id) and self._record.exists()
 
     def load(self) -> RunRecord:
         try:
@@ -247,9 +245,8 @@ class RunFolder:
         return [made for number in self._numbers() if (made := self.read_follow_up(number)) is not None]
 
     def list_follow_ups(self) -> list[FollowUpHead]:
-        return [
-            head for number in self._numbers() if (head := self._follow_up(number, partial(_head_in, FollowUpHead)))
-        ]
+        read = partial(_head_in, FollowUpHead)
+        return [head for number in self._numbers() if (head := self._follow_up(number, read)) is not None]
 
     def read_follow_up(self, number: int) -> FollowUp | None:
         return self._follow_up(number, lambda path: FollowUp.model_validate_json(path.read_text("utf-8")))
