@@ -158,7 +158,7 @@ class PassageHit(Noun):
 class Told(Noun):
     """What the program tells a reader: names of phrases and their values, so that it can be said in any language.
 
-    `codes` is empty where somebody else said it (a source, a server, a model). See `text/told.py`.
+    `codes` is empty where somebody else said it (a source, a server, a model). See `i18n/catalog.py`.
     """
 
     codes: tuple[str, ...] = ()

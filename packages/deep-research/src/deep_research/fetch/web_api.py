@@ -64,10 +64,9 @@ class WebApiClient:
     ) -> ApiResponse:
         """See `ports.ApiClient.request`; `form` is sent URL-encoded instead of `json`.
 
-        A call that may have had an effect (anything but GET) is repeated only where the API said that it
-        did not take it (429, 503), and once where the connection failed before an answer. Errors name the address without
-        its query, where keys may be.
-        Raises Blocked where the guard refuses, NotFound where the host does not exist.
+        A call that may have had an effect (anything but GET) is repeated only where the API said that it did not take it
+        (429, 503), and once where the connection failed before an answer. Errors name the address without its query,
+        where keys may be. Raises Blocked where the guard refuses, NotFound where the host does not exist.
         """
         sent = {
             "accept": "application/json, */*;q=0.5",
@@ -79,7 +78,9 @@ class WebApiClient:
             content, sent["content-type"] = jsonlib.dumps(json).encode(), "application/json"
         elif form is not None:
             content, sent["content-type"] = urlencode(form).encode(), "application/x-www-form-urlencoded"
-        address = _with_params(url, params or {})
+        address = parse_address(url)  # by itself first: its errors quote it, and parameters may hold a key
+        if query := urlencode(params or {}):
+            address = parse_address(f"{address.url}{'&' if '?' in address.target else '?'}{query}")
         for _ in range(_MAX_REDIRECTS + 1):
             answer = await self._asked(method.upper(), address, sent, content)
             if method.upper() != "GET" or not answer.is_redirect:
@@ -155,12 +156,6 @@ def _rate_limited(answer: Answer, asked: float | None) -> RateLimited:
     return RateLimited(message, source=answer.address.host, url=shown, status=answer.status, retry_after=asked)
 
 
-def _with_params(url: str, params: Mapping[str, str | int]) -> Address:
-    address = parse_address(url)  # by itself first: its errors quote it, and parameters may hold a key
-    query = urlencode(params)
-    return parse_address(f"{address.url}{'&' if '?' in address.target else '?'}{query}") if query else address
-
-
 def _shown(address: Address) -> str:
     return address.origin + address.target.partition("?")[0]
 
@@ -210,7 +205,9 @@ class JournaledApi:
             return answer.response
         finally:
             kept.clear()  # a connection that was opened here knows `keep` as long as it lives
-        return _response(text)
+        answered = jsonlib.loads(text)
+        body = answered["text"].encode("utf-8") if "text" in answered else b64decode(answered["base64"])
+        return ApiResponse(answered["status"], answered["headers"], body, answered["url"])
 
 
 def _kept(response: ApiResponse) -> str:
@@ -222,9 +219,3 @@ def _kept(response: ApiResponse) -> str:
     except UnicodeDecodeError:
         body = {"base64": b64encode(response.body).decode()}
     return jsonlib.dumps(about | body, ensure_ascii=False)
-
-
-def _response(text: str) -> ApiResponse:
-    kept = jsonlib.loads(text)
-    body = kept["text"].encode("utf-8") if "text" in kept else b64decode(kept["base64"])
-    return ApiResponse(kept["status"], kept["headers"], body, kept["url"])

@@ -125,10 +125,6 @@ class Ranking:
         self._frequencies = dict(sorted(known.items(), key=lambda item: (item[1], item[0])))
         self.idf = {term: terms[term] * idf(frequency, self.passages) for term, frequency in self._frequencies.items()}
         self._by_term: dict[str, dict[int, float]] = {}
-        self.scores: dict[int, float] = {}
-        self._score()
-
-    def _score(self) -> None:
         scores: dict[int, float] = {}
         spent = 0
         # Of a few allowed passages all are candidates: nothing else needs to be scored.

@@ -45,11 +45,9 @@ def source_rows(
     given = options or {}
     for name in given:
         named_source(name)
-    rows: list[SourceRow] = []
-    for name, kind in api_sources(None if names is None else {*names, *given}).items():
-        missing = kind.missing(kind.read_options(given.get(name)), keys or {})
-        rows.append(SourceRow(name, kind.purpose, kind.needs, kind.also, missing))
-    return rows
+    known = api_sources(None if names is None else {*names, *given})
+    missing = {name: kind.missing(kind.read_options(given.get(name)), keys or {}) for name, kind in known.items()}
+    return [SourceRow(name, kind.purpose, kind.needs, kind.also, missing[name]) for name, kind in known.items()]
 
 
 def api_sources(names: Collection[str] | None = None) -> dict[str, type[ApiSource[Any]]]:

@@ -49,7 +49,8 @@ def search_query(query: str, options: ArxivOptions) -> str:
 
     A query with field prefixes (`ti:`, `au:`, …) is kept.
     """
-    wanted = query if _FIELDS.search(query) else " AND ".join(f"all:{_quoted(word)}" for word in query.split())
+    words = (f'"{word}"' if re.search(r"[^\w.]", word) else word for word in query.replace('"', "").split())
+    wanted = query if _FIELDS.search(query) else " AND ".join(f"all:{word}" for word in words)
     categories = " OR ".join(f"cat:{name}" for name in options.categories)
     period = options.period(
         "submittedDate:[{since}0000 TO {until}2359]", form="%Y%m%d", first="19910101", last="21001231"
@@ -104,8 +105,3 @@ def _paper(entry: Node) -> Found | None:
         full_text=full_text_of_arxiv(versioned),
     )
     return found_work(work, ArxivSource.name)
-
-
-def _quoted(word: str) -> str:
-    word = word.replace('"', "")
-    return f'"{word}"' if re.search(r"[^\w.]", word) else word

@@ -151,7 +151,10 @@ def _study(study: Record) -> Found | None:
 def _facts(protocol: Record, trial: str) -> tuple[Fact, ...]:
     status, design = protocol.record("statusModule"), protocol.record("designModule")
     enrolled = design.number("enrollmentInfo", "count")
-    kind = design.text("enrollmentInfo", "type").lower()
+    kind, places = (
+        design.text("enrollmentInfo", "type").lower(),
+        protocol.records("contactsLocationsModule", "locations"),
+    )
     return (
         ("Trial", trial),
         ("Official title", protocol.text("identificationModule", "officialTitle")),
@@ -173,10 +176,7 @@ def _facts(protocol: Record, trial: str) -> tuple[Fact, ...]:
         ("Masking", _words(design.text("designInfo", "maskingInfo", "masking"))),
         ("Ages", _ages(protocol.record("eligibilityModule"))),
         ("Sex", _words(protocol.text("eligibilityModule", "sex"))),
-        (
-            "Countries",
-            list(distinct(place.text("country") for place in protocol.records("contactsLocationsModule", "locations"))),
-        ),
+        ("Countries", distinct(place.text("country") for place in places)),
     )
 
 

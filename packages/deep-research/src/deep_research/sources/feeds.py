@@ -233,11 +233,8 @@ class FeedsSource(ListingSource[FeedsOptions]):
     def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
         """Return what has to be set: there are no feeds by default."""
         del keys
-        return (
-            ""
-            if isinstance(options, FeedsOptions) and options.feeds
-            else "name feeds in the option source_options.feeds.feeds"
-        )
+        is_named = isinstance(options, FeedsOptions) and options.feeds
+        return "" if is_named else "name feeds in the option source_options.feeds.feeds"
 
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
         return await self._side_by_side(self.options.feeds, self._feed, "a feed")

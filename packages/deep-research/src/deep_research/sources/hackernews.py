@@ -33,9 +33,8 @@ class HackerNewsSource(ApiSource[HackerNewsOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"query": query, "tags": self.options.tags, "hitsPerPage": min(limit, 100)}
-        return await self._found_in(
-            parse_search, self._get("/search", params | {"numericFilters": _filters(self.options)})
-        )
+        params |= {"numericFilters": _filters(self.options)}
+        return await self._found_in(parse_search, self._get("/search", params))
 
     async def _read(self, found: Found) -> Found:
         return await read_answer(parse_item, await self._get(f"/items/{found.key.removeprefix('hn:')}"))

@@ -50,10 +50,7 @@ def parse_search(response: ApiResponse) -> list[Found]:
 
 
 def parse_reader(response: ApiResponse) -> list[Found]:
-    """Return the one page of a reader's answer.
-
-    Raises NotFound when the answer carries a warning (the page's own error arrives as a success), SourceError.
-    """
+    """Return the one page of a reader's answer. Raises NotFound for a warning in it (the page's own error), SourceError."""
     page = _data(response)
     if warning := page.text("warning"):
         raise failure(NotFound, response, JinaSource, f"the page could not be read: {line(warning)[:200]}")

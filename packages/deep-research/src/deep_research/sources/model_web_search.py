@@ -184,8 +184,11 @@ def parse_openai_answer(response: ApiResponse) -> list[Found]:
     for page in _openai_pages(items):
         if page.url not in pages or not pages[page.url].title:
             pages[page.url] = page
-    if not pages:
-        _explain_nothing(items, response)
+    calls = [item for item in items if item.get("type") == "web_search_call"]
+    if not pages and any(part.get("type") == "refusal" for item in items for part in item.records("content")):
+        raise failure(Blocked, response, OpenAiWebSearchSource, "the model declines to search for this")
+    if not pages and calls and all(call.get("status") == "failed" for call in calls):
+        raise failure(Unreachable, response, OpenAiWebSearchSource, "the search of the model failed")
     return found_pages(pages.values(), OpenAiWebSearchSource.name)
 
 
@@ -196,13 +199,3 @@ def _openai_pages(items: list[Record]) -> Iterator[Page]:
     for page in [*notes, *(page for item in items for page in item.records("action", "sources"))]:
         url = page.text("url").replace(f"?{_MARK}", "").replace(f"&{_MARK}", "")
         yield Page(title=page.line("title"), url=url)
-
-
-def _explain_nothing(items: list[Record], response: ApiResponse) -> None:
-    """Raise what kept the model from finding; finding nothing is no error."""
-    said = [part for item in items for part in item.records("content")]
-    if any(part.get("type") == "refusal" for part in said):
-        raise failure(Blocked, response, OpenAiWebSearchSource, "the model declines to search for this")
-    calls = [item for item in items if item.get("type") == "web_search_call"]
-    if calls and all(call.get("status") == "failed" for call in calls):
-        raise failure(Unreachable, response, OpenAiWebSearchSource, "the search of the model failed")

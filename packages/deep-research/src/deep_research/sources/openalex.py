@@ -38,17 +38,14 @@ class OpenAlexSource(ApiSource[OpenAlexOptions]):
     also = ("OPENALEX_API_KEY", "OPENALEX_MAILTO")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        own: dict[str, str | int] = {
-            "api_key": self._keys.get("OPENALEX_API_KEY", ""),
-            "mailto": self._keys.get("OPENALEX_MAILTO", ""),
-        }
+        keys = self._keys
+        own = {"api_key": keys.get("OPENALEX_API_KEY", ""), "mailto": keys.get("OPENALEX_MAILTO", "")}
         if name := doi(query):
-            return await self._found_in(
-                parse_works, self._get("/works", {"filter": f"doi:{name}", "per_page": 1} | own)
-            )
-        plain = " ".join(re.split(r"[\s,|]+", query)).strip()  # commas and pipes are operators there
-        params = {"search": plain, "per_page": min(limit, 200), "filter": _filter(self.options)}
-        return await self._found_in(parse_works, self._get("/works", params | {"select": _FIELDS} | own))
+            params = {"filter": f"doi:{name}", "per_page": 1}
+        else:
+            plain = " ".join(re.split(r"[\s,|]+", query)).strip()  # commas and pipes are operators there
+            params = {"search": plain, "per_page": min(limit, 200), "filter": _filter(self.options), "select": _FIELDS}
+        return await self._found_in(parse_works, self._get("/works", params | own))
 
 
 def parse_works(response: ApiResponse) -> list[Found]:

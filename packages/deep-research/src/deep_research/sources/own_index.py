@@ -171,12 +171,8 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
                 self._keys["POSTGRES_INDEX_DSN"], connect_timeout=10, options=f"-c statement_timeout={_SECONDS}s"
             ) as connection:
                 connection.read_only = True
-                values = {
-                    "query": " or ".join(re.findall(r"\w+", query)),
-                    "vector": str(list(vector)),
-                    "limit": limit,
-                    "deep": 3 * limit,
-                }
+                words = " or ".join(re.findall(r"\w+", query))
+                values = {"query": words, "vector": str(list(vector)), "limit": limit, "deep": 3 * limit}
                 return connection.execute(_query(self.options, by_meaning=bool(vector)).encode(), values).fetchall()
         except (psycopg.OperationalError, psycopg.errors.QueryCanceled) as error:
             raise Unreachable(

@@ -110,11 +110,10 @@ def _is_article(entry: Record) -> bool:
 
 
 def _teaser(entry: Record) -> Page:
-    author = entry.record("authors", 0)
     return Page(
         title=line(entry.raw("headline") or entry.raw("name")),
         url=entry.first("canonicalUrl", "url"),
         excerpt=line(entry.raw("description") or entry.raw("articleBody")),
         published=entry.first_date("datePublished", "datePublishedRaw"),
-        author=author.first("name", "nameRaw"),
+        author=entry.record("authors", 0).first("name", "nameRaw"),
     )

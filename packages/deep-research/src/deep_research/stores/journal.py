@@ -194,9 +194,8 @@ class SqliteJournal(SingleFlightJournal):
         return [answer for (answer,) in self._rows("SELECT answer FROM calls WHERE kind = ? ORDER BY rowid", kind)]
 
     def calls(self) -> Iterator[StoredCall]:
-        yield from map(
-            StoredCall._make, self._rows("SELECT kind, request, answer, at, seconds FROM calls ORDER BY rowid")
-        )
+        query = "SELECT kind, request, answer, at, seconds FROM calls ORDER BY rowid"
+        yield from map(StoredCall._make, self._rows(query))
 
     def all_notes(self) -> Iterator[StoredNote]:
         yield from map(StoredNote._make, self._rows("SELECT kind, request, answer FROM notes ORDER BY number"))

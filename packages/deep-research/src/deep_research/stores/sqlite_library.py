@@ -168,8 +168,7 @@ class SqliteLibrary:
         self._index.create()
         # In order of the passages' numbers, which within one source follow each other.
         order = "SELECT source FROM passages WHERE current GROUP BY source ORDER BY min(number)"
-        rows = self._db.execute(order).fetchall()
-        for (source,) in rows:
+        for (source,) in self._db.execute(order).fetchall():
             self._index.add(*self._indexed(source))
         self._db.execute("INSERT OR REPLACE INTO meta VALUES ('index', ?)", (VERSION,))
 
