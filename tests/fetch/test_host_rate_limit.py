@@ -76,7 +76,7 @@ def test_one_network_has_one_pace_in_the_process_and_a_clock_of_ones_own_another
     def network():
         pass
 
-    first = paces_of(network, Rate(2.0), 2, SYSTEM_CLOCK)
-    assert paces_of(network, Rate(9.0), 9, SYSTEM_CLOCK) is first
-    assert paces_of(lambda: None, Rate(2.0), 2, SYSTEM_CLOCK) is not first
-    assert paces_of(network, Rate(2.0), 2, clock) is not first
+    first = paces_of(network, SYSTEM_CLOCK)
+    assert paces_of(network, SYSTEM_CLOCK) is first
+    assert paces_of(lambda: None, SYSTEM_CLOCK) is not first
+    assert paces_of(network, clock) is not first

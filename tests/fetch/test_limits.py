@@ -5,20 +5,18 @@ import zlib
 
 import pytest
 
-from deep_research.concurrency import Rate
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
-from deep_research.fetch.fetch_policies import FetchLimits, RetryPolicies
+from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.page_fetcher import FetchOptions
 from deep_research.fetch.web import WebOptions
 from tests.fetch.conftest import Everything
 from tests.support import web_answers as answers
 
 A_MEGABYTE = FetchLimits(max_bytes=1_000_000)
-NO_RETRIES: RetryPolicies = {}
 
 
 def options(limits: FetchLimits) -> WebOptions:
-    return WebOptions(fetch=FetchOptions(limits=limits, retries=NO_RETRIES, obey_robots=False), page_rate=Rate())
+    return WebOptions(fetch=FetchOptions(limits=limits, obey_robots=False))
 
 
 @pytest.mark.parametrize(

@@ -127,27 +127,6 @@ def test_search_ranks_limits_and_restricts(library: Library) -> None:
     assert not library.search('"; DROP TABLE passages; --', limit=5)
 
 
-def test_a_search_in_each_source_finds_what_a_search_in_one_finds(library: Library) -> None:
-    words = ("cache", "blocks", "attention", "size", "keys", "values")
-    sources = [
-        add(
-            library,
-            f"en{n}",
-            "\n\n".join(f"{PARAGRAPH} The {w} of {words[n % 6]} {i}." for i, w in enumerate(words * n * 4)),
-        )
-        for n in range(1, 14)
-    ]
-    sources += [
-        add(library, f"zh{n}", f"缓存保存先前的键和值。\n\n第{n}块的大小是固定的，注意力机制使用缓存。")
-        for n in range(4)
-    ]
-    empty = library.add_source(found("empty")).id
-    assert sum(len(library.passages(source)) for source in sources) > 300  # more than are scored at once
-    for query in ("How large is a block of the cache?", "缓存的大小是多少", "the of and"):
-        each = library.search_each(query, limit=3, sources=[*sources, empty])
-        assert each == {s: library.search(query, limit=3, sources=[s]) for s in [*sources, empty]}
-
-
 def test_the_title_comes_from_the_document_when_the_source_has_none(library: Library) -> None:
     source = library.add_source(found("a"))
     library.add_snapshot(source.id, Document(text="Body.", title="Of zebras"), retrieved_at=WHEN)

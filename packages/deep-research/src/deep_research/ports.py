@@ -180,10 +180,6 @@ class Library(Protocol):
         """
         ...
 
-    def search_each(self, query: str, *, limit: int, sources: Sequence[str]) -> Mapping[str, Sequence[PassageHit]]:
-        """Return for each of `sources` what `search` restricted to it returns, at most `limit`, in one search."""
-        ...
-
     def remove_source(self, source: str) -> None:
         """Forget a source with its snapshots and passages (a document that changed or is gone)."""
         ...

@@ -1,6 +1,5 @@
 """Places on the web for a run: sources by name or strategy, and the pages behind their results."""
 
-import difflib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from math import inf
@@ -35,16 +34,12 @@ def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str
 
     Raises ConfigError for an unknown source or strategy, and for a named source that lacks its key.
     """
-    from deep_research.sources import api_sources, source_rows, strategy_sources  # noqa: PLC0415 - only with web sources
+    from deep_research.sources import named_source, source_rows, strategy_sources  # noqa: PLC0415 - only with web sources
 
     named = None if settings.strategy else settings.sources
     rows = {row.name: row for row in source_rows(keys, settings.source_options, names=named)}
     for name in settings.sources:
-        if name not in rows:
-            near = difflib.get_close_matches(name, api_sources(), n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            message = f"There is no source {name!r}.{hint} `deep-research sources` lists all of them."
-            raise ConfigError(message, setting="sources", value=name)
+        named_source(name)
         if rows[name].missing:
             message = f"The source {name!r} is not ready: {rows[name].missing}."
             raise ConfigError(message, setting="sources", value=name)
@@ -131,7 +126,7 @@ def _web_options(
     from deep_research.fetch.fetch_policies import LONGEST_SILENCE, FetchLimits  # noqa: PLC0415
     from deep_research.fetch.page_fetcher import FetchOptions  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import WebOptions  # noqa: PLC0415
-    from deep_research.sources import api_rates, api_sources  # noqa: PLC0415
+    from deep_research.sources import api_rates, named_source  # noqa: PLC0415
 
     seconds = min(settings.model_timeout_seconds, LONGEST_SILENCE)
     return WebOptions(
@@ -139,7 +134,7 @@ def _web_options(
         allowed_internal_hosts=settings.allowed_internal_hosts,
         base_addresses=_written(options, keys),
         proxy=settings.proxy,
-        api_rates=api_rates(api_sources({name})[name].read_options(given) for name, given in options.items()),
+        api_rates=api_rates(named_source(name).read_options(given) for name, given in options.items()),
         cache=home / PAGES,
         silence_seconds=seconds,
         fetch=FetchOptions(limits=FetchLimits().within(seconds), run_began=began),
@@ -149,11 +144,11 @@ def _web_options(
 
 def _written(options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) -> tuple[str, ...]:
     """Return the addresses that the user wrote into the settings: of APIs, feeds and services that a variable names."""
-    from deep_research.sources import api_sources  # noqa: PLC0415 - only with web sources
+    from deep_research.sources import named_source  # noqa: PLC0415 - only with web sources
 
     found: list[str] = []
     for name, given in options.items():
-        kind = api_sources({name})[name]
+        kind = named_source(name)
         usual = kind.read_options(None).addresses()
         found += [url for url in kind.read_options(given).addresses() if url not in usual]
         found += [keys[variable] for variable in kind.variables() if variable.endswith("_URL") and keys.get(variable)]

@@ -2,7 +2,6 @@
 
 from deep_research.data.actions import LIBRARY as LIBRARY
 from deep_research.data.actions import Action as Action
-from deep_research.data.actions import ActionName as ActionName
 from deep_research.data.actions import Found as Found
 from deep_research.data.actions import Observation as Observation
 from deep_research.data.actions import SearchRecord as SearchRecord
@@ -14,7 +13,6 @@ from deep_research.data.actions import since_notes as since_notes
 from deep_research.data.actions import tool_calls_made as tool_calls_made
 from deep_research.data.brief import LOOP_SECTIONS as LOOP_SECTIONS
 from deep_research.data.brief import MAX_SECTIONS as MAX_SECTIONS
-from deep_research.data.brief import AnsweredPart as AnsweredPart
 from deep_research.data.brief import Asked as Asked
 from deep_research.data.brief import Brief as Brief
 from deep_research.data.brief import Changes as Changes
@@ -24,6 +22,7 @@ from deep_research.data.brief import DiscoveredItem as DiscoveredItem
 from deep_research.data.brief import Discovery as Discovery
 from deep_research.data.brief import Message as Message
 from deep_research.data.brief import OutputFormat as OutputFormat
+from deep_research.data.brief import Part as Part
 from deep_research.data.brief import PlanChange as PlanChange
 from deep_research.data.brief import PlanEdit as PlanEdit
 from deep_research.data.brief import QueryAnalysis as QueryAnalysis
@@ -68,7 +67,6 @@ from deep_research.data.result import FollowUp as FollowUp
 from deep_research.data.result import FollowUpHead as FollowUpHead
 from deep_research.data.result import FoundIn as FoundIn
 from deep_research.data.result import Ledger as Ledger
-from deep_research.data.result import Part as Part
 from deep_research.data.result import PassageContext as PassageContext
 from deep_research.data.result import ReasonerInfo as ReasonerInfo
 from deep_research.data.result import Report as Report

@@ -123,11 +123,6 @@ class Discovery(Noun):
     categories: tuple[str, ...] = ()
     search_coverage: str = ""
 
-    @property
-    def total_found(self) -> int:
-        """How many entities there are."""
-        return len(self.entities)
-
 
 _WHOLE = 4
 """For how many sections the researcher of a whole question counts."""
@@ -232,11 +227,11 @@ class Review(Noun):
     reasoning: str = ""
 
 
-class AnsweredPart(Noun):
-    """One part of the question; `where` are the headings of the report under which it is answered."""
+class Part(Noun):
+    """One part of the question, and under which headings of the report (`where`) it is answered."""
 
     text: str
-    answered: Literal["yes", "partly", "no"] = "yes"
+    answered: Literal["yes", "partly", "no"]
     where: tuple[str, ...] = ()
 
 

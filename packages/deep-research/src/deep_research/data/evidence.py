@@ -73,21 +73,16 @@ class Document(Noun):
         if not self.parts:
             return (self,)
         starts = [part.start for part in self.parts]
-        cut = zip(
-            self.parts,
-            [*starts[1:], len(self.text)],
-            _by_part(self.headings, starts),
-            _by_part(self.pages, starts),
-            strict=True,
-        )
+        ends, headings = [*starts[1:], len(self.text)], _by_part(self.headings, starts)
+        cut = zip(self.parts, ends, headings, _by_part(self.pages, starts), strict=True)
         return tuple(
             Document(
                 text=self.text[part.start : end].rstrip(),
                 **part.model_dump(exclude={"start"}),
-                headings=tuple(headings),
+                headings=tuple(heads),
                 pages=tuple(pages),
             )
-            for part, end, headings, pages in cut
+            for part, end, heads, pages in cut
         )
 
     @property
@@ -163,7 +158,7 @@ class PassageHit(Noun):
 class Told(Noun):
     """What the program tells a reader: names of phrases and their values, so that it can be said in any language.
 
-    `codes` is empty where somebody else said it (a source, a server, a model). See `text/told.py`.
+    `codes` is empty where somebody else said it (a source, a server, a model). See `i18n/catalog.py`.
     """
 
     codes: tuple[str, ...] = ()

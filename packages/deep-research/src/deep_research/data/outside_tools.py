@@ -1,7 +1,7 @@
 """Tools of others: which MCP servers a user has set up, and what a tool says of itself."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -74,7 +74,8 @@ class McpServer(Noun):
     @property
     def variables(self) -> tuple[str, ...]:
         """The variables of the environment that it names, sorted."""
-        found = (match[1] or match[2] for text in self._texts() for match in _VARIABLE.finditer(text))
+        texts = (*self.args, *self.env.values(), self.url, *self.headers.values())
+        found = (match[1] or match[2] for text in texts for match in _VARIABLE.finditer(text))
         return tuple(sorted({name for name in found if name}))
 
     def missing(self, values: Mapping[str, str]) -> str:
@@ -104,9 +105,6 @@ class McpServer(Noun):
         # "Bearer abc": an echo may leave the first word out.
         parts = {part for text in named | written for part in (text, text.split(" ")[-1])}
         return frozenset(part for part in parts if len(part) >= _SHORTEST_SECRET)
-
-    def _texts(self) -> Sequence[str]:
-        return (*self.args, *self.env.values(), self.url, *self.headers.values())
 
 
 def _is_absolute(path: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from deep_research.data.brief import Message, OutputFormat, QueryType, SectionStatus, Workflow
+from deep_research.data.brief import Message, OutputFormat, Part, QueryType, SectionStatus, Workflow
 from deep_research.data.evidence import Claim, Gap, Reference
 from deep_research.data.noun import Noun
 from deep_research.data.verification import Disagreement, Edit, Problem
@@ -37,14 +37,6 @@ class ReportSource(Noun):
     retrieved_at: str
     sha256: str
     media_type: str
-
-
-class Part(Noun):
-    """One part of the question, and under which headings of the report (`where`) it is answered."""
-
-    text: str
-    answered: Literal["yes", "partly", "no"]
-    where: tuple[str, ...] = ()
 
 
 class ReportReview(Noun):

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from deep_research.data.actions import Action, Turn
-from deep_research.data.brief import AnsweredPart, Brief, QueryAnalysis, Question, Section
+from deep_research.data.brief import Brief, Part, QueryAnalysis, Question, Section
 from deep_research.data.evidence import Claim
 from deep_research.data.noun import Noun
 
@@ -81,7 +81,7 @@ class Findings(Noun):
     judged: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     reckonings: tuple[Reckoning, ...] = ()
-    parts: tuple[AnsweredPart, ...] = ()
+    parts: tuple[Part, ...] = ()
 
 
 class Move(Noun):
@@ -131,4 +131,4 @@ class Verification(Noun):
 
     claims: tuple[Claim, ...] = ()
     problems: tuple[Problem, ...] = ()
-    parts: tuple[AnsweredPart, ...] = ()
+    parts: tuple[Part, ...] = ()

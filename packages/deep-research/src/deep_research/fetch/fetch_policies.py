@@ -8,10 +8,11 @@ ahead than the burst allows, and moves it on by one interval.
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from functools import cache
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate
@@ -48,10 +49,7 @@ class FetchLimits:
     def within(self, seconds: float) -> "FetchLimits":
         """Return these limits with `seconds` as the longest silence, and no more than twice that in all."""
         return replace(
-            self,
-            read_seconds=seconds,
-            connect_seconds=min(self.connect_seconds, seconds),
-            total_seconds=2 * seconds,
+            self, read_seconds=seconds, connect_seconds=min(self.connect_seconds, seconds), total_seconds=2 * seconds
         )
 
 
@@ -71,18 +69,12 @@ class RetryPolicy:
         return min(self.first_wait * 2 ** (attempt - 1), self.max_wait)
 
 
-RetryPolicies = Mapping[type[SourceError], RetryPolicy]
+_PAGE_RETRIES = {Unreachable: RetryPolicy(attempts=3), RateLimited: RetryPolicy(attempts=2, first_wait=5.0)}
 """A policy per class of error; a class that is not named (Blocked, NotFound, Unreadable) is not tried again."""
-PAGE_RETRIES: RetryPolicies = {
-    Unreachable: RetryPolicy(attempts=3),
-    RateLimited: RetryPolicy(attempts=2, first_wait=5.0),
-}
 
 
-async def with_retries(
-    attempt: Callable[[], Awaitable[T]], policies: RetryPolicies, clock: Clock, hold: Callable[[float], None]
-) -> T:
-    """Return what `attempt` returns, trying again as the policy of its error says.
+async def with_retries(attempt: Callable[[], Awaitable[T]], clock: Clock, hold: Callable[[float], None]) -> T:
+    """Return what `attempt` returns, trying a page again as the policy of its error says.
 
     `hold` is told the seconds a server asked to wait, so that nobody else asks it meanwhile. An error
     that is `final` is not tried again, nor silence, nor one whose wait is over the policy's bound.
@@ -92,24 +84,17 @@ async def with_retries(
         try:
             return await attempt()
         except SourceError as error:
-            wait = _wait(error, number, policies, hold)
-            if wait is None:
+            policy = _PAGE_RETRIES.get(type(error), RetryPolicy())
+            wait = policy.wait(number)
+            if isinstance(error, RateLimited) and error.retry_after is not None:
+                hold(error.retry_after)
+                wait = error.retry_after
+            # Who was silent once costs the whole time again; a run has other pages.
+            final = error.final or error.reason == "time"
+            if number >= policy.attempts or final or wait > policy.max_wait:
                 raise
         await clock.sleep(wait)
         number += 1
-
-
-def _wait(error: SourceError, number: int, policies: RetryPolicies, hold: Callable[[float], None]) -> float | None:
-    policy = policies.get(type(error), RetryPolicy())
-    wait = policy.wait(number)
-    if isinstance(error, RateLimited) and error.retry_after is not None:
-        hold(error.retry_after)
-        wait = error.retry_after
-    # Who was silent once costs the whole time again; a run has other pages.
-    final = error.final or error.reason == "time"
-    if number >= policy.attempts or final or wait > policy.max_wait:
-        return None
-    return wait
 
 
 class HostPace:
@@ -140,14 +125,10 @@ class HostPace:
         rate = rate or self._rate
         slots = self._semaphores.setdefault(asyncio.get_running_loop(), {})
         at_once = 1 if 0 < rate.per_second <= _SLOW and rate.burst == 1 else max(self._at_once, min(rate.burst, 16))
-        slot = slots.setdefault(host, asyncio.Semaphore(at_once))
-        await slot.acquire()
-        try:
+        async with slots.setdefault(host, asyncio.Semaphore(at_once)):
             if (wait := await self._next_turn(host, rate)) > 0:
                 await self._clock.sleep(wait)
             yield
-        finally:
-            slot.release()
 
     def hold(self, host: str, seconds: float) -> None:
         """Ask nothing of `host` for so long: it said so (Retry-After)."""
@@ -193,26 +174,12 @@ def _closed(host: str, seconds: float) -> RateLimited:
     return RateLimited(message, source=host, retry_after=seconds)
 
 
-class Paces(NamedTuple):
-    """The paces of one network: that of pages, and that of APIs."""
-
-    pages: HostPace
-    apis: HostPace
-
-
-_PACES: WeakKeyDictionary[object, dict[SharedLimits | None, Paces]] = WeakKeyDictionary()
-
-
-def paces_of(network: object, pages: Rate, at_once: int, clock: Clock, shared: SharedLimits | None = None) -> Paces:
-    """Return the paces of what is connected to by `network`: one pair for the whole process.
-
-    A clock other than the computer's has paces of its own.
-    """
+def paces_of(network: object, clock: Clock, shared: SharedLimits | None = None) -> tuple[HostPace, HostPace]:
+    """Return the paces of pages and of APIs that `network` connects to: one pair for the whole process."""
     with _PACES_LOCK:
-        known = _PACES.setdefault(network, {}) if clock is SYSTEM_CLOCK else {}
-        if shared not in known:
-            known[shared] = Paces(
-                HostPace(pages, at_once=at_once, clock=clock, shared=shared),
-                HostPace(API_RATE, at_once=4, clock=clock, shared=shared),
-            )
-        return known[shared]
+        return _paces(network, clock, shared)
+
+
+@cache
+def _paces(_: object, clock: Clock, shared: SharedLimits | None) -> tuple[HostPace, HostPace]:
+    return HostPace(clock=clock, shared=shared), HostPace(API_RATE, at_once=4, clock=clock, shared=shared)

@@ -5,7 +5,6 @@ while `Host` and TLS server name stay the name's. So a name server that answers 
 later (DNS rebinding) changes nothing.
 """
 
-import asyncio
 import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -93,20 +92,18 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """Connect to the first of the host's judged IP addresses that answers."""
-        ips = await self._ips(host, port)
+        if (host, port) in self._trusted:
+            ips = (await self._resolver.resolve(host))[:MAX_ADDRESSES]
+        else:
+            address = Address("https" if port == 443 else "http", host, port, "/")
+            ips = await judged_ips(address, self._guard, self._resolver)
         failure: Exception | None = None
         for ip in ips:
             try:
-                return await self._dial(ip, port, timeout)
+                return await self._dial(str(ip), port, timeout)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise failure or httpcore.ConnectError(f"no address of {host}")
-
-    async def _ips(self, host: str, port: int) -> Sequence[str]:
-        if (host, port) in self._trusted:
-            return (await self._resolver.resolve(host))[:MAX_ADDRESSES]
-        address = Address("https" if port == 443 else "http", host, port, "/")
-        return [str(ip) for ip in await judged_ips(address, self._guard, self._resolver)]
 
     async def connect_unix_socket(
         self,
@@ -116,7 +113,3 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         """Refuse: pages do not live in sockets."""
         raise httpcore.ConnectError("sockets of this computer are not opened")
-
-    async def sleep(self, seconds: float) -> None:
-        """See httpcore; used between its own retries, which are off."""
-        await asyncio.sleep(seconds)

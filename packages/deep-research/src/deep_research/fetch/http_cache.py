@@ -63,15 +63,17 @@ class AnswerStore:
         self._most = max_bytes if path else None
         self._lock = threading.Lock()
         try:
-            self._db = self._open()
-        except sqlite3.Error as error:
-            if not (path and is_damage(error)):
-                raise self._failed(error) from error
-            set_aside(Path(path))
             try:
                 self._db = self._open()
-            except sqlite3.Error as again:
-                raise self._failed(again) from again
+            except sqlite3.Error as error:
+                if not (path and is_damage(error)):
+                    raise
+                set_aside(Path(path))
+                self._db = self._open()
+        except sqlite3.Error as error:
+            name = repr(self._path) if path else "of this run"
+            message = f"The page cache {name} cannot be used: {error}. Check the disk."
+            raise StoreError(message, path=self._path) from error
 
     def _open(self) -> sqlite3.Connection:
         if self._path:
@@ -153,10 +155,6 @@ class AnswerStore:
             oldest, freed = self._db.execute("SELECT url, size FROM answers ORDER BY used, rowid LIMIT 1").fetchone()
             self._db.execute("DELETE FROM answers WHERE url = ?", (oldest,))
             size -= freed
-
-    def _failed(self, error: sqlite3.Error) -> StoreError:
-        name = repr(self._path) if self._path else "of this run"
-        return StoreError(f"The page cache {name} cannot be used: {error}. Check the disk.", path=self._path)
 
 
 def may_be_kept(answer: Answer) -> bool:

@@ -20,7 +20,7 @@ from protego import Protego
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights, in_background, keep_soon, noting_answers
 from deep_research.errors import Blocked, NotFound, RateLimited, ResearchError, SourceError, Unreachable, Unreadable
 from deep_research.fetch.addresses import Address, KnownAddresses, join_address, parse_address, refuse
-from deep_research.fetch.fetch_policies import PAGE_RETRIES, FetchLimits, HostPace, RetryPolicies, with_retries
+from deep_research.fetch.fetch_policies import FetchLimits, HostPace, with_retries
 from deep_research.fetch.fetched_page import Page, links_of
 from deep_research.fetch.http_cache import AnswerStore, Stored, may_be_kept, refreshed
 from deep_research.fetch.transport import PRODUCT, Answer, Transport
@@ -66,7 +66,7 @@ ALLOW_ALL = parse_robots(b"")
 class RobotsGate:
     """Checks pages against the robots.txt of their hosts."""
 
-    def __init__(self, ask: Callable[[Address], Awaitable[Answer]], pace: HostPace) -> None:
+    def __init__(self, ask: Callable[[Address], Awaitable[Stored]], pace: HostPace) -> None:
         """`ask` makes one guarded request and raises what is no page and no redirect."""
         self._ask = ask
         self._pace = pace
@@ -88,7 +88,7 @@ class RobotsGate:
         moved = False
         try:
             for _ in range(_MAX_REDIRECTS + 1):
-                answer = await self._ask(at)
+                answer = (await self._ask(at)).answer
                 if not answer.is_redirect:
                     return await asyncio.to_thread(parse_robots, answer.body)
                 moved = True
@@ -128,7 +128,6 @@ class FetchOptions:
     """
 
     limits: FetchLimits = field(default_factory=FetchLimits)
-    retries: RetryPolicies = field(default_factory=lambda: PAGE_RETRIES)
     obey_robots: bool = True
     run_began: float = inf
 
@@ -160,7 +159,7 @@ class Fetcher:
         self._failures: dict[str, SourceError] = {}
         self._links: dict[str, Mapping[str, str]] = {}
         self._flights: Flights[Stored] = Flights()
-        self._robots = RobotsGate(self._answer, self._pace)
+        self._robots = RobotsGate(self._once, self._pace)
 
     async def fetch(self, url: str) -> Page:
         """Return the page at `url`, following redirects; what it links to may be opened too (`KnownAddresses.add_linked`).
@@ -233,9 +232,6 @@ class Fetcher:
         message = f"{asked.url} redirects more than {self._options.limits.max_redirects} times."
         raise Unreachable(message, url=asked.url, reason="redirects")
 
-    async def _answer(self, address: Address) -> Answer:
-        return (await self._once(address)).answer
-
     async def _once(self, address: Address) -> Stored:
         return await self._flights.run(address.url, lambda: self._remembered(address))
 
@@ -287,7 +283,7 @@ class Fetcher:
             return answer
 
         hold = partial(self._pace.hold, address.authority)
-        return await with_retries(attempt, self._options.retries, self._clock, hold)
+        return await with_retries(attempt, self._clock, hold)
 
     def _now(self) -> float:
         return self._clock.now().timestamp()

@@ -13,14 +13,7 @@ class Body:
     """A body while it comes in. One of an error (no `success`) is cut at 64 kB and may be damaged."""
 
     def __init__(
-        self,
-        url: str,
-        headers: Mapping[str, str],
-        limits: FetchLimits,
-        clock: Clock,
-        *,
-        cut: bool,
-        success: bool,
+        self, url: str, headers: Mapping[str, str], limits: FetchLimits, clock: Clock, *, cut: bool, success: bool
     ) -> None:
         self._url = url
         self._limits = limits

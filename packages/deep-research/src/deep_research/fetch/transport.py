@@ -7,6 +7,7 @@ no automatic redirects or decompression, so each of these is decided here.
 import asyncio
 import ssl
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -101,7 +102,8 @@ class Transport:
         """
         self._guard.check_address(address)
         if self._proxy:
-            await self._judge_for_proxy(address)
+            with suppress(NotFound, Unreachable):  # behind many proxies names of the outside cannot be looked up
+                await judged_ips(address, self._guard, self._resolver)
         request = self._request(address, method, headers or {}, content, limits)
         return await on_wires(self._exchange(request, address, limits, cut=cut))
 
@@ -127,18 +129,9 @@ class Transport:
 
     async def close(self) -> None:
         """Close all connections."""
-        await on_wires(self._close())
-
-    async def _close(self) -> None:
         pool, self._open_pool = self._open_pool, None
         if pool is not None:
-            await pool.aclose()
-
-    async def _judge_for_proxy(self, address: Address) -> None:
-        try:
-            await judged_ips(address, self._guard, self._resolver)
-        except (NotFound, Unreachable):
-            return  # behind many proxies names of the outside cannot be looked up
+            await on_wires(pool.aclose())
 
     def _request(
         self, address: Address, method: str, headers: Mapping[str, str], content: bytes, limits: FetchLimits

@@ -7,7 +7,7 @@ from pathlib import Path
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import KnownAddresses, parse_address
-from deep_research.fetch.fetch_policies import PAGE_RATE, paces_of
+from deep_research.fetch.fetch_policies import paces_of
 from deep_research.fetch.guarded_network import Dial, Resolver, system_dial
 from deep_research.fetch.http_cache import AnswerStore
 from deep_research.fetch.page_fetcher import Fetcher, FetchOptions
@@ -31,8 +31,6 @@ class WebOptions:
     base_addresses: tuple[str, ...] = ()
     proxy: str = ""
     cache: Path | None = None
-    page_rate: Rate = PAGE_RATE
-    page_concurrency: int = 2
     api_rates: tuple[tuple[str, Rate], ...] = ()
     silence_seconds: float = API_LIMITS.read_seconds
     fetch: FetchOptions = field(default_factory=FetchOptions)
@@ -62,19 +60,17 @@ class Web:
 
         self.pages = transport(options.allowed_internal_hosts)
         opened = [_opened(base) for base in options.base_addresses]
-        self._paces = paces_of(dial, options.page_rate, options.page_concurrency, clock, options.shared)
+        self._pace, pace_of_apis = paces_of(dial, clock, options.shared)
         limits = API_LIMITS.within(options.silence_seconds)
         apis = transport((*options.allowed_internal_hosts, *opened))
         rates = dict(options.api_rates)
-        self.api = WebApiClient(apis, pace=self._paces.apis, rates=rates, limits=limits, clock=clock)
-        self._cache = None
-        if options.cache is not None:
-            self._cache = AnswerStore(options.cache)
+        self.api = WebApiClient(apis, pace=pace_of_apis, rates=rates, limits=limits, clock=clock)
+        self._cache = AnswerStore(options.cache) if options.cache is not None else None
 
     def fetcher(self, known: KnownAddresses) -> Fetcher:
         """Return the fetcher of one run, which may open what `known` holds."""
         return Fetcher(
-            self.pages, known, options=self._options.fetch, pace=self._paces.pages, cache=self._cache, clock=self._clock
+            self.pages, known, options=self._options.fetch, pace=self._pace, cache=self._cache, clock=self._clock
         )
 
     async def close(self) -> None:

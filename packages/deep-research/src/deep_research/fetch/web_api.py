@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import urlencode
 
 from deep_research.address_credentials import basic_authorization
@@ -63,10 +64,9 @@ class WebApiClient:
     ) -> ApiResponse:
         """See `ports.ApiClient.request`; `form` is sent URL-encoded instead of `json`.
 
-        A call that may have had an effect (anything but GET) is repeated only where the API said that it
-        did not take it (429, 503), and once where the connection failed before an answer. Errors name the address without
-        its query, where keys may be.
-        Raises Blocked where the guard refuses, NotFound where the host does not exist.
+        A call that may have had an effect (anything but GET) is repeated only where the API said that it did not take it
+        (429, 503), and once where the connection failed before an answer. Errors name the address without its query,
+        where keys may be. Raises Blocked where the guard refuses, NotFound where the host does not exist.
         """
         sent = {
             "accept": "application/json, */*;q=0.5",
@@ -78,7 +78,9 @@ class WebApiClient:
             content, sent["content-type"] = jsonlib.dumps(json).encode(), "application/json"
         elif form is not None:
             content, sent["content-type"] = urlencode(form).encode(), "application/x-www-form-urlencoded"
-        address = _with_params(url, params or {})
+        address = parse_address(url)  # by itself first: its errors quote it, and parameters may hold a key
+        if query := urlencode(params or {}):
+            address = parse_address(f"{address.url}{'&' if '?' in address.target else '?'}{query}")
         for _ in range(_MAX_REDIRECTS + 1):
             answer = await self._asked(method.upper(), address, sent, content)
             if method.upper() != "GET" or not answer.is_redirect:
@@ -122,7 +124,9 @@ class WebApiClient:
 
     def _wait_after(self, answer: Answer, method: str, number: int) -> float | None:
         """Return seconds to wait before asking again, or None when the answer stands. Raises RateLimited."""
-        asked = _asked_wait(answer, self._clock)
+        # Retry-After, or the reset of a used-up quota (GitHub's 403).
+        now, is_limited = self._clock.now().timestamp(), answer.status in (403, 429, 503)
+        asked = requested_wait(answer.headers, now) if is_limited else None
         if answer.status in (429, 503) or asked is not None:
             wait = _RETRY.wait(number) if asked is None else asked
             if asked:
@@ -143,12 +147,6 @@ def response_of(answer: Answer) -> ApiResponse:
     return ApiResponse(answer.status, headers, mask_known_bytes(answer.body), answer.address.url)
 
 
-def _asked_wait(answer: Answer, clock: Clock) -> float | None:
-    """Return the seconds an API asks to wait: Retry-After, or the reset of a used-up quota (GitHub's 403)."""
-    limited = answer.status in (403, 429, 503)
-    return requested_wait(answer.headers, clock.now().timestamp()) if limited else None
-
-
 def _rate_limited(answer: Answer, asked: float | None) -> RateLimited:
     shown = _shown(answer.address)
     text = " ".join(answer.body[:200].decode("utf-8", "replace").split())
@@ -156,12 +154,6 @@ def _rate_limited(answer: Answer, asked: float | None) -> RateLimited:
     long = f" {asked:.0f} s" if asked else ""
     message = f"{shown} keeps asking to wait{long} (HTTP {answer.status}){': ' + words if words else '.'}"
     return RateLimited(message, source=answer.address.host, url=shown, status=answer.status, retry_after=asked)
-
-
-def _with_params(url: str, params: Mapping[str, str | int]) -> Address:
-    address = parse_address(url)  # by itself first: its errors quote it, and parameters may hold a key
-    query = urlencode(params)
-    return parse_address(f"{address.url}{'&' if '?' in address.target else '?'}{query}") if query else address
 
 
 def _shown(address: Address) -> str:
@@ -186,32 +178,24 @@ class JournaledApi:
         self._client = client
         self._journal = journal
 
-    async def request(
-        self,
-        method: str,
-        url: str,
-        *,
-        params: Mapping[str, str | int] | None = None,
-        json: object = None,
-        form: Mapping[str, str] | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> ApiResponse:
+    async def request(self, method: str, url: str, **given: Any) -> ApiResponse:
         """See `ports.ApiClient.request`; an access token (RFC 6749) is a key with an end: it is not kept."""
-        if form is not None and "grant_type" in form:
-            return await self._client.request(method, url, params=params, json=json, form=form, headers=headers)
-        asked = jsonlib.dumps([url, dict(params or {}), json, dict(form or {})], sort_keys=True, default=str)
+        params, form = dict(given.get("params") or {}), dict(given.get("form") or {})
+        if "grant_type" in form:
+            return await self._client.request(method, url, **given)
+        asked = jsonlib.dumps([url, params, given.get("json"), form], sort_keys=True, default=str)
         kind, digest = f"{method} {url.partition('?')[0]}", sha256(asked.encode()).hexdigest()
         kept: list[str] = []
 
         def keep(answer: Answer) -> None:
-            if _is_success(answer.status):
+            if 200 <= answer.status < 300:
                 kept.append(_kept(response_of(answer)))
                 self._journal.keep(kind, digest, kept[-1])
 
         async def make() -> str:
             with noting_answers(Answer, keep):
-                response = await self._client.request(method, url, params=params, json=json, form=form, headers=headers)
-            if not _is_success(response.status):
+                response = await self._client.request(method, url, **given)
+            if not 200 <= response.status < 300:
                 raise _NotKept(response)
             return kept[0] if kept else _kept(response)
 
@@ -221,11 +205,9 @@ class JournaledApi:
             return answer.response
         finally:
             kept.clear()  # a connection that was opened here knows `keep` as long as it lives
-        return _response(text)
-
-
-def _is_success(status: int) -> bool:
-    return 200 <= status < 300
+        answered = jsonlib.loads(text)
+        body = answered["text"].encode("utf-8") if "text" in answered else b64decode(answered["base64"])
+        return ApiResponse(answered["status"], answered["headers"], body, answered["url"])
 
 
 def _kept(response: ApiResponse) -> str:
@@ -237,9 +219,3 @@ def _kept(response: ApiResponse) -> str:
     except UnicodeDecodeError:
         body = {"base64": b64encode(response.body).decode()}
     return jsonlib.dumps(about | body, ensure_ascii=False)
-
-
-def _response(text: str) -> ApiResponse:
-    kept = jsonlib.loads(text)
-    body = kept["text"].encode("utf-8") if "text" in kept else b64decode(kept["base64"])
-    return ApiResponse(kept["status"], kept["headers"], body, kept["url"])

@@ -18,7 +18,7 @@ from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 _LIMITS = Limits(memory=1_000_000_000, cpu_seconds=20.0)
 """Of one step of thinking, such as a plan or a section."""
-_ASKED = ("source", "sources", "snapshot", "is_read", "passage", "passages", "search", "search_each")
+_ASKED = ("source", "sources", "snapshot", "is_read", "passage", "passages", "search")
 
 
 def bounded_reasoner(ranker: Ranker | None = None, kind: type[Reasoner] = FinderReasoner) -> Reasoner:
@@ -117,5 +117,5 @@ class AskedLibrary:
     def __init__(self) -> None:
         for name in ("source", "snapshot", "is_read", "passage", "passages"):
             setattr(self, name, cache(partial(ask_parent, name)))
-        for name in ("sources", "search", "search_each"):
+        for name in ("sources", "search"):
             setattr(self, name, partial(ask_parent, name))

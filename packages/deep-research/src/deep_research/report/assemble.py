@@ -174,7 +174,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
         passages=passages,
         gaps=gaps,
         assumptions=done.decision.assumptions,
-        parts=tuple(copy_fields(data.Part, part) for part in done.verification.parts),
+        parts=done.verification.parts,
         reviews=done.reviews,
         problems=done.verification.problems,
         edits=done.edits,

@@ -11,8 +11,7 @@ are counted for the candidates only (as in MaxScore, Turtle & Flood, 1995).
 import heapq
 import math
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
-from copy import copy
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -118,7 +117,7 @@ class Ranking:
     `allowed` restricts to some passages. `terms` maps a term to its weight in the query.
     """
 
-    def __init__(self, index: TermIndex, terms: Mapping[str, float], *, allowed: Container[int] | None = None) -> None:
+    def __init__(self, index: TermIndex, terms: Mapping[str, float], *, allowed: Set[int] | None = None) -> None:
         self._index = index
         self._allowed = allowed
         self.passages = index.count_passages()
@@ -126,22 +125,18 @@ class Ranking:
         self._frequencies = dict(sorted(known.items(), key=lambda item: (item[1], item[0])))
         self.idf = {term: terms[term] * idf(frequency, self.passages) for term, frequency in self._frequencies.items()}
         self._by_term: dict[str, dict[int, float]] = {}
-        self.scores: dict[int, float] = {}
-        self._score()
-
-    def _score(self) -> None:
         scores: dict[int, float] = {}
         spent = 0
         # Of a few allowed passages all are candidates: nothing else needs to be scored.
-        among: Collection[int] | None = None
-        if isinstance(self._allowed, Set) and len(self._allowed) <= CANDIDATES:
-            among = self._allowed
+        is_few = self._allowed is not None and len(self._allowed) <= CANDIDATES
+        among: Collection[int] | None = self._allowed if is_few else None
         for term, frequency in self._frequencies.items():
             spent += frequency
             if scores and spent > SCAN_BUDGET:
                 break
             if scores and spent > POSTINGS_BUDGET and among is None:
-                among = self._highest(scores, CANDIDATES)
+                # Sorting all is faster than a heap, which compares in Python.
+                among = sorted(self._allowed_of(scores), key=scores.__getitem__, reverse=True)[:CANDIDATES]
                 scores = {number: scores[number] for number in among}
             found = self._index.term_scores(term, frequency, passages=self.passages, weight=self.idf[term], among=among)
             self._by_term[term] = found
@@ -150,20 +145,8 @@ class Ranking:
                 scores[number] = known(number, 0.0) + score
         self.scores = {number: scores[number] for number in sorted(self._allowed_of(scores))}
 
-    def _highest(self, scores: Mapping[int, float], count: int) -> list[int]:
-        """Return the allowed passages with the highest scores."""
-        # Sorting all is faster than a heap, which compares in Python.
-        return sorted(self._allowed_of(scores), key=scores.__getitem__, reverse=True)[:count]
-
     def _allowed_of(self, numbers: Iterable[int]) -> Iterable[int]:
         return numbers if self._allowed is None else filter(self.allows, numbers)
-
-    def restricted_to(self, numbers: Set[int]) -> "Ranking":
-        """Return the ranking of some of the passages, whose scores change apart from these."""
-        part = copy(self)
-        part._allowed = numbers
-        part.scores = {number: score for number, score in self.scores.items() if number in numbers}
-        return part
 
     def parts(self, number: int) -> list[float]:
         """Return what each term, rarest first, gives to a passage."""
@@ -214,13 +197,7 @@ Read = Callable[[Iterable[int]], Mapping[int, Text]]
 
 
 def search(
-    index: TermIndex,
-    read: Read,
-    query: str,
-    *,
-    limit: int,
-    hops: int = 1,
-    allowed: Container[int] | None = None,
+    index: TermIndex, read: Read, query: str, *, limit: int, hops: int = 1, allowed: Set[int] | None = None
 ) -> list[tuple[int, float]]:
     """Return the numbers of the best passages with their scores, best first, near-duplicates once.
 
@@ -235,35 +212,6 @@ def search(
     if hops > 1 and sum(terms.values()) <= LONGEST_QUESTION:
         _add_second_hop(index, ranking, read(ranking.best(FIRST_HITS)), query, limit)
     return _chosen(ranking, read, limit)
-
-
-def search_parts(
-    index: TermIndex, read: Read, query: str, *, limit: int, parts: Sequence[Set[int]]
-) -> list[list[tuple[int, float]]]:
-    """Return for each part, some of the passages, what `search` restricted to it returns: terms are looked up once."""
-    terms = query_terms(query)
-    found: list[list[tuple[int, float]]] = []
-    for some in _few_passages(parts):
-        ranking = Ranking(index, terms, allowed=frozenset[int]().union(*some))
-        _add_titles(index, ranking, query)
-        for part in some:
-            own = ranking.restricted_to(part) if len(some) > 1 else ranking
-            if has_cjk(query):
-                _add_nearness(own, read(own.best(NEAREST)), query)
-            found.append(_chosen(own, read, limit))
-    return found
-
-
-def _few_passages(parts: Sequence[Set[int]]) -> Iterator[list[Set[int]]]:
-    """Group parts, in order, that are few enough together for every passage to be scored."""
-    group: list[Set[int]] = []
-    for part in parts:
-        if group and sum(map(len, group)) + len(part) > CANDIDATES:
-            yield group
-            group = []
-        group.append(part)
-    if group:
-        yield group
 
 
 def _chosen(ranking: Ranking, read: Read, limit: int) -> list[tuple[int, float]]:
@@ -367,8 +315,8 @@ def _add_second_hop(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text
 def _links(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], asked: str) -> dict[int, dict[int, float]]:
     """Return for each first hit the passages that its names lead to, with the strength of the link."""
     of_hit = {number: _names_of(text) for number, text in texts.items()}
-    new = {name for of_text in of_hit.values() for name in of_text.titles if f" {name} " not in asked}
-    in_texts = frozenset[str]().union(*(of_text.names for of_text in of_hit.values()))
+    new = {name for _, titles in of_hit.values() for name in titles if f" {name} " not in asked}
+    in_texts = frozenset[str]().union(*(found for found, _ in of_hit.values()))
     reached = {name: _passages_with(index, name, ranking.passages) for name in new & in_texts}
     for title, frequency in index.title_frequencies(new).items():
         if frequency <= COMMON:
@@ -376,8 +324,7 @@ def _links(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], asked:
             under = dict.fromkeys(index.passages_under_title(title), strength)
             reached[title] = _merged([reached.get(title, {}), under])
     return {
-        number: _merged(reached[name] for name in of_text.titles if name in reached)
-        for number, of_text in of_hit.items()
+        number: _merged(reached[name] for name in titles if name in reached) for number, (_, titles) in of_hit.items()
     }
 
 
@@ -397,15 +344,9 @@ def _merged(links: Iterable[Mapping[int, float]]) -> dict[int, float]:
     return merged
 
 
-class _Names(NamedTuple):
-    """The names in a passage, and these with the titles that may hide inside them."""
-
-    names: frozenset[str]
-    titles: frozenset[str]
-
-
 @lru_cache(maxsize=_PREPARED)
-def _names_of(text: Text) -> _Names:
+def _names_of(text: Text) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names in a passage, and these with the titles that may hide inside them."""
     found = title_keys(text.title) | names(text.text)
     inner = {k for phrase in set(phrases(text.text)) for place in possible_titles(phrase) for k in place}
-    return _Names(found, found | inner)
+    return found, found | inner

@@ -5,11 +5,11 @@ texts themselves are kept elsewhere, once (a contentless table). Names need no p
 of the text. Titles are looked up as a whole in a small table.
 """
 
+import json
 import math
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
 
 from claimcheck.text.tokens import content_terms, join_index_terms
 from deep_research.concurrency import COMPUTING
@@ -26,8 +26,6 @@ _SCHEMA = (
     "CREATE TABLE titles (key TEXT, first INTEGER, passages INTEGER NOT NULL, PRIMARY KEY (key, first)) WITHOUT ROWID",
 )
 _FLUSH_AFTER = 8192
-_AT_ONCE = 500
-"""Values in one statement."""
 _SMALLEST_IDF = 1e-6
 """FTS5 raises the weight of a term that most passages hold to this."""
 
@@ -123,19 +121,13 @@ class TermIndex:
 
     def title_frequencies(self, keys: Iterable[str]) -> dict[str, int]:
         """Return how many passages stand under each title of `keys`; titles that are not there are left out."""
-        query = "SELECT key, sum(passages) FROM titles WHERE key IN ({}) GROUP BY key"
-        return dict(self._for_each(query, list(keys)))
+        query = "SELECT key, sum(passages) FROM titles WHERE key IN (SELECT value FROM json_each(?)) GROUP BY key"
+        return dict(self._db.execute(query, (json.dumps(list(keys)),)).fetchall())
 
     def passages_under_title(self, key: str) -> Iterator[int]:
         """Yield the numbers of the passages under a title."""
         for first, passages in self._db.execute("SELECT first, passages FROM titles WHERE key = ?", (key,)).fetchall():
             yield from range(first, first + passages)
-
-    def _for_each(self, query: str, values: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query for many values, which stand at its braces."""
-        for first in range(0, len(values), _AT_ONCE):
-            some = values[first : first + _AT_ONCE]
-            yield from self._db.execute(query.format(",".join("?" * len(some))), some)
 
 
 def _titles(title: str, passages: Mapping[int, tuple[str, str]]) -> list[tuple[str, int, int]]:

@@ -91,18 +91,13 @@ def names(text: str) -> set[str]:
 @lru_cache(maxsize=50_000)
 def _keys(phrase: str) -> tuple[str, ...]:
     """Return the keys of the names in a run of capitalised words; a collection repeats its names."""
-    return tuple(k for part in _parts(phrase) if _is_name(k := key(part)))
-
-
-def _parts(phrase: str) -> list[str]:
-    """Return the names in a run of capitalised words: apart at commas and prepositions, without leading small words."""
-    return [_without_lead(part.split()) for part in _BREAK.split(phrase)]
-
-
-def _without_lead(words: list[str]) -> str:
-    while len(words) > 1 and words[0].casefold() in _NOT_NAMES:
-        words = words[1:]
-    return " ".join(words)
+    found: list[str] = []
+    for part in _BREAK.split(phrase):  # at commas and prepositions
+        words = part.split()
+        while len(words) > 1 and words[0].casefold() in _NOT_NAMES:
+            words = words[1:]
+        found.append(key(" ".join(words)))
+    return tuple(k for k in found if _is_name(k))
 
 
 def _is_name(k: str) -> bool:

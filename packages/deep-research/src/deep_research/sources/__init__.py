@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from deep_research.sources._catalog import SourceRow as SourceRow
     from deep_research.sources._catalog import api_rates as api_rates
     from deep_research.sources._catalog import api_sources as api_sources
+    from deep_research.sources._catalog import named_source as named_source
     from deep_research.sources._catalog import open_source as open_source
     from deep_research.sources._catalog import source_rows as source_rows
     from deep_research.sources._catalog import strategies as strategies
@@ -27,7 +28,9 @@ FAMILIES = {
 }
 """The modules that hold several sources, with the names of these; any other holds the one that it is named after."""
 
-_OFFERED = "SourceRow api_rates api_sources open_source source_rows strategies strategy_sources variables".split()
+_OFFERED = (
+    "SourceRow api_rates api_sources named_source open_source source_rows strategies strategy_sources variables".split()
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -210,19 +210,16 @@ class ApiSource(Declaration, Generic[Options]):
         self._keys = {name: keys[name].strip() for name in self.variables() if keys.get(name, "").strip()}
 
     @classmethod
-    def build(cls, options: Mapping[str, Any] | ApiOptions | None, client: ApiClient, keys: Mapping[str, str]) -> Self:
+    def build(cls, options: Mapping[str, Any] | None, client: ApiClient, keys: Mapping[str, str]) -> Self:
         """Return the source with these options (unset ones have defaults). Raises ConfigError for wrong ones."""
         return cls(cls.read_options(options), client, keys)  # pyright: ignore[reportArgumentType]
 
     @classmethod
-    def read_options(cls, options: Mapping[str, Any] | ApiOptions | None) -> ApiOptions:
+    def read_options(cls, options: Mapping[str, Any] | None) -> ApiOptions:
         """Return the options as an object of this source's type. Raises ConfigError."""
-        if isinstance(options, cls.options_type):
-            return options
         own = {"base_url": cls.address, "requests_per_second": cls.pace.per_second, "burst": cls.pace.at_once}
-        given = own | dict(options) if isinstance(options, Mapping) else own if options is None else options
         try:
-            return cls.options_type.model_validate(given, context={"most": cls.pace.most})
+            return cls.options_type.model_validate(own | dict(options or {}), context={"most": cls.pace.most})
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"]) or "options"
@@ -356,4 +353,7 @@ def snippet(text: str, limit: int = 300) -> str:
 
 
 def _once(found: Iterable[Found]) -> tuple[Found, ...]:
-    return tuple({one.key: one for one in reversed(list(found))}.values())[::-1]
+    kept: dict[str, Found] = {}
+    for one in found:
+        kept.setdefault(one.key, one)
+    return tuple(kept.values())

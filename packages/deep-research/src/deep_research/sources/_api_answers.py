@@ -36,7 +36,6 @@ _IN_WORDS = (
 )
 """2024 Jan 31, 31 Jan 2024, Jan 31, 2024; all but the second also without a day."""
 _EARLIEST, _LATEST = 1400, 2100
-Element = Any  # lxml.etree._Element
 _E = TypeVar("_E", bound=SourceError)
 _MAX_WHY_CHARS = 200
 _EXPLAINING = (
@@ -50,33 +49,25 @@ _END = 2_000
 """Bytes at the end of an answer among which the closing tag of its root is looked for."""
 
 
-def listed(value: Any) -> list[Any]:
-    """Return a list as it is, null as none, and anything else as a list of one."""
-    if isinstance(value, list):
-        return value
-    return [] if value is None else [value]
-
-
 class Record:
-    """One object of a JSON answer. Its fields are read by path (keys of objects, indices of lists), and their shape is
-    not trusted: what is missing, null or of another type reads as nothing.
+    """One value of a JSON answer, mostly an object. Its fields are read by path (keys of objects, indices of lists), and
+    their shape is not trusted: what is missing, null or of another type reads as nothing.
     """
 
     def __init__(self, value: Any = None) -> None:
-        """`value` that is no object makes a record without fields."""
-        self._fields: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+        self._value = value
 
     def __bool__(self) -> bool:
-        """Whether there are fields."""
-        return bool(self._fields)
+        """Whether it is an object that has fields."""
+        return isinstance(self._value, Mapping) and bool(self._value)
 
     def __contains__(self, name: str) -> bool:
         """Whether there is a field of this name, be it null."""
-        return name in self._fields
+        return isinstance(self._value, Mapping) and name in self._value
 
     def get(self, *path: str | int) -> Any:
         """Return what lies under `path` as it was sent, or None."""
-        value: Any = self._fields
+        value = self._value
         for step in path:
             if isinstance(step, str) and isinstance(value, Mapping):
                 value = value.get(step)
@@ -86,25 +77,42 @@ class Record:
                 return None
         return value
 
+    def items(self, *path: str | int) -> list[Any]:
+        """Return the list under `path` as it is, null as none, and anything else as a list of one."""
+        value = self.get(*path)
+        if isinstance(value, list):
+            return value
+        return [] if value is None else [value]
+
     def record(self, *path: str | int) -> "Record":
         """Return the object under `path`."""
         return Record(self.get(*path))
 
     def records(self, *path: str | int) -> "list[Record]":
         """Return the objects of the list under `path`, or the object there on its own."""
-        return records(self.get(*path))
+        return [Record(item) for item in self.items(*path) if isinstance(item, Mapping)]
 
     def text(self, *path: str | int) -> str:
         """Return the string or number under `path` as a clean line, or the first of a list that has one."""
-        return text(self.get(*path))
+        value = self.get(*path)
+        if isinstance(value, str):
+            return fold(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return f"{value}"[:_MAX_NUMBER_CHARS]
+        if isinstance(value, list):
+            return next((line for item in value if (line := Record(item).text())), "")
+        return ""
 
     def texts(self, *path: str | int) -> tuple[str, ...]:
         """Return the clean lines of the list (or the string) under `path`, each once, empty ones left out."""
-        return distinct(text(item) for item in listed(self.get(*path)))
+        return distinct(Record(item).text() for item in self.items(*path))
 
     def raw(self, *path: str | int) -> str:
         """Return the string under `path` with its line breaks and markup, or the first of a list."""
-        return raw(self.get(*path))
+        value = self.get(*path)
+        if isinstance(value, list):
+            return next((item for item in value if isinstance(item, str) and item.strip()), "")
+        return value if isinstance(value, str) else ""
 
     def line(self, *path: str | int) -> str:
         """Return the string under `path` on one line without markup."""
@@ -116,7 +124,10 @@ class Record:
 
     def number(self, *path: str | int) -> int | None:
         """Return the whole number under `path`, also from a string of digits."""
-        return number(self.get(*path))
+        value = self.get(*path)
+        is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
+        is_digits = isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,18}\s*", value)
+        return int(value) if is_whole or is_digits else None
 
     def score(self, *path: str | int) -> float:
         """Return the number under `path` if it is finite, else 0.0."""
@@ -141,45 +152,88 @@ class Record:
         return f"{self.text(given)} {self.text(family)}".strip()
 
 
-def records(value: Any) -> list[Record]:
-    """Return the objects of a list, or an object on its own; whatever is no object is left out."""
-    return [Record(item) for item in listed(value) if isinstance(item, Mapping)]
+class Node:
+    """One element of an XML answer, or none. Its parts are found by local names, whatever their namespace, along a path
+    of descendants; what is not there reads as nothing.
+    """
 
+    def __init__(self, element: Any = None) -> None:
+        """`element` is an `lxml.etree._Element`, or None."""
+        self.element = element
 
-def text(value: Any) -> str:
-    """Return a clean line from a string or number, or from the first of a list that has one."""
-    if isinstance(value, str):
-        return fold(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return f"{value}"[:_MAX_NUMBER_CHARS]
-    if isinstance(value, list):
-        return next((line for item in value if (line := text(item))), "")
-    return ""
+    def __bool__(self) -> bool:
+        """Whether there is an element."""
+        return self.element is not None
 
+    @property
+    def name(self) -> str:
+        """The element's name without its namespace, in lower case."""
+        return str(self.element.tag).rsplit("}", 1)[-1].lower()
 
-def raw(value: Any) -> str:
-    """Return a string with its line breaks and markup, "" for anything else (the first of a list of strings)."""
-    if isinstance(value, list):
-        return next((item for item in value if isinstance(item, str) and item.strip()), "")
-    return value if isinstance(value, str) else ""
+    def get(self, attribute: str) -> str:
+        """Return an attribute, "" when it is not there."""
+        return str(self.element.get(attribute) or "") if self else ""
+
+    def child(self, *path: str) -> "Node":
+        """Return the first descendant along `path`."""
+        element = self.element
+        for name in path:
+            element = None if element is None else element.find(f"{{*}}{name}")
+        return Node(element)
+
+    def children(self, *path: str) -> "list[Node]":
+        """Return the elements of the last name in `path`, below the first descendant along the rest of it."""
+        *above, name = path
+        parent = self.child(*above).element
+        return [] if parent is None else [Node(one) for one in parent.findall(f"{{*}}{name}")]
+
+    def descendants(self, name: str) -> "list[Node]":
+        """Return all elements of a name, however deep."""
+        return [Node(one) for one in self.element.iter(f"{{*}}{name}")] if self else []
+
+    def raw(self, *path: str) -> str:
+        """Return all text inside the first descendant along `path` as it stands; without a path that of this one."""
+        found = self.child(*path).element
+        return "" if found is None else "".join(str(part) for part in found.itertext())
+
+    def text(self, *path: str) -> str:
+        """Return all text inside the first descendant along `path` on one line."""
+        return fold(self.raw(*path))
+
+    def date(self, *path: str) -> str | None:
+        """Return the date in the text along `path` (see `iso_date`)."""
+        return iso_date(self.text(*path))
+
+    def number(self, *path: str) -> int | None:
+        """Return the whole number that the text along `path` is."""
+        return Record(self.text(*path)).number()
+
+    def markup(self, *path: str) -> str:
+        """Return what is inside the first descendant along `path` as markup."""
+        etree, element = import_module("lxml.etree"), self.child(*path).element
+        if element is None:
+            return ""
+        parts = [escape(element.text or "", quote=False)]
+        for part in element:
+            if isinstance(part.tag, str):
+                parts.append(etree.tostring(part, encoding="unicode", with_tail=False))
+            elif part.tag is etree.Entity:
+                parts.append(part.text or "")
+            parts.append(escape(part.tail or "", quote=False))
+        return "".join(parts)
+
+    def line(self, *path: str) -> str:
+        """Return the content along `path` on one line without markup."""
+        return line(self.markup(*path))
+
+    def paragraphs(self, *path: str) -> str:
+        """Return the content along `path` without markup, paragraphs parted by blank lines."""
+        return paragraphs(self.markup(*path))
 
 
 def distinct(values: Iterable[str]) -> tuple[str, ...]:
     """Return the values that are not empty, each once."""
     return tuple(dict.fromkeys(value for value in values if value))
-
-
-def number(value: Any) -> int | None:
-    """Return a whole number from a number or a string of digits, or None."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,18}\s*", value):
-        return int(value)
-    return None
 
 
 def iso_date(value: Any) -> str | None:
@@ -236,11 +290,8 @@ def _from_number(value: float) -> str | None:
 
 def _from_parts(value: list[Any]) -> str | None:
     parts = value[0] if value and isinstance(value[0], list) else value
-    numbers = [int(part) if isinstance(part, int | float | str) and str(part).isdecimal() else None for part in parts]
-    if not numbers or numbers[0] is None:
-        return None
-    padded = [*numbers, None, None]
-    return written(numbers[0], padded[1], padded[2] if padded[1] else None)
+    year, month, day, *_ = [*(Record(part).number() for part in parts), None, None, None]
+    return written(year, month, day) if year else None
 
 
 def _from_text(value: str) -> str | None:
@@ -251,14 +302,10 @@ def _from_text(value: str) -> str | None:
         year, month, day = match.groups()
         if month:
             return written(int(year), int(month), int(day) if day else None)
-    return _from_words(value) or (written(int(match[1])) if (match := _ISO.search(value)) else None)
-
-
-def _from_words(value: str) -> str | None:
     for form in _IN_WORDS:
         if match := form.search(value):
             return written(int(match["year"]), month_number(match["month"]), int(match["day"] or 0))
-    return None
+    return written(int(match[1])) if (match := _ISO.search(value)) else None
 
 
 class Declaration:
@@ -327,13 +374,12 @@ def object_of(response: ApiResponse, source: type[Declaration], *fields: str, wh
 def list_of(response: ApiResponse, source: type[Declaration], *path: str, what: str = "results") -> list[Record]:
     """Return the objects in the list under `path` (the answer itself) of a success. Raises Unreadable when there is no list."""
     answer = json_of(response, source)
-    found = Record(answer).get(*path) if path else answer
-    if isinstance(found, list):
-        return records(found)
+    if isinstance(Record(answer).get(*path), list):
+        return Record(answer).records(*path)
     raise failure(Unreadable, response, source, f"the answer has no {what} in it{_explained(response)}")
 
 
-def xml_of(response: ApiResponse, source: type[Declaration], *, lenient: bool = False) -> Element:
+def xml_of(response: ApiResponse, source: type[Declaration], *, lenient: bool = False) -> Node:
     """Return the root element of a successful answer.
 
     `lenient` also reads documents with small faults (feeds written by hand), as long as they are complete.
@@ -343,7 +389,7 @@ def xml_of(response: ApiResponse, source: type[Declaration], *, lenient: bool = 
     return parse_xml(response, source, lenient=lenient)
 
 
-def parse_xml(response: ApiResponse, source: type[Declaration], *, lenient: bool = False) -> Element:
+def parse_xml(response: ApiResponse, source: type[Declaration], *, lenient: bool = False) -> Node:
     """Return the root element of an answer whatever its status. Raises Unreadable."""
     etree = import_module("lxml.etree")
     body = response.body.lstrip()
@@ -358,48 +404,8 @@ def parse_xml(response: ApiResponse, source: type[Declaration], *, lenient: bool
         except (etree.XMLSyntaxError, ValueError):
             continue
         if root is not None:
-            return root
+            return Node(root)
     raise _not_data(response, source, "XML")
-
-
-def text_of(element: Element | None, *path: str) -> str:
-    """Return all text inside the first descendant along `path`, without one inside the element itself, on one line."""
-    found = child(element, *path)
-    return "" if found is None else text("".join(str(part) for part in found.itertext()))
-
-
-def child(element: Element | None, *path: str) -> Element | None:
-    """Return the first descendant along `path`, by local names whatever their namespace."""
-    for name in path:
-        if element is None:
-            return None
-        element = element.find(f"{{*}}{name}")
-    return element
-
-
-def children(element: Element | None, name: str) -> list[Element]:
-    """Return the direct children of a local name."""
-    return [] if element is None else element.findall(f"{{*}}{name}")
-
-
-def inner_markup(element: Element | None) -> str:
-    """Return an element's content as markup, for `paragraphs` to clean."""
-    etree = import_module("lxml.etree")
-    if element is None:
-        return ""
-    parts = [escape(element.text or "", quote=False)]
-    for part in element:
-        if isinstance(part.tag, str):
-            parts.append(etree.tostring(part, encoding="unicode", with_tail=False))
-        elif part.tag is etree.Entity:
-            parts.append(part.text or "")
-        parts.append(escape(part.tail or "", quote=False))
-    return "".join(parts)
-
-
-def local_name(element: Element) -> str:
-    """Return an element's name without its namespace, in lower case."""
-    return str(element.tag).rsplit("}", 1)[-1].lower()
 
 
 def limited(response: ApiResponse, source: type[Declaration]) -> RateLimited:
@@ -427,7 +433,8 @@ def explanation(response: ApiResponse) -> str:
     try:
         value = json.loads(response.body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        return _from_plain_text(response.body)
+        is_page = _HTML.match(response.body)
+        return "an HTML page" if is_page else _shorten(response.body[:2000].decode("utf-8", "replace"))
     return _shorten(_message(value))
 
 
@@ -439,16 +446,10 @@ def _message(value: Any, depth: int = 0) -> str:
     if isinstance(value, list):
         return next((found for item in value[:5] if (found := _message(item, depth + 1))), "")
     for name in _EXPLAINING:
-        for item in listed(Record(value).get(name)):
+        for item in Record(value).items(name):
             if found := _message(item, depth + 1):
                 return found
     return ""
-
-
-def _from_plain_text(body: bytes) -> str:
-    if _HTML.match(body):
-        return "an HTML page"
-    return _shorten(body[:2000].decode("utf-8", "replace"))
 
 
 def _explained(response: ApiResponse) -> str:

@@ -43,15 +43,11 @@ def source_rows(
     for options of an unknown source and for options that do not fit.
     """
     given = options or {}
-    known = api_sources(None if names is None else {*names, *given})
     for name in given:
-        if name not in known:
-            raise _unknown(name, api_sources())
-    rows: list[SourceRow] = []
-    for name, kind in known.items():
-        missing = kind.missing(kind.read_options(given.get(name)), keys or {})
-        rows.append(SourceRow(name, kind.purpose, kind.needs, kind.also, missing))
-    return rows
+        named_source(name)
+    known = api_sources(None if names is None else {*names, *given})
+    missing = {name: kind.missing(kind.read_options(given.get(name)), keys or {}) for name, kind in known.items()}
+    return [SourceRow(name, kind.purpose, kind.needs, kind.also, missing[name]) for name, kind in known.items()]
 
 
 def api_sources(names: Collection[str] | None = None) -> dict[str, type[ApiSource[Any]]]:
@@ -66,14 +62,21 @@ def api_sources(names: Collection[str] | None = None) -> dict[str, type[ApiSourc
     return found
 
 
+def named_source(name: str) -> type[ApiSource[Any]]:
+    """Return the class of the source of this name. Raises ConfigError for an unknown one."""
+    if kind := api_sources({name}).get(name):
+        return kind
+    near = difflib.get_close_matches(name, api_sources(), n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    message = f"There is no source {name!r}.{hint} `deep-research sources` lists all of them."
+    raise ConfigError(message, setting="sources", value=name)
+
+
 def open_source(
     name: str, client: ApiClient, keys: Mapping[str, str], options: Mapping[str, Any] | None = None
 ) -> ApiSource[Any]:
     """Return a source by name. Raises ConfigError for an unknown one and for options that do not fit."""
-    known = api_sources({name})
-    if name not in known:
-        raise _unknown(name, api_sources())
-    return known[name].build(options, client, keys)
+    return named_source(name).build(options, client, keys)
 
 
 def variables(names: Collection[str] | None = None) -> tuple[str, ...]:
@@ -95,17 +98,7 @@ def api_rates(options: Iterable[ApiOptions]) -> tuple[tuple[str, Rate], ...]:
     return tuple(sorted(rates.items()))
 
 
-def _unknown(name: str, known: Mapping[str, object]) -> ConfigError:
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    return ConfigError(
-        f"There is no source {name!r}.{hint} There are: {', '.join(known)}.", setting="sources", value=name
-    )
-
-
-AUTO = "auto"
-_WEB = "web"
-_FIRST_FOR = "first_for"
+AUTO, _WEB, _FIRST_FOR = "auto", "web", "first_for"
 _CJK_WORD = re.compile(r"[^\x00-\u02ff]")
 
 
@@ -162,5 +155,4 @@ def _first(name: str, language: str, sources: list[str]) -> list[str]:
 
 @cache
 def _data() -> Mapping[str, Any]:
-    file = resources.files("deep_research.sources") / "strategies.toml"
-    return tomllib.loads(file.read_text("utf-8"))
+    return tomllib.loads((resources.files("deep_research.sources") / "strategies.toml").read_text("utf-8"))

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from deep_research.data import Document, Found
-from deep_research.sources import _record_documents as _writing
+from deep_research.data import Found
 from deep_research.sources._api_answers import distinct
+from deep_research.sources._record_documents import Fact, Section, with_record
 
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+", re.IGNORECASE)
 _ARXIV_NEW = re.compile(r"(?<![\d.])(\d{4}\.\d{4,5})(?:v\d{1,2})?(?![\d])")
@@ -28,7 +28,7 @@ class Ids(NamedTuple):
 
 
 class Work(NamedTuple):
-    """One work as a source describes it. `facts` and `sections` go into its document after the usual ones."""
+    """One work as a source describes it; `sections` are those of its abstract, "" for one without a heading."""
 
     title: str
     ids: Ids
@@ -36,8 +36,8 @@ class Work(NamedTuple):
     authors: Iterable[str] = ()
     published: str | None = None
     venue: str = ""
-    sections: tuple[tuple[str, str], ...] = ()
-    facts: tuple[_writing.Fact, ...] = ()
+    sections: Sequence[Section] = ()
+    facts: tuple[Fact, ...] = ()
     full_text: Iterable[str] = ()
     score: float = 0.0
 
@@ -74,13 +74,8 @@ def work_key(ids: Ids, url: str = "") -> str:
     DOI, PubMed and PMC ids, a source's own id, the address.
     """
     arxiv = ids.arxiv or arxiv_id(ids.doi.removeprefix(_ARXIV_DOI) if ids.doi.startswith(_ARXIV_DOI) else "")
-    if arxiv:
-        return f"arxiv:{arxiv}"
-    if ids.doi:
-        return f"doi:{ids.doi}"
-    if ids.pmid:
-        return f"pmid:{ids.pmid}"
-    return f"pmc:{ids.pmcid}" if ids.pmcid else ids.other or url
+    known = {"arxiv": arxiv, "doi": ids.doi, "pmid": ids.pmid, "pmc": ids.pmcid}
+    return next((f"{kind}:{value}" for kind, value in known.items() if value), ids.other or url)
 
 
 def work_url(ids: Ids) -> str:
@@ -114,55 +109,23 @@ def arxiv_texts(key: str, url: str) -> tuple[str, ...]:
 
 def found_work(work: Work, origin: str) -> Found | None:
     """Return the work as a result, with its record as document when there is an abstract; None without name or id."""
-    work = work._replace(authors=distinct(work.authors), full_text=distinct(work.full_text))
-    url = work.url or work_url(work.ids)
-    title = work.title or _named_by_id(work.ids)
-    key = work_key(work.ids, url) or (f"title:{title.casefold()}" if title else "")
-    if not key or not title:
+    ids, url = work.ids, work.url or work_url(work.ids)
+    named = (("DOI", ids.doi), ("arXiv", ids.arxiv), ("PubMed", ids.pmid), ("PubMed Central", ids.pmcid))
+    title = work.title or next((f"{name} {value}" for name, value in named if value), ids.other)
+    if not title:
         return None
     body = " ".join(text for _, text in work.sections)
-    return Found(
-        key=key,
+    found = Found(
+        key=work_key(ids, url) or f"title:{title.casefold()}",
         title=title,
         url=url,
         origin=origin,
         published=work.published,
-        authors=tuple(work.authors),
+        authors=distinct(work.authors),
         snippet=" ".join(body.split())[:_SNIPPET_CHARS],
         score=work.score,
-        document=_document(work, title) if body.strip() else None,
     )
-
-
-def unstructured(abstract: str) -> tuple[tuple[str, str], ...]:
-    """Return an abstract without headings as the one section it is."""
-    return (("Abstract", abstract),) if abstract.strip() else ()
-
-
-def structured(sections: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Return an abstract's labelled parts, the nameless ones as "Abstract"."""
-    return tuple((heading or "Abstract", body) for heading, body in sections if body.strip())
-
-
-def _document(work: Work, title: str) -> Document:
-    ids = work.ids
-    return _writing.document(
-        title,
-        published=work.published,
-        authors=tuple(work.authors),
-        sections=work.sections,
-        facts=(
-            ("Published in", work.venue),
-            ("DOI", ids.doi),
-            ("arXiv", ids.arxiv),
-            ("PubMed", ids.pmid),
-            ("PubMed Central", ids.pmcid),
-            *work.facts,
-            ("Full text", work.full_text),
-        ),
-    )
-
-
-def _named_by_id(ids: Ids) -> str:
-    names = (("DOI", ids.doi), ("arXiv", ids.arxiv), ("PubMed", ids.pmid), ("PubMed Central", ids.pmcid))
-    return next((f"{name} {value}" for name, value in names if value), ids.other)
+    if not body.strip():
+        return found
+    facts = (("Published in", work.venue), *named, *work.facts, ("Full text", distinct(work.full_text)))
+    return with_record(found, facts=facts, sections=[(heading or "Abstract", text) for heading, text in work.sections])

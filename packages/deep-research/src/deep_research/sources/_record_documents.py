@@ -3,9 +3,9 @@ and pages as Markdown or with one block per line. Markup in titles and abstracts
 """
 
 import html
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from claimcheck.language import CJK, columns
 from claimcheck.text.cleaning import clean, fold
@@ -55,9 +55,6 @@ _WIDE = re.compile(f"[{CJK}]")
 _ENDED = re.compile(r"[.!?:;。！？：；…][\"'”’)\]」』）]*$")
 _BROKEN_FROM, _SURELY_BROKEN_FROM = 40, 60
 """Widths in columns from which a line without an end goes on in the next."""
-_WRAPPED_AT = 120
-"""Columns; a line of a page that was written in an editor is seldom longer."""
-_MANY_BREAKS = 10
 _MARKED = re.compile(r"^#{2,6} \S[^\n]*\n\s*\n[^#\s]|^```|\]\((?:https?:|/|#)|^\|? *:?-{3,}:? *\|", re.MULTILINE)
 """Markdown; a line with one # may be a comment in code."""
 
@@ -150,16 +147,17 @@ def document(
     sections: Iterable[tuple[str, str]] = (),
     published: str | None = None,
     authors: Sequence[str] = (),
+    labels: tuple[str, str] = ("Authors", "Published"),
     warnings: Iterable[str] = (),
 ) -> Document:
     """Return the title as a heading, the facts as a list, and each section under its heading.
 
-    Authors and the date of publication are the first facts. Sections without text are left out, those without a name
-    have no heading.
+    Authors and the date of publication, called by `labels`, are the first facts. Sections without text are left out,
+    those without a name have no heading.
     """
     builder = DocumentBuilder()
     builder.heading(1, title)
-    for name, value in (("Authors", people(authors)), ("Published", published), *facts):
+    for name, value in ((labels[0], people(authors)), (labels[1], published), *facts):
         if shown := _shown(value):
             builder.item(f"{name}: {shown}")
     for heading, body in sections:
@@ -172,13 +170,14 @@ def document(
     return builder.document(title=title, media_type="text/markdown", published=published, authors=authors)
 
 
+def with_record(found: Found, **parts: Any) -> Found:
+    """Return a result with what its place knows about it as its document (`parts`: see `document`)."""
+    read = document(found.title, published=found.published, authors=found.authors, **parts)
+    return found.model_copy(update={"document": read})
+
+
 def headed(
-    body: Document,
-    title: str,
-    *,
-    facts: Iterable[Fact] = (),
-    published: str | None = None,
-    authors: Sequence[str] = (),
+    body: Document, title: str, *, facts: Iterable[Fact] = (), published: str | None = None, authors: Sequence[str] = ()
 ) -> Document:
     """Return a document that was read elsewhere below a title and facts; offsets follow."""
     whole = joined(document(title, facts=facts), body)
@@ -241,24 +240,9 @@ def _lines_apart(text: str) -> str:
 
     Where the page's own line breaks were kept, the lines of a sentence stay together.
     """
-    if "```" in text or _is_wrapped(text):
+    if "```" in text:
         return text
     return _LINE_OF_PROSE.sub(lambda found: "\n" if _goes_on(text, found.start()) else "\n\n", text)
-
-
-def _is_wrapped(text: str) -> bool:
-    """Tell whether the lines of a page end where its writer's editor broke them: no line is longer than a page is wide,
-    and most of those that another follows directly break off inside a sentence. Blank lines part its blocks then.
-    """
-    lines = text.split("\n")
-    broken = within = 0
-    for line, following in itertools.pairwise(lines):
-        if len(line) > _WRAPPED_AT:
-            return False
-        if line.strip() and following.strip():
-            within += 1
-            broken += following.lstrip()[:1].islower() and not _ENDED.search(line.rstrip())
-    return broken >= _MANY_BREAKS and broken * 2 >= within
 
 
 def _goes_on(text: str, end: int) -> bool:

@@ -8,9 +8,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from pydantic import Field, field_validator
 
 from deep_research.data import Found
-from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import DatedOptions, snippet
 from deep_research.sources._papers import Ids, arxiv_id, doi, pmid, work_key
+from deep_research.sources._record_documents import with_record
 
 LEAST_EXCERPT = 400  # a shorter one only tells what the page is about
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|igshid|ref_src|spm")
@@ -103,13 +103,8 @@ def sited(query: str, options: WebOptions) -> str:
 def _found(page: Page, origin: str) -> Found:
     authors = (page.author,) if page.author else ()
     title, has_text = page.title or page.url, bool(page.text.strip())
-    is_excerpt, document = not has_text and len(page.excerpt) >= page.least, None
-    if is_excerpt:
-        warnings, sections = [f"an excerpt by {origin}, not the whole page"], [("Excerpt", page.excerpt)]
-        document = _writing.document(
-            title, sections=sections, published=page.published, authors=authors, warnings=warnings
-        )
-    return Found(
+    is_excerpt = not has_text and len(page.excerpt) >= page.least
+    found = Found(
         key=page_key(page.url),
         title=title,
         url=page.url,
@@ -118,7 +113,8 @@ def _found(page: Page, origin: str) -> Found:
         authors=authors,
         snippet=snippet(page.excerpt or page.text, 500),
         score=page.score,
-        document=document,
         page_text=page.text if has_text else "",
         excerpt=is_excerpt,
     )
+    warnings = [f"an excerpt by {origin}, not the whole page"]
+    return with_record(found, sections=[("Excerpt", page.excerpt)], warnings=warnings) if is_excerpt else found

@@ -9,18 +9,8 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
-from deep_research.sources._api_answers import (
-    Element,
-    children,
-    failure,
-    iso_date,
-    judge,
-    local_name,
-    number,
-    parse_xml,
-    text_of,
-)
-from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, full_text_of_arxiv, unstructured
+from deep_research.sources._api_answers import Node, failure, judge, parse_xml
+from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, full_text_of_arxiv
 
 _ERROR_ID = "arxiv.org/api/errors"
 _FIELDS = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all|submittedDate):")
@@ -59,7 +49,8 @@ def search_query(query: str, options: ArxivOptions) -> str:
 
     A query with field prefixes (`ti:`, `au:`, …) is kept.
     """
-    wanted = query if _FIELDS.search(query) else " AND ".join(f"all:{_quoted(word)}" for word in query.split())
+    words = (f'"{word}"' if re.search(r"[^\w.]", word) else word for word in query.replace('"', "").split())
+    wanted = query if _FIELDS.search(query) else " AND ".join(f"all:{word}" for word in words)
     categories = " OR ".join(f"cat:{name}" for name in options.categories)
     period = options.period(
         "submittedDate:[{since}0000 TO {until}2359]", form="%Y%m%d", first="19910101", last="21001231"
@@ -79,56 +70,38 @@ def parse_feed(response: ApiResponse) -> list[Found]:
     except Unreadable:
         judge(response, ArxivSource)  # a failure says more than its page
         raise
-    entries = children(root, "entry")
-    _refuse_error(entries, response)
+    entries = root.children("entry")
+    for why in (entry.text("summary") for entry in entries if _ERROR_ID in entry.text("id")):
+        kind = NotFound if "id format" in why else SourceError
+        raise failure(kind, response, ArxivSource, f"the request was not accepted: {why[:200]}")
     judge(response, ArxivSource)
-    if local_name(root) != "feed":
+    if root.name != "feed":
         raise failure(Unreadable, response, ArxivSource, "the answer is no Atom feed")
-    if not entries and _promises_entries(root):
-        raise failure(
-            Unreachable, response, ArxivSource, "the answer lacks the results that it counts; try again later"
-        )
+    is_page_of_results = root.number("itemsPerPage") != 0
+    if not entries and is_page_of_results and (root.number("totalResults") or 0) > (root.number("startIndex") or 0):
+        why = "the answer lacks the results that it counts; try again later"  # when it is called too often
+        raise failure(Unreachable, response, ArxivSource, why)
     return [found for entry in entries if (found := _paper(entry))]
 
 
-def _refuse_error(entries: list[Element], response: ApiResponse) -> None:
-    for entry in entries:
-        if _ERROR_ID in text_of(entry, "id"):
-            why = text_of(entry, "summary")
-            kind = NotFound if "id format" in why else SourceError
-            raise failure(kind, response, ArxivSource, f"the request was not accepted: {why[:200]}")
-
-
-def _promises_entries(root: Element) -> bool:
-    """Whether the feed counts results on this page and has none: arXiv does so when called too often."""
-    total, start, size = (number(text_of(root, name)) for name in ("totalResults", "startIndex", "itemsPerPage"))
-    return total is not None and size != 0 and total > (start or 0)
-
-
-def _paper(entry: Element) -> Found | None:
-    versioned = text_of(entry, "id").rsplit("/abs/", 1)[-1]
+def _paper(entry: Node) -> Found | None:
+    versioned = entry.text("id").rsplit("/abs/", 1)[-1]
     paper = arxiv_id(f"arxiv:{versioned}")
     if not paper:
         return None
-    comment, journal = text_of(entry, "comment"), text_of(entry, "journal_ref")
     work = Work(
-        title=text_of(entry, "title"),
-        ids=Ids(arxiv=paper, doi=doi(text_of(entry, "doi"))),
+        title=entry.text("title"),
+        ids=Ids(arxiv=paper, doi=doi(entry.text("doi"))),
         url=f"https://arxiv.org/abs/{versioned}",
-        authors=[text_of(author, "name") for author in children(entry, "author")],
-        published=iso_date(text_of(entry, "published")),
-        venue=journal,
-        sections=unstructured(text_of(entry, "summary")),
+        authors=[author.text("name") for author in entry.children("author")],
+        published=entry.date("published"),
+        venue=entry.text("journal_ref"),
+        sections=[("", entry.text("summary"))],
         facts=(
-            ("Updated", iso_date(text_of(entry, "updated")) if not versioned.endswith("v1") else None),
-            ("Subjects", [category.get("term") for category in children(entry, "category")]),
-            ("Comment", comment),
+            ("Updated", entry.date("updated") if not versioned.endswith("v1") else None),
+            ("Subjects", [category.get("term") for category in entry.children("category")]),
+            ("Comment", entry.text("comment")),
         ),
         full_text=full_text_of_arxiv(versioned),
     )
     return found_work(work, ArxivSource.name)
-
-
-def _quoted(word: str) -> str:
-    word = word.replace('"', "")
-    return f'"{word}"' if re.search(r"[^\w.]", word) else word

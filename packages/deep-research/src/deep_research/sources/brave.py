@@ -44,30 +44,22 @@ class BraveSource(ApiSource[BraveOptions]):
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages in the order of `mixed.main`, then what is left of each block. Raises SourceError."""
+    """Return the pages in the order of `mixed.main`, then all of each block, so some twice. Raises SourceError."""
     answer = object_of(response, BraveSource, "web", "query", "mixed", "news")
     return found_pages((_page(entry) for entry in _ordered(answer)), BraveSource.name)
 
 
 def _ordered(answer: Record) -> Iterator[Record]:
     blocks = {name: answer.records(name, "results") for name in _BLOCKS}
-    taken: set[tuple[str, int]] = set()
     for place in answer.records("mixed", "main"):
-        name, index = place.text("type"), place.number("index")
-        indices = [index] if index is not None else range(len(blocks.get(name, ())))
-        for position in indices:
-            if name in blocks and 0 <= position < len(blocks[name]) and (name, position) not in taken:
-                taken.add((name, position))
-                yield blocks[name][position]
-    for name, entries in blocks.items():
-        yield from (entry for position, entry in enumerate(entries) if (name, position) not in taken)
+        entries, index = blocks.get(place.text("type"), []), place.number("index")
+        yield from entries if index is None else entries[index : index + 1]
+    for entries in blocks.values():
+        yield from entries
 
 
 def _page(entry: Record) -> Page:
-    excerpts = [
-        entry.raw("description") or entry.raw("answer"),
-        *entry.texts("extra_snippets"),
-    ]
+    excerpts = [entry.raw("description") or entry.raw("answer"), *entry.texts("extra_snippets")]
     return Page(
         title=line(entry.raw("title") or entry.raw("question")),
         url=entry.text("url"),

@@ -7,9 +7,9 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, snippet
 from deep_research.sources._api_answers import Record, distinct, object_of
+from deep_research.sources._record_documents import Fact, with_record
 
 _MAX_OUTCOMES = 30
 _MAX_MEASUREMENTS = 40
@@ -64,7 +64,7 @@ def _between(measurement: Record, spread: str) -> str:
 
 
 def _analysis(analysis: Record) -> str:
-    parts: list[str] = []
+    parts = list[str]()
     if value := analysis.text("paramValue"):
         low, high = analysis.text("ciLowerLimit"), analysis.text("ciUpperLimit")
         level = analysis.text("ciPctValue")
@@ -133,35 +133,28 @@ def _study(study: Record) -> Found | None:
     if not trial:
         return None
     status = protocol.record("statusModule")
-    published = (
-        status.record("studyFirstPostDateStruct").first_date("date")
-        or status.first_date("studyFirstSubmitDate")
-        or status.record("startDateStruct").first_date("date")
-    )
+    posted = status.date("studyFirstPostDateStruct", "date") or status.date("studyFirstSubmitDate")
     sponsor = protocol.text("sponsorCollaboratorsModule", "leadSponsor", "name")
-    summary = protocol.raw("descriptionModule", "briefSummary")
-    return Found(
+    found = Found(
         key=f"nct:{trial}",
         title=title,
         url=f"https://clinicaltrials.gov/study/{trial}",
         origin=ClinicalTrialsSource.name,
-        published=published,
+        published=posted or status.date("startDateStruct", "date"),
         authors=(sponsor,) if sponsor else (),
-        snippet=snippet(summary),
-        document=_writing.document(
-            title,
-            published=published,
-            facts=_facts(protocol, trial),
-            sections=[*_sections(protocol), *result_sections(study.record("resultsSection"))],
-        ),
+        snippet=snippet(protocol.raw("descriptionModule", "briefSummary")),
     )
+    sections = [*_sections(protocol), *result_sections(study.record("resultsSection"))]
+    return with_record(found, facts=_facts(protocol, trial), sections=sections, labels=("Sponsor", "Published"))
 
 
-def _facts(protocol: Record, trial: str) -> tuple[_writing.Fact, ...]:
+def _facts(protocol: Record, trial: str) -> tuple[Fact, ...]:
     status, design = protocol.record("statusModule"), protocol.record("designModule")
     enrolled = design.number("enrollmentInfo", "count")
-    kind = design.text("enrollmentInfo", "type").lower()
-    sponsors = protocol.record("sponsorCollaboratorsModule")
+    kind, places = (
+        design.text("enrollmentInfo", "type").lower(),
+        protocol.records("contactsLocationsModule", "locations"),
+    )
     return (
         ("Trial", trial),
         ("Official title", protocol.text("identificationModule", "officialTitle")),
@@ -173,18 +166,17 @@ def _facts(protocol: Record, trial: str) -> tuple[_writing.Fact, ...]:
         ("Primary completion", _date(status.record("primaryCompletionDateStruct"))),
         ("Completion", _date(status.record("completionDateStruct"))),
         ("Enrollment", f"{enrolled} participants{f' ({kind})' if kind else ''}" if enrolled is not None else ""),
-        ("Sponsor", sponsors.text("leadSponsor", "name")),
-        ("Collaborators", [one.text("name") for one in sponsors.records("collaborators")]),
+        (
+            "Collaborators",
+            [one.text("name") for one in protocol.records("sponsorCollaboratorsModule", "collaborators")],
+        ),
         ("Conditions", protocol.texts("conditionsModule", "conditions")),
         ("Allocation", _words(design.text("designInfo", "allocation"))),
         ("Model", _words(design.text("designInfo", "interventionModel"))),
         ("Masking", _words(design.text("designInfo", "maskingInfo", "masking"))),
         ("Ages", _ages(protocol.record("eligibilityModule"))),
         ("Sex", _words(protocol.text("eligibilityModule", "sex"))),
-        (
-            "Countries",
-            list(distinct(place.text("country") for place in protocol.records("contactsLocationsModule", "locations"))),
-        ),
+        ("Countries", distinct(place.text("country") for place in places)),
     )
 
 
@@ -195,17 +187,16 @@ def _sections(protocol: Record) -> Iterable[tuple[str, str]]:
     arms = protocol.record("armsInterventionsModule")
     yield "Arms", _items(arms.records("armGroups"), "label", "type", "description")
     yield "Interventions", _items(arms.records("interventions"), "name", "type", "description")
-    outcomes = protocol.record("outcomesModule")
-    yield "Primary outcomes", _items(outcomes.records("primaryOutcomes"), "measure", "timeFrame", "description")
-    yield "Secondary outcomes", _items(outcomes.records("secondaryOutcomes"), "measure", "timeFrame", "description")
+    for kind in ("primary", "secondary"):
+        outcomes = protocol.records("outcomesModule", f"{kind}Outcomes")
+        yield f"{kind.capitalize()} outcomes", _items(outcomes, "measure", "timeFrame", "description")
     yield "Eligibility", protocol.raw("eligibilityModule", "eligibilityCriteria").replace("\\>", ">")
 
 
 def _items(entries: list[Record], name: str, aside: str, description: str) -> str:
     lines: list[str] = []
     for entry in entries[:_MAX_OUTCOMES]:
-        beside = entry.text(aside)
-        beside = _words(beside) if aside == "type" else beside
+        beside = _words(entry.text(aside))
         head = f"{entry.text(name)} ({beside})" if beside else entry.text(name)
         lines.append(": ".join(part for part in (head, entry.text(description)) if part))
     return "\n".join(f"- {one}" for one in lines if one)

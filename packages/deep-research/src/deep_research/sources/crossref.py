@@ -6,7 +6,7 @@ from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
 from deep_research.sources._api_answers import Record, distinct, list_of
-from deep_research.sources._papers import Ids, Work, doi, found_work, structured
+from deep_research.sources._papers import Ids, Work, doi, found_work
 from deep_research.sources._record_documents import line, sections
 
 _FIELDS = (
@@ -50,7 +50,7 @@ def parse_works(response: ApiResponse) -> list[Found]:
 
 
 def _work(work: Record) -> Found | None:
-    name = doi(work.text("DOI"))
+    name, links = doi(work.text("DOI")), work.records("link")
     title = ": ".join(part for part in (work.line("title"), work.line("subtitle")) if part)
     made = Work(
         title=title,
@@ -59,7 +59,7 @@ def _work(work: Record) -> Found | None:
         authors=_people(work.records("author")) or _people(work.records("editor")),
         published=next((day for field in _DATES if (day := work.date(field, "date-parts"))), None),
         venue=line(work.raw("container-title") or work.first("publisher")),
-        sections=structured(sections(work.raw("abstract"))),
+        sections=sections(work.raw("abstract")),
         facts=(
             ("Type", work.text("type").replace("-", " ")),
             ("Volume", work.text("volume")),
@@ -67,7 +67,8 @@ def _work(work: Record) -> Found | None:
             ("Cited by (Crossref)", work.number("is-referenced-by-count")),
             ("Corrects or retracts", [entry.text("DOI") for entry in work.records("update-to")]),
         ),
-        full_text=_links(work),
+        # Texts that anybody may open; those for text mining want a subscription.
+        full_text=[one.text("URL") for one in links if one.text("intended-application") != "text-mining"],
         score=work.score("score"),
     )
     return found_work(made, CrossrefSource.name)
@@ -75,15 +76,6 @@ def _work(work: Record) -> Found | None:
 
 def _people(persons: list[Record]) -> tuple[str, ...]:
     return distinct(line(person.full_name("given", "family") or person.first("name", "literal")) for person in persons)
-
-
-def _links(work: Record) -> list[str]:
-    """Addresses of texts that anybody may open; those for text mining want a subscription."""
-    return [
-        link.text("URL")
-        for link in work.records("link")
-        if link.text("URL") and link.text("intended-application") != "text-mining"
-    ]
 
 
 def _filter(options: CrossrefOptions) -> str:

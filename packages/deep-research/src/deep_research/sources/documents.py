@@ -11,6 +11,7 @@ from pathlib import Path
 from deep_research import registry
 from deep_research.concurrency import Threads
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
+from deep_research.data.noun import copy_fields
 from deep_research.errors import ConfigError, NotFound, ResearchError, Stopped, WorkTooLarge
 from deep_research.isolated_reading import CRASHED
 from deep_research.ports import Library, Progress
@@ -25,7 +26,7 @@ _INDEXING = Threads(16, "indexing")
 _REQUESTS_AHEAD = 16
 _ORIGIN = "documents"
 _PROBLEM = "documents: not read"
-_BATCH_CHARS, _BATCH_FILES = 4_000_000, 128
+_BATCH_FILES = 128
 _NAMED = 5  # files that a gap names; more are counted
 _REASONS = 3  # that are told where nothing can be read
 _SNIPPET_CHARS = 300
@@ -162,7 +163,7 @@ class DocumentsSource:
         by_path = {str(file.path): file for file in files}
         done = read = 0
         progress("Reading documents", done, len(files))
-        for group in _by_weight(self._until_stopped(read_in_child(by_path, self._max_bytes))):
+        for group in _batched(self._until_stopped(read_in_child(by_path, self._max_bytes))):
             with self._library.batch():
                 for path, answer in group:
                     self._keep(by_path[path], answer)
@@ -192,14 +193,14 @@ class DocumentsSource:
         for number, part in enumerate(several, start=1):
             self._go_on()
             place = f"#{number}" if len(several) > 1 else ""
-            found = Found(
+            found = copy_fields(
+                Found,
+                part,
                 key=f"{key}#part{number}" if place else key,
                 title=part.title or file.path.stem,
                 url=file.url + place,
                 origin=_ORIGIN,
                 location=file.location + place,
-                published=part.published,
-                authors=part.authors,
             )
             source = self._library.add_source(found)
             self._library.add_snapshot(source.id, part, retrieved_at=retrieved_at)
@@ -233,15 +234,8 @@ class DocumentsSource:
         snapshot = await asyncio.to_thread(self._library.snapshot, source.id) if source else None
         if source is None or snapshot is None:
             raise NotFound(f"{found.key} is not among the documents", source=self.name, url=found.url)
-        return Document(
-            text=snapshot.text,
-            title=source.title,
-            media_type=snapshot.media_type,
-            published=source.published,
-            authors=source.authors,
-            headings=snapshot.headings,
-            pages=snapshot.pages,
-        )
+        told = {"title": source.title, "published": source.published, "authors": source.authors}
+        return copy_fields(Document, snapshot, **told)
 
     async def close(self) -> None:
         """Stop reading. The library belongs to the caller, who closes it."""
@@ -254,19 +248,9 @@ def _stem(key: str) -> str:
 
 
 def _found(source: Source, hits: Sequence[PassageHit]) -> Found:
-    best = hits[0]
-    return Found(
-        key=source.url,
-        title=source.title,
-        url=source.url,
-        origin=_ORIGIN,
-        location=source.location,
-        published=source.published,
-        authors=source.authors,
-        snippet=best.passage.text[:_SNIPPET_CHARS],
-        score=best.score,
-        spans=tuple(Span(start=hit.passage.start, end=hit.passage.end, score=hit.score) for hit in hits),
-    )
+    spans = tuple(Span(start=hit.passage.start, end=hit.passage.end, score=hit.score) for hit in hits)
+    begins = hits[0].passage.text[:_SNIPPET_CHARS]
+    return copy_fields(Found, source, key=source.url, snippet=begins, score=hits[0].score, spans=spans)
 
 
 def _gaps(problems: Sequence[Problem]) -> list[Gap]:
@@ -281,16 +265,13 @@ def _gaps(problems: Sequence[Problem]) -> list[Gap]:
     return gaps
 
 
-def _by_weight(readings: Iterable[Reading]) -> Iterator[list[Reading]]:
+def _batched(readings: Iterable[Reading]) -> Iterator[list[Reading]]:
     """Group readings so that a transaction is neither tiny nor long, and the progress moves every second."""
-    group: list[Reading] = []
-    weight, begun = 0, time.monotonic()
+    group, begun = list[Reading](), time.monotonic()
     for reading in readings:
         group.append(reading)
-        document = reading[1].document
-        weight += len(document.text) if document else 0
-        if weight > _BATCH_CHARS or len(group) >= _BATCH_FILES or time.monotonic() - begun >= _BATCH_SECONDS:
+        if len(group) >= _BATCH_FILES or time.monotonic() - begun >= _BATCH_SECONDS:
             yield group
-            group, weight, begun = [], 0, time.monotonic()
+            group, begun = [], time.monotonic()
     if group:
         yield group

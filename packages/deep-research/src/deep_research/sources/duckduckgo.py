@@ -7,11 +7,12 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 from pydantic import Field
 
+from claimcheck.text.cleaning import fold
 from deep_research.data import Found, SearchResult
 from deep_research.errors import RateLimited, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace
-from deep_research.sources._api_answers import failure, judge, listed, text
+from deep_research.sources._api_answers import failure, judge
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 _CHALLENGE = (b"anomaly-modal", b"anomaly.js", b"challenge-form")
@@ -65,12 +66,9 @@ def _from_html(response: ApiResponse) -> Iterator[Page]:
     for block in blocks:
         links = block.xpath(".//a[contains(@class, 'result__a')]")
         if links and "result--ad" not in (block.get("class") or ""):
-            excerpts = listed(block.xpath(".//*[contains(@class, 'result__snippet')]"))
-            yield Page(
-                title=text(links[0].text_content()),
-                url=_target(links[0].get("href") or ""),
-                excerpt=text(excerpts[0].text_content()) if excerpts else "",
-            )
+            excerpts = block.xpath(".//*[contains(@class, 'result__snippet')]")
+            excerpt = fold(excerpts[0].text_content()) if excerpts else ""
+            yield Page(fold(links[0].text_content()), _target(links[0].get("href") or ""), excerpt)
 
 
 def _target(address: str) -> str:

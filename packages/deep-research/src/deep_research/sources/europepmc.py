@@ -5,8 +5,8 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
-from deep_research.sources._api_answers import Record, distinct, object_of
-from deep_research.sources._papers import Ids, Work, doi, found_work, pmid, structured
+from deep_research.sources._api_answers import Record, object_of
+from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
 from deep_research.sources._record_documents import line, sections
 
 _DATES = ("firstPublicationDate", "electronicPublicationDate", "pubYear")
@@ -41,7 +41,7 @@ def parse_search(response: ApiResponse) -> list[Found]:
 
 def _record(record: Record) -> Found | None:
     kind, own = record.text("source"), record.text("id")
-    pmcid = record.text("pmcid")
+    pmcid, links = record.text("pmcid"), record.records("fullTextUrlList", "fullTextUrl")
     work = Work(
         title=record.line("title").removesuffix("."),
         ids=Ids(
@@ -54,12 +54,12 @@ def _record(record: Record) -> Found | None:
         authors=_authors(record),
         published=record.first_date(*_DATES),
         venue=line(record.first("journalTitle", "bookTitle") or record.text("journalInfo", "journal", "title")),
-        sections=structured(sections(record.raw("abstractText"))),
+        sections=sections(record.raw("abstractText")),
         facts=(
             ("Type", "; ".join(record.texts("pubTypeList", "pubType"))),
             ("Cited by (Europe PMC)", record.number("citedByCount")),
         ),
-        full_text=_full_text(record),
+        full_text=[one.text("url") for one in links if one.text("availabilityCode") in ("OA", "F")],
     )
     return found_work(work, EuropePmcSource.name)
 
@@ -70,11 +70,6 @@ def _authors(record: Record) -> tuple[str, ...]:
         for author in record.records("authorList", "author")
     ]
     return tuple(map(line, names or record.text("authorString").removesuffix(".").split(", ")))
-
-
-def _full_text(record: Record) -> tuple[str, ...]:
-    links = record.records("fullTextUrlList", "fullTextUrl")
-    return distinct(link.text("url") for link in links if link.text("availabilityCode") in ("OA", "F"))
 
 
 def _query(query: str, options: EuropePmcOptions) -> str:

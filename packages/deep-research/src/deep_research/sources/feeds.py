@@ -16,24 +16,9 @@ from claimcheck.text.tokens import content_terms
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
-from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, Options, in_a_worker, read_answer, snippet, web_addresses
-from deep_research.sources._api_answers import (
-    Declaration,
-    Element,
-    Record,
-    child,
-    children,
-    distinct,
-    failure,
-    inner_markup,
-    iso_date,
-    local_name,
-    object_of,
-    text_of,
-    xml_of,
-)
-from deep_research.sources._record_documents import line, paragraphs
+from deep_research.sources._api_answers import Declaration, Node, Record, distinct, failure, object_of, xml_of
+from deep_research.sources._record_documents import line, paragraphs, with_record
 
 _TITLE_WEIGHT = 2.0
 _LEAST_SHARE = 0.34  # of the query's weight: one rare word of three is enough, one common word is not
@@ -124,24 +109,24 @@ def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
     Raises SourceError when the answer is no feed.
     """
     if response.body.lstrip()[:1] == b"{":
-        return _json_feed(response, source)
+        feed = object_of(response, source, "items", what="feed")
+        posts = feed.records("items")[:_MOST_ENTRIES]
+        return [found for post in posts if (found := _json_entry(post, feed.text("title"), response.url, source))]
     root = xml_of(response, source, lenient=True)
-    if local_name(root) not in _ROOTS:
+    if root.name not in _ROOTS:
         raise failure(Unreadable, response, source, "the answer is no feed")
-    channel = child(root, "channel")
-    channel = root if channel is None else channel
-    nodes = children(root, "entry") or children(channel, "item") or children(root, "item")
-    site = text_of(channel, "title")
+    channel = root.child("channel") or root
+    nodes = root.children("entry") or channel.children("item") or root.children("item")
+    site = channel.text("title")
     return [found for node in nodes[:_MOST_ENTRIES] if (found := _entry(node, site, response.url, source))]
 
 
-def _entry(node: Element, site: str, base: str, source: type[Declaration]) -> Found | None:
-    title = line(inner_markup(child(node, "title")))
+def _entry(node: Node, site: str, base: str, source: type[Declaration]) -> Found | None:
     url = _address(base, _link(node))
-    own = text_of(node, "guid") or text_of(node, "id")
-    named, body = next(((name, markup) for name in _BODIES if (markup := _markup(child(node, name))).strip()), ("", ""))
-    published = next((day for name in _DATES if (day := iso_date(text_of(node, name)))), None)
-    found = _made(title, url, own, body, published, _authors(node), site, source)
+    own = node.text("guid") or node.text("id")
+    named, body = next(((name, markup) for name in _BODIES if (markup := _markup(node.child(name))).strip()), ("", ""))
+    published = next((day for name in _DATES if (day := node.date(name))), None)
+    found = _made(node.line("title"), url, own, body, published, _authors(node), site, source)
     # A description may be all there is of a post, or only its beginning.
     teaser = found is not None and found.document is not None and bool(found.url) and named in _TEASERS
     return found.model_copy(update={"excerpt": True}) if found is not None and teaser else found
@@ -170,11 +155,7 @@ def _made(
     title = title or snippet(plain, 80) or url
     if not title or not (url or own):
         return None
-    document = None
-    if len(plain) >= _ENOUGH_CHARS:
-        facts, sections = [("Published by", site)], [("Text", plain)]
-        document = _writing.document(title, facts=facts, sections=sections, published=published, authors=authors)
-    return Found(
+    found = Found(
         key=url or own,
         title=title,
         url=url,
@@ -183,47 +164,34 @@ def _made(
         published=published,
         authors=authors,
         snippet=snippet(plain),
-        document=document,
     )
+    if len(plain) < _ENOUGH_CHARS:
+        return found
+    return with_record(found, facts=[("Published by", site)], sections=[("Text", plain)])
 
 
-def _link(node: Element) -> str:
+def _link(node: Node) -> str:
     """Atom links by their relation, RSS links by their text, or the permanent id."""
-    links = children(node, "link")
-    for relation in ("alternate", None, "related"):
+    links = node.children("link")
+    for relation in ("alternate", "", "related"):
         for link in links:
-            if link.get("href") and link.get("rel", None) == relation:
-                return str(link.get("href")).strip()
-    if named := next((words for link in links if (words := text_of(link))), ""):
+            if link.get("href") and link.get("rel") == relation:
+                return link.get("href").strip()
+    if named := next((words for link in links if (words := link.text())), ""):
         return named
-    guid = child(node, "guid")
-    permanent = guid is not None and guid.get("isPermaLink", "true") != "false"
-    own = text_of(guid) if permanent else text_of(node, "id")
+    guid = node.child("guid")
+    own = guid.text() if guid and guid.get("isPermaLink") != "false" else node.text("id")
     return own if own.startswith("http") else ""
 
 
-def _markup(element: Element | None) -> str:
+def _markup(body: Node) -> str:
     """The body of an entry: escaped HTML in the text, or XHTML as elements."""
-    if element is None:
-        return ""
-    if any(isinstance(part.tag, str) for part in element):
-        return inner_markup(element)
-    return "".join(str(part) for part in element.itertext())
+    return body.markup() if body.children("*") else body.raw()
 
 
-def _authors(node: Element) -> tuple[str, ...]:
-    names: list[str] = []
-    for author in [*children(node, "author"), *children(node, "creator")]:
-        named = child(author, "name")
-        names.append(text_of(author if named is None else named))
-    return tuple(dict.fromkeys(line(name) for name in names if name))
-
-
-def _json_feed(response: ApiResponse, source: type[Declaration]) -> list[Found]:
-    answer = object_of(response, source, "items", what="feed")
-    site = answer.text("title")
-    items = answer.records("items")[:_MOST_ENTRIES]
-    return [found for item in items if (found := _json_entry(item, site, response.url, source))]
+def _authors(node: Node) -> tuple[str, ...]:
+    authors = [*node.children("author"), *node.children("creator")]
+    return distinct(line((author.child("name") or author).text()) for author in authors)
 
 
 def _json_entry(item: Record, site: str, base: str, source: type[Declaration]) -> Found | None:
@@ -265,11 +233,8 @@ class FeedsSource(ListingSource[FeedsOptions]):
     def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
         """Return what has to be set: there are no feeds by default."""
         del keys
-        return (
-            ""
-            if isinstance(options, FeedsOptions) and options.feeds
-            else "name feeds in the option source_options.feeds.feeds"
-        )
+        is_named = isinstance(options, FeedsOptions) and options.feeds
+        return "" if is_named else "name feeds in the option source_options.feeds.feeds"
 
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
         return await self._side_by_side(self.options.feeds, self._feed, "a feed")

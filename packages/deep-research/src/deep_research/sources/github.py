@@ -17,13 +17,11 @@ from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, Options, Pace, read_answer, result, snippet
 from deep_research.sources._api_answers import Declaration, Record, explanation, failure, limited, object_of, says_wait
-from deep_research.text.document_builder import DocumentBuilder
 
 TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
 _MAX_README_BYTES = 2_000_000
 _README_FORMATS = ("plain", "html")
 HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
-_MAX_CODE_CHARS = 400_000
 
 
 class GitHubOptions(DatedOptions):
@@ -37,9 +35,7 @@ class GitHubOptions(DatedOptions):
 
     def between(self, field: str) -> str:
         """Return the qualifier of the period, "" when there is none."""
-        if self.since and self.until:
-            return f"{field}:{self.since}..{self.until}"
-        return f"{field}:>={self.since}" if self.since else f"{field}:<={self.until}" if self.until else ""
+        return self.period(f"{field}:{{since}}..{{until}}", first="*", last="*")
 
 
 class GitHubSource(ApiSource[Options]):
@@ -107,9 +103,8 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
         except NotFound:
             if not found.snippet:
                 raise
-            read = _writing.document(found.title, facts=about, authors=found.authors)
-        else:
-            read = _writing.headed(readme, found.title, facts=about, published=found.published, authors=found.authors)
+            readme = Document(text="")
+        read = _writing.headed(readme, found.title, facts=about, published=found.published, authors=found.authors)
         return found.model_copy(update={"document": read})
 
 
@@ -205,19 +200,10 @@ def parse_code(response: ApiResponse) -> list[Found]:
 def parse_file(response: ApiResponse) -> Document:
     """Return a file as code, its path as title. Raises NotFound when it is empty or no file, Unreadable."""
     answer = answer_of(response, GitHubCodeSource)
-    path = answer.text("path")
-    try:
-        code = _content(answer, response, GitHubCodeSource).decode("utf-8")
-    except UnicodeDecodeError:
-        raise failure(Unreadable, response, GitHubCodeSource, f"the file {path} is no text") from None
+    path, code = answer.text("path"), _content(answer, response, GitHubCodeSource)
     if not code.strip():
         raise failure(NotFound, response, GitHubCodeSource, f"the file {path} is empty or too large for the API")
-    builder = DocumentBuilder()
-    builder.heading(1, path)
-    builder.code(code[:_MAX_CODE_CHARS])
-    if len(code) > _MAX_CODE_CHARS:
-        builder.warn(f"only the first {_MAX_CODE_CHARS} characters of {path} were read")
-    return builder.document(title=path, media_type="text/plain")
+    return _writing.headed(registry.component("readers", "code")().read(code, name=path), path)
 
 
 def _file(entry: Record) -> Found | None:

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from deep_research.data import Document, Found, SearchResult
+from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, snippet
 from deep_research.sources._api_answers import Record, failure, json_of, object_of, unix_seconds
-from deep_research.sources._record_documents import document, entities, paragraphs
+from deep_research.sources._record_documents import entities, paragraphs, with_record
 
 _MAX_COMMENTS = 200
 
@@ -33,9 +33,8 @@ class HackerNewsSource(ApiSource[HackerNewsOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"query": query, "tags": self.options.tags, "hitsPerPage": min(limit, 100)}
-        return await self._found_in(
-            parse_search, self._get("/search", params | {"numericFilters": _filters(self.options)})
-        )
+        params |= {"numericFilters": _filters(self.options)}
+        return await self._found_in(parse_search, self._get("/search", params))
 
     async def _read(self, found: Found) -> Found:
         return await read_answer(parse_item, await self._get(f"/items/{found.key.removeprefix('hn:')}"))
@@ -53,54 +52,35 @@ def parse_item(response: ApiResponse) -> Found:
     if answer is None:
         raise failure(NotFound, response, HackerNewsSource, "there is no such item")
     item = Record(answer)
-    if (found := _hit(item)) is None:
+    if (found := _hit(item, "\n\n".join(_comments(item)))) is None:
         raise failure(Unreadable, response, HackerNewsSource, "the answer is no item")
-    comments = list(_comments(item))
-    if found.document is None and not comments:
-        return found
-    return found.model_copy(update={"document": _discussion(item, found, comments)})
+    return found
 
 
-def _hit(hit: Record) -> Found | None:
-    own = hit.first("objectID", "id")
-    if not own:
-        return None
-    author = hit.text("author")
-    body = _body(hit)
+def _hit(hit: Record, comments: str = "") -> Found | None:
+    own, author = hit.first("objectID", "id"), hit.text("author")
+    body = paragraphs(hit.raw("story_text") or hit.raw("comment_text") or hit.raw("text"))
     story = entities(hit.first("title", "story_title"))
     is_comment = not hit.text("title") and bool(body)
     title = (f"Comment by {author or 'unknown'}" + (f" on {story}" if story else "")) if is_comment else story
-    published = hit.date("created_at")
-    if not title:
+    if not own or not title:
         return None
     found = Found(
         key=f"hn:{own}",
         title=title,
         url=f"https://news.ycombinator.com/item?id={own}",
         origin=HackerNewsSource.name,
-        published=published,
+        published=hit.date("created_at"),
         authors=(author,) if author else (),
         snippet=snippet(body) or hit.text("url"),
         score=hit.score("points"),
     )
-    return found.model_copy(update={"document": _discussion(hit, found, [])}) if body else found
-
-
-def _discussion(item: Record, found: Found, comments: list[str]) -> Document:
-    facts = (
-        ("Posted by", found.authors),
-        ("Posted", found.published),
-        ("Links to", item.text("url")),
-        ("Points", item.text("points")),
-        ("Comments", item.text("num_comments")),
+    if not body and not comments:
+        return found
+    facts = (("Links to", hit.text("url")), ("Points", hit.text("points")), ("Comments", hit.text("num_comments")))
+    return with_record(
+        found, facts=facts, sections=[("", body), ("Comments", comments)], labels=("Posted by", "Posted")
     )
-    parts = [("", _body(item)), ("Comments", "\n\n".join(comments))]
-    read = document(found.title, facts=facts, sections=parts)
-    return read.model_copy(update={"published": found.published, "authors": found.authors})
-
-
-def _body(item: Record) -> str:
-    return paragraphs(item.raw("story_text") or item.raw("comment_text") or item.raw("text"))
 
 
 def _comments(item: Record) -> Iterator[str]:

@@ -10,18 +10,10 @@ from pydantic import Field
 
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import (
-    ApiOptions,
-    ApiSource,
-    DatedOptions,
-    Pace,
-    read_answer,
-    result,
-)
+from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, Pace, read_answer, result
 from deep_research.sources._api_answers import Record, list_of
-from deep_research.sources._papers import Ids, Work, arxiv_id, found_work, full_text_of_arxiv, unstructured
-from deep_research.sources._record_documents import line, paragraphs
+from deep_research.sources._papers import Ids, Work, arxiv_id, found_work, full_text_of_arxiv
+from deep_research.sources._record_documents import line, paragraphs, with_record
 from deep_research.sources.feeds import ListingSource, best, entries
 
 _MAX_TAGS = 30
@@ -76,7 +68,6 @@ def _model(entry: Record) -> Found | None:
     if not name:
         return None
     author = entry.text("author") or (name.split("/", maxsplit=1)[0] if "/" in name else "")
-    published = entry.date("createdAt")
     facts = (
         ("Task", entry.text("pipeline_tag")),
         ("Library", entry.text("library_name")),
@@ -85,17 +76,17 @@ def _model(entry: Record) -> Found | None:
         ("Last change", entry.date("lastModified")),
         ("Tags", entry.texts("tags")[:_MAX_TAGS]),
     )
-    return Found(
+    found = Found(
         key=f"hf-model:{name}",
         title=name,
         url=f"https://huggingface.co/{name}",
         origin=HuggingFaceModelsSource.name,
-        published=published,
+        published=entry.date("createdAt"),
         authors=(author,) if author else (),
         snippet="; ".join(f"{label}: {value}" for label, value in facts[:4] if value),
         score=entry.score("trendingScore"),
-        document=_writing.document(name, facts=facts, published=published, authors=(author,) if author else ()),
     )
+    return with_record(found, facts=facts)
 
 
 class HuggingFacePapersOptions(ApiOptions):
@@ -143,7 +134,7 @@ def _paper(entry: Record) -> Found | None:
         url=f"https://huggingface.co/papers/{own}",
         authors=names,
         published=inner.date("publishedAt") or entry.date("publishedAt"),
-        sections=unstructured(paragraphs(inner.raw("summary") or entry.raw("summary"))),
+        sections=[("", paragraphs(inner.raw("summary") or entry.raw("summary")))],
         facts=(
             ("Listed", inner.date("submittedOnDailyAt")),
             ("Organization", inner.record("organization").first("fullname", "name")),

@@ -1,7 +1,7 @@
 """Jina search and reader (https://jina.ai/reader): results with the text of their pages."""
 
 from collections.abc import Mapping
-from typing import Any
+from http import HTTPStatus
 from urllib.parse import quote
 
 from pydantic import Field
@@ -10,7 +10,7 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer
-from deep_research.sources._api_answers import Record, failure, json_of, judge, records
+from deep_research.sources._api_answers import Record, failure, json_of, judge
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
@@ -45,30 +45,26 @@ class JinaSource(ApiSource[JinaOptions]):
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the pages of a search; pages whose site answered with an error are left out. Raises SourceError."""
-    pages = [page for page in records(_data(response)) if not page.text("warning")]
+    pages = [page for page in _data(response).records() if not page.text("warning")]
     return found_pages(map(_page, pages), JinaSource.name)
 
 
 def parse_reader(response: ApiResponse) -> list[Found]:
-    """Return the one page of a reader's answer.
-
-    Raises NotFound when the answer carries a warning (the page's own error arrives as a success), SourceError.
-    """
-    page = Record(_data(response))
+    """Return the one page of a reader's answer. Raises NotFound for a warning in it (the page's own error), SourceError."""
+    page = _data(response)
     if warning := page.text("warning"):
         raise failure(NotFound, response, JinaSource, f"the page could not be read: {line(warning)[:200]}")
     return found_pages([_page(page)], JinaSource.name)
 
 
-def _data(response: ApiResponse) -> Any:
+def _data(response: ApiResponse) -> Record:
     answer = Record(json_of(response, JinaSource))
-    code = answer.number("code")
-    if code is not None and code >= 400:
+    code = answer.number("code") or 0
+    if code >= HTTPStatus.BAD_REQUEST:
         judge(response._replace(status=min(code, 599)), JinaSource)
-    data = answer.get("data")
-    if not isinstance(data, list | Mapping):
+    if not isinstance(answer.get("data"), list | Mapping):
         raise failure(Unreadable, response, JinaSource, "the answer has no data in it")
-    return data
+    return answer.record("data")
 
 
 def _page(entry: Record) -> Page:

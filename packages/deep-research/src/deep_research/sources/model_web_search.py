@@ -18,12 +18,12 @@ from deep_research.data import Found, SearchResult, Usage
 from deep_research.errors import Blocked, SourceError, Unreachable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer
-from deep_research.sources._api_answers import Record, failure, limited, object_of
+from deep_research.sources._api_answers import Declaration, Record, failure, limited, object_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
 _RESULT = "web_search_tool_result"
 _REFUSED = ("authentication_error", "permission_error", "billing_error")
-_AWAY = ("unavailable", "overloaded_error", "api_error", "timeout_error")
+_AWAY = ("unavailable", "overloaded_error", "api_error", "timeout_error", "server_error", "timeout", "overloaded")
 _MARK = "utm_source=openai"
 
 
@@ -36,6 +36,17 @@ def allowed(url: str, options: WebOptions) -> bool:
 
     wanted = not options.include_domains or any(within(domain) for domain in options.include_domains)
     return wanted and not any(within(domain) for domain in options.exclude_domains)
+
+
+def _error(source: type[Declaration], code: str, why: str, response: ApiResponse) -> SourceError:
+    """Return the error that a service names inside its answer."""
+    if "rate_limit" in code or code == "too_many_requests":
+        return limited(response, source)
+    if code == "insufficient_quota":
+        return failure(Blocked, response, source, f"the plan of the key in {source.needs} is used up")
+    kind = Blocked if code in _REFUSED else Unreachable if code in _AWAY else SourceError
+    told = ": ".join(filter(None, (code, why[:200])))
+    return failure(kind, response, source, f"the search failed ({told})")
 
 
 def usage_of(response: ApiResponse) -> Usage | None:
@@ -98,13 +109,13 @@ def parse_anthropic_answer(response: ApiResponse) -> list[Found]:
     """
     answer = object_of(response, AnthropicWebSearchSource, "content", "error", what="content")
     if error := answer.record("error"):
-        raise _anthropic_error(error.text("type"), error.text("message"), response)
+        raise _error(AnthropicWebSearchSource, error.text("type"), error.text("message"), response)
     blocks = answer.records("content")
     results = [one for block in blocks if block.get("type") == _RESULT for one in block.records("content")]
     codes = [code for result in results if (code := result.text("error_code"))]
     entries = [result for result in results if not result.text("error_code")]
     if not entries and codes:
-        raise _anthropic_error(codes[0], "", response)
+        raise _error(AnthropicWebSearchSource, codes[0], "", response)
     if not entries and answer.get("stop_reason") == "refusal":
         raise failure(Blocked, response, AnthropicWebSearchSource, "the model declines to search for this")
     # What was cited of each page, word for word, is its excerpt.
@@ -115,14 +126,6 @@ def parse_anthropic_answer(response: ApiResponse) -> list[Found]:
         for entry in entries
     ]
     return found_pages(pages, AnthropicWebSearchSource.name)
-
-
-def _anthropic_error(code: str, why: str, response: ApiResponse) -> SourceError:
-    if code in ("too_many_requests", "rate_limit_error"):
-        return limited(response, AnthropicWebSearchSource)
-    kind = Blocked if code in _REFUSED else Unreachable if code in _AWAY else SourceError
-    told = ": ".join(filter(None, (code, why[:200])))
-    return failure(kind, response, AnthropicWebSearchSource, f"the search failed ({told})")
 
 
 class OpenAiWebSearchOptions(WebOptions):
@@ -172,28 +175,21 @@ def parse_openai_answer(response: ApiResponse) -> list[Found]:
     Raises SourceError, also for an error inside an answer and for a refusal.
     """
     if response.status == HTTPStatus.TOO_MANY_REQUESTS and b"insufficient_quota" in response.body:
-        raise _openai_error("insufficient_quota", "", response)
+        raise _error(OpenAiWebSearchSource, "insufficient_quota", "", response)
     answer = object_of(response, OpenAiWebSearchSource, "output", "error", what="output")
     if code := answer.record("error").first("code", "type"):
-        raise _openai_error(code, answer.text("error", "message"), response)
+        raise _error(OpenAiWebSearchSource, code, answer.text("error", "message"), response)
     items = answer.records("output")
     pages: dict[str, Page] = {}
     for page in _openai_pages(items):
         if page.url not in pages or not pages[page.url].title:
             pages[page.url] = page
-    if not pages:
-        _explain_nothing(items, response)
+    calls = [item for item in items if item.get("type") == "web_search_call"]
+    if not pages and any(part.get("type") == "refusal" for item in items for part in item.records("content")):
+        raise failure(Blocked, response, OpenAiWebSearchSource, "the model declines to search for this")
+    if not pages and calls and all(call.get("status") == "failed" for call in calls):
+        raise failure(Unreachable, response, OpenAiWebSearchSource, "the search of the model failed")
     return found_pages(pages.values(), OpenAiWebSearchSource.name)
-
-
-def _openai_error(code: str, why: str, response: ApiResponse) -> SourceError:
-    if code == "insufficient_quota":
-        why = f"the plan of the key in {OpenAiWebSearchSource.needs} is used up"
-        return failure(Blocked, response, OpenAiWebSearchSource, why)
-    if "rate_limit" in code:
-        return limited(response, OpenAiWebSearchSource)
-    kind = Unreachable if code in ("server_error", "timeout", "overloaded") else SourceError
-    return failure(kind, response, OpenAiWebSearchSource, f"the search failed ({code}: {why[:200]})")
 
 
 def _openai_pages(items: list[Record]) -> Iterator[Page]:
@@ -203,13 +199,3 @@ def _openai_pages(items: list[Record]) -> Iterator[Page]:
     for page in [*notes, *(page for item in items for page in item.records("action", "sources"))]:
         url = page.text("url").replace(f"?{_MARK}", "").replace(f"&{_MARK}", "")
         yield Page(title=page.line("title"), url=url)
-
-
-def _explain_nothing(items: list[Record], response: ApiResponse) -> None:
-    """Raise what kept the model from finding; finding nothing is no error."""
-    said = [part for item in items for part in item.records("content")]
-    if any(part.get("type") == "refusal" for part in said):
-        raise failure(Blocked, response, OpenAiWebSearchSource, "the model declines to search for this")
-    calls = [item for item in items if item.get("type") == "web_search_call"]
-    if calls and all(call.get("status") == "failed" for call in calls):
-        raise failure(Unreachable, response, OpenAiWebSearchSource, "the search of the model failed")

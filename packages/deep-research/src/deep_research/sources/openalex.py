@@ -1,5 +1,6 @@
 """OpenAlex: scholarly works of all fields (https://docs.openalex.org)."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,8 +9,8 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
-from deep_research.sources._api_answers import Record, list_of, listed, number
-from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
+from deep_research.sources._api_answers import Record, list_of
+from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid
 from deep_research.sources._record_documents import line
 
 _MAX_POSITION = 20_000
@@ -17,6 +18,7 @@ _FIELDS = (
     "id,doi,title,display_name,publication_date,publication_year,ids,language,primary_location,locations,type,"
     "open_access,best_oa_location,authorships,cited_by_count,is_retracted,abstract_inverted_index,relevance_score"
 )
+_OPEN_TEXTS = (("best_oa_location", "pdf_url"), ("open_access", "oa_url"), ("primary_location", "pdf_url"))
 
 
 class OpenAlexOptions(DatedOptions):
@@ -36,16 +38,14 @@ class OpenAlexSource(ApiSource[OpenAlexOptions]):
     also = ("OPENALEX_API_KEY", "OPENALEX_MAILTO")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        own: dict[str, str | int] = {
-            "api_key": self._keys.get("OPENALEX_API_KEY", ""),
-            "mailto": self._keys.get("OPENALEX_MAILTO", ""),
-        }
+        keys = self._keys
+        own = {"api_key": keys.get("OPENALEX_API_KEY", ""), "mailto": keys.get("OPENALEX_MAILTO", "")}
         if name := doi(query):
-            return await self._found_in(
-                parse_works, self._get("/works", {"filter": f"doi:{name}", "per_page": 1} | own)
-            )
-        params = {"search": _plain(query), "per_page": min(limit, 200), "filter": _filter(self.options)}
-        return await self._found_in(parse_works, self._get("/works", params | {"select": _FIELDS} | own))
+            params = {"filter": f"doi:{name}", "per_page": 1}
+        else:
+            plain = " ".join(re.split(r"[\s,|]+", query)).strip()  # commas and pipes are operators there
+            params = {"search": plain, "per_page": min(limit, 200), "filter": _filter(self.options), "select": _FIELDS}
+        return await self._found_in(parse_works, self._get("/works", params | own))
 
 
 def parse_works(response: ApiResponse) -> list[Found]:
@@ -59,8 +59,8 @@ def abstract(index: Any) -> str:
         return ""
     placed: dict[int, str] = {}
     for word, positions in index.items():
-        for position in listed(positions):
-            where = number(position)
+        for position in Record(positions).items():
+            where = Record(position).number()
             if where is not None and 0 <= where <= _MAX_POSITION:
                 placed.setdefault(where, str(word))
     return " ".join(placed[where] for where in sorted(placed))
@@ -68,6 +68,7 @@ def abstract(index: Any) -> str:
 
 def _work(work: Record) -> Found | None:
     locations = [*work.records("primary_location"), *work.records("locations")]
+    authorships = work.records("authorships")
     addresses = [place.text("landing_page_url") for place in locations]
     ids = Ids(
         doi=doi(work.first("doi") or work.text("ids", "doi")),
@@ -76,43 +77,28 @@ def _work(work: Record) -> Found | None:
         pmcid=_pmcid(work.text("ids", "pmcid")),
         other=work.text("id"),
     )
-    open_access = (
-        work.text("best_oa_location", "pdf_url"),
-        work.text("open_access", "oa_url"),
-        work.text("primary_location", "pdf_url"),
-    )
     made = Work(
         title=line(work.first("title", "display_name")),
         ids=ids,
         url="" if ids.doi or ids.arxiv else next((address for address in addresses if address), ids.other),
-        authors=_authors(work),
+        authors=[one.text("author", "display_name") or one.text("raw_author_name") for one in authorships],
         published=work.date("publication_date") or work.date("publication_year"),
         venue=work.line("primary_location", "source", "display_name"),
-        sections=unstructured(line(abstract(work.get("abstract_inverted_index")))),
+        sections=[("", line(abstract(work.get("abstract_inverted_index"))))],
         facts=(
             ("Type", work.text("type")),
             ("Cited by (OpenAlex)", work.number("cited_by_count")),
             ("Retracted", work.get("is_retracted") is True),
         ),
-        full_text=open_access,
+        full_text=[work.text(*path) for path in _OPEN_TEXTS],
         score=work.score("relevance_score"),
     )
     return found_work(made, OpenAlexSource.name)
 
 
-def _authors(work: Record) -> list[str]:
-    entries = work.records("authorships")
-    return [entry.text("author", "display_name") or entry.text("raw_author_name") for entry in entries]
-
-
 def _pmcid(address: str) -> str:
     tail = address.rstrip("/").rsplit("/", 1)[-1].upper().removeprefix("PMC")
     return f"PMC{tail}" if tail.isdecimal() else ""
-
-
-def _plain(query: str) -> str:
-    """Commas and pipes are operators in OpenAlex's parameters."""
-    return " ".join(query.replace(",", " ").replace("|", " ").split())
 
 
 def _filter(options: OpenAlexOptions) -> str:

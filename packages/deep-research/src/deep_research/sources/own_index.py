@@ -151,16 +151,13 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
         vector: Sequence[float] = ()
         if self.options.vector_column and self.options.base_url:
             try:
-                vector = await self._embed(query)
+                asked = {"input": query, "model": self.options.embedding_model}
+                vector = await read_answer(parse_embedding, await self._post("/embeddings", asked))
             except SourceError as error:
                 why = self._without_secrets(error).message
                 gaps.append(Gap(what="search by meaning in postgres_index", why=why, source=self.name))
         rows = await asyncio.to_thread(self._ask, query, vector, most)
         return SearchResult(found=tuple(self._record(row) for row in rows), gaps=tuple(gaps))
-
-    async def _embed(self, query: str) -> Sequence[float]:
-        asked = {"input": query, "model": self.options.embedding_model}
-        return await read_answer(parse_embedding, await self._post("/embeddings", asked))
 
     def _ask(self, query: str, vector: Sequence[float], limit: int) -> list[tuple[Any, ...]]:
         """Return the records of both rankings. Raises Unreachable and Unreadable, without the address."""
@@ -174,12 +171,8 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
                 self._keys["POSTGRES_INDEX_DSN"], connect_timeout=10, options=f"-c statement_timeout={_SECONDS}s"
             ) as connection:
                 connection.read_only = True
-                values = {
-                    "query": " or ".join(re.findall(r"\w+", query)),
-                    "vector": str(list(vector)),
-                    "limit": limit,
-                    "deep": 3 * limit,
-                }
+                words = " or ".join(re.findall(r"\w+", query))
+                values = {"query": words, "vector": str(list(vector)), "limit": limit, "deep": 3 * limit}
                 return connection.execute(_query(self.options, by_meaning=bool(vector)).encode(), values).fetchall()
         except (psycopg.OperationalError, psycopg.errors.QueryCanceled) as error:
             raise Unreachable(

@@ -16,22 +16,7 @@ from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, basic, keywords, read_answer, snippet
-from deep_research.sources._api_answers import (
-    Element,
-    Record,
-    child,
-    children,
-    distinct,
-    failure,
-    inner_markup,
-    iso_date,
-    limited,
-    local_name,
-    object_of,
-    text_of,
-    xml_of,
-)
-from deep_research.sources._record_documents import line, paragraphs
+from deep_research.sources._api_answers import Node, Record, distinct, failure, limited, object_of, xml_of
 
 _NUMBER = re.compile(r"([A-Z]{2})(D|PP|RE|H|T|P)?0*+(\d[\dA-Z]*?)([A-Z]\d?)?")
 _US_APPLICATION_DIGITS = 11  # US20240362478: the year and seven digits, of which other offices drop the first 0
@@ -85,14 +70,9 @@ def found_patent(
     )
     if not (abstract or facts or inventors or applicants):
         return found
-    about = (
-        ("Publication", number),
-        ("Inventors", _writing.people(inventors)),
-        ("Applicants", _writing.people(applicants)),
-        *facts,
-    )
-    read = _writing.document(title, facts=about, sections=[("Abstract", abstract)], published=published)
-    return found.model_copy(update={"document": read.model_copy(update={"authors": inventors})})
+    about = (("Publication", number), ("Applicants", _writing.people(applicants)), *facts)
+    sections = [("Abstract", abstract)]
+    return _writing.with_record(found, facts=about, sections=sections, labels=("Inventors", "Published"))
 
 
 class EpoOptions(DatedOptions):
@@ -199,11 +179,13 @@ def parse_epo_patents(response: ApiResponse) -> list[Found]:
         root = xml_of(response, EpoSource)
     except NotFound:
         return []
-    if local_name(root) != "world-patent-data":
+    if root.name != "world-patent-data":
         raise failure(Unreadable, response, EpoSource, "the answer has no patents in it")
-    if records := list(root.iter("{*}exchange-document")):
+    if records := root.descendants("exchange-document"):
         return [found for record in records if (found := _record(record))]
-    references = root.findall(".//{*}search-result/{*}publication-reference")
+    references = [
+        one for result in root.descendants("search-result") for one in result.children("publication-reference")
+    ]
     return [found_patent(EpoSource.name, own) for one in references if (own := _document_number(one))]
 
 
@@ -218,57 +200,55 @@ def parse_description(response: ApiResponse) -> list[str]:
 
 
 def _passages(response: ApiResponse, whole: str, part: str) -> list[str]:
-    text = _english(list(xml_of(response, EpoSource).iter(f"{{*}}{whole}")))
-    found = [words for one in text.iter(f"{{*}}{part}") if (words := text_of(one))] if text is not None else []
+    text = _english(xml_of(response, EpoSource).descendants(whole))
+    found = [words for one in text.descendants(part) if (words := one.text())]
     if not found:
         raise failure(NotFound, response, EpoSource, f"there is no text of the {whole}")
     return found
 
 
-def _record(record: Element) -> Found | None:
+def _record(record: Node) -> Found | None:
     country, digits = record.get("country"), record.get("doc-number")
     if not country or not digits:
         return None
-    data = child(record, "bibliographic-data")
-    parties = child(data, "parties")
+    data = record.child("bibliographic-data")
+    parties = data.child("parties")
     return found_patent(
         EpoSource.name,
-        f"{country}{digits}{record.get('kind') or ''}",
-        title=line(inner_markup(_english(children(data, "invention-title")))).capitalize(),
+        f"{country}{digits}{record.get('kind')}",
+        title=_english(data.children("invention-title")).line().capitalize(),
         people=(_epo_people(parties, "inventor"), _epo_people(parties, "applicant")),
-        published=_epo_date(child(data, "publication-reference")),
-        abstract=paragraphs(inner_markup(_english(children(record, "abstract")))),
+        published=_epo_date(data.child("publication-reference")),
+        abstract=_english(record.children("abstract")).paragraphs(),
         facts=(
-            ("Filed", _epo_date(child(data, "application-reference"))),
-            ("Priority", _epo_date(child(data, "priority-claims", "priority-claim"))),
+            ("Filed", _epo_date(data.child("application-reference"))),
+            ("Priority", _epo_date(data.child("priority-claims", "priority-claim"))),
             ("Family", record.get("family-id")),
         ),
     )
 
 
-def _document_number(reference: Element | None) -> str:
-    for one in children(reference, "document-id"):
-        country, digits = text_of(one, "country"), text_of(one, "doc-number")
-        if country and digits:
-            return f"{country}{digits}{text_of(one, 'kind')}"
+def _document_number(reference: Node) -> str:
+    for one in reference.children("document-id"):
+        if (country := one.text("country")) and (digits := one.text("doc-number")):
+            return f"{country}{digits}{one.text('kind')}"
     return ""
 
 
-def _epo_date(reference: Element | None) -> str | None:
-    dates = (iso_date(text_of(one, "date")) for one in children(reference, "document-id"))
-    return next((day for day in dates if day), None)
+def _epo_date(reference: Node) -> str | None:
+    return next((day for one in reference.children("document-id") if (day := one.date("date"))), None)
 
 
-def _english(parts: list[Element]) -> Element | None:
+def _english(parts: list[Node]) -> Node:
     """Return the English one of several languages, else the first."""
-    return next((one for one in parts if (one.get("lang") or "").lower() == "en"), parts[0] if parts else None)
+    return next((one for one in parts if one.get("lang").lower() == "en"), parts[0] if parts else Node())
 
 
-def _epo_people(parties: Element | None, role: str) -> tuple[str, ...]:
+def _epo_people(parties: Node, role: str) -> tuple[str, ...]:
     """Names in the office's own form, or where there is none as they were handed in."""
-    entries = children(child(parties, f"{role}s"), role)
+    entries = parties.children(f"{role}s", role)
     official = [one for one in entries if one.get("data-format") == "epodoc"] or entries
-    names = (text_of(one, f"{role}-name", "name") for one in official)
+    names = (one.text(f"{role}-name", "name") for one in official)
     return tuple(_COUNTRY_NOTE.sub("", each).strip(" ,") for each in names)
 
 

@@ -9,25 +9,18 @@ from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer
 from deep_research.sources._api_answers import (
-    Element,
-    child,
-    children,
+    Node,
     explanation,
     failure,
-    inner_markup,
-    iso_date,
     limited,
-    local_name,
     month_number,
-    number,
     object_of,
     says_wait,
-    text_of,
     written,
     xml_of,
 )
 from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
-from deep_research.sources._record_documents import line, paragraphs
+from deep_research.sources._record_documents import Section, line
 
 
 class PubMedOptions(DatedOptions):
@@ -48,15 +41,20 @@ class PubMedSource(ApiSource[PubMedOptions]):
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        params = {"term": _term(query, self.options), "retmax": min(limit, 100), "sort": "relevance"}
-        params |= _period(self.options)
-        ids = await read_answer(parse_ids, await self._call("esearch", params | {"retmode": "json"}))
+        ids = await self._ids(query, limit)
         if not ids and (spelled := await self._spelled(query)):
-            params["term"] = _term(spelled, self.options)
-            ids = await read_answer(parse_ids, await self._call("esearch", params | {"retmode": "json"}))
+            ids = await self._ids(spelled, limit)
         if not ids:
             return SearchResult()
         return await self._found_in(parse_articles, self._call("efetch", {"id": ",".join(ids), "retmode": "xml"}))
+
+    async def _ids(self, query: str, limit: int) -> list[str]:
+        options = self.options
+        days = options.period("{since} {until}", first="1800/01/01", last="2100/12/31", form="%Y/%m/%d")
+        since, _, until = days.partition(" ")
+        params = {"term": _term(query, options), "retmax": min(limit, 100), "sort": "relevance", "retmode": "json"}
+        params |= {"datetype": "pdat" if days else "", "mindate": since, "maxdate": until}
+        return await read_answer(parse_ids, await self._call("esearch", params))
 
     async def _spelled(self, query: str) -> str:
         try:
@@ -82,44 +80,41 @@ def parse_ids(response: ApiResponse) -> list[str]:
 def parse_spelling(response: ApiResponse) -> str:
     """Return the corrected query of an espell answer, "" when nothing is to be corrected. Raises SourceError."""
     root = xml_of(response, PubMedSource)
-    if local_name(root) != "espellresult":
+    if root.name != "espellresult":
         raise failure(Unreadable, response, PubMedSource, "the answer is no spelling")
-    corrected = text_of(root, "CorrectedQuery")
-    return "" if corrected == text_of(root, "Query") else corrected
+    corrected = root.text("CorrectedQuery")
+    return "" if corrected == root.text("Query") else corrected
 
 
 def parse_articles(response: ApiResponse) -> list[Found]:
     """Return the articles and book chapters of an efetch answer. Raises SourceError."""
     root = xml_of(response, PubMedSource)
-    if local_name(root) not in ("pubmedarticleset", "pubmedarticle"):
-        _refuse_error(text_of(root, "ERROR"), response)
+    if root.name not in ("pubmedarticleset", "pubmedarticle"):
+        _refuse_error(root.text("ERROR"), response)
         raise failure(Unreadable, response, PubMedSource, "the answer has no articles in it")
-    entries = [root] if local_name(root) == "pubmedarticle" else list(root)
-    articles = (_article(entry) for entry in entries if isinstance(entry.tag, str))
-    return [found for found in articles if found]
+    entries = [root] if root.name == "pubmedarticle" else root.children("*")
+    return [found for entry in entries if (found := _article(entry))]
 
 
-def _article(entry: Element) -> Found | None:
+def _article(entry: Node) -> Found | None:
     """`PubmedArticle`, or `PubmedBookArticle` whose record has other names."""
-    record = child(entry, "MedlineCitation")
-    book = child(entry, "BookDocument")
-    record = book if record is None else record
-    article = child(record, "Article") if book is None else book
-    if record is None or article is None:
+    book = entry.child("BookDocument")
+    record = entry.child("MedlineCitation") or book
+    article = book or record.child("Article")
+    if not record or not article:
         return None
-    title = child(article, "ArticleTitle")
-    title = child(article, "Book", "BookTitle") if title is None else title
+    title = article.child("ArticleTitle") or article.child("Book", "BookTitle")
     work = Work(
-        title=_untranslated(line(inner_markup(title)).removesuffix(".")) or text_of(article, "VernacularTitle"),
+        title=_untranslated(title.line().removesuffix(".")) or article.text("VernacularTitle"),
         ids=_ids(entry, record, article),
         authors=_authors(article),
         published=_published(article),
-        venue=text_of(article, "Journal", "Title") or text_of(article, "Book", "Publisher", "PublisherName"),
+        venue=article.text("Journal", "Title") or article.text("Book", "Publisher", "PublisherName"),
         sections=_abstract(article, record),
         facts=(
-            ("Type", [text_of(kind) for kind in children(child(article, "PublicationTypeList"), "PublicationType")]),
-            ("Keywords", [text_of(word) for word in children(child(record, "KeywordList"), "Keyword")]),
-            ("Language", [text_of(code) for code in children(article, "Language") if text_of(code) != "eng"]),
+            ("Type", [kind.text() for kind in article.children("PublicationTypeList", "PublicationType")]),
+            ("Keywords", [word.text() for word in record.children("KeywordList", "Keyword")]),
+            ("Language", [code.text() for code in article.children("Language") if code.text() != "eng"]),
         ),
     )
     return found_work(work, PubMedSource.name)
@@ -131,61 +126,44 @@ def _untranslated(title: str) -> str:
     return title[1:-1].removesuffix(".") if whole else title
 
 
-def _ids(entry: Element, record: Element, article: Element) -> Ids:
-    data = child(entry, "PubmedData")
-    data = child(entry, "PubmedBookData") if data is None else data
-    names = {
-        str(one.get("IdType", "")).lower(): text_of(one)
-        for one in [
-            *children(child(record, "ArticleIdList"), "ArticleId"),
-            *children(child(data, "ArticleIdList"), "ArticleId"),
-        ]
-    }
-    located = (text_of(one) for one in children(article, "ELocationID") if one.get("EIdType") == "doi")
+def _ids(entry: Node, record: Node, article: Node) -> Ids:
+    data = entry.child("PubmedData") or entry.child("PubmedBookData")
+    listed = [*record.children("ArticleIdList", "ArticleId"), *data.children("ArticleIdList", "ArticleId")]
+    names = {one.get("IdType").lower(): one.text() for one in listed}
+    located = (one.text() for one in article.children("ELocationID") if one.get("EIdType") == "doi")
     pmcid = names.get("pmc", "").split(".")[0].upper()
     return Ids(
         doi=doi(names.get("doi", "") or next(located, "")),
-        pmid=pmid(text_of(record, "PMID") or names.get("pubmed", "")),
+        pmid=pmid(record.text("PMID") or names.get("pubmed", "")),
         pmcid=pmcid if pmcid.startswith("PMC") else "",
     )
 
 
-def _authors(article: Element) -> list[str]:
+def _authors(article: Node) -> list[str]:
     names: list[str] = []
-    for author in children(child(article, "AuthorList"), "Author"):
-        given = text_of(author, "ForeName") or text_of(author, "Initials")
-        whole = f"{given} {text_of(author, 'LastName')}".strip()
-        names.append(whole or text_of(author, "CollectiveName"))
+    for author in article.children("AuthorList", "Author"):
+        given = author.text("ForeName") or author.text("Initials")
+        names.append(f"{given} {author.text('LastName')}".strip() or author.text("CollectiveName"))
     return names
 
 
-def _published(article: Element) -> str | None:
+def _published(article: Node) -> str | None:
     """The day of the electronic article, or the issue's date, which may be a `MedlineDate` such as 1998 Dec-1999 Jan."""
-    issue = child(article, "Journal", "JournalIssue", "PubDate")
-    issue = child(article, "Book", "PubDate") if issue is None else issue
-    dates = [_day(child(article, "ArticleDate")), _day(issue), _day(child(article, "ContributionDate"))]
-    dates.append(iso_date(text_of(issue, "MedlineDate")))
-    return next((day for day in dates if day), None)
+    issue = article.child("Journal", "JournalIssue", "PubDate") or article.child("Book", "PubDate")
+    dates = [_day(element) for element in (article.child("ArticleDate"), issue, article.child("ContributionDate"))]
+    return next((day for day in [*dates, issue.date("MedlineDate")] if day), None)
 
 
-def _day(element: Element | None) -> str | None:
-    year = number(text_of(element, "Year"))
-    month, day = text_of(element, "Month"), number(text_of(element, "Day"))
-    return written(year, month_number(month) if month else None, day) if year else None
+def _day(element: Node) -> str | None:
+    year, month = element.number("Year"), month_number(element.text("Month"))
+    return written(year, month, element.number("Day")) if year else None
 
 
-def _abstract(article: Element, record: Element) -> tuple[tuple[str, str], ...]:
+def _abstract(article: Node, record: Node) -> list[Section]:
     """The labelled parts of the abstract; without one, an abstract by somebody else (`OtherAbstract`)."""
-    parts = children(child(article, "Abstract"), "AbstractText")
-    parts = parts or children(child(record, "OtherAbstract"), "AbstractText")
-    sections: list[tuple[str, str]] = []
-    for part in parts:
-        label = (part.get("Label") or "").strip().rstrip(":")
-        heading = label.capitalize() if label.isupper() and label != "UNLABELLED" else label
-        heading = "Abstract" if label in ("", "UNLABELLED") else heading
-        if body := paragraphs(inner_markup(part)):
-            sections.append((heading, body))
-    return tuple(sections)
+    parts = article.children("Abstract", "AbstractText") or record.children("OtherAbstract", "AbstractText")
+    labelled = ((part.get("Label").strip().rstrip(":").replace("UNLABELLED", ""), part) for part in parts)
+    return [(label.capitalize() if label.isupper() else label, part.paragraphs()) for label, part in labelled]
 
 
 def _refuse_error(why: str, response: ApiResponse) -> None:
@@ -203,11 +181,3 @@ def _term(query: str, options: PubMedOptions) -> str:
     if options.publication_types:
         parts.append("(" + " OR ".join(f'"{kind}"[pt]' for kind in options.publication_types) + ")")
     return " AND ".join(parts)
-
-
-def _period(options: PubMedOptions) -> dict[str, str]:
-    if not (options.since or options.until):
-        return {}
-    since = f"{options.since:%Y/%m/%d}" if options.since else "1800/01/01"
-    until = f"{options.until:%Y/%m/%d}" if options.until else "2100/12/31"
-    return {"datetype": "pdat", "mindate": since, "maxdate": until}

@@ -1,7 +1,6 @@
 """A SearXNG instance of one's own (https://docs.searxng.org/dev/search_api.html)."""
 
 from dataclasses import replace
-from typing import Any
 
 from pydantic import Field
 
@@ -9,7 +8,7 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import Blocked, Unreachable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer, result
-from deep_research.sources._api_answers import Record, failure, iso_date, listed, object_of, text
+from deep_research.sources._api_answers import Record, failure, object_of
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 _MAX_ENGINES = 10
@@ -43,7 +42,9 @@ class SearxngSource(ApiSource[SearxngOptions]):
             "engines": ",".join(self.options.engines),
         }
         response = await self._get("/search", params)
-        return result(await read_answer(parse_search, response), _gaps(object_of(response, type(self), "results")))
+        found = await read_answer(parse_search, response)
+        failed = _failed_engines(object_of(response, type(self), "results"))
+        return result(found, [Gap(what="some engines of searxng", why=failed, source=self.name)] if failed else [])
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
@@ -57,34 +58,23 @@ def parse_search(response: ApiResponse) -> list[Found]:
     except Blocked as error:
         hint = "; the instance has to allow the format json in its settings.yml (search.formats)"
         raise replace(error, message=f"{error.message}{hint}") from None
-    entries = [*answer.records("results"), *map(_infobox, answer.records("infoboxes"))]
-    failed = listed(answer.get("unresponsive_engines"))
-    if not entries and failed:
-        raise failure(Unreachable, response, SearxngSource, f"no engine answered: {_engines(failed)}")
+    entries = [*answer.records("results"), *answer.records("infoboxes")]
+    if not entries and (failed := _failed_engines(answer)):
+        raise failure(Unreachable, response, SearxngSource, f"no engine answered: {failed}")
     return found_pages((_page(entry) for entry in entries), SearxngSource.name)
 
 
 def _page(entry: Record) -> Page:
-    published = entry.text("publishedDate") or entry.text("pubdate")
     return Page(
-        title=entry.line("title"),
-        url=entry.text("url") or entry.text("urls", 0, "url"),
+        title=entry.line("title") or entry.line("infobox"),
+        url=entry.first("url", "id") or entry.text("urls", 0, "url"),
         excerpt=entry.line("content"),
-        published=iso_date(published),
+        published=entry.first_date("publishedDate", "pubdate"),
         author=entry.line("author"),
         score=entry.score("score"),
     )
 
 
-def _infobox(box: Record) -> Record:
-    address = box.text("id") or box.get("urls", 0, "url")
-    return Record({"title": box.get("infobox"), "url": address, "content": box.get("content")})
-
-
-def _gaps(answer: Record) -> list[Gap]:
-    failed = listed(answer.get("unresponsive_engines"))
-    return [Gap(what="some engines of searxng", why=_engines(failed), source=SearxngSource.name)] if failed else []
-
-
-def _engines(failed: list[Any]) -> str:
-    return ", ".join(": ".join(text(part) for part in listed(one) if text(part)) for one in failed[:_MAX_ENGINES])
+def _failed_engines(answer: Record) -> str:
+    failed = answer.items("unresponsive_engines")[:_MAX_ENGINES]
+    return ", ".join(": ".join(Record(one).texts()) for one in failed)

@@ -7,7 +7,7 @@ from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
 from deep_research.sources._api_answers import Record, object_of
-from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
+from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid
 from deep_research.sources._record_documents import line
 
 _FIELDS = (
@@ -77,7 +77,7 @@ def _paper(paper: Record) -> Found | None:
         authors=[author.text("name") for author in paper.records("authors")],
         published=paper.date("publicationDate") or paper.date("year"),
         venue=line(paper.first("venue") or paper.text("journal", "name")),
-        sections=unstructured(paper.paragraphs("abstract")),
+        sections=[("", paper.paragraphs("abstract"))],
         facts=(
             ("Type", paper.texts("publicationTypes")),
             ("Cited by (Semantic Scholar)", paper.number("citationCount")),

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from pydantic import Field
@@ -22,7 +22,7 @@ _MAX_WAIT_SECONDS = 60.0
 _MAX_ANSWERS = 5  # of one question, by votes; the accepted one is always among them
 _WAIT = re.compile(r"available in (\d+) seconds")
 
-Answers = Mapping[int, Sequence[Record]]
+Answers = dict[int, list[Record]]
 """The answers to each question, by its id, the best first."""
 
 
@@ -61,16 +61,16 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
                 "pagesize": min(limit, 50),
             },
         )
-        answered = [str(number) for number in parse_answered(response)]
-        answers: Answers = {}
-        gaps: list[Gap] = []
-        if answered:
-            try:
-                path = f"/questions/{';'.join(answered)}/answers"
+        items = list_of(response, type(self), "items")
+        answered = ";".join(item.text("question_id") for item in items if item.get("answer_count"))
+        answers, gaps = Answers(), list[Gap]()
+        try:
+            if answered:
+                path = f"/questions/{answered}/answers"
                 answers = parse_answers(await self._call(path, {"sort": "votes", "pagesize": 100}))
-            except SourceError as error:
-                why = self._without_secrets(error).message
-                gaps.append(Gap(what="answers to questions", why=why, source=self.name))
+        except SourceError as error:
+            why = self._without_secrets(error).message
+            gaps.append(Gap(what="answers to questions", why=why, source=self.name))
         found = await read_answer(parse_questions, response, site=options.site, answers=answers)
         return result(found, gaps)
 
@@ -100,15 +100,9 @@ def parse_backoff(response: ApiResponse) -> int:
     return object_of(response, StackExchangeSource, "items").number("backoff") or 0
 
 
-def parse_answered(response: ApiResponse) -> list[int]:
-    """Return the ids of the questions of a search that have answers. Raises SourceError."""
-    items = list_of(response, StackExchangeSource, "items")
-    return [own for item in items if item.get("answer_count") and (own := item.number("question_id"))]
-
-
 def parse_answers(response: ApiResponse) -> Answers:
     """Return the answers by question, the accepted one first, at most five to each. Raises SourceError."""
-    by_question: dict[int, list[Record]] = defaultdict(list)
+    by_question: Answers = defaultdict(list)
     items = list_of(response, StackExchangeSource, "items")
     for item in sorted(items, key=lambda item: item.get("is_accepted") is not True):
         own = item.number("question_id")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import quote
 
 from pydantic import Field
@@ -44,7 +45,7 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
 
     async def _searched(self, query: str, limit: int, language: str) -> list[Found]:
         params = {"list": "search", "srsearch": query, "srlimit": min(limit, 50), "srprop": "snippet|timestamp"}
-        response = await self._query(self._edition(language), params)
+        response = await self._query(language, params)
         return await read_answer(parse_search, response, language=language)
 
     async def _read(self, found: Found) -> Found | None:
@@ -52,27 +53,24 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
         if len(parts) != 3 or parts[0] != self.name:
             return None
         params = {"prop": "extracts|info", "explaintext": 1, "inprop": "url", "redirects": 1, "titles": parts[2]}
-        response = await self._query(self._edition(parts[1]), params)
+        response = await self._query(parts[1], params)
         pages = await read_answer(parse_pages, response, language=parts[1])
         return next((page for page in pages if page.document), None)
 
-    async def _query(self, base: str, params: Mapping[str, str | int]) -> ApiResponse:
+    async def _query(self, language: str, params: Mapping[str, str | int]) -> ApiResponse:
         given = {"action": "query", "format": "json", "formatversion": 2, "utf8": 1} | dict(params)
-        return await self._client.request("GET", f"{base}/w/api.php", params=given, headers=self._headers())
-
-    def _edition(self, language: str) -> str:
-        return self.options.base_url.replace("{language}", language)
+        address = f"{self.options.base_url.replace('{language}', language)}/w/api.php"
+        return await self._client.request("GET", address, params=given, headers=self._headers())
 
 
 def parse_search(response: ApiResponse, *, language: str = "en") -> list[Found]:
     """Return the articles of `list=search`, best first. Raises SourceError."""
     entries = _answer(response).records("query", "search")
-    return [_hit(entry, title, language) for entry in entries if (title := entry.text("title"))]
-
-
-def _hit(entry: Record, title: str, language: str) -> Found:
-    excerpt, published = snippet(entry.line("snippet")), entry.date("timestamp")
-    return _found(title, language, excerpt=excerpt, published=published)
+    return [
+        _found(title, language, snippet=snippet(entry.line("snippet")), published=entry.date("timestamp"))
+        for entry in entries
+        if (title := entry.text("title"))
+    ]
 
 
 def parse_pages(response: ApiResponse, *, language: str = "en") -> list[Found]:
@@ -88,27 +86,13 @@ def _page(entry: Record, language: str) -> Found | None:
     body, changed = entry.raw("extract"), entry.date("touched")
     read = _article(title, body, changed) if body.strip() else None
     url = entry.text("fullurl")
-    return _found(title, language, url=url, excerpt=snippet(body), published=changed, read=read)
+    return _found(title, language, url=url, snippet=snippet(body), published=changed, document=read)
 
 
-def _found(
-    title: str,
-    language: str,
-    *,
-    url: str = "",
-    excerpt: str = "",
-    published: str | None = None,
-    read: Document | None = None,
-) -> Found:
-    return Found(
-        key=f"{WikipediaSource.name}:{language}:{title}",
-        title=title,
-        url=url or f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}",
-        origin=WikipediaSource.name,
-        published=published,
-        snippet=excerpt,
-        document=read,
-    )
+def _found(title: str, language: str, *, url: str = "", **more: Any) -> Found:
+    url = url or f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
+    key, name = f"{WikipediaSource.name}:{language}:{title}", WikipediaSource.name
+    return Found(key=key, title=title, url=url, origin=name, **more)
 
 
 def _article(title: str, body: str, published: str | None) -> Document:

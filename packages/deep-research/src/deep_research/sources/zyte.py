@@ -8,10 +8,9 @@ from pydantic import Field, field_validator
 from deep_research.data import Found, Gap
 from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import Pace, basic, read_answer, web_addresses
 from deep_research.sources._api_answers import Record, failure, object_of
-from deep_research.sources._record_documents import line
+from deep_research.sources._record_documents import line, with_record
 from deep_research.sources._web import Page, WebOptions, found_pages
 from deep_research.sources.feeds import ListingSource
 
@@ -86,16 +85,11 @@ def parse_article(response: ApiResponse) -> Found:
         raise failure(NotFound, response, ZyteSource, "the page is no article")
     found, body = pages[0], article.raw("articleBody")
     names = tuple(name for one in article.records("authors") if (name := one.first("name", "nameRaw")))
+    found = found.model_copy(update={"document": None, "authors": names})
     if not body.strip():
-        return found.model_copy(update={"document": None, "authors": names})
-    read = _writing.document(
-        found.title,
-        facts=(("Changed", article.date("dateModified")),),
-        sections=[("Text", body.replace("\n", "\n\n"))],
-        published=found.published,
-        authors=names,
-    )
-    return found.model_copy(update={"document": read, "authors": names})
+        return found
+    facts = [("Changed", article.date("dateModified"))]
+    return with_record(found, facts=facts, sections=[("Text", body.replace("\n", "\n\n"))])
 
 
 def _answer(response: ApiResponse) -> Record:
@@ -104,10 +98,9 @@ def _answer(response: ApiResponse) -> Record:
         raise failure(Unreachable, response, ZyteSource, "the page could not be loaded now (HTTP 520)")
     answer = object_of(response, ZyteSource)
     status = answer.number("statusCode")
-    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
-        raise failure(NotFound, response, ZyteSource, f"the page answered HTTP {status}")
     if status is not None and status >= HTTPStatus.BAD_REQUEST:
-        raise failure(Unreachable, response, ZyteSource, f"the page answered HTTP {status}")
+        kind = NotFound if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else Unreachable
+        raise failure(kind, response, ZyteSource, f"the page answered HTTP {status}")
     return answer
 
 
@@ -117,11 +110,10 @@ def _is_article(entry: Record) -> bool:
 
 
 def _teaser(entry: Record) -> Page:
-    author = entry.record("authors", 0)
     return Page(
         title=line(entry.raw("headline") or entry.raw("name")),
         url=entry.first("canonicalUrl", "url"),
         excerpt=line(entry.raw("description") or entry.raw("articleBody")),
         published=entry.first_date("datePublished", "datePublishedRaw"),
-        author=author.first("name", "nameRaw"),
+        author=entry.record("authors", 0).first("name", "nameRaw"),
     )

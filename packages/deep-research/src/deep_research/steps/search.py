@@ -313,7 +313,7 @@ async def _read_result(ctx: RunContext, place: SearchPlace | OutsideTool, found:
 def _answering(library: Library, results: Sequence[tuple[Found, Source]], query: str) -> list[list[Kept]]:
     """Return for each result its passages that answer `query`, best first."""
     compared = [source.id for found, source in results if not found.spans]
-    hits = library.search_each(query, limit=_PASSAGES_PER_SOURCE, sources=compared) if compared else {}
+    hits = {key: library.search(query, limit=_PASSAGES_PER_SOURCE, sources=[key]) for key in compared}
     repeated = site_lines(library, compared)
     return [_kept(library, found, source, hits.get(source.id, ()), repeated) for found, source in results]
 

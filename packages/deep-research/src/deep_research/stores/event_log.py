@@ -15,6 +15,12 @@ from deep_research.safe_text import safe_noun
 from deep_research.state_files import open_private
 
 
+def refused(path: Path, error: OSError, what: str = "write") -> StoreError:
+    """Return the error for a file that cannot be written."""
+    message = f"Cannot {what} {str(path)!r}: {error.strerror or error}. Check the disk and the rights."
+    return StoreError(message, path=str(path))
+
+
 class EventFile:
     """A file of events, a line of JSON each."""
 
@@ -26,7 +32,7 @@ class EventFile:
             if _is_cut_short(path):
                 self._file.write("\n")
         except OSError as error:
-            raise self._refused(error) from error
+            raise refused(path, error) from error
 
     def append(self, number: int, line: str) -> None:
         """Write the line of an event. Raises StoreError."""
@@ -35,17 +41,12 @@ class EventFile:
             self._file.write(line + "\n")
             self._file.flush()
         except OSError as error:
-            raise self._refused(error) from error
+            raise refused(self._path, error) from error
 
     def close(self) -> None:
         """Close the file; what could not be flushed was reported before."""
-        try:
+        with suppress(OSError):
             self._file.close()
-        except OSError:
-            return
-
-    def _refused(self, error: OSError) -> StoreError:
-        return StoreError(f"Cannot write {str(self._path)!r}: {error.strerror}. Check the disk.", path=str(self._path))
 
 
 class EventTail(Protocol):

@@ -12,6 +12,7 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from deep_research.concurrency import keep_soon
 from deep_research.errors import ResearchError, StoreError
@@ -151,9 +152,7 @@ class SqliteJournal(SingleFlightJournal):
             raise store_error(error, self._path) from error
 
     def _find(self, key: str) -> str | None:
-        with self._lock:
-            row = self._db.execute("SELECT answer FROM calls WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
+        return next((answer for (answer,) in self._rows("SELECT answer FROM calls WHERE key = ?", key)), None)
 
     def _begin_keeping(self, key: str, call: StoredCall, *, at_once: bool) -> Future[None]:
         if not at_once:
@@ -184,25 +183,22 @@ class SqliteJournal(SingleFlightJournal):
         with self._writing():
             self._db.execute(_NOTE, (kind, request, answer))
 
-    def notes(self, kind: str) -> Mapping[str, str]:
+    def _rows(self, query: str, *values: str) -> list[Any]:
         with self._lock:
-            rows = self._db.execute("SELECT request, answer FROM notes WHERE kind = ? ORDER BY number", (kind,))
-            return dict(rows.fetchall())
+            return self._db.execute(query, values).fetchall()
+
+    def notes(self, kind: str) -> Mapping[str, str]:
+        return dict(self._rows("SELECT request, answer FROM notes WHERE kind = ? ORDER BY number", kind))
 
     def answers(self, kind: str) -> list[str]:
-        with self._lock:
-            rows = self._db.execute("SELECT answer FROM calls WHERE kind = ? ORDER BY rowid", (kind,)).fetchall()
-        return [row[0] for row in rows]
+        return [answer for (answer,) in self._rows("SELECT answer FROM calls WHERE kind = ? ORDER BY rowid", kind)]
 
     def calls(self) -> Iterator[StoredCall]:
-        with self._lock:
-            rows = self._db.execute("SELECT kind, request, answer, at, seconds FROM calls ORDER BY rowid").fetchall()
-        yield from map(StoredCall._make, rows)
+        query = "SELECT kind, request, answer, at, seconds FROM calls ORDER BY rowid"
+        yield from map(StoredCall._make, self._rows(query))
 
     def all_notes(self) -> Iterator[StoredNote]:
-        with self._lock:
-            rows = self._db.execute("SELECT kind, request, answer FROM notes ORDER BY number").fetchall()
-        yield from map(StoredNote._make, rows)
+        yield from map(StoredNote._make, self._rows("SELECT kind, request, answer FROM notes ORDER BY number"))
 
     def restore(self, calls: Iterable[StoredCall], notes: Iterable[StoredNote]) -> None:
         with self._writing():

@@ -139,11 +139,7 @@ def _record_of(bundle: BundleFile, runs: RunStores, own: Mapping[str, Any]) -> t
     Settings(**recorded)
     kept = given.model_dump(include=_TAKEN_OVER)
     record = RunRecord(
-        **kept,
-        run_id=runs.new_id(given.run_id),
-        status="finished",
-        settings={**own, **settings},
-        recorded=recorded,
+        **kept, run_id=runs.new_id(given.run_id), status="finished", settings={**own, **settings}, recorded=recorded
     )
     told = ("docs", "mcp_servers", "out", "owner", "parent")
     return record, [*(name for name in told if getattr(given, name)), *left_out]

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,7 +26,7 @@ from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event
 from deep_research.safe_text import safe_noun
 from deep_research.state_files import RUNS, beside, lock, make_private, make_private_folder, open_new
-from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events
+from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events, refused
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.run_store import (
     HEAD_CHARS,
@@ -64,8 +65,7 @@ def held(path: Path, *, run_id: str, tries: int = _TRIES) -> Iterator[None]:
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
     except OSError as error:
-        message = f"Cannot write {str(path)!r}: {error.strerror}. Check the disk and the rights."
-        raise StoreError(message, path=str(path)) from error
+        raise refused(path, error) from error
     try:
         while True:
             try:
@@ -93,12 +93,10 @@ def is_held(path: Path) -> bool:
 
 def _sign(file: int) -> None:
     """Write the number of this process into the lock file; on a full disk the lock holds all the same."""
-    try:
+    with suppress(OSError):
         os.ftruncate(file, 0)
         os.lseek(file, 0, os.SEEK_SET)
         os.write(file, str(os.getpid()).encode())
-    except OSError:
-        return
 
 
 def _busy(file: int, run_id: str) -> RunBusy:
@@ -138,14 +136,14 @@ class RunFolder:
             make_private(self.path.parent)
             make_private(self.path)
         except OSError as error:
-            raise _refused(self.path, error) from error
+            raise refused(self.path, error) from error
         self.save(record)
 
     def save(self, record: RunRecord) -> None:
         write_atomically(self._record, safe_noun(record).model_dump_json(indent=1))
 
     def exists(self) -> bool:
-        return _RUN_ID.fullmatch(self.run_id) is not None and self._record.exists()
+        return is_run_id(self.run_id) and self._record.exists()
 
     def load(self) -> RunRecord:
         try:
@@ -230,24 +228,33 @@ class RunFolder:
             finally:
                 os.close(file)
         except OSError as error:
-            raise _refused(self.steering, error) from error
+            raise refused(self.steering, error) from error
 
     def read_steers(self) -> list[Steer]:
-        return read_steers(self.steering)
+        try:
+            lines = self.steering.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []
+        said: list[Steer] = []
+        for line in lines[:-1]:  # what follows the last line break is still being written
+            with suppress(ValidationError):
+                said.append(Steer.model_validate_json(line))
+        return said
 
     def read_follow_ups(self) -> list[FollowUp]:
         return [made for number in self._numbers() if (made := self.read_follow_up(number)) is not None]
 
     def list_follow_ups(self) -> list[FollowUpHead]:
-        return [head for number in self._numbers() if (head := self._follow_up(number, _head_in, FollowUpHead))]
+        read = partial(_head_in, FollowUpHead)
+        return [head for number in self._numbers() if (head := self._follow_up(number, read)) is not None]
 
     def read_follow_up(self, number: int) -> FollowUp | None:
-        return self._follow_up(number, _all_in, FollowUp)
+        return self._follow_up(number, lambda path: FollowUp.model_validate_json(path.read_text("utf-8")))
 
-    def _follow_up(self, number: int, read: Callable[[type[_F], Path], _F], kind: type[_F]) -> _F | None:
+    def _follow_up(self, number: int, read: Callable[[Path], _F]) -> _F | None:
         path = self._follow_ups / f"{number}.json"
         try:
-            return read(kind, path)
+            return read(path)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -278,8 +285,7 @@ class RunFolder:
             if renamed.exists():  # a thread of a run that was just stopped wrote its last
                 shutil.rmtree(renamed)
         except OSError as error:
-            message = f"Cannot delete {str(self.path)!r}: {error.strerror or error}. Check the disk and the rights."
-            raise StoreError(message, path=str(self.path)) from error
+            raise refused(self.path, error, "delete") from error
 
 
 class FolderRuns:
@@ -307,7 +313,7 @@ class FolderRuns:
                 yield folder
                 folder.path.rename(beside / record.run_id)
         except OSError as error:
-            raise _refused(beside / record.run_id, error) from error
+            raise refused(beside / record.run_id, error) from error
         finally:
             shutil.rmtree(folder.path, ignore_errors=True)
 
@@ -405,23 +411,6 @@ def _head_in(kind: type[_H], path: Path) -> _H:
         return read_head(kind, begins, lambda: begins + file.read())
 
 
-def _all_in(kind: type[FollowUp], path: Path) -> FollowUp:
-    return kind.model_validate_json(path.read_text("utf-8"))
-
-
-def read_steers(path: Path) -> list[Steer]:
-    """Return the instructions in a file, oldest first; a line that a crash has cut short is left out."""
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except FileNotFoundError:
-        return []
-    said: list[Steer] = []
-    for line in lines[:-1]:  # what follows the last line break is still being written
-        with suppress(ValidationError):
-            said.append(Steer.model_validate_json(line))
-    return said
-
-
 def write_atomically(path: Path, text: str, *, private: bool = True) -> None:
     """Write `text` to `path` in one step, for its owner alone if `private`. Raises StoreError when the disk refuses."""
     write_bytes_atomically(path, text.encode(errors="surrogatepass" if private else "replace"), private=private)
@@ -444,10 +433,4 @@ def write_bytes_atomically(path: Path, data: bytes, *, private: bool = False) ->
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise _refused(path, error) from error
-
-
-def _refused(path: Path, error: OSError) -> StoreError:
-    return StoreError(
-        f"Cannot write {str(path)!r}: {error.strerror or error}. Check the disk and the rights.", path=str(path)
-    )
+        raise refused(path, error) from error

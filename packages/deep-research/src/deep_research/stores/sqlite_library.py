@@ -13,9 +13,10 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from deep_research.concurrency import COMPUTING
 from deep_research.data import Document, Found, Heading, PageStart, Passage, PassageHit, Snapshot, Source
+from deep_research.data.noun import copy_fields
 from deep_research.errors import StoreError
 from deep_research.safe_text import safe_text
-from deep_research.search.passage_search import Read, Text, search, search_parts
+from deep_research.search.passage_search import Text, search
 from deep_research.search.term_index import VERSION, TermIndex
 from deep_research.stores.run_store import StoredPassage, StoredSnapshot
 from deep_research.stores.sqlite_file import open_database, store_error
@@ -93,9 +94,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-def _guarded(
-    method: Callable[Concatenate["SqliteLibrary", _P], _T],
-) -> Callable[Concatenate["SqliteLibrary", _P], _T]:
+def _guarded(method: Callable[Concatenate["SqliteLibrary", _P], _T]) -> Callable[Concatenate["SqliteLibrary", _P], _T]:
     """Run a method under the lock, with SQLite's errors translated."""
 
     @wraps(method)
@@ -169,8 +168,7 @@ class SqliteLibrary:
         self._index.create()
         # In order of the passages' numbers, which within one source follow each other.
         order = "SELECT source FROM passages WHERE current GROUP BY source ORDER BY min(number)"
-        rows = self._db.execute(order).fetchall()
-        for (source,) in rows:
+        for (source,) in self._db.execute(order).fetchall():
             self._index.add(*self._indexed(source))
         self._db.execute("INSERT OR REPLACE INTO meta VALUES ('index', ?)", (VERSION,))
 
@@ -189,7 +187,9 @@ class SqliteLibrary:
             row = self._db.execute("SELECT number, facts FROM sources WHERE key = ?", (found.key,)).fetchone()
             if row:
                 return _source(*row)
-            facts = _new_source(found).model_dump_json(exclude={"id"})
+            named = {"title": _one_line(found.title), "location": _one_line(found.location)}
+            authors = tuple(_one_line(author) for author in found.authors)
+            facts = copy_fields(Source, found, id="", authors=authors, **named).model_dump_json(exclude={"id"})
             insert = "INSERT INTO sources (key, title, facts) VALUES (?, ?, ?)"
             number = self._db.execute(insert, (found.key, found.title, facts)).lastrowid
             return _source(number or 0, facts)
@@ -200,11 +200,12 @@ class SqliteLibrary:
         with self._transaction():
             if self.source(source) is None:
                 raise StoreError(f"{self._path}: There is no source {source} in this library.", path=self._path)
-            if (old := self._newest(source, document.sha256)) is not None:
+            sha256 = document.sha256
+            if (old := self._newest(source, sha256)) is not None:
                 return old
             gone = self._indexed(number)
             self._give_title(source, document.title)
-            snapshot = _snapshot_of(source, document, retrieved_at)
+            snapshot = copy_fields(Snapshot, document, sha256=sha256, source=source, retrieved_at=retrieved_at)
             (made,) = self._db.execute("SELECT passages FROM sources WHERE number = ?", (number,)).fetchone()
             with COMPUTING:
                 pieces = enumerate(list(cut_passages(document)), made + 1)
@@ -328,25 +329,6 @@ class SqliteLibrary:
 
     @_guarded
     def search(self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1) -> Sequence[PassageHit]:
-        allowed = {number for source in sources for number in self._numbers_of(source)} if sources else None
-        with COMPUTING, self._reading() as (read, hits):
-            return hits(search(self._index, read, query, limit=limit, hops=hops, allowed=allowed))
-
-    @_guarded
-    def search_each(self, query: str, *, limit: int, sources: Sequence[str]) -> Mapping[str, Sequence[PassageHit]]:
-        numbers = {source: self._numbers_of(source) for source in sources}
-        with COMPUTING, self._reading() as (read, hits):
-            found = search_parts(self._index, read, query, limit=limit, parts=list(numbers.values()))
-            return {source: hits(of_source) for source, of_source in zip(numbers, found, strict=True)}
-
-    def _numbers_of(self, source: str) -> set[int]:
-        """Return the numbers of all passages of a source."""
-        query = "SELECT number FROM passages WHERE source = ?"
-        return {number for (number,) in self._db.execute(query, (_number(source),))}
-
-    @contextmanager
-    def _reading(self) -> Iterator[tuple[Read, Callable[[Sequence[tuple[int, float]]], list[PassageHit]]]]:
-        """Give how a search reads passages by number, and how its result becomes hits; each passage is read once."""
         if self._depth:
             self._index.flush()
         known: dict[int, tuple[Passage, str]] = {}
@@ -357,10 +339,12 @@ class SqliteLibrary:
                     known[number] = found
             return {n: Text(known[n][0].text, known[n][1]) for n in numbers if n in known}
 
-        def hits(found: Sequence[tuple[int, float]]) -> list[PassageHit]:
-            return [PassageHit(passage=known[n][0], score=score, title=known[n][1]) for n, score in found]
-
-        yield read, hits
+        of_source = "SELECT number FROM passages WHERE source = ?"
+        rows = [row for source in sources for row in self._db.execute(of_source, (_number(source),))]
+        allowed = {number for (number,) in rows} if sources else None
+        with COMPUTING:
+            found = search(self._index, read, query, limit=limit, hops=hops, allowed=allowed)
+        return [PassageHit(passage=known[n][0], score=score, title=known[n][1]) for n, score in found]
 
     @_guarded
     def remove_source(self, source: str) -> None:
@@ -420,35 +404,9 @@ def _source(number: int, facts: str) -> Source:
     return Source(id=f"s{number}", **json.loads(facts))
 
 
-def _new_source(found: Found) -> Source:
-    """Return the source that a search result names, without an id."""
-    return Source(
-        id="",
-        key=found.key,
-        title=_one_line(found.title),
-        url=found.url,
-        origin=found.origin,
-        location=_one_line(found.location),
-        published=found.published,
-        authors=tuple(_one_line(author) for author in found.authors),
-    )
-
-
 def _one_line(text: str) -> str:
     """Return what a stranger calls something: on one line, of a length that can be shown."""
     return " ".join(safe_text(text).split())[:_MOST_TITLE]
-
-
-def _snapshot_of(source: str, document: Document, retrieved_at: str) -> Snapshot:
-    return Snapshot(
-        sha256=document.sha256,
-        source=source,
-        text=document.text,
-        retrieved_at=retrieved_at,
-        media_type=document.media_type,
-        headings=document.headings,
-        pages=document.pages,
-    )
 
 
 def _snapshot(source: str, text: str, facts: dict[str, Any]) -> Snapshot:

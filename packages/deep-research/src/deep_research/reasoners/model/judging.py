@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from deep_research.data import AnsweredPart, Assignment, Claim, Disagreement, Findings, Move, Problem, Reckoning, Turn
+from deep_research.data import Assignment, Claim, Disagreement, Findings, Move, Part, Problem, Reckoning, Turn
 from deep_research.data.noun import copy_fields
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import CompareAnswer, ExamineAnswer, JudgeAnswer
@@ -131,7 +131,7 @@ def _examined(answer: ExamineAnswer) -> Findings:
         for p in answer.problems
         if p.quote.strip() or p.problem.strip()
     )
-    return Findings(problems=problems, parts=tuple(copy_fields(AnsweredPart, p) for p in answer.parts))
+    return Findings(problems=problems, parts=tuple(copy_fields(Part, p) for p in answer.parts))
 
 
 def _ids(said: Sequence[str]) -> tuple[str, ...]:
