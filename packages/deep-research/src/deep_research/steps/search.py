@@ -304,7 +304,7 @@ async def _read_result(ctx: RunContext, place: SearchPlace | OutsideTool, found:
 
     async def fetch() -> str:
         document = found.document if found.document and not found.excerpt else await place.read(found)
-        await ctx.snapshots.do((source.id, document))
+        await ctx.add_snapshot(source.id, document)
         return source.id
 
     await ctx.journal.call("read", source.key, fetch)
