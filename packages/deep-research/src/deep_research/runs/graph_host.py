@@ -17,18 +17,16 @@ from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import OWN_ARGUMENTS, OwnObjects, take_objects
 from deep_research.conversation.history import read_history
-from deep_research.data import Asked, Message, Report
+from deep_research.data import Message, Report
 from deep_research.errors import ConfigError, Declined, NeedsAnswer, RunNotFound
-from deep_research.events import ClarificationAsked, Event, RunDeclined
+from deep_research.events import Event, RunDeclined
 from deep_research.foreign_settings import name_all, take_over
 from deep_research.graph.research_graph import Invocation, ResearchGraph, Sitting, run_conversation
 from deep_research.graph.run_graph import open_checkpoints
-from deep_research.run_context.context import RunContext
 from deep_research.runs.follow_up_run import FollowUpRun, begin_follow_up, unfinished
 from deep_research.runs.lifecycle import RunTask, ask_user, keep_report, noting_end, open_task
 from deep_research.runs.research_run import ResearchRun, clean_question, create_run
 from deep_research.settings import Settings, limit_rounds
-from deep_research.stores.event_log import EventLog
 from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_store import RunStore
 
@@ -64,20 +62,6 @@ def read_configurable(values: Mapping[str, Any]) -> Given:
             message = f"deep-research does not know the key {name!r} of `configurable`. Did you mean {near[0]!r}?"
             warnings.warn(message, stacklevel=2)
     return Given(settings, objects, own)
-
-
-class OpenSitting:
-    """A run that is open for a graph; see `graph.research_graph.Sitting`."""
-
-    def __init__(self, context: RunContext, start: Mapping[str, Any] | None, log: EventLog) -> None:
-        self.context, self.start = context, start
-        self._log = log
-        self.asked: Asked | None = None
-
-    def wait_for(self, asked: Asked) -> None:
-        """See `Sitting.wait_for`."""
-        self.asked = asked
-        self._log.emit(ClarificationAsked(about=asked.kind, question=asked.question, options=asked.options))
 
 
 class GraphHost:
@@ -155,7 +139,7 @@ class GraphHost:
             if log.earlier:
                 task.note(status="running", waiting_for="", asked=None, error="")
             async with open_task(task, environment, log) as (ctx, start):
-                sitting = OpenSitting(replace(ctx, keep_report=keep), start if is_new else None, log)
+                sitting = Sitting(replace(ctx, keep_report=keep), start if is_new else None)
                 yield sitting
             if declined:
                 raise Declined(declined[0].reason, run_id=task.store.run_id, by=declined[0].by)
