@@ -9,6 +9,7 @@ from claimcheck.lexicon import any_word
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult, Source
 from deep_research.errors import NotFound, SourceError, Unreadable
+from deep_research.fetch.addresses import KnownAddresses, parse_address, urls_in
 from deep_research.i18n.catalog import gap_of
 from deep_research.isolated_reading import RejectedDocuments, read_bytes
 from deep_research.ports import Progress
@@ -19,7 +20,6 @@ from deep_research.text.page_noise import unreadable_because
 from deep_research.worker_pool import in_worker_thread
 
 if TYPE_CHECKING:
-    from deep_research.fetch.addresses import KnownAddresses
     from deep_research.fetch.fetched_page import Page
     from deep_research.fetch.page_fetcher import Fetcher
 
@@ -40,14 +40,11 @@ def addresses_in(question: str) -> tuple[str, ...]:
     """Return the web addresses that a question names, each once, at most ten."""
     if "http" not in question.lower():
         return ()
-    from deep_research.fetch.addresses import urls_in  # noqa: PLC0415 - only with addresses
-
     return tuple(dict.fromkeys(urls_in(question)))[:MOST_NAMED]
 
 
 def key_of_page(url: str) -> str:
     """Return the key of the page at `url`; the text of a paper is another source than its record. Raises Blocked."""
-    from deep_research.fetch.addresses import parse_address  # noqa: PLC0415 - only with web pages
     from deep_research.sources._web import page_key  # noqa: PLC0415
 
     key = page_key(parse_address(url).url)
@@ -62,7 +59,7 @@ class RunPages:
         fetcher: "Fetcher",
         on_gap: OnGap,
         *,
-        only: "KnownAddresses | None" = None,
+        only: KnownAddresses | None = None,
         rejected: RejectedDocuments | None = None,
     ) -> None:
         """`only` are the addresses that may be opened whatever pages name: of a run that has no web sources.
@@ -77,8 +74,6 @@ class RunPages:
 
     async def open(self, url: str) -> Found:
         if self._only is not None:
-            from deep_research.fetch.addresses import parse_address  # noqa: PLC0415 - only with web pages
-
             self._only.check(parse_address(url))
         if _FULL_TEXT.match(url):
             page = await self._fetcher.fetch(url)

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from claimcheck.language import detect
+from deep_research import sources
 from deep_research.assembly.giving_up import GivingUp
 from deep_research.assembly.page_access import OnGap, QuestionPages, RunPages, addresses_in, document_of, page_or_copy
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import ConfigError, NotFound, SourceError
+from deep_research.fetch.addresses import KnownAddresses
 from deep_research.i18n.catalog import gap_of
+from deep_research.isolated_reading import RejectedDocuments
 from deep_research.ports import Journal, Library, SearchPlace
 from deep_research.settings import Settings, load_keys
 from deep_research.state_files import PAGES, REJECTED, make_private_folder
@@ -23,10 +26,8 @@ from deep_research.worker_pool import in_worker_thread
 
 if TYPE_CHECKING:
     from deep_research.assembly.environment import Job, RunEnvironment
-    from deep_research.fetch.addresses import KnownAddresses
     from deep_research.fetch.page_fetcher import Fetcher
     from deep_research.fetch.web import Web, WebOptions
-    from deep_research.isolated_reading import RejectedDocuments
     from deep_research.sources._api import ApiSource
 
 
@@ -35,13 +36,11 @@ def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str
 
     Raises ConfigError for an unknown source or strategy, and for a named source that lacks its key.
     """
-    from deep_research.sources import api_sources, source_rows, strategy_sources  # noqa: PLC0415 - only with web sources
-
     named = None if settings.strategy else settings.sources
-    rows = {row.name: row for row in source_rows(keys, settings.source_options, names=named)}
+    rows = {row.name: row for row in sources.source_rows(keys, settings.source_options, names=named)}
     for name in settings.sources:
         if name not in rows:
-            near = difflib.get_close_matches(name, api_sources(), n=1)
+            near = difflib.get_close_matches(name, sources.api_sources(), n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             message = f"There is no source {name!r}.{hint} `deep-research sources` lists all of them."
             raise ConfigError(message, setting="sources", value=name)
@@ -52,7 +51,7 @@ def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str
     if settings.strategy:
         ready = {row.name for row in rows.values() if row.ready}
         has_model = settings.model_provider != "finder"
-        wanted += strategy_sources(settings.strategy, language, ready, question=question, whole=has_model)
+        wanted += sources.strategy_sources(settings.strategy, language, ready, question=question, whole=has_model)
     return tuple(dict.fromkeys(wanted))
 
 
@@ -66,7 +65,7 @@ class WebPlaces:
         self.pages = pages
 
     @property
-    def known(self) -> "KnownAddresses":
+    def known(self) -> KnownAddresses:
         """The addresses that may be opened."""
         return self._fetcher.known
 
@@ -100,20 +99,17 @@ def open_web_places(
     named = (*asked, *job.addresses)
     if not names and not named:
         return None
-    from deep_research.fetch.addresses import KnownAddresses  # noqa: PLC0415 - only with web sources
-    from deep_research.fetch.web import Web  # noqa: PLC0415
+    from deep_research.fetch.web import Web  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web_api import JournaledApi  # noqa: PLC0415
-    from deep_research.isolated_reading import RejectedDocuments  # noqa: PLC0415
-    from deep_research.sources import open_source, variables  # noqa: PLC0415
 
     make_private_folder(environment.home)  # of runs in a database nothing else lies there
-    keys = load_keys(variables(names))
+    keys = load_keys(sources.variables(names))
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
     # A follow-up comes later than the run: its pages are asked for as those of any other run are.
     began = datetime.fromisoformat(job.record.created).timestamp() if job.before is None else inf
     web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home, began))
     api = JournaledApi(web.api, journal)
-    opened = [open_source(name, api, keys, options[name]) for name in names]
+    opened = [sources.open_source(name, api, keys, options[name]) for name in names]
     for source in opened:
         source.asked_in = detect(question)
     fetcher = web.fetcher(KnownAddresses((*named, *_written(options, keys))))
@@ -129,7 +125,6 @@ def _web_options(
     from deep_research.fetch.fetch_policies import LONGEST_SILENCE, FetchLimits  # noqa: PLC0415
     from deep_research.fetch.page_fetcher import FetchOptions  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import WebOptions  # noqa: PLC0415
-    from deep_research.sources import api_rates, api_sources  # noqa: PLC0415
 
     seconds = min(settings.model_timeout_seconds, LONGEST_SILENCE)
     return WebOptions(
@@ -137,7 +132,9 @@ def _web_options(
         allowed_internal_hosts=settings.allowed_internal_hosts,
         base_addresses=_written(options, keys),
         proxy=settings.proxy,
-        api_rates=api_rates(api_sources({name})[name].read_options(given) for name, given in options.items()),
+        api_rates=sources.api_rates(
+            sources.api_sources({name})[name].read_options(given) for name, given in options.items()
+        ),
         cache=home / PAGES,
         silence_seconds=seconds,
         fetch=FetchOptions(limits=FetchLimits().within(seconds), run_began=began),
@@ -147,11 +144,9 @@ def _web_options(
 
 def _written(options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) -> tuple[str, ...]:
     """Return the addresses that the user wrote into the settings: of APIs, feeds and services that a variable names."""
-    from deep_research.sources import api_sources  # noqa: PLC0415 - only with web sources
-
     found: list[str] = []
     for name, given in options.items():
-        kind = api_sources({name})[name]
+        kind = sources.api_sources({name})[name]
         usual = kind.read_options(None).addresses()
         found += [url for url in kind.read_options(given).addresses() if url not in usual]
         found += [keys[variable] for variable in kind.variables() if variable.endswith("_URL") and keys.get(variable)]
@@ -166,7 +161,7 @@ class WebPlace:
         source: "ApiSource[Any]",
         fetcher: "Fetcher",
         on_gap: OnGap,
-        rejected: "RejectedDocuments | None" = None,
+        rejected: RejectedDocuments | None = None,
     ) -> None:
         self._source, self._fetcher, self._on_gap, self._rejected = source, fetcher, on_gap, rejected
         self._giving_up = GivingUp()
