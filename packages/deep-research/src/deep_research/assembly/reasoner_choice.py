@@ -73,7 +73,7 @@ def loads_by_name(settings: Settings) -> bool:
     return "langchain" in (provider_called(settings.model_provider), split_model(settings.model_name or "")[0])
 
 
-def ready_models(settings: Settings) -> dict[str, str]:
+def list_models(settings: Settings) -> dict[str, str]:
     """Return the providers whose key or address is set, each with its usual model ("" where there is none)."""
     keys = load_keys(key_variables())
     alone = ({variable: value} for variable, value in keys.items())
