@@ -8,16 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from deep_research import registry
-from deep_research.data import (
-    Export,
-    ExportInput,
-    Ledger,
-    Passage,
-    PassageContext,
-    Report,
-    Snapshot,
-    Source,
-)
+from deep_research.data import Export, ExportInput, Ledger, Passage, PassageContext, Report, Snapshot, Source
 from deep_research.data.noun import Noun
 from deep_research.errors import RunNotFound
 from deep_research.ports import Library
