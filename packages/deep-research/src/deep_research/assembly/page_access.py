@@ -69,7 +69,6 @@ class RunPages:
         self._fetcher, self._on_gap, self._only, self._rejected = fetcher, on_gap, only, rejected
 
     def key(self, url: str) -> str:
-        """See `ports.Pages.key`."""
         return key_of_page(url)
 
     async def open(self, url: str) -> Found:
@@ -86,7 +85,6 @@ class RunPages:
         return found.model_copy(update={**told, "document": document})
 
     def links(self, url: str) -> Mapping[str, str]:
-        """See `ports.Pages.links`."""
         only, found = self._only, self._fetcher.links(url)
         return {address: words for address, words in found.items() if only is None or address in only}
 

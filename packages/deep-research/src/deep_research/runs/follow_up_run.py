@@ -80,7 +80,6 @@ class FollowUpRun(RunTask):
         )
 
     async def start(self, ctx: RunContext) -> dict[str, Any]:
-        """See `RunTask.start`."""
         await read_question_pages(ctx, self.question)
         made = self.made
         return {
@@ -103,7 +102,6 @@ class FollowUpRun(RunTask):
         return report, self.store.save_follow_up(self.made)
 
     def note(self, **changes: Any) -> None:
-        """See `RunTask.note`."""
         known = {name: value for name, value in changes.items() if name in ("status", "error", "seconds")}
         self.made = self.made.model_copy(update=known)
         self.store.save_follow_up(self.made)

@@ -125,15 +125,12 @@ class ResearchRun(RunTask):
         )
 
     def notice(self, ctx: RunContext) -> str:
-        """See `RunTask.notice`."""
         return "bundled" if is_bundled(self.record, ctx.outside.places) else ""
 
     def listening(self, ctx: RunContext) -> AbstractAsyncContextManager[object]:
-        """See `RunTask.listening`."""
         return self._inbox.watching(ctx.steering)
 
     async def start(self, ctx: RunContext) -> dict[str, Any]:
-        """See `RunTask.start`."""
         await _prepare(ctx)
         asked = await read_question_pages(ctx, self.question)
         return {
@@ -156,7 +153,6 @@ class ResearchRun(RunTask):
         return report, self.store.save_result(report)
 
     def note(self, **changes: Any) -> None:
-        """See `RunTask.note`."""
         self.store.save(self.store.load().model_copy(update=changes))
 
 

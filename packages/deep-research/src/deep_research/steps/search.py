@@ -220,7 +220,8 @@ async def _take_in(
     ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, known: set[str], query: str
 ) -> SearchRecord:
     """Put what was found into the library; record the ids of the passages that answer, best first, and the gaps."""
-    sources, unread = await asyncio.to_thread(_add_sources, ctx.library, result.found)
+    sources = await asyncio.to_thread(add_sources, ctx.library, result.found)
+    unread = await asyncio.to_thread(lambda: {one.id for one in sources if not ctx.library.is_read(one.id)})
 
     async def keep(found: Found, source: Source) -> Gap | None:
         try:
@@ -255,12 +256,10 @@ def _once(found: Sequence[Found], sources: Sequence[Source]) -> Iterator[tuple[F
             yield one, source
 
 
-def _add_sources(library: Library, found: Sequence[Found]) -> tuple[list[Source], set[str]]:
-    """Return the sources of results, and the ids of those that were not read yet."""
+def add_sources(library: Library, found: Sequence[Found]) -> list[Source]:
+    """Return the sources of results, made in one transaction where they are new."""
     with library.batch():
-        sources = [library.add_source(one) for one in found]
-        unread = {source.id for source in sources if not library.is_read(source.id)}
-        return sources, unread
+        return [library.add_source(one) for one in found]
 
 
 class Kept(NamedTuple):
