@@ -42,6 +42,7 @@ from deep_research.runs.report_file import fetch_report as fetch_report
 from deep_research.runs.report_file import read_report as read_report
 from deep_research.runs.report_file import read_report_file as read_report_file
 from deep_research.runs.report_file import read_report_stream as read_report_stream
+from deep_research.runs.run_evidence import SourceFacts as SourceFacts
 from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail as EventTail
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.deletion import Deletion
     from deep_research.runs.research_desk import ResearchDesk as ResearchDesk
-    from deep_research.runs.run_evidence import SourceFacts as SourceFacts
     from deep_research.runs.single_step import StepResult
     from deep_research.sources import SourceRow
 

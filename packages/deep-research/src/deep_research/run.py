@@ -11,21 +11,20 @@ from deep_research.data import Export, FollowUp, FollowUpHead, Report, Steer
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import RunNotFound
 from deep_research.events import Event
+from deep_research.runs.run_evidence import RunEvidence, export_report
 from deep_research.stores.event_log import EventTail
 from deep_research.stores.open_stores import database, open_runs
 from deep_research.stores.run_store import RunRecord, RunStore
 
 if TYPE_CHECKING:
-    from deep_research.data import Ledger, Snapshot
     from deep_research.runs.report_changes import RunChanges
-    from deep_research.runs.run_evidence import PassageInContext, SourceFacts
 
 
 def _ignore(_event: Event) -> None:
     """Show nothing."""
 
 
-class Run:
+class Run(RunEvidence):
     """A research in the state folder: carry it out, ask about its report, steer it, look into it.
 
     Made by `start_run` and `open_run`. `mcp_servers` replace those of the settings in force (None: those); `own` are the
@@ -182,26 +181,6 @@ class Run:
         """Return the events of the run so far, those after number `after`."""
         return [event for event in self._store.read_events() if event.number > after]
 
-    def list_sources(self, *, everything: bool = False) -> "list[SourceFacts]":
-        """Return the sources that the run has read, with date and standing; with `everything` all it has found."""
-        return runs.run_evidence.list_sources(self._store, "all" if everything else "read")
-
-    def read_source(self, source: str) -> "tuple[SourceFacts, Snapshot | None]":
-        """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
-        return runs.run_evidence.read_source(self._store, source)
-
-    def read_passage(self, passage: str, *, around: int = 0) -> "PassageInContext":
-        """Return a passage with the text around it in its snapshot. Raises RunNotFound for an unknown id."""
-        return runs.run_evidence.read_passage(self._store, passage, around=around)
-
-    def search_library(self, query: str, *, limit: int = 8) -> list[str]:
-        """Return the ids of the best passages for a query among all that the run has read. Raises RunNotFound."""
-        return runs.run_evidence.search_library(self._store, query, limit=limit)
-
-    def cost_so_far(self) -> "Ledger":
-        """Return what the run has cost until now, also while it goes on."""
-        return runs.run_evidence.cost_so_far(self._store)
-
     def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
         """Return the report, or the answer to a follow-up by its number, in a format of `list_exporters`.
 
@@ -210,4 +189,4 @@ class Run:
         report = self.report if followup is None else self.numbered_follow_up(followup).report
         if report is None:
             raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)
-        return runs.run_evidence.export_report(self._store, report, to, font_folder=font_folder)
+        return export_report(self._store, report, to, font_folder=font_folder)

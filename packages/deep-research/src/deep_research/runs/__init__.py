@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from deep_research.runs import replay as replay
     from deep_research.runs import report_changes as report_changes
     from deep_research.runs import research_run as research_run
-    from deep_research.runs import run_evidence as run_evidence
     from deep_research.runs import single_step as single_step
     from deep_research.runs import steering_inbox as steering_inbox
     from deep_research.runs import verification_run as verification_run

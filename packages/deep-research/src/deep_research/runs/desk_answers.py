@@ -10,6 +10,7 @@ from deep_research.data.noun import Noun
 from deep_research.errors import RunNotFound
 from deep_research.ports import Library
 from deep_research.report.counts import VerdictCounts
+from deep_research.search.source_standing import dated_source
 from deep_research.text.token_count import take_within_budget
 
 _SHOWN_TOKENS = 6_000
@@ -127,8 +128,6 @@ def show_looked(run_id: str, seen: Observation, library: Library) -> Looked:
 
 def show_passage(key: str, library: Library) -> ShownPassage:
     """Return a passage with its source. Raises RunNotFound for an unknown id."""
-    from deep_research.search.source_standing import dated_source  # noqa: PLC0415 - many patterns, only for an agent
-
     passage, source = library.passage(key), library.source(key.partition("p")[0])
     if passage is None or source is None:
         raise RunNotFound(f"The run has no passage {key!r}.", run_id="")
