@@ -28,8 +28,6 @@ from deep_research.graph_api import build_deep_research_graph as build_deep_rese
 from deep_research.graph_api import run_deep_research as run_deep_research
 from deep_research.isolated_reading import read_bytes
 from deep_research.registry import formats, reader_for
-from deep_research.report.charts import charts_of as charts_of
-from deep_research.report.charts import with_tables as with_tables
 from deep_research.report.counts import VerdictCounts as VerdictCounts
 from deep_research.report.counts import verdict_counts as verdict_counts
 from deep_research.run import Run as Run
@@ -62,6 +60,7 @@ if TYPE_CHECKING:
 
     from langchain_core.messages import BaseMessage
 
+    from deep_research.data import Figure
     from deep_research.ports import Exporter
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.deletion import Deletion
@@ -380,6 +379,20 @@ def read_length(text: str) -> "timedelta":
 def list_sources(settings: Settings) -> "list[SourceRow]":
     """Return one row for each web source: its purpose, its key, whether it is ready."""
     return sources.source_rows(settings_module.load_keys(sources.variables()), settings.source_options)
+
+
+def charts_of(report: Report) -> "dict[str, Figure]":
+    """Return the figures of a report by the texts of their blocks."""
+    from deep_research.report import charts  # noqa: PLC0415 - many patterns
+
+    return charts.charts_of(report)
+
+
+def with_tables(text: str) -> str:
+    """Return Markdown with a table in place of each chart, for where nothing draws it; what cannot be drawn stays."""
+    from deep_research.report import charts  # noqa: PLC0415 - many patterns
+
+    return charts.with_tables(text)
 
 
 def list_strategies() -> Mapping[str, str]:
