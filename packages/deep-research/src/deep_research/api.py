@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from deep_research import registry, runs, sources
+from deep_research import registry, sources
 from deep_research import settings as settings_module
 from deep_research.assembly import mcp_listing
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
@@ -31,6 +31,7 @@ from deep_research.registry import formats, reader_for
 from deep_research.report.counts import VerdictCounts as VerdictCounts
 from deep_research.report.counts import verdict_counts as verdict_counts
 from deep_research.run import Run as Run
+from deep_research.runs import deletion, research_run, single_step
 from deep_research.runs.desk_answers import Begun as Begun
 from deep_research.runs.desk_answers import CheckedReport as CheckedReport
 from deep_research.runs.desk_answers import GivenVerdict as GivenVerdict
@@ -63,9 +64,7 @@ if TYPE_CHECKING:
     from deep_research.data import Figure
     from deep_research.ports import Exporter
     from deep_research.runs.cost_estimate import Estimate
-    from deep_research.runs.deletion import Deletion
     from deep_research.runs.research_desk import ResearchDesk as ResearchDesk
-    from deep_research.runs.single_step import StepResult
     from deep_research.sources import SourceRow
 
 readable_suffixes = registry.suffixes
@@ -89,7 +88,7 @@ def start_run(
     """
     home = home or settings_module.home()
     paths = [str(path) for path in docs]
-    made = runs.research_run.create_run(
+    made = research_run.create_run(
         question, settings, home=home, docs=paths, history=read_history(history), wanted_id=wanted_id
     )
     return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
@@ -109,10 +108,10 @@ def start_verification(
     It is held against the pages it cites, or against `docs`. Raises ConfigError for unusable input, StoreError for an
     unusable disk.
     """
+    from deep_research.runs.verification_run import create_verification  # noqa: PLC0415 - only where it is asked for
+
     home = home or settings_module.home()
-    made = runs.verification_run.create_verification(
-        given, settings, home=home, docs=[str(path) for path in docs], wanted_id=wanted_id
-    )
+    made = create_verification(given, settings, home=home, docs=[str(path) for path in docs], wanted_id=wanted_id)
     return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
 
 
@@ -228,16 +227,16 @@ def find_runs(
     records = {record.run_id: record for record in stores.list()}
     wanted = [stores.open(run_id).run_id for run_id in run_ids]
     if older_than:
-        wanted += [record.run_id for record in runs.deletion.runs_older_than(home, runs.deletion.parse_age(older_than))]
+        wanted += [record.run_id for record in deletion.runs_older_than(home, deletion.parse_age(older_than))]
     return [records[run_id] for run_id in dict.fromkeys([*wanted, *(records if everything else ())])]
 
 
-def delete_runs(run_ids: Sequence[str], *, home: Path | None = None) -> "Deletion":
+def delete_runs(run_ids: Sequence[str], *, home: Path | None = None) -> deletion.Deletion:
     """Delete runs with what only they needed: the indexes of their documents, and the pages that were kept.
 
     A run that a process is carrying out is left. Raises StoreError.
     """
-    return runs.deletion.delete_runs(home or settings_module.home(), run_ids)
+    return deletion.delete_runs(home or settings_module.home(), run_ids)
 
 
 def research(question: str, *, docs: Docs = (), history: History = (), **settings: Unpack[SettingArguments]) -> Report:
@@ -353,12 +352,16 @@ def preview_run(settings: Settings, docs: Sequence[str] = ()) -> Preview:
 
 def estimate_cost(settings: Settings) -> "Estimate | None":
     """Return what a run would cost, or None without a model. Raises ConfigError."""
-    return runs.cost_estimate.estimate(settings)
+    from deep_research.runs import cost_estimate  # noqa: PLC0415 - only where it is asked for
+
+    return cost_estimate.estimate(settings)
 
 
 def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool = False) -> "Estimate | None":
     """Return what the verification of reports would cost, or None without a model. Raises ConfigError."""
-    return runs.cost_estimate.estimate_verification(settings, texts, revises=revises)
+    from deep_research.runs import cost_estimate  # noqa: PLC0415 - only where it is asked for
+
+    return cost_estimate.estimate_verification(settings, texts, revises=revises)
 
 
 def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:
@@ -373,7 +376,7 @@ def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:
 
 def read_length(text: str) -> "timedelta":
     """Return the length of time `12h`, `1d`, `2w`, `1m` or `1y`. Raises ConfigError for anything else."""
-    return runs.deletion.parse_age(text)
+    return deletion.parse_age(text)
 
 
 def list_sources(settings: Settings) -> "list[SourceRow]":
@@ -447,10 +450,10 @@ def check_readable(path: Path) -> None:
             raise ConfigError(message, setting="file", value=path.name)
 
 
-async def run_step(name: str, question: str, settings: Settings, *, run: "Run | None" = None) -> "StepResult":
+async def run_step(name: str, question: str, settings: Settings, *, run: "Run | None" = None) -> single_step.StepResult:
     """Do one node of the research for a question, or with the state of a run. Raises ConfigError.
 
     It returns the node's prompts, its answer and its cost.
     """
     store = run._store if run is not None else None
-    return await runs.single_step.run_step(name, question, settings, home=settings_module.home(), store=store)
+    return await single_step.run_step(name, question, settings, home=settings_module.home(), store=store)

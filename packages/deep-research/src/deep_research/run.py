@@ -2,22 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from deep_research import runs
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
 from deep_research.data import Export, FollowUp, FollowUpHead, Report, Steer
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import RunNotFound
 from deep_research.events import Event
+from deep_research.runs import follow_up_run, refresh, replay, report_changes, research_run, steering_inbox
 from deep_research.runs.run_evidence import RunEvidence, export_report
 from deep_research.stores.event_log import EventTail
 from deep_research.stores.open_stores import database, open_runs
 from deep_research.stores.run_store import RunRecord, RunStore
-
-if TYPE_CHECKING:
-    from deep_research.runs.report_changes import RunChanges
 
 
 def _ignore(_event: Event) -> None:
@@ -82,7 +79,7 @@ class Run(RunEvidence):
         environment = RunEnvironment(
             self._home, listener=listener, answer=answer, mcp_servers=self._mcp_servers, own=self._own
         )
-        return await runs.research_run.resume_run(self._store, environment)
+        return await research_run.resume_run(self._store, environment)
 
     def enqueue(self, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
         """Have the run, or what is left of it, carried out by a worker; it outlives this process.
@@ -103,18 +100,18 @@ class Run(RunEvidence):
         """Answer a question about the report; see `afollow_up`."""
         named, own = take_objects(settings)
         environment = RunEnvironment(self._home, listener=listener, own=own if own.models else self._own)
-        return await runs.follow_up_run.ask_follow_up(self._store, question, environment, named)
+        return await follow_up_run.ask_follow_up(self._store, question, environment, named)
 
     def note_follow_up(self, question: str, **settings: Any) -> FollowUp:
         """Write a question about the report down, which `follow_up` then answers, or `enqueue` has answered."""
-        return runs.follow_up_run.note_follow_up(self._store, question, settings)
+        return follow_up_run.note_follow_up(self._store, question, settings)
 
     async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
         """Do the finished run again from its journal, without network and keys, and return its report.
 
         Raises ReplayDiffers at the first call that the run did not make, RunNotFound when the run has no report.
         """
-        return await runs.replay.replay_run(self._store, self._home, listener=listener)
+        return await replay.replay_run(self._store, self._home, listener=listener)
 
     def follow_ups(self) -> list[FollowUp]:
         """Return the questions about the report with their answers, in order."""
@@ -133,16 +130,16 @@ class Run(RunEvidence):
 
         `changes_since_parent` of that run then says what is new, what changed and what is gone. Raises ConfigError.
         """
-        return Run(await runs.refresh.refresh_run(self._store, self._home), self._home, mcp_servers=self._mcp_servers)
+        return Run(await refresh.refresh_run(self._store, self._home), self._home, mcp_servers=self._mcp_servers)
 
-    def changes_since_parent(self) -> "RunChanges":
+    def changes_since_parent(self) -> report_changes.RunChanges:
         """Return what this report says that the one of the run it refreshes did not; print() shows it as a report.
 
         Raises RunNotFound without a report, and for a run that refreshes none.
         """
         parent = open_runs(self._home).store(self.record.parent)
         dates = (parent.load().created[:10], self.record.created[:10])
-        return runs.report_changes.compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
+        return report_changes.compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
 
     def write_bundle(self, path: Path) -> None:
         """Write the finished run into one file, which `read_bundle` takes in and `replay` does again elsewhere.
@@ -155,23 +152,23 @@ class Run(RunEvidence):
 
     def numbered_follow_up(self, number: int) -> FollowUp:
         """Return one follow-up. Raises RunNotFound when the run has none of that number."""
-        return runs.follow_up_run.numbered(self._store, number)
+        return follow_up_run.numbered(self._store, number)
 
     def unfinished_follow_up(self) -> FollowUp | None:
         """Return the last follow-up when it was interrupted or failed."""
-        return runs.follow_up_run.unfinished(self._store) if self.has_report else None
+        return follow_up_run.unfinished(self._store) if self.has_report else None
 
     def stop(self) -> bool:
         """Stop the run, whichever process carries it out; return whether it went on. See `runs.steering_inbox.stop`."""
-        return runs.steering_inbox.stop(self._store)
+        return steering_inbox.stop(self._store)
 
     def steer(self, kind: str, text: str = "") -> Steer:
         """Give an instruction to the run while it goes on; see `runs.steering_inbox.steer`."""
-        return runs.steering_inbox.steer(self._store, kind, text)
+        return steering_inbox.steer(self._store, kind, text)
 
     def sections(self) -> list[str]:
         """Return the titles of the sections that the user has not dropped."""
-        return runs.steering_inbox.sections_of(self._store)
+        return steering_inbox.sections_of(self._store)
 
     def tail_events(self, follow_up: int = 0) -> EventTail:
         """Return a reader of the run's events, or of those of one of its follow-ups, while they go on."""
