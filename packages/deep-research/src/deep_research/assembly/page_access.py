@@ -14,8 +14,7 @@ from deep_research.i18n.catalog import gap_of
 from deep_research.isolated_reading import RejectedDocuments, read_bytes
 from deep_research.ports import Progress
 from deep_research.registry import reader_for, reader_of
-from deep_research.run_context.context import RunContext
-from deep_research.steps.open_source import PLACE, read_addresses
+from deep_research.steps.open_source import PLACE
 from deep_research.text.page_noise import unreadable_because
 from deep_research.worker_pool import in_worker_thread
 
@@ -38,8 +37,6 @@ _FULL_TEXT = re.compile(
 
 def addresses_in(question: str) -> tuple[str, ...]:
     """Return the web addresses that a question names, each once, at most ten."""
-    if "http" not in question.lower():
-        return ()
     return tuple(dict.fromkeys(urls_in(question)))[:MOST_NAMED]
 
 
@@ -144,20 +141,6 @@ class QuestionPages:
 
     async def close(self) -> None:
         """Nothing is held."""
-
-
-async def offer_pages(ctx: RunContext) -> None:
-    """Read the pages that the question names, and let them be searched; one that cannot be read is a gap."""
-    for place in ctx.outside.places:
-        if isinstance(place, QuestionPages):
-            place.offer(await read_addresses(ctx, place.urls))
-
-
-def readable_question(ctx: RunContext, question: str) -> str:
-    """Return the question for the reasoner: one that goes by words gets the titles of the pages that it names."""
-    pages = next((place for place in ctx.outside.places if isinstance(place, QuestionPages)), None)
-    by_words = not ctx.reasoner.reads_conversation
-    return pages.told(question) if pages is not None and by_words else question
 
 
 async def page_or_copy(fetcher: "Fetcher", url: str, *, title: str, origin: str, on_gap: OnGap) -> "Page":

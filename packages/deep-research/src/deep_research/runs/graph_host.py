@@ -79,14 +79,14 @@ class GraphHost:
         holding: RunStore | None = None,
         is_served: bool | None = None,
     ) -> None:
-        self._bound = {**bound, "workflow": workflow}
+        self.bound = {**bound, "workflow": workflow}
         self.workflow = workflow
         self._holding = holding
         self._is_served = "langgraph_api" in sys.modules if is_served is None else is_served
 
     def for_holder(self, store: RunStore) -> "GraphHost":
         """Return the host for invocations of a caller that holds a run."""
-        return GraphHost(self._bound, workflow=self.workflow, holding=store, is_served=self._is_served)
+        return GraphHost(self.bound, workflow=self.workflow, holding=store, is_served=self._is_served)
 
     def _given(self, named: Mapping[str, Any]) -> Given:
         """Sort what was bound and what an invocation names, which goes first; of a stranger's what a report is like."""
@@ -97,11 +97,7 @@ class GraphHost:
             named, left = take_over(ours)
             if left:
                 warnings.warn(f"Not taken from a client of this server: {name_all(left)}.", stacklevel=2)
-        return read_configurable({**self._bound, **named})
-
-    def has_setting(self, name: str) -> bool:
-        """Return whether the builder of the graph was given a setting."""
-        return name in self._bound
+        return read_configurable({**self.bound, **named})
 
     def store_for(self, question: str, configurable: Mapping[str, Any]) -> RunStore:
         """Return the run that a thread names, or of a new one. Raises ConfigError and StoreError."""
@@ -215,7 +211,7 @@ async def run_graph(
         if isinstance(graph, ResearchGraph):
             host = cast(GraphHost, graph.host)
             configurable |= limit_rounds(max_iterations, host.workflow)
-            if answer is None and not host.has_setting("allow_clarification"):
+            if answer is None and "allow_clarification" not in host.bound:
                 configurable.setdefault("allow_clarification", False)
             if graph.checkpointer in (None, False):
                 store = await asyncio.to_thread(host.store_for, question, configurable)
