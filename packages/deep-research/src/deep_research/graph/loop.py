@@ -64,6 +64,7 @@ async def plan(state: LoopState, runtime: Runtime[RunContext]) -> Command[Litera
 
 def _begin(ctx: RunContext, brief: Brief, state: LoopState) -> dict[str, Any]:
     sections = _begun(ctx, [*brief.sections, *ctx.steering.now.added_to(brief.sections)])
+    told = "\n".join(f"- {s.title}: {s.description}" for s in sections)
     return {
         "sections": sections,
         "clarified_query": state["question"].text,
@@ -74,7 +75,8 @@ def _begin(ctx: RunContext, brief: Brief, state: LoopState) -> dict[str, Any]:
         "max_iterations": ctx.settings.max_iterations,
         "is_sufficient": False,
         "current_queries": _queries_of(sections),
-        "whole": _whole(brief, sections),
+        # All sections as the one that the researcher of a loop works at.
+        "whole": Section(title=brief.title, description=told, attempts=1, is_whole=True),
     }
 
 
@@ -138,12 +140,6 @@ def _said(state: LoopState, turns: list[Turn]) -> dict[str, Any]:
     return {"conversations": {state["whole"].title: turns}}
 
 
-def _whole(brief: Brief, sections: Sequence[Section]) -> Section:
-    """Return all sections as the one that the researcher of a loop works at."""
-    told = "\n".join(f"- {s.title}: {s.description}" for s in sections)
-    return Section(title=brief.title, description=told, attempts=1, is_whole=True)
-
-
 def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
     """Return the sections with the notes under their headings added; what stands under none is the first one's."""
     titles = {s.title.casefold(): s.title for s in sections}
@@ -154,13 +150,13 @@ def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
             at = titles.get(heading[1].casefold(), at)
         notes.get(at, []).append(line)
     shared = whole.model_dump(include={"sources", "searched", "failed", "passages", "status"})
-    return [s.model_copy(update={**shared, **_added(s, "\n".join(notes[s.title]).strip())}) for s in sections]
-
-
-def _added(section: Section, notes: str) -> dict[str, Any]:
-    """Return the notes and findings of a section with those of this round."""
-    findings = dict.fromkeys([*section.key_findings, *research.key_findings(notes)])
-    return {"content": "\n\n".join(filter(None, (section.content, notes))), "key_findings": tuple(findings)}
+    done: list[Section] = []
+    for section in sections:
+        own = "\n".join(notes[section.title]).strip()
+        findings = tuple(dict.fromkeys([*section.key_findings, *research.key_findings(own)]))
+        content = "\n\n".join(filter(None, (section.content, own)))
+        done.append(section.model_copy(update={**shared, "content": content, "key_findings": findings}))
+    return done
 
 
 async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Literal["retrieve", "final_report"]]:

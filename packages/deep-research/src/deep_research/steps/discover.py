@@ -1,6 +1,6 @@
 """Looking around before planning: for lists until the entities are known, else once for the themes."""
 
-from deep_research.data import Action, Discovery, Passage, QueryAnalysis, Question, Turn
+from deep_research.data import Action, Passage, QueryAnalysis, Question, Turn
 from deep_research.run_context.context import RunContext
 from deep_research.steps.research import is_complete
 from deep_research.text.near_duplicates import distinct_passages
@@ -16,11 +16,6 @@ async def discover_actions(
         return []
     actions = list(await ctx.reasoner.discover_actions(question, analysis, turns, ctx.library))
     return [] if is_complete(actions) else actions
-
-
-async def extract(ctx: RunContext, question: Question, analysis: QueryAnalysis, turns: list[Turn]) -> Discovery:
-    """Return the entities named in what was found."""
-    return await ctx.reasoner.entities(question, analysis, first_hits(ctx, turns), ctx.library)
 
 
 def first_hits(ctx: RunContext, turns: list[Turn]) -> list[Passage]:
