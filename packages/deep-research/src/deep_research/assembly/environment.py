@@ -185,7 +185,7 @@ async def _open_outside(
     if web is not None:
         await asyncio.to_thread(web.remember, library, journal)
         stack.push_async_callback(web.close)
-        tools.share(web.known)
+        tools.share(web.fetcher.known)
     places = [*tools.places, *(environment.places or ()), *(web.places if web is not None else ())]
     if environment.places is None and (job.record.docs or (job.stands_in and not places)):
         documents, index = open_documents(job.record.docs, environment.home)

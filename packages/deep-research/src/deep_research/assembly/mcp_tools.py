@@ -20,6 +20,8 @@ from deep_research.errors import Blocked, ConfigError, NotFound, SourceError, Un
 from deep_research.fetch.addresses import KnownAddresses, named_in_page, urls_in
 from deep_research.fetch.fetched_page import MAX_LINKS
 from deep_research.mcp.tool_answers import strings_in
+from deep_research.mcp.tool_offers import chosen, offers, query_argument
+from deep_research.mcp.tool_results import Call, sources_in
 from deep_research.ports import Journal, Library, Progress, SearchPlace
 from deep_research.reading_child import limits_of
 from deep_research.settings import Settings, load_settings
@@ -88,8 +90,6 @@ class _Read(NamedTuple):
 
 def read_answer(answer: ToolAnswer, server: str, tool: str, arguments: str) -> _Read:
     """Return what is in an answer, whatever its text is made to do: a work for a worker."""
-    from deep_research.mcp.tool_results import Call, sources_in  # noqa: PLC0415 - only with a server
-
     result = sources_in(answer, Call(server, tool, arguments))
     texts = [*(part.text for part in answer.parts), *strings_in(answer.structured)]
     named = dict.fromkeys(url for text in texts for url in named_in_page(text))
@@ -239,8 +239,6 @@ def _given(own: OwnObjects) -> "list[Server]":
 
 async def _listed(server: "Server", journal: Journal, wanted: Sequence[str]) -> tuple[Sequence[OfferedTool], list[Gap]]:
     """Return the tools of a server that are offered, of those it had at the start of the run, and what it lacks today."""
-    from deep_research.mcp.tool_offers import chosen  # noqa: PLC0415 - only with a server
-
     gaps: list[Gap] = []
     failed: SourceError | None = None
     live: Sequence[OfferedTool] = ()
@@ -269,7 +267,6 @@ def _paid(
     journal: Journal,
     known: "NamedAddresses",
 ) -> list[PaidTool]:
-    from deep_research.mcp.tool_offers import offers  # noqa: PLC0415
     from deep_research.reasoners.model import conversation  # noqa: PLC0415 - only with a server
     from deep_research.reasoners.model import supervisor_turns as supervising  # noqa: PLC0415 - only with a server
 
@@ -281,8 +278,6 @@ def _paid(
 
 def _places(tools: Sequence[PaidTool], settings: Settings) -> list[SearchPlace]:
     """Return the tools that take a query, as places to search; one of them may replace the source `hackernews`."""
-    from deep_research.mcp.tool_offers import query_argument  # noqa: PLC0415 - only with a server
-
     named = str(settings.source_options.get(HACKER_NEWS[0], {}).get("mcp_server", ""))
     searched: dict[str, list[tuple[PaidTool, str]]] = {}
     for tool in tools:

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from math import inf
 from pathlib import Path
@@ -55,34 +56,29 @@ def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str
     return tuple(dict.fromkeys(wanted))
 
 
+@dataclass(frozen=True)
 class WebPlaces:
     """The web sources of one run and its single pages, with the one way out they share."""
 
-    def __init__(self, web: "Web", fetcher: "Fetcher", places: Sequence[SearchPlace], pages: RunPages) -> None:
-        self._web = web
-        self._fetcher = fetcher
-        self.places = tuple(places)
-        self.pages = pages
-
-    @property
-    def known(self) -> KnownAddresses:
-        """The addresses that may be opened."""
-        return self._fetcher.known
+    web: "Web"
+    fetcher: "Fetcher"
+    places: tuple[SearchPlace, ...]
+    pages: RunPages
 
     def remember(self, library: Library, journal: Journal) -> None:
         """Take in the addresses that pages have named which the run read before it stopped, and those it has shown."""
         for told in journal.notes(LINKS).values():
-            self.known.add_page_text(told)
+            self.fetcher.known.add_page_text(told)
         for source in library.sources():
             snapshot = library.snapshot(source.id) if source.url.startswith("http") else None
             if snapshot is not None:
-                self.known.add(source.url)
-                self.known.add_page_text(snapshot.text)
+                self.fetcher.known.add(source.url)
+                self.fetcher.known.add_page_text(snapshot.text)
 
     async def close(self) -> None:
         """Let go of connections."""
-        await self._fetcher.close()
-        await self._web.close()
+        await self.fetcher.close()
+        await self.web.close()
 
 
 def open_web_places(
@@ -116,7 +112,8 @@ def open_web_places(
     rejected = RejectedDocuments(environment.home / REJECTED)
     pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses(named), rejected=rejected)
     own = [QuestionPages(asked)] if asked else []
-    return WebPlaces(web, fetcher, [*own, *(WebPlace(source, fetcher, on_gap, rejected) for source in opened)], pages)
+    places = (*own, *(WebPlace(source, fetcher, on_gap, rejected) for source in opened))
+    return WebPlaces(web, fetcher, places, pages)
 
 
 def _web_options(

@@ -155,21 +155,16 @@ async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -
     return Command(
         goto="researcher_invoke",
         update={
-            **_begun(taken_up, state["turns"]),
+            **_attempt([*state["turns"], Turn(remarks=(review.remark_of(taken_up),))]),
             "section": taken_up,
             "section_reviews": reviews,
         },
     )
 
 
-def _begun(section: Section, turns: Sequence[Turn]) -> dict[str, Any]:
-    """Return the state of a further attempt: the conversation goes on with what the review misses."""
-    return {
-        "turns": [*turns, Turn(remarks=(review.remark_of(section),))],
-        "notes": "",
-        "tool_call_iterations": 0,
-        "is_complete": False,
-    }
+def _attempt(turns: Sequence[Turn]) -> dict[str, Any]:
+    """Return the state of an attempt that begins: its conversation so far, and nothing made yet."""
+    return {"turns": list(turns), "notes": "", "tool_call_iterations": 0, "is_complete": False}
 
 
 def messages_of(turns: Sequence[Turn]) -> list[AnyMessage]:
@@ -209,7 +204,7 @@ def task_for(
 
     `reviews` is how often the section may be found weak by its own review and be researched again.
     """
-    begun = _begun(section, turns) if section.attempts > 1 and turns else {**_EMPTY, "turns": list(turns)}
+    again = [Turn(remarks=(review.remark_of(section),))] if section.attempts > 1 and turns else []
     return {
         "section": section,
         "brief": brief,
@@ -217,11 +212,8 @@ def task_for(
         "research_topic": f"{section.title}: {section.description}",
         "max_tool_calls": settings.max_tool_calls_per_researcher,
         "max_review_iterations": reviews,
-        **begun,
+        **_attempt([*turns, *again]),
     }
-
-
-_EMPTY = {"notes": "", "tool_call_iterations": 0, "is_complete": False}
 
 
 def build_researcher() -> CompiledStateGraph[Any, RunContext, Any, Any]:

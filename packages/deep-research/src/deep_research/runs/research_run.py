@@ -73,12 +73,7 @@ def clean_question(question: str) -> str:
 
 
 async def resume_run(store: RunStore, environment: RunEnvironment) -> Report:
-    """Do a run, or what is left of it, and return its report.
-
-    Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and the environment cannot,
-    Declined when nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was
-    stopped, another ResearchError when it failed; in each case it can be resumed.
-    """
+    """Do a run, or what is left of it, and return its report. Raises what `Run.carry_out` does."""
     store.load()
     with store.held():
         return await carry_out(task_of(store), environment)
