@@ -124,8 +124,10 @@ def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path
     """
     exporter = registry.component("exporters", to)()
     given = safe_noun(_collect(store, report, str(font_folder or "")))
-    name = f"{_file_name(report)}{exporter.suffix}"
-    return Export(data=exporter.export(given), media_type=exporter.media_type, file_name=name)
+    # A file name without blanks or marks, of the title and the run's id.
+    name = re.sub(r"\W+", "-", report.title[:60]).strip("-_") or "report"
+    name += f"-{report.run_id}" if len(report.run_id) < 40 else ""
+    return Export(data=exporter.export(given), media_type=exporter.media_type, file_name=f"{name}{exporter.suffix}")
 
 
 def _collect(store: RunStore, report: Report, font_folder: str) -> ExportInput:
@@ -143,9 +145,3 @@ def _collect(store: RunStore, report: Report, font_folder: str) -> ExportInput:
                 after=snapshot.text[passage.end : passage.end + _CONTEXT_CHARS],
             )
     return ExportInput(report=report, authors=authors, contexts=contexts, font_folder=font_folder)
-
-
-def _file_name(report: Report) -> str:
-    """Return a file name without blanks or marks, of the title and the run's id."""
-    title = re.sub(r"\W+", "-", report.title[:60]).strip("-_")
-    return f"{title or 'report'}-{report.run_id}" if len(report.run_id) < 40 else title or "report"
