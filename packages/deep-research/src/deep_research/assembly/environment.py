@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from deep_research import registry
 from deep_research.assembly.follow_up_parts import JournalSince, prepared_late
 from deep_research.assembly.own_objects import NOTHING, OwnObjects
-from deep_research.assembly.reasoner_choice import key_variables, open_reasoner, placeholder_keys
+from deep_research.assembly.reasoner_choice import key_variables, open_reasoner
 from deep_research.assembly.recording import OfflineJournal, note_outside, recorded_outside
 from deep_research.assembly.web_search import WebPlaces, open_web_places
 from deep_research.data import Asked, Gap, Ledger
@@ -126,7 +126,9 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
 
         calls: Journal = journal
         if job.is_offline:
-            calls, keys = OfflineJournal(journal, job.record.run_id), placeholder_keys(key_variables())
+            calls = OfflineJournal(journal, job.record.run_id)
+            # With these a model can be named, and none asked.
+            keys = {name: "replay" if name.endswith("_KEY") else "http://127.0.0.1:9" for name in key_variables()}
             outside = recorded_outside(journal, job.record, job.question)
         else:
             outside = await _open_outside(stack, job, environment, (library, journal), on_gap)
@@ -209,11 +211,6 @@ async def _open_outside(
 def bundled_library() -> Path:
     """Return the folder of the notes that come with the program."""
     return Path(str(resources.files("deep_research"))) / "bundled_library"
-
-
-def is_bundled(record: RunRecord, places: Sequence[SearchPlace]) -> bool:
-    """Return whether the bundled library stands in because the user named nothing to search."""
-    return not record.docs and any(place.name == "documents" for place in places)
 
 
 def index_name(docs: Sequence[str]) -> str:

@@ -88,11 +88,6 @@ def key_variables() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*catalog.VARIABLES, *catalog.RANKER_VARIABLES]))
 
 
-def placeholder_keys(variables: Sequence[str]) -> dict[str, str]:
-    """Return a value for each variable with which a model can be named and none asked: a replay asks none."""
-    return {name: "replay" if name.endswith("_KEY") else "http://127.0.0.1:9" for name in variables}
-
-
 class OpenReasoner:
     """The reasoner of a run and the connections that it holds open."""
 

@@ -10,20 +10,14 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from deep_research.concurrency import in_background
+from deep_research.concurrency import in_background, side_by_side
 from deep_research.data import Decision, Disagreement
 from deep_research.events import StageStarted
 from deep_research.graph.graph_state import AgentState
 from deep_research.report.assemble import Finished, assemble
 from deep_research.run_context.context import RunContext
 from deep_research.steps import revise, verify
-from deep_research.steps.compare_reports import (
-    cite_both,
-    compare_reports,
-    describe_disagreements,
-    describe_problems,
-    join_reports,
-)
+from deep_research.steps.compare_reports import compare_reports, describe_disagreements, describe_problems, join_reports
 from deep_research.steps.foreign_report import assignment_of, cite_passages, report_title
 from deep_research.steps.write import Written
 
@@ -48,12 +42,14 @@ async def read_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[
     ctx = runtime.context
     ctx.emit(StageStarted(stage="research"))
     both: tuple[str, ...] = ()
+    named = bool(ctx.outside.docs)
     if state["given_other"]:
-        cited, other = await cite_both(ctx, state["given"], state["given_other"])
+        reports = (state["given"], state["given_other"])
+        cited, other = await side_by_side(cite_passages(ctx, report, by_documents=named) for report in reports)
         both = (cited.text, other.text)
         text, unread = await in_background(join_reports, *both), {**cited.unread, **other.unread}
     else:
-        text, unread = await cite_passages(ctx, state["given"], by_documents=bool(ctx.outside.docs))
+        text, unread = await cite_passages(ctx, state["given"], by_documents=named)
     return {"cited": text, "both": both, "unread": dict(unread)}
 
 

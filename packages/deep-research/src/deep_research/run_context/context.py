@@ -128,24 +128,18 @@ DEFECT = "Internal error"
 
 
 def reason_of(error: Exception, what: str) -> str:
-    """Return why `what` failed, for its gap; log a defect. Raises the error where it must end the run."""
-    if ends_the_run(error):
+    """Return why `what` failed, for its gap; log a defect.
+
+    Raises the error where no part of the work can go on: a full disk, a stop, a setting that the user must correct.
+    """
+    # A key that a model's provider does not accept fails every section alike; a request only its own.
+    is_setup = isinstance(error, ConfigError) and error.reason != "bad_request"
+    if is_setup or isinstance(error, StoreError | Stopped | ReplayDiffers):
         raise error
     if isinstance(error, ResearchError):
         return error.message
     _log.error("%s failed", what, exc_info=error)
     return f"{DEFECT}: {type(error).__name__}."
-
-
-def ends_the_run(error: Exception) -> bool:
-    """Return whether no part of the work can go on: a full disk, a stop, or a setting that the user must correct.
-
-    A key that a model's provider does not accept fails every section alike; a request that it does not accept fails
-    only its own.
-    """
-    if isinstance(error, ConfigError):
-        return error.reason != "bad_request"
-    return isinstance(error, StoreError | Stopped | ReplayDiffers)
 
 
 def _is_same(gap: Gap, other: Gap) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from claimcheck.language import detect
-from deep_research.assembly.environment import Job, RunEnvironment, is_bundled
+from deep_research.assembly.environment import Job, RunEnvironment
 from deep_research.assembly.page_access import QuestionPages
 from deep_research.assembly.run_settings import begin_run
 from deep_research.data import Message, Question, Report
@@ -116,7 +116,9 @@ class ResearchRun(RunTask):
         )
 
     def notice(self, ctx: RunContext) -> str:
-        return "bundled" if is_bundled(self.record, ctx.outside.places) else ""
+        # The bundled library stands in where the user named nothing to search.
+        is_bundled = not self.record.docs and any(place.name == "documents" for place in ctx.outside.places)
+        return "bundled" if is_bundled else ""
 
     def listening(self, ctx: RunContext) -> AbstractAsyncContextManager[object]:
         return self._inbox.watching(ctx.steering)
