@@ -50,15 +50,8 @@ def _is_searched(section: Section, judged: SectionReview) -> bool:
 
 def again(section: Section, judged: SectionReview) -> Section:
     """Return the section as its researcher takes it up again, with what the review misses and its searches."""
-    return section.model_copy(
-        update={
-            "status": "researching",
-            "notes": judged.notes,
-            "missing": judged.missing,
-            "queries": judged.queries or section.queries,
-            "attempts": section.attempts + 1,
-        }
-    )
+    begun = {"status": "researching", "attempts": section.attempts + 1}
+    return _sent_back(section, judged).model_copy(update=begun)
 
 
 def remark_of(section: Section) -> str:
