@@ -228,7 +228,7 @@ def _model_reasoner(
         check(folder)
     is_told = "max_context_tokens" in settings.model_fields_set
     context_tokens = settings.max_context_tokens if is_told else first.family.context_tokens
-    output_tokens = {role: settings.output_tokens(role) for role in by_role}
+    output_tokens: dict[Role, int] = {role: settings.output_tokens(role) for role in by_role}
     output_tokens["report"] = min(output_tokens["report"], by_role["report"].family.output_tokens)
     places = [(place.name, place.purpose) for place in outside.places]
     tools = [tool.spec for tool in outside.tools.values()]

@@ -64,7 +64,8 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
         checked = await revise.revise(ctx, given, Written(state["cited"]), found)
     disagreements: tuple[Disagreement, ...] = ()
     if state["both"]:
-        disagreements = await compare_reports(ctx, *state["both"], state["question"].text)
+        first, second = state["both"]
+        disagreements = await compare_reports(ctx, first, second, state["question"].text)
     language = state["question"].language
     told = [describe_problems(checked.verification.problems, language), describe_disagreements(disagreements, language)]
     done = Finished(
