@@ -45,43 +45,17 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0+unpublished"
 
-_HOME = {
-    "afollow_up": "deep_research.api",
-    "aresearch": "deep_research.api",
-    "averify": "deep_research.api",
-    "build_deep_research_graph": "deep_research.graph_api",
-    "export": "deep_research.api",
-    "follow_up": "deep_research.api",
-    "research": "deep_research.api",
-    "run_deep_research": "deep_research.graph_api",
-    "stream": "deep_research.api",
-    "verify": "deep_research.api",
-    "Claim": "deep_research.data",
-    "FollowUp": "deep_research.data",
-    "Gap": "deep_research.data",
-    "ModelAnswer": "deep_research.data",
-    "ModelMessage": "deep_research.data",
-    "ModelRequest": "deep_research.data",
-    "Passage": "deep_research.data",
-    "Reference": "deep_research.data",
-    "Report": "deep_research.data",
-    "Verdict": "deep_research.data",
-    "ConfigError": "deep_research.errors",
-    "Declined": "deep_research.errors",
-    "LimitReached": "deep_research.errors",
-    "ModelError": "deep_research.errors",
-    "NeedsAnswer": "deep_research.errors",
-    "ReplayDiffers": "deep_research.errors",
-    "ResearchError": "deep_research.errors",
-    "RunBusy": "deep_research.errors",
-    "RunNotFound": "deep_research.errors",
-    "SourceError": "deep_research.errors",
-    "Stopped": "deep_research.errors",
-    "StoreError": "deep_research.errors",
-    "Event": "deep_research.events",
-    "OpenModel": "deep_research.providers.model_client",
-    "Settings": "deep_research.settings",
+_NAMES_OF = {
+    "api": "afollow_up aresearch averify export follow_up research stream verify",
+    "graph_api": "build_deep_research_graph run_deep_research",
+    "data": "Claim FollowUp Gap ModelAnswer ModelMessage ModelRequest Passage Reference Report Verdict",
+    "errors": "ConfigError Declined LimitReached ModelError NeedsAnswer ReplayDiffers ResearchError RunBusy RunNotFound "
+    "SourceError Stopped StoreError",
+    "events": "Event",
+    "providers.model_client": "OpenModel",
+    "settings": "Settings",
 }
+_HOME = {name: f"deep_research.{module}" for module, names in _NAMES_OF.items() for name in names.split()}
 
 __all__ = [*_HOME, "__version__"]  # noqa: PLE0604 # pyright: ignore[reportUnsupportedDunderAll] - the table is the one place
 

@@ -24,19 +24,15 @@ _known: dict[str, str] = {}
 def without_credentials(value: Any) -> Any:
     """Return a setting without the credentials of addresses in it; those in texts, lists and tables are remembered."""
     if isinstance(value, str):
-        return _taken_out(value)
+        found = _ADDRESS.fullmatch(value)
+        if found is None or not found["user"]:
+            return value
+        hide_credentials(value)
+        _known[_place(found["scheme"], found["place"])] = found["user"]
+        return f"{found['scheme']}://{found['place']}{found['rest']}"
     if isinstance(value, Mapping):
         return {name: without_credentials(one) for name, one in value.items()}
     return type(value)(map(without_credentials, value)) if isinstance(value, list | tuple) else value
-
-
-def _taken_out(text: str) -> str:
-    found = _ADDRESS.fullmatch(text)
-    if found is None or not found["user"]:
-        return text
-    hide_credentials(text)
-    _known[_place(found["scheme"], found["place"])] = found["user"]
-    return f"{found['scheme']}://{found['place']}{found['rest']}"
 
 
 def hide_credentials(address: str) -> str:
@@ -60,12 +56,15 @@ def _place(scheme: str, place: str) -> str:
 
 def credentials_for(address: str) -> tuple[str, str] | None:
     """Return user and password for the place that an address names, None where none were given."""
-    scheme, _, rest = address.partition("://")
-    found = _known.get(_place(scheme, re.split("[/?#]", rest, maxsplit=1)[0]))
-    if found is None:
+    if (found := _known_for(address)) is None:
         return None
     user, _, password = found.partition(":")
     return unquote(user), unquote(password)
+
+
+def _known_for(address: str) -> str | None:
+    scheme, _, rest = address.partition("://")
+    return _known.get(_place(scheme, re.split("[/?#]", rest, maxsplit=1)[0]))
 
 
 def basic_authorization(address: str) -> dict[str, str]:
@@ -83,6 +82,5 @@ def proxy_for(address: str, proxy: str) -> str | None:
 
 def with_credentials(address: str) -> str:
     """Return an address with the credentials for its place, for a client that takes them in no other way."""
-    scheme, _, rest = address.partition("://")
-    found = _known.get(_place(scheme, re.split("[/?#]", rest, maxsplit=1)[0]))
-    return address if found is None else f"{scheme}://{found}@{rest}"
+    found = _known_for(address)
+    return address if found is None else address.replace("://", f"://{found}@", 1)

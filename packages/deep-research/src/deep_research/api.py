@@ -7,25 +7,31 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from deep_research import runs
+from deep_research import registry, sources
 from deep_research import settings as settings_module
+from deep_research.assembly import mcp_listing
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
+from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
+from deep_research.assembly.reasoner_choice import list_models as list_models
+from deep_research.assembly.reasoner_choice import loads_by_name as loads_by_name
+from deep_research.assembly.run_settings import Preview, preview
 from deep_research.concurrency import run_now
 from deep_research.conversation.history import read_history
 from deep_research.conversation.plan_outline import format_outline as format_outline
 from deep_research.conversation.plan_outline import format_question as format_question
-from deep_research.data import FollowUp, GivenReport, Message, Report
-from deep_research.errors import ConfigError
+from deep_research.data import FollowUp, GivenReport, Message, Report, Verdict
+from deep_research.errors import ConfigError, WorkTooLarge
 from deep_research.events import Event
 from deep_research.graph_api import OnQuestion as OnQuestion
 from deep_research.graph_api import answer_of
 from deep_research.graph_api import build_deep_research_graph as build_deep_research_graph
 from deep_research.graph_api import run_deep_research as run_deep_research
-from deep_research.report.charts import charts_of as charts_of
-from deep_research.report.charts import with_tables as with_tables
+from deep_research.isolated_reading import read_bytes
+from deep_research.registry import formats, reader_for
 from deep_research.report.counts import VerdictCounts as VerdictCounts
 from deep_research.report.counts import verdict_counts as verdict_counts
 from deep_research.run import Run as Run
+from deep_research.runs import deletion, research_run, single_step
 from deep_research.runs.desk_answers import Begun as Begun
 from deep_research.runs.desk_answers import CheckedReport as CheckedReport
 from deep_research.runs.desk_answers import GivenVerdict as GivenVerdict
@@ -35,6 +41,7 @@ from deep_research.runs.report_file import fetch_report as fetch_report
 from deep_research.runs.report_file import read_report as read_report
 from deep_research.runs.report_file import read_report_file as read_report_file
 from deep_research.runs.report_file import read_report_stream as read_report_stream
+from deep_research.runs.run_evidence import SourceFacts as SourceFacts
 from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail as EventTail
@@ -45,24 +52,22 @@ from deep_research.stores.run_folder import write_bytes_atomically as write_byte
 from deep_research.stores.run_store import Kept as Kept
 from deep_research.stores.run_store import RunHead as RunHead
 from deep_research.stores.run_store import RunRecord as RunRecord
+from deep_research.templates import TemplateFile, load_templates, template_folders
+from deep_research.worker_child import Limits
+from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
     from langchain_core.messages import BaseMessage
 
-    from deep_research.assembly.mcp_listing import ServerRow
-    from deep_research.assembly.run_settings import Preview
-    from deep_research.data import Verdict
+    from deep_research.data import Figure
     from deep_research.ports import Exporter
     from deep_research.runs.cost_estimate import Estimate
-    from deep_research.runs.deletion import Deletion
     from deep_research.runs.research_desk import ResearchDesk as ResearchDesk
-    from deep_research.runs.run_evidence import SourceFacts as SourceFacts
-    from deep_research.runs.single_step import StepResult
     from deep_research.sources import SourceRow
-    from deep_research.templates import TemplateFile
 
+readable_suffixes = registry.suffixes
 Docs = Sequence["str | PathLike[str]"]
 History = Sequence["str | tuple[str, str] | Message | BaseMessage | Mapping[str, Any]"]
 
@@ -83,7 +88,7 @@ def start_run(
     """
     home = home or settings_module.home()
     paths = [str(path) for path in docs]
-    made = runs.research_run.create_run(
+    made = research_run.create_run(
         question, settings, home=home, docs=paths, history=read_history(history), wanted_id=wanted_id
     )
     return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
@@ -103,10 +108,10 @@ def start_verification(
     It is held against the pages it cites, or against `docs`. Raises ConfigError for unusable input, StoreError for an
     unusable disk.
     """
+    from deep_research.runs.verification_run import create_verification  # noqa: PLC0415 - only where it is asked for
+
     home = home or settings_module.home()
-    made = runs.verification_run.create_verification(
-        given, settings, home=home, docs=[str(path) for path in docs], wanted_id=wanted_id
-    )
+    made = create_verification(given, settings, home=home, docs=[str(path) for path in docs], wanted_id=wanted_id)
     return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
 
 
@@ -185,7 +190,6 @@ def read_bundle(
     Nothing in it decides where anything is written, read, sent, started or paid; `on_left_out` is told what was left
     out for that. Raises ConfigError for a file that is no bundle, is damaged or was changed, StoreError.
     """
-    from deep_research.assembly.reasoner_choice import key_variables, resolve_provider  # noqa: PLC0415 - as below
     from deep_research.stores.run_bundle import read_bundle as read  # noqa: PLC0415 - only where it is asked for
 
     home = home or settings_module.home()
@@ -223,16 +227,16 @@ def find_runs(
     records = {record.run_id: record for record in stores.list()}
     wanted = [stores.open(run_id).run_id for run_id in run_ids]
     if older_than:
-        wanted += [record.run_id for record in runs.deletion.runs_older_than(home, runs.deletion.parse_age(older_than))]
+        wanted += [record.run_id for record in deletion.runs_older_than(home, deletion.parse_age(older_than))]
     return [records[run_id] for run_id in dict.fromkeys([*wanted, *(records if everything else ())])]
 
 
-def delete_runs(run_ids: Sequence[str], *, home: Path | None = None) -> "Deletion":
+def delete_runs(run_ids: Sequence[str], *, home: Path | None = None) -> deletion.Deletion:
     """Delete runs with what only they needed: the indexes of their documents, and the pages that were kept.
 
     A run that a process is carrying out is left. Raises StoreError.
     """
-    return runs.deletion.delete_runs(home or settings_module.home(), run_ids)
+    return deletion.delete_runs(home or settings_module.home(), run_ids)
 
 
 def research(question: str, *, docs: Docs = (), history: History = (), **settings: Unpack[SettingArguments]) -> Report:
@@ -338,40 +342,26 @@ def save_text(path: Path, text: str) -> None:
 
 def list_exporters() -> "list[type[Exporter]]":
     """Return the formats of `Run.export`, by name."""
-    from deep_research import registry  # noqa: PLC0415
-
     return [registry.component("exporters", name) for name in registry.names("exporters")]
 
 
-def list_models(settings: Settings) -> Mapping[str, str]:
-    """Return the providers of models whose key is set, each with its usual model."""
-    from deep_research.assembly.reasoner_choice import ready_models  # noqa: PLC0415 - only where it is asked for
-
-    return ready_models(settings)
-
-
-def loads_by_name(settings: Settings) -> bool:
-    """Return whether the model's name says which package is loaded: a stranger must not choose it."""
-    from deep_research.assembly import reasoner_choice  # noqa: PLC0415 - only where it is asked for
-
-    return reasoner_choice.loads_by_name(settings)
-
-
-def preview_run(settings: Settings, docs: Sequence[str] = ()) -> "Preview":
+def preview_run(settings: Settings, docs: Sequence[str] = ()) -> Preview:
     """Return the model and the sources that a run would use. Raises ConfigError for what cannot be used."""
-    from deep_research.assembly.run_settings import preview  # noqa: PLC0415 - only where it is asked for
-
     return preview(settings, docs, home=settings_module.home())
 
 
 def estimate_cost(settings: Settings) -> "Estimate | None":
     """Return what a run would cost, or None without a model. Raises ConfigError."""
-    return runs.cost_estimate.estimate(settings)
+    from deep_research.runs import cost_estimate  # noqa: PLC0415 - only where it is asked for
+
+    return cost_estimate.estimate(settings)
 
 
 def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool = False) -> "Estimate | None":
     """Return what the verification of reports would cost, or None without a model. Raises ConfigError."""
-    return runs.cost_estimate.estimate_verification(settings, texts, revises=revises)
+    from deep_research.runs import cost_estimate  # noqa: PLC0415 - only where it is asked for
+
+    return cost_estimate.estimate_verification(settings, texts, revises=revises)
 
 
 def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:
@@ -386,45 +376,46 @@ def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:
 
 def read_length(text: str) -> "timedelta":
     """Return the length of time `12h`, `1d`, `2w`, `1m` or `1y`. Raises ConfigError for anything else."""
-    return runs.deletion.parse_age(text)
+    return deletion.parse_age(text)
 
 
 def list_sources(settings: Settings) -> "list[SourceRow]":
     """Return one row for each web source: its purpose, its key, whether it is ready."""
-    from deep_research.sources import source_rows, variables  # noqa: PLC0415
+    return sources.source_rows(settings_module.load_keys(sources.variables()), settings.source_options)
 
-    return source_rows(settings_module.load_keys(variables()), settings.source_options)
+
+def charts_of(report: Report) -> "dict[str, Figure]":
+    """Return the figures of a report by the texts of their blocks."""
+    from deep_research.report import charts  # noqa: PLC0415 - many patterns
+
+    return charts.charts_of(report)
+
+
+def with_tables(text: str) -> str:
+    """Return Markdown with a table in place of each chart, for where nothing draws it; what cannot be drawn stays."""
+    from deep_research.report import charts  # noqa: PLC0415 - many patterns
+
+    return charts.with_tables(text)
 
 
 def list_strategies() -> Mapping[str, str]:
     """Return the strategies with the purpose of each."""
-    from deep_research.sources import strategies  # noqa: PLC0415
-
-    return strategies()
+    return sources.strategies()
 
 
-def list_mcp_servers(settings: Settings, *, connect: bool = False) -> "list[ServerRow]":
+def list_mcp_servers(settings: Settings, *, connect: bool = False) -> list[mcp_listing.ServerRow]:
     """Return one row for each MCP server; with `connect` each is started or called, and shows its tools."""
-    from deep_research.assembly import mcp_listing  # noqa: PLC0415
-
     return run_now(lambda: mcp_listing.checked_rows(settings)) if connect else mcp_listing.server_rows(settings)
 
 
-def list_templates() -> "tuple[Sequence[TemplateFile], Sequence[Path]]":
+def list_templates() -> tuple[Sequence[TemplateFile], Sequence[Path]]:
     """Return the focus templates, and the folders in which the user's own are looked for."""
-    from deep_research.templates import load_templates, template_folders  # noqa: PLC0415
-
     folders = template_folders(settings_module.home())
     return load_templates(folders), folders
 
 
-def check_claim(claim: str, evidence: str) -> "Verdict":
+def check_claim(claim: str, evidence: str) -> Verdict:
     """Return the verdict on a claim held against a text, without a model. Raises ConfigError where that takes too long."""
-    from deep_research.data import Verdict  # noqa: PLC0415
-    from deep_research.errors import WorkTooLarge  # noqa: PLC0415
-    from deep_research.worker_child import Limits  # noqa: PLC0415 - only where it is asked for
-    from deep_research.worker_pool import call_in_worker  # noqa: PLC0415
-
     size = len(claim) + len(evidence)
     limits = Limits(memory=500_000_000 + 100 * size, cpu_seconds=3.0 + 8.0 * size / 1e6)
     judging = "deep_research.verification.document_check:check_against_document"
@@ -438,18 +429,13 @@ def check_claim(claim: str, evidence: str) -> "Verdict":
         raise ConfigError(message, setting="evidence", value=size) from error
 
 
-async def acheck_claim(claim: str, evidence: str) -> "Verdict":
+async def acheck_claim(claim: str, evidence: str) -> Verdict:
     """Do what `check_claim` does, without holding up the event loop; ended when it is cancelled."""
-    from deep_research.worker_pool import in_worker_thread  # noqa: PLC0415 - only where it is asked for
-
     return await in_worker_thread(check_claim, claim, evidence)
 
 
 def read_text(data: bytes, name: str) -> str:
     """Return the text of a file of any format that is read. Raises ConfigError for another, Unreadable."""
-    from deep_research.isolated_reading import read_bytes  # noqa: PLC0415 - only where it is asked for
-    from deep_research.registry import reader_for  # noqa: PLC0415
-
     reader = reader_for(name, data[:4096])
     if reader is None:
         raise ConfigError(f"The format of {name!r} cannot be read.", setting="file", value=name)
@@ -458,25 +444,16 @@ def read_text(data: bytes, name: str) -> str:
 
 def check_readable(path: Path) -> None:
     """Raise ConfigError when no reader takes the format of a file."""
-    from deep_research.registry import formats, reader_for  # noqa: PLC0415 - only where it is asked for
-
     with path.open("rb") as file:
         if reader_for(path, file.read(8192)) is None:
             message = f"The format of {path.name!r} cannot be read. Formats: {formats()}"
             raise ConfigError(message, setting="file", value=path.name)
 
 
-def readable_suffixes() -> tuple[str, ...]:
-    """Return the endings of the names of files that can be read."""
-    from deep_research.registry import suffixes  # noqa: PLC0415 - only where it is asked for
-
-    return suffixes()
-
-
-async def run_step(name: str, question: str, settings: Settings, *, run: "Run | None" = None) -> "StepResult":
+async def run_step(name: str, question: str, settings: Settings, *, run: "Run | None" = None) -> single_step.StepResult:
     """Do one node of the research for a question, or with the state of a run. Raises ConfigError.
 
     It returns the node's prompts, its answer and its cost.
     """
     store = run._store if run is not None else None
-    return await runs.single_step.run_step(name, question, settings, home=settings_module.home(), store=store)
+    return await single_step.run_step(name, question, settings, home=settings_module.home(), store=store)

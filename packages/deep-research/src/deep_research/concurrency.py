@@ -7,52 +7,35 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
 from queue import Queue
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-_A = TypeVar("_A")
 _T = TypeVar("_T")
 
 
-class Clock(Protocol):
-    """Time as a program uses it."""
+class Clock:
+    """The computer's clock; a test puts one of its own in its place."""
 
     def monotonic(self) -> float:
         """Return seconds that never go back."""
-        ...
-
-    def now(self) -> datetime:
-        """Return the date and time, in UTC."""
-        ...
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        ...
-
-
-class SystemClock:
-    """The computer's clock."""
-
-    def monotonic(self) -> float:
-        """See `Clock.monotonic`."""
         return time.monotonic()
 
     def now(self) -> datetime:
-        """See `Clock.now`."""
+        """Return the date and time, in UTC."""
         return datetime.now(UTC)
 
     async def sleep(self, seconds: float) -> None:
-        """See `Clock.sleep`."""
+        """Wait."""
         await asyncio.sleep(seconds)
 
 
-SYSTEM_CLOCK = SystemClock()
+SYSTEM_CLOCK = Clock()
 
 
 class Rate(NamedTuple):
@@ -185,53 +168,6 @@ class Flights(Generic[_T]):
             del self._tasks[key]
         if not task.cancelled():
             task.exception()  # seen, also when every waiter has gone
-
-
-class Together(Generic[_A, _T]):
-    """Does all that waits in one go, in a thread; what comes meanwhile waits for the next.
-
-    Who waits is cancelled with the task that does the work.
-    """
-
-    def __init__(self, work: Callable[[Sequence[_A]], Sequence[_T | Exception]]) -> None:
-        """Begin with nothing; `work` returns a result or an error for each of what it is given."""
-        self._work = work
-        self._waiting: list[tuple[_A, asyncio.Future[_T]]] = []
-        self._task: asyncio.Task[None] | None = None
-
-    async def do(self, item: _A) -> _T:
-        """Return the result of one item. Raises its error."""
-        done: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
-        self._waiting.append((item, done))
-        if self._task is None:
-            self._task = asyncio.create_task(self._go_on())
-        return await done
-
-    async def _go_on(self) -> None:
-        try:
-            while self._waiting:
-                batch, self._waiting = self._waiting, []
-                await self._do_all(batch)
-        finally:
-            self._task = None
-
-    async def _do_all(self, batch: "list[tuple[_A, asyncio.Future[_T]]]") -> None:
-        try:
-            results = await asyncio.to_thread(self._work, [item for item, _ in batch])
-        except Exception as error:  # noqa: BLE001 - each that waits gets it
-            results = [error] * len(batch)
-        except BaseException:
-            left, self._waiting = self._waiting, []
-            for _, done in (*batch, *left):
-                done.cancel()
-            raise
-        for (_, done), result in zip(batch, results, strict=True):
-            if done.done():  # the waiter was cancelled
-                continue
-            if isinstance(result, Exception):
-                done.set_exception(result)
-            else:
-                done.set_result(result)
 
 
 class _Place:

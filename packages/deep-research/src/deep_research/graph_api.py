@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from deep_research import runs
 from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer
 from deep_research.assembly.own_objects import take_objects
@@ -45,17 +44,16 @@ def build_deep_research_graph(
     this program (default: inside a LangGraph server), their `configurable` says what a report is like, no more. Raises ConfigError for an unknown setting.
     """
     from deep_research.graph.research_graph import compile_research  # noqa: PLC0415 - langgraph is slow to load
+    from deep_research.runs.graph_host import OWN_KEYS, GraphHost  # noqa: PLC0415
 
     given: dict[str, Any] = {"hn_mcp_tools": hn_mcp_tools, **settings}
     bound = {name: value for name, value in given.items() if value is not None}
     bound |= settings_module.limit_rounds(bound.get("max_iterations"), bound.get("workflow"))
     named, _ = take_objects(bound)
-    known = settings_module.load_settings(
-        **{name: value for name, value in named.items() if name not in runs.graph_host.OWN_KEYS}
-    )
+    known = settings_module.load_settings(**{name: value for name, value in named.items() if name not in OWN_KEYS})
     return compile_research(
         known.workflow,
-        runs.graph_host.GraphHost(bound, workflow=known.workflow, is_served=is_served),
+        GraphHost(bound, workflow=known.workflow, is_served=is_served),
         checkpointer=checkpointer,
     )
 
@@ -76,7 +74,7 @@ async def run_deep_research(
     awaitable of it). `max_iterations` limits the rounds of the workflow. A graph of your own gets the query as a message,
     and what it says (a string) is returned.
     """
+    from deep_research.runs.graph_host import run_graph  # noqa: PLC0415 - langgraph is slow to load
+
     asked = graph if graph is not None else build_deep_research_graph()
-    return await runs.graph_host.run_graph(
-        asked, query, config or {}, answer_of(on_clarify_question), max_iterations=max_iterations
-    )
+    return await run_graph(asked, query, config or {}, answer_of(on_clarify_question), max_iterations=max_iterations)

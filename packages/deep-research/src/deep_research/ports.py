@@ -94,7 +94,6 @@ class SearchPlace(Protocol):
 
     async def close(self) -> None:
         """Let go of files and connections."""
-        ...
 
 
 class OutsideTool(Protocol):
@@ -182,7 +181,6 @@ class Library(Protocol):
 
     def remove_source(self, source: str) -> None:
         """Forget a source with its snapshots and passages (a document that changed or is gone)."""
-        ...
 
     def batch(self) -> AbstractContextManager[None]:
         """Make all changes inside the block one transaction: much faster, all or nothing."""
@@ -190,7 +188,6 @@ class Library(Protocol):
 
     def close(self) -> None:
         """Flush and let go of the file."""
-        ...
 
 
 class Journal(Protocol):
@@ -210,7 +207,6 @@ class Journal(Protocol):
 
         A process that is killed while `make` still works with the answer has it then. Only the first answer is kept.
         """
-        ...
 
     def find(self, kind: str, request: str) -> str | None:
         """Return the answer of a call that was made before, or None."""
@@ -221,7 +217,6 @@ class Journal(Protocol):
 
         A later note of the same kind and request replaces the earlier one.
         """
-        ...
 
     def notes(self, kind: str) -> Mapping[str, str]:
         """Return the notes of a kind by their request, in the order in which they were first made."""
@@ -237,7 +232,6 @@ class Journal(Protocol):
 
     def close(self) -> None:
         """Let go of the file."""
-        ...
 
 
 class Closed(NamedTuple):
@@ -267,7 +261,6 @@ class SharedLimits(Protocol):
 
     def close(self, name: str, seconds: float, *, model: str = "", why: str = "") -> None:
         """Let nobody ask for so many seconds: at all, or for one model."""
-        ...
 
     def open(self, name: str, model: str) -> None:
         """Let a model be asked again."""
@@ -284,7 +277,6 @@ class Ranker(Protocol):
 
     async def close(self) -> None:
         """Let go of connections."""
-        ...
 
 
 class Reasoner(Protocol):

@@ -35,11 +35,6 @@ def limits_of(size: int, format_name: str = "", *, pages: int = MOST_PAGES) -> L
     return Limits(memory=200 * _MEGABYTE + 10 * size, cpu_seconds=start + per_megabyte * size / _MEGABYTE)
 
 
-def most_characters(size: int) -> int:
-    """Return how long the text of a document of `size` bytes may be."""
-    return 20 * _MEGABYTE + 4 * size
-
-
 class FileAnswer(NamedTuple):
     """What became of a file: its document, or why there is none. Size and time are those of the read bytes."""
 
@@ -47,13 +42,6 @@ class FileAnswer(NamedTuple):
     why: str = ""
     size: int = 0
     mtime_ns: int = 0
-
-
-def open_file(path: str, max_bytes: int) -> tuple[bytes, os.stat_result]:
-    """Return the bytes of a file, at most one more than `max_bytes`, and what is known of it. Raises OSError."""
-    with open(path, "rb") as file:
-        about = os.fstat(file.fileno())
-        return file.read(max_bytes + 1), about
 
 
 def refusal(data: bytes, max_bytes: int) -> str:
@@ -66,7 +54,8 @@ def refusal(data: bytes, max_bytes: int) -> str:
 def read_file(path: str, max_bytes: int) -> FileAnswer:
     """Read one file in this process, which is the worker; what goes beyond the limits of its format ends it."""
     try:
-        data, about = open_file(path, max_bytes)
+        with open(path, "rb") as file:
+            data, about = file.read(max_bytes + 1), os.fstat(file.fileno())
     except OSError as error:
         return FileAnswer(None, reason_of(error))
     why, document = refusal(data, max_bytes), None
@@ -137,6 +126,6 @@ def _read_once(reader: Reader, data: bytes, name: str) -> tuple[Document | None,
         document = read_here(reader, data, name)
     except Unreadable as error:
         return None, error.message
-    if len(document.text) > (most := most_characters(len(data))):
+    if len(document.text) > (most := 20 * _MEGABYTE + 4 * len(data)):
         return None, f"its text is longer than {most // _MEGABYTE} million characters"
     return document, ""

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path, PurePath
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any
 
 from deep_research.errors import ConfigError
@@ -48,7 +48,9 @@ def names(kind: str) -> tuple[str, ...]:
 def component(kind: str, name: str) -> Any:
     """Return the class of a component. Raises ConfigError when there is none of that name."""
     if module := _own(kind).get(name):
-        return _named_class(import_module(f"deep_research.{kind}.{module}"), name)
+        made = import_module(f"deep_research.{kind}.{module}")
+        classes = (one for one in vars(made).values() if isinstance(one, type) and one.__module__ == made.__name__)
+        return next(one for one in classes if getattr(one, "name", None) == name)
     if entry := _offered(kind).get(name):
         return entry.load()
     raise ConfigError(
@@ -104,12 +106,6 @@ def _own(kind: str) -> dict[str, str]:
     families: dict[str, tuple[str, ...]] = getattr(folder, "FAMILIES", {})
     single = f"_{kind.removesuffix('s')}"
     return {name: module for module in modules for name in families.get(module, (module.removesuffix(single),))}
-
-
-def _named_class(module: ModuleType, name: str) -> type:
-    """Return the class of a module that declares `name`."""
-    classes = (each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__)
-    return next(each for each in classes if getattr(each, "name", None) == name)
 
 
 @cache

@@ -2,30 +2,26 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from deep_research import runs
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
 from deep_research.data import Export, FollowUp, FollowUpHead, Report, Steer
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import RunNotFound
 from deep_research.events import Event
+from deep_research.runs import follow_up_run, refresh, replay, report_changes, research_run, steering_inbox
+from deep_research.runs.run_evidence import RunEvidence, export_report
 from deep_research.stores.event_log import EventTail
 from deep_research.stores.open_stores import database, open_runs
 from deep_research.stores.run_store import RunRecord, RunStore
-
-if TYPE_CHECKING:
-    from deep_research.data import Ledger, Snapshot
-    from deep_research.runs.report_changes import RunChanges
-    from deep_research.runs.run_evidence import PassageInContext, SourceFacts
 
 
 def _ignore(_event: Event) -> None:
     """Show nothing."""
 
 
-class Run:
+class Run(RunEvidence):
     """A research in the state folder: carry it out, ask about its report, steer it, look into it.
 
     Made by `start_run` and `open_run`. `mcp_servers` replace those of the settings in force (None: those); `own` are the
@@ -83,7 +79,7 @@ class Run:
         environment = RunEnvironment(
             self._home, listener=listener, answer=answer, mcp_servers=self._mcp_servers, own=self._own
         )
-        return await runs.research_run.resume_run(self._store, environment)
+        return await research_run.resume_run(self._store, environment)
 
     def enqueue(self, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
         """Have the run, or what is left of it, carried out by a worker; it outlives this process.
@@ -104,18 +100,18 @@ class Run:
         """Answer a question about the report; see `afollow_up`."""
         named, own = take_objects(settings)
         environment = RunEnvironment(self._home, listener=listener, own=own if own.models else self._own)
-        return await runs.follow_up_run.ask_follow_up(self._store, question, environment, named)
+        return await follow_up_run.ask_follow_up(self._store, question, environment, named)
 
     def note_follow_up(self, question: str, **settings: Any) -> FollowUp:
         """Write a question about the report down, which `follow_up` then answers, or `enqueue` has answered."""
-        return runs.follow_up_run.note_follow_up(self._store, question, settings)
+        return follow_up_run.note_follow_up(self._store, question, settings)
 
     async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
         """Do the finished run again from its journal, without network and keys, and return its report.
 
         Raises ReplayDiffers at the first call that the run did not make, RunNotFound when the run has no report.
         """
-        return await runs.replay.replay_run(self._store, self._home, listener=listener)
+        return await replay.replay_run(self._store, self._home, listener=listener)
 
     def follow_ups(self) -> list[FollowUp]:
         """Return the questions about the report with their answers, in order."""
@@ -134,16 +130,16 @@ class Run:
 
         `changes_since_parent` of that run then says what is new, what changed and what is gone. Raises ConfigError.
         """
-        return Run(await runs.refresh.refresh_run(self._store, self._home), self._home, mcp_servers=self._mcp_servers)
+        return Run(await refresh.refresh_run(self._store, self._home), self._home, mcp_servers=self._mcp_servers)
 
-    def changes_since_parent(self) -> "RunChanges":
+    def changes_since_parent(self) -> report_changes.RunChanges:
         """Return what this report says that the one of the run it refreshes did not; print() shows it as a report.
 
         Raises RunNotFound without a report, and for a run that refreshes none.
         """
         parent = open_runs(self._home).store(self.record.parent)
         dates = (parent.load().created[:10], self.record.created[:10])
-        return runs.report_changes.compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
+        return report_changes.compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
 
     def write_bundle(self, path: Path) -> None:
         """Write the finished run into one file, which `read_bundle` takes in and `replay` does again elsewhere.
@@ -156,23 +152,23 @@ class Run:
 
     def numbered_follow_up(self, number: int) -> FollowUp:
         """Return one follow-up. Raises RunNotFound when the run has none of that number."""
-        return runs.follow_up_run.numbered(self._store, number)
+        return follow_up_run.numbered(self._store, number)
 
     def unfinished_follow_up(self) -> FollowUp | None:
         """Return the last follow-up when it was interrupted or failed."""
-        return runs.follow_up_run.unfinished(self._store) if self.has_report else None
+        return follow_up_run.unfinished(self._store) if self.has_report else None
 
     def stop(self) -> bool:
         """Stop the run, whichever process carries it out; return whether it went on. See `runs.steering_inbox.stop`."""
-        return runs.steering_inbox.stop(self._store)
+        return steering_inbox.stop(self._store)
 
     def steer(self, kind: str, text: str = "") -> Steer:
         """Give an instruction to the run while it goes on; see `runs.steering_inbox.steer`."""
-        return runs.steering_inbox.steer(self._store, kind, text)
+        return steering_inbox.steer(self._store, kind, text)
 
     def sections(self) -> list[str]:
         """Return the titles of the sections that the user has not dropped."""
-        return runs.steering_inbox.sections_of(self._store)
+        return steering_inbox.sections_of(self._store)
 
     def tail_events(self, follow_up: int = 0) -> EventTail:
         """Return a reader of the run's events, or of those of one of its follow-ups, while they go on."""
@@ -182,26 +178,6 @@ class Run:
         """Return the events of the run so far, those after number `after`."""
         return [event for event in self._store.read_events() if event.number > after]
 
-    def list_sources(self, *, everything: bool = False) -> "list[SourceFacts]":
-        """Return the sources that the run has read, with date and standing; with `everything` all it has found."""
-        return runs.run_evidence.list_sources(self._store, "all" if everything else "read")
-
-    def read_source(self, source: str) -> "tuple[SourceFacts, Snapshot | None]":
-        """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
-        return runs.run_evidence.read_source(self._store, source)
-
-    def read_passage(self, passage: str, *, around: int = 0) -> "PassageInContext":
-        """Return a passage with the text around it in its snapshot. Raises RunNotFound for an unknown id."""
-        return runs.run_evidence.read_passage(self._store, passage, around=around)
-
-    def search_library(self, query: str, *, limit: int = 8) -> list[str]:
-        """Return the ids of the best passages for a query among all that the run has read. Raises RunNotFound."""
-        return runs.run_evidence.search_library(self._store, query, limit=limit)
-
-    def cost_so_far(self) -> "Ledger":
-        """Return what the run has cost until now, also while it goes on."""
-        return runs.run_evidence.cost_so_far(self._store)
-
     def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
         """Return the report, or the answer to a follow-up by its number, in a format of `list_exporters`.
 
@@ -210,4 +186,4 @@ class Run:
         report = self.report if followup is None else self.numbered_follow_up(followup).report
         if report is None:
             raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)
-        return runs.run_evidence.export_report(self._store, report, to, font_folder=font_folder)
+        return export_report(self._store, report, to, font_folder=font_folder)

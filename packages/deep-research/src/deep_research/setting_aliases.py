@@ -16,30 +16,12 @@ SETTING_ALIASES = {
 }
 """Names of settings in Open Deep Research (`Configuration`), with ours."""
 FORMER_SETTINGS = frozenset(
-    {
-        "background",
-        "compression_target_tokens",
-        "confirm_high_value",
-        "judge_max_tokens",
-        "keep_runs_days",
-        "max_concurrent_researchers",
-        "max_file_megabytes",
-        "max_model_requests",
-        "max_question_chars",
-        "max_runs_per_owner",
-        "max_sections",
-        "obey_robots",
-        "read_full_papers",
-        "read_max_tokens",
-        "read_model",
-        "review_max_tokens",
-        "review_model",
-        "search_results",
-        "send_private_text",
-        "sources_per_search",
-        "streaming_review",
-        "web_timeout_seconds",
-    }
+    (
+        "background compression_target_tokens confirm_high_value judge_max_tokens keep_runs_days "
+        "max_concurrent_researchers max_file_megabytes max_model_requests max_question_chars max_runs_per_owner "
+        "max_sections obey_robots read_full_papers read_max_tokens read_model review_max_tokens review_model "
+        "search_results send_private_text sources_per_search streaming_review web_timeout_seconds"
+    ).split()
 )
 """Names that were settings once, or are in documents for what is not done here; they are taken and change nothing."""
 _SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search", "none": ""}

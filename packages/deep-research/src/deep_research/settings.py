@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -354,18 +354,14 @@ def _from_files() -> list[tuple[str, dict[str, Any]]]:
     own = home() / "settings.toml"
     return [
         (str(own), _from_file(own) or {}),
-        (FOLDER_FILE, _of_stranger(_from_file(Path(FOLDER_FILE), read_toml) or {})),
+        (FOLDER_FILE, _of_stranger(_from_file(Path(FOLDER_FILE), is_foreign=True) or {})),
     ]
 
 
-def _read_own(path: Path) -> dict[str, Any]:
-    return tomllib.loads(path.read_text("utf-8"))
-
-
-def _from_file(path: Path, read: Callable[[Path], dict[str, Any]] = _read_own) -> dict[str, Any] | None:
+def _from_file(path: Path, *, is_foreign: bool = False) -> dict[str, Any] | None:
     """Return what a file says, None where there is none. Raises ConfigError for one that cannot be read."""
     try:
-        return read(path)
+        return read_toml(path) if is_foreign else tomllib.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:

@@ -5,6 +5,7 @@ import secrets
 import sqlite3
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -45,13 +46,10 @@ _FILE, _FOLDER = 0o600, 0o700
 _OTHERS = 0o077
 
 
-def _open_for_owner(path: str, flags: int) -> int:
-    return os.open(path, flags, _FILE)
-
-
 def open_private(path: Path, mode: str, *, errors: str = "surrogatepass") -> IO[str]:
     """Open a text file for writing or appending, readable by its owner alone. Raises OSError."""
-    file = open(path, mode, encoding="utf-8", errors=errors, opener=_open_for_owner)  # noqa: SIM115 - handed over
+    only_owner = partial(os.open, mode=_FILE)
+    file = open(path, mode, encoding="utf-8", errors=errors, opener=only_owner)  # noqa: SIM115 - handed over
     make_private(path)
     return file
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deep_research import registry
+from deep_research.assembly.follow_up_parts import JournalSince, prepared_late
 from deep_research.assembly.own_objects import NOTHING, OwnObjects
-from deep_research.assembly.reasoner_choice import key_variables, open_reasoner, placeholder_keys
+from deep_research.assembly.reasoner_choice import key_variables, open_reasoner
 from deep_research.assembly.recording import OfflineJournal, note_outside, recorded_outside
+from deep_research.assembly.web_search import WebPlaces, open_web_places
 from deep_research.data import Asked, Gap, Ledger
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import StoreError
@@ -30,7 +32,6 @@ from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.templates import load_templates, template_folders
 
 if TYPE_CHECKING:
-    from deep_research.assembly.web_search import WebPlaces
     from deep_research.fetch.addresses import KnownAddresses
     from deep_research.fetch.web import Web, WebOptions
 
@@ -114,7 +115,8 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
     """
     async with AsyncExitStack() as stack:
         library, journal = await asyncio.to_thread(lambda: (job.store.open_library(), job.store.open_journal()))
-        stack.push_async_callback(asyncio.to_thread, _close_stores, library, journal)
+        for store in (journal, library):  # closing writes what is left to the disk, which may take its time
+            stack.push_async_callback(asyncio.to_thread, store.close)
         keys = load_keys(key_variables())
         if any(getattr(job.settings, name) for name in ADDRESSES):
             load_settings()  # a run keeps no passwords of its addresses: those of the settings in force are used
@@ -124,7 +126,9 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
 
         calls: Journal = journal
         if job.is_offline:
-            calls, keys = OfflineJournal(journal, job.record.run_id), placeholder_keys(key_variables())
+            calls = OfflineJournal(journal, job.record.run_id)
+            # With these a model can be named, and none asked.
+            keys = {name: "replay" if name.endswith("_KEY") else "http://127.0.0.1:9" for name in key_variables()}
             outside = recorded_outside(journal, job.record, job.question)
         else:
             outside = await _open_outside(stack, job, environment, (library, journal), on_gap)
@@ -143,8 +147,6 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
         )
         stack.push_async_callback(reasoner.close)
         if job.before is not None:
-            from deep_research.assembly.follow_up_parts import JournalSince, prepared_late  # noqa: PLC0415 - only there
-
             calls = JournalSince(calls, {"model": job.before.model_calls, "search": job.before.searches})
             # Most follow-ups search nowhere.
             late = prepared_late(outside.places, job.log.emit, on_gap)
@@ -179,16 +181,17 @@ async def _open_outside(
         tools = await stack.enter_async_context(open_tools(job, environment, journal=journal, library=library))
     web: WebPlaces | None = None
     if environment.places is None and (job.settings.sources or job.addresses or "http" in job.question.lower()):
+        names = [name for name in job.settings.sources if name not in tools.replaced]
         # Away from the event loop: the modules of the web are many.
-        web = await asyncio.to_thread(_open_web, job, environment, tools.replaced, journal, on_gap)
+        web = await asyncio.to_thread(open_web_places, names, job, environment, journal, on_gap=on_gap)
     if web is not None:
         await asyncio.to_thread(web.remember, library, journal)
         stack.push_async_callback(web.close)
-        tools.share(web.known)
+        tools.share(web.fetcher.known)
     places = [*tools.places, *(environment.places or ()), *(web.places if web is not None else ())]
     if environment.places is None and (job.record.docs or (job.stands_in and not places)):
         documents, index = open_documents(job.record.docs, environment.home)
-        stack.push_async_callback(asyncio.to_thread, _close_stores, index)
+        stack.push_async_callback(asyncio.to_thread, index.close)
         places.insert(0, documents)
     for place in places:
         stack.push_async_callback(place.close)
@@ -205,34 +208,9 @@ async def _open_outside(
     return outside
 
 
-def _open_web(
-    job: Job,
-    environment: RunEnvironment,
-    replaced: Collection[str],
-    journal: Journal,
-    on_gap: Callable[[Gap], object],
-) -> "WebPlaces | None":
-    """Open the web for the sources that were chosen, and for addresses that the user wrote into the question."""
-    from deep_research.assembly.web_search import open_web_places  # noqa: PLC0415 - only for the web
-
-    names = [name for name in job.settings.sources if name not in replaced]
-    return open_web_places(names, job, environment, journal, on_gap=on_gap)
-
-
-def _close_stores(*stores: Library | Journal) -> None:
-    """Close them one by one; closing writes what is left to the disk, which may take its time."""
-    for store in stores:
-        store.close()
-
-
 def bundled_library() -> Path:
     """Return the folder of the notes that come with the program."""
     return Path(str(resources.files("deep_research"))) / "bundled_library"
-
-
-def is_bundled(record: RunRecord, places: Sequence[SearchPlace]) -> bool:
-    """Return whether the bundled library stands in because the user named nothing to search."""
-    return not record.docs and any(place.name == "documents" for place in places)
 
 
 def index_name(docs: Sequence[str]) -> str:

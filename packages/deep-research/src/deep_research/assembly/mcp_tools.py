@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deep_research.assembly.environment import Job, OpenTools, RunEnvironment
 from deep_research.assembly.giving_up import GivingUp
@@ -20,10 +20,19 @@ from deep_research.errors import Blocked, ConfigError, NotFound, SourceError, Un
 from deep_research.fetch.addresses import KnownAddresses, named_in_page, urls_in
 from deep_research.fetch.fetched_page import MAX_LINKS
 from deep_research.mcp.tool_answers import strings_in
+from deep_research.mcp.tool_offers import chosen, offers, query_argument
+from deep_research.mcp.tool_results import Call, sources_in
 from deep_research.ports import Journal, Library, Progress, SearchPlace
 from deep_research.reading_child import limits_of
 from deep_research.settings import Settings, load_settings
 from deep_research.worker_pool import call_in_worker, in_worker_thread
+
+if TYPE_CHECKING:
+    from deep_research.mcp.langchain_tools import GivenTools
+    from deep_research.mcp.mcp_connection import McpConnection
+
+    Server = McpConnection | GivenTools
+    """Where tools are: a connection to an MCP server, or tools that a program handed in."""
 
 _ADDRESS_ARGUMENTS = ("url", "uri", "link", "href", "website", "site", "domain", "host", "endpoint")
 
@@ -81,8 +90,6 @@ class _Read(NamedTuple):
 
 def read_answer(answer: ToolAnswer, server: str, tool: str, arguments: str) -> _Read:
     """Return what is in an answer, whatever its text is made to do: a work for a worker."""
-    from deep_research.mcp.tool_results import Call, sources_in  # noqa: PLC0415 - only with a server
-
     result = sources_in(answer, Call(server, tool, arguments))
     texts = [*(part.text for part in answer.parts), *strings_in(answer.structured)]
     named = dict.fromkeys(url for text in texts for url in named_in_page(text))
@@ -107,24 +114,6 @@ _PROGRAM = "program"
 """The origin of tools that a program hands in."""
 _MOST_PLACES = 3
 """Tools of one server that are searched."""
-
-
-class Server(Protocol):
-    """Where tools are: a connection to an MCP server, or tools that a program handed in."""
-
-    name: str
-
-    async def open(self) -> tuple[OfferedTool, ...]:
-        """Return the tools. Raises SourceError."""
-        ...
-
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Return what a tool answers. Raises SourceError."""
-        ...
-
-    async def close(self) -> None:
-        """Let go."""
-        ...
 
 
 def check_installed(settings: Settings) -> None:
@@ -175,7 +164,7 @@ class PaidTool:
     """A tool whose calls go through the journal, with what it answers as sources."""
 
     def __init__(
-        self, spec: ToolSpec, server: Server, tool: OfferedTool, journal: Journal, known: "NamedAddresses"
+        self, spec: ToolSpec, server: "Server", tool: OfferedTool, journal: Journal, known: "NamedAddresses"
     ) -> None:
         self.spec = spec
         self.name = spec.name
@@ -231,7 +220,7 @@ class ToolPlace:
         """See `ports.SearchPlace.close`; the session is the run's."""
 
 
-def _servers(servers: Mapping[str, McpServer], settings: Settings) -> tuple[list[Server], list[Gap]]:
+def _servers(servers: Mapping[str, McpServer], settings: Settings) -> "tuple[list[Server], list[Gap]]":
     """Return the connections, not yet open, and a gap for each server that lacks a variable."""
     values = variables_of(servers)
     missing = {name: why for name, server in servers.items() if (why := server.missing(values))}
@@ -241,17 +230,15 @@ def _servers(servers: Mapping[str, McpServer], settings: Settings) -> tuple[list
     return ready, [_gap(name, f"it is not ready: {why}") for name, why in missing.items()]
 
 
-def _given(own: OwnObjects) -> list[Server]:
+def _given(own: OwnObjects) -> "list[Server]":
     from deep_research.mcp.langchain_tools import GivenTools  # noqa: PLC0415 - only with such tools
 
     named = {HACKER_NEWS[0]: ("hn_mcp_tools", own.hn_tools), _PROGRAM: ("tools", own.tools)}
     return [GivenTools(name, tools, argument=argument) for name, (argument, tools) in named.items() if tools]
 
 
-async def _listed(server: Server, journal: Journal, wanted: Sequence[str]) -> tuple[Sequence[OfferedTool], list[Gap]]:
+async def _listed(server: "Server", journal: Journal, wanted: Sequence[str]) -> tuple[Sequence[OfferedTool], list[Gap]]:
     """Return the tools of a server that are offered, of those it had at the start of the run, and what it lacks today."""
-    from deep_research.mcp.tool_offers import chosen  # noqa: PLC0415 - only with a server
-
     gaps: list[Gap] = []
     failed: SourceError | None = None
     live: Sequence[OfferedTool] = ()
@@ -276,11 +263,10 @@ async def _listed(server: Server, journal: Journal, wanted: Sequence[str]) -> tu
 
 def _paid(
     listed: Mapping[str, Sequence[OfferedTool]],
-    servers: Mapping[str, Server],
+    servers: "Mapping[str, Server]",
     journal: Journal,
     known: "NamedAddresses",
 ) -> list[PaidTool]:
-    from deep_research.mcp.tool_offers import offers  # noqa: PLC0415
     from deep_research.reasoners.model import conversation  # noqa: PLC0415 - only with a server
 
     ours = {s.name for s in (*conversation.research_tools((), opens_addresses=True), *conversation.supervisor_tools())}
@@ -291,8 +277,6 @@ def _paid(
 
 def _places(tools: Sequence[PaidTool], settings: Settings) -> list[SearchPlace]:
     """Return the tools that take a query, as places to search; one of them may replace the source `hackernews`."""
-    from deep_research.mcp.tool_offers import query_argument  # noqa: PLC0415 - only with a server
-
     named = str(settings.source_options.get(HACKER_NEWS[0], {}).get("mcp_server", ""))
     searched: dict[str, list[tuple[PaidTool, str]]] = {}
     for tool in tools:

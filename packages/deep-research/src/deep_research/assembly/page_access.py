@@ -9,17 +9,16 @@ from claimcheck.lexicon import any_word
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult, Source
 from deep_research.errors import NotFound, SourceError, Unreadable
+from deep_research.fetch.addresses import KnownAddresses, parse_address, urls_in
 from deep_research.i18n.catalog import gap_of
 from deep_research.isolated_reading import RejectedDocuments, read_bytes
 from deep_research.ports import Progress
 from deep_research.registry import reader_for, reader_of
-from deep_research.run_context.context import RunContext
-from deep_research.steps.open_source import PLACE, read_addresses
+from deep_research.steps.open_source import PLACE
 from deep_research.text.page_noise import unreadable_because
 from deep_research.worker_pool import in_worker_thread
 
 if TYPE_CHECKING:
-    from deep_research.fetch.addresses import KnownAddresses
     from deep_research.fetch.fetched_page import Page
     from deep_research.fetch.page_fetcher import Fetcher
 
@@ -38,16 +37,11 @@ _FULL_TEXT = re.compile(
 
 def addresses_in(question: str) -> tuple[str, ...]:
     """Return the web addresses that a question names, each once, at most ten."""
-    if "http" not in question.lower():
-        return ()
-    from deep_research.fetch.addresses import urls_in  # noqa: PLC0415 - only with addresses
-
     return tuple(dict.fromkeys(urls_in(question)))[:MOST_NAMED]
 
 
 def key_of_page(url: str) -> str:
     """Return the key of the page at `url`; the text of a paper is another source than its record. Raises Blocked."""
-    from deep_research.fetch.addresses import parse_address  # noqa: PLC0415 - only with web pages
     from deep_research.sources._web import page_key  # noqa: PLC0415
 
     key = page_key(parse_address(url).url)
@@ -62,7 +56,7 @@ class RunPages:
         fetcher: "Fetcher",
         on_gap: OnGap,
         *,
-        only: "KnownAddresses | None" = None,
+        only: KnownAddresses | None = None,
         rejected: RejectedDocuments | None = None,
     ) -> None:
         """`only` are the addresses that may be opened whatever pages name: of a run that has no web sources.
@@ -72,13 +66,10 @@ class RunPages:
         self._fetcher, self._on_gap, self._only, self._rejected = fetcher, on_gap, only, rejected
 
     def key(self, url: str) -> str:
-        """See `ports.Pages.key`."""
         return key_of_page(url)
 
     async def open(self, url: str) -> Found:
         if self._only is not None:
-            from deep_research.fetch.addresses import parse_address  # noqa: PLC0415 - only with web pages
-
             self._only.check(parse_address(url))
         if _FULL_TEXT.match(url):
             page = await self._fetcher.fetch(url)
@@ -91,7 +82,6 @@ class RunPages:
         return found.model_copy(update={**told, "document": document})
 
     def links(self, url: str) -> Mapping[str, str]:
-        """See `ports.Pages.links`."""
         only, found = self._only, self._fetcher.links(url)
         return {address: words for address, words in found.items() if only is None or address in only}
 
@@ -151,20 +141,6 @@ class QuestionPages:
 
     async def close(self) -> None:
         """Nothing is held."""
-
-
-async def offer_pages(ctx: RunContext) -> None:
-    """Read the pages that the question names, and let them be searched; one that cannot be read is a gap."""
-    for place in ctx.outside.places:
-        if isinstance(place, QuestionPages):
-            place.offer(await read_addresses(ctx, place.urls))
-
-
-def readable_question(ctx: RunContext, question: str) -> str:
-    """Return the question for the reasoner: one that goes by words gets the titles of the pages that it names."""
-    pages = next((place for place in ctx.outside.places if isinstance(place, QuestionPages)), None)
-    by_words = not ctx.reasoner.reads_conversation
-    return pages.told(question) if pages is not None and by_words else question
 
 
 async def page_or_copy(fetcher: "Fetcher", url: str, *, title: str, origin: str, on_gap: OnGap) -> "Page":

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from deep_research.assembly.own_objects import MODEL_SETTINGS
+from deep_research.assembly.run_ranker import RunRanker, ranking_model
 from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role
 from deep_research.errors import ConfigError, ContextTooLong
 from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.i18n.catalog import gap_of, outage_gap, phrase
 from deep_research.ports import Journal, Progress, Ranker, Reasoner
+from deep_research.providers import provider_catalog as catalog
+from deep_research.providers.provider_catalog import PROVIDERS, open_model, provider_called, split_model
 from deep_research.reasoners.bounded_reasoner import bounded_reasoner
 from deep_research.run_context.context import Outside
 from deep_research.settings import Settings, load_keys
@@ -38,18 +41,10 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
     name = settings.model_provider
     if name in ("finder", _OWN):
         return name
-    from deep_research.providers.provider_catalog import (  # noqa: PLC0415 - only with a model
-        PROVIDERS,
-        auto_provider,
-        open_model,
-        provider_called,
-        split_model,
-    )
-
     named = [value for setting in ("model_name", *MODEL_SETTINGS.values()) if (value := getattr(settings, setting))]
     if name == "auto":
         name = split_model(named[0])[0] if named else ""
-        name = name or auto_provider(keys, base_url=settings.model_base_url) or ""
+        name = name or catalog.auto_provider(keys, base_url=settings.model_base_url) or ""
         if not name and named:
             known = ", ".join(one.key for one in PROVIDERS.values() if one.key)
             message = (
@@ -68,38 +63,27 @@ def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | No
     provider = resolve_provider(settings, keys)
     if provider in ("finder", _OWN):
         return None
-    from deep_research.providers.provider_catalog import open_model  # noqa: PLC0415 - only with a model
-
     return open_model(provider, settings.model_name, keys=keys, base_url=settings.model_base_url)
 
 
 def loads_by_name(settings: Settings) -> bool:
     """Return whether the model is one of LangChain's, whose name says which package is loaded and what it fetches."""
-    from deep_research.providers.provider_catalog import provider_called, split_model  # noqa: PLC0415
-
     return "langchain" in (provider_called(settings.model_provider), split_model(settings.model_name or "")[0])
 
 
-def ready_models(settings: Settings) -> dict[str, str]:
+def list_models(settings: Settings) -> dict[str, str]:
     """Return the providers whose key or address is set, each with its usual model ("" where there is none)."""
-    from deep_research.providers.provider_catalog import PROVIDERS, auto_provider  # noqa: PLC0415
-
     keys = load_keys(key_variables())
     alone = ({variable: value} for variable, value in keys.items())
-    named = {auto_provider(one) for one in alone} | {auto_provider(keys, base_url=settings.model_base_url)}
+    named = {catalog.auto_provider(one) for one in alone} | {
+        catalog.auto_provider(keys, base_url=settings.model_base_url)
+    }
     return {name: known.model for name, known in PROVIDERS.items() if name in named}
 
 
 def key_variables() -> tuple[str, ...]:
     """Return the variables that hold keys and addresses of model providers and rankers."""
-    from deep_research.providers.provider_catalog import VARIABLES  # noqa: PLC0415
-
-    return VARIABLES
-
-
-def placeholder_keys(variables: Sequence[str]) -> dict[str, str]:
-    """Return a value for each variable with which a model can be named and none asked: a replay asks none."""
-    return {name: "replay" if name.endswith("_KEY") else "http://127.0.0.1:9" for name in variables}
+    return catalog.VARIABLES
 
 
 class OpenReasoner:
@@ -141,10 +125,8 @@ def open_reasoner(
 
     Raises ConfigError for an unknown provider, a missing key, and a model that was handed over and is missing now.
     """
-    if settings.model_provider == "finder" and not settings.ranker:
-        return OpenReasoner(bounded_reasoner())
     if settings.model_provider == "finder":
-        return _open_ranked(settings, keys, journal, on_gap, watch, is_offline=is_offline)
+        return _open_finder(settings, keys, journal, on_gap, watch, is_offline=is_offline)
     from deep_research.assembly.budget import PaidCalls, note_attempt  # noqa: PLC0415 - only with a model
     from deep_research.providers.http_wire import load_httpx  # noqa: PLC0415
     from deep_research.providers.model_client import ModelClient, Patience  # noqa: PLC0415
@@ -166,19 +148,12 @@ def open_reasoner(
         gates=_gates(settings, [first, *others, *roles.values()]),
     )
     complete = _watched(PaidCalls(client, journal, settings), watch, on_gap)
-    named = {role: (roles.get(role) or first).model for role in get_args(Role)}
-    info = ReasonerInfo(kind="model", provider=first.provider, models=named)
-    is_told = "max_context_tokens" in settings.model_fields_set
-    context = settings.max_context_tokens if is_told else first.family.context_tokens
-    most = min(settings.report_max_tokens, (roles.get("report") or first).family.output_tokens)
-    settings = settings.model_copy(update={"report_max_tokens": most})
-    reasoner = model_reasoner(
-        complete, settings, info=info, home=home, on_gap=on_gap, outside=outside, context_tokens=context, today=today
-    )
-    return OpenReasoner(reasoner, client)
+    by_role = {role: roles.get(role) or first for role in get_args(Role)}
+    day = today or datetime.now(UTC).date()
+    return OpenReasoner(_model_reasoner(complete, settings, first, by_role, home, on_gap, outside, day), client)
 
 
-def _open_ranked(
+def _open_finder(
     settings: Settings,
     keys: Mapping[str, str],
     journal: Journal,
@@ -187,13 +162,12 @@ def _open_ranked(
     *,
     is_offline: bool,
 ) -> OpenReasoner:
-    """Return the finder with the ranker that the settings name. Raises ConfigError."""
-    from deep_research.assembly.run_ranker import RunRanker, ranking_model  # noqa: PLC0415 - only with a ranker
-
+    """Return the finder, with the ranker that the settings name. Raises ConfigError."""
+    if not settings.ranker:
+        return OpenReasoner(bounded_reasoner())
     if named := ranking_model(settings):
         from deep_research.assembly.budget import PaidCalls, note_attempt  # noqa: PLC0415
         from deep_research.providers.model_client import ModelClient, Patience  # noqa: PLC0415
-        from deep_research.providers.provider_catalog import open_model, split_model  # noqa: PLC0415
         from deep_research.reasoners.model.model_ranker import ModelRanker  # noqa: PLC0415
 
         seconds = settings.model_timeout_seconds
@@ -232,21 +206,17 @@ def _watched(paid: "PaidCalls", watch: Watch, on_gap: Callable[[Gap], object]) -
     return complete
 
 
-def model_reasoner(
+def _model_reasoner(
     complete: "Complete",
     settings: Settings,
-    *,
-    info: ReasonerInfo,
+    first: "OpenModel",
+    by_role: "Mapping[Role, OpenModel]",
     home: Path,
     on_gap: Callable[[Gap], object],
-    outside: Outside = _NOTHING,
-    context_tokens: int,
-    today: date | None = None,
+    outside: Outside,
+    today: date,
 ) -> Reasoner:
-    """Return the reasoner that asks a model with `complete`, set up as `settings` say.
-
-    Raises ConfigError for a prompt file of the user's that cannot be used.
-    """
+    """Return the reasoner that asks models with `complete`, set up as `settings` say. Raises ConfigError."""
     from deep_research.prompts import check  # noqa: PLC0415 - only with a model
     from deep_research.reasoners.model.base import Offered  # noqa: PLC0415
     from deep_research.reasoners.model.model_reasoner import ModelReasoner  # noqa: PLC0415
@@ -254,16 +224,21 @@ def model_reasoner(
     folder = home / "prompts"
     if folder.is_dir():
         check(folder)
+    is_told = "max_context_tokens" in settings.model_fields_set
+    context_tokens = settings.max_context_tokens if is_told else first.family.context_tokens
+    most = min(settings.report_max_tokens, by_role["report"].family.output_tokens)
     places = [(place.name, place.purpose) for place in outside.places]
     tools = [tool.spec for tool in outside.tools.values()]
     return ModelReasoner(
         complete,
-        settings,
-        info=info,
+        settings.model_copy(update={"report_max_tokens": most}),
+        info=ReasonerInfo(
+            kind="model", provider=first.provider, models={role: one.model for role, one in by_role.items()}
+        ),
         fallback=FinderReasoner(),
         offered=Offered(places, outside.opens_addresses, tools),
         context_tokens=context_tokens,
-        date=(today or datetime.now(UTC).date()).isoformat(),
+        date=today.isoformat(),
         on_gap=on_gap,
         prompt_folder=folder if folder.is_dir() else None,
     )
@@ -285,7 +260,6 @@ def _open_models(
 ) -> tuple["OpenModel", list["OpenModel"], dict[Role, "OpenModel"]]:
     """Open the run's model, its fallbacks, and the models of single roles, each once."""
     from deep_research.providers.own_models import open_own  # noqa: PLC0415
-    from deep_research.providers.provider_catalog import open_model, open_named  # noqa: PLC0415
 
     provider = "langchain" if is_offline and settings.model_provider == _OWN else settings.model_provider
     options: dict[str, Any] = {
@@ -312,9 +286,9 @@ def _open_models(
             if provider == _OWN and ":" not in name and name not in opened:
                 _handed_over(argument, name, own)
             if name not in opened:
-                opened[name] = open_named(name, provider, **options)
+                opened[name] = catalog.open_named(name, provider, **options)
             roles[role] = opened[name]
-    return first, [open_named(name, provider, **options) for name in settings.fallback_models], roles
+    return first, [catalog.open_named(name, provider, **options) for name in settings.fallback_models], roles
 
 
 def _handed_over(argument: str, name: str | None, own: Mapping[str, Any]) -> Any:
@@ -330,7 +304,6 @@ def _handed_over(argument: str, name: str | None, own: Mapping[str, Any]) -> Any
 
 def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate]":
     """Return the limits of simultaneous requests for each provider, shared by all runs of the process."""
-    from deep_research.providers.provider_catalog import PROVIDERS  # noqa: PLC0415
     from deep_research.providers.provider_limits import REQUESTS, gate_of  # noqa: PLC0415
 
     gates: dict[str, Gate] = {}

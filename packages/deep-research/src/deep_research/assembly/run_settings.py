@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from claimcheck.language import detect
+from deep_research import sources
 from deep_research.assembly.reasoner_choice import choose_model, key_variables, resolve_provider
+from deep_research.assembly.web_search import chosen_sources
 from deep_research.errors import ConfigError
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.open_stores import open_runs
@@ -41,10 +43,7 @@ def settle(settings: Settings, docs: Sequence[str], question: str) -> Settings:
     settled = settings.model_copy(update={"model_provider": provider, "strategy": strategy})
     if not strategy and not settings.sources:
         return settled
-    from deep_research.assembly.web_search import chosen_sources  # noqa: PLC0415 - only for the web
-    from deep_research.sources import variables  # noqa: PLC0415
-
-    keys = load_keys(variables(None if strategy else {*settings.sources, *settings.source_options}))
+    keys = load_keys(sources.variables(None if strategy else {*settings.sources, *settings.source_options}))
     names = chosen_sources(settled, keys, question=question, language=detect(question))
     return settled.model_copy(update={"sources": names})
 

@@ -1,19 +1,24 @@
 """Places on the web for a run: sources by name or strategy, and the pages behind their results."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from claimcheck.language import detect
+from deep_research import sources
 from deep_research.assembly.giving_up import GivingUp
 from deep_research.assembly.page_access import OnGap, QuestionPages, RunPages, addresses_in, document_of, page_or_copy
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import ConfigError, NotFound, SourceError
+from deep_research.fetch.addresses import KnownAddresses
 from deep_research.i18n.catalog import gap_of
+from deep_research.isolated_reading import RejectedDocuments
 from deep_research.ports import Journal, Library, SearchPlace
+from deep_research.reading_child import read_given
 from deep_research.settings import Settings, load_keys
 from deep_research.state_files import PAGES, REJECTED, make_private_folder
 from deep_research.steps.open_source import LINKS
@@ -22,10 +27,8 @@ from deep_research.worker_pool import in_worker_thread, start_ahead
 
 if TYPE_CHECKING:
     from deep_research.assembly.environment import Job, RunEnvironment
-    from deep_research.fetch.addresses import KnownAddresses
     from deep_research.fetch.page_fetcher import Fetcher
     from deep_research.fetch.web import Web, WebOptions
-    from deep_research.isolated_reading import RejectedDocuments
     from deep_research.sources._api import ApiSource
 
 
@@ -34,12 +37,10 @@ def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str
 
     Raises ConfigError for an unknown source or strategy, and for a named source that lacks its key.
     """
-    from deep_research.sources import named_source, source_rows, strategy_sources  # noqa: PLC0415 - only with web sources
-
     named = None if settings.strategy else settings.sources
-    rows = {row.name: row for row in source_rows(keys, settings.source_options, names=named)}
+    rows = {row.name: row for row in sources.source_rows(keys, settings.source_options, names=named)}
     for name in settings.sources:
-        named_source(name)
+        sources.named_source(name)
         if rows[name].missing:
             message = f"The source {name!r} is not ready: {rows[name].missing}."
             raise ConfigError(message, setting="sources", value=name)
@@ -47,38 +48,33 @@ def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str
     if settings.strategy:
         ready = {row.name for row in rows.values() if row.ready}
         has_model = settings.model_provider != "finder"
-        wanted += strategy_sources(settings.strategy, language, ready, question=question, whole=has_model)
+        wanted += sources.strategy_sources(settings.strategy, language, ready, question=question, whole=has_model)
     return tuple(dict.fromkeys(wanted))
 
 
+@dataclass(frozen=True)
 class WebPlaces:
     """The web sources of one run and its single pages, with the one way out they share."""
 
-    def __init__(self, web: "Web", fetcher: "Fetcher", places: Sequence[SearchPlace], pages: RunPages) -> None:
-        self._web = web
-        self._fetcher = fetcher
-        self.places = tuple(places)
-        self.pages = pages
-
-    @property
-    def known(self) -> "KnownAddresses":
-        """The addresses that may be opened."""
-        return self._fetcher.known
+    web: "Web"
+    fetcher: "Fetcher"
+    places: tuple[SearchPlace, ...]
+    pages: RunPages
 
     def remember(self, library: Library, journal: Journal) -> None:
         """Take in the addresses that pages have named which the run read before it stopped, and those it has shown."""
         for told in journal.notes(LINKS).values():
-            self.known.add_page_text(told)
+            self.fetcher.known.add_page_text(told)
         for source in library.sources():
             snapshot = library.snapshot(source.id) if source.url.startswith("http") else None
             if snapshot is not None:
-                self.known.add(source.url)
-                self.known.add_page_text(snapshot.text)
+                self.fetcher.known.add(source.url)
+                self.fetcher.known.add_page_text(snapshot.text)
 
     async def close(self) -> None:
         """Let go of connections."""
-        await self._fetcher.close()
-        await self._web.close()
+        await self.fetcher.close()
+        await self.web.close()
 
 
 def open_web_places(
@@ -95,29 +91,26 @@ def open_web_places(
     named = (*asked, *job.addresses)
     if not names and not named:
         return None
-    from deep_research.fetch.addresses import KnownAddresses  # noqa: PLC0415 - only with web sources
-    from deep_research.fetch.web import Web  # noqa: PLC0415
+    from deep_research.fetch.web import Web  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web_api import JournaledApi  # noqa: PLC0415
-    from deep_research.isolated_reading import RejectedDocuments  # noqa: PLC0415
-    from deep_research.reading_child import read_given  # noqa: PLC0415
-    from deep_research.sources import open_source, variables  # noqa: PLC0415
 
     start_ahead(read_given, "html", b"<p>", "")  # while the question is judged: pages then find their reader ready
     make_private_folder(environment.home)  # of runs in a database nothing else lies there
-    keys = load_keys(variables(names))
+    keys = load_keys(sources.variables(names))
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
     # A follow-up comes later than the run: its pages are asked for as those of any other run are.
     began = datetime.fromisoformat(job.record.created).timestamp() if job.before is None else inf
     web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home, began))
     api = JournaledApi(web.api, journal)
-    opened = [open_source(name, api, keys, options[name]) for name in names]
+    opened = [sources.open_source(name, api, keys, options[name]) for name in names]
     for source in opened:
         source.asked_in = detect(question)
     fetcher = web.fetcher(KnownAddresses((*named, *_written(options, keys))))
     rejected = RejectedDocuments(environment.home / REJECTED)
     pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses(named), rejected=rejected)
     own = [QuestionPages(asked)] if asked else []
-    return WebPlaces(web, fetcher, [*own, *(WebPlace(source, fetcher, on_gap, rejected) for source in opened)], pages)
+    places = (*own, *(WebPlace(source, fetcher, on_gap, rejected) for source in opened))
+    return WebPlaces(web, fetcher, places, pages)
 
 
 def _web_options(
@@ -126,7 +119,6 @@ def _web_options(
     from deep_research.fetch.fetch_policies import LONGEST_SILENCE, FetchLimits  # noqa: PLC0415
     from deep_research.fetch.page_fetcher import FetchOptions  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import WebOptions  # noqa: PLC0415
-    from deep_research.sources import api_rates, named_source  # noqa: PLC0415
 
     seconds = min(settings.model_timeout_seconds, LONGEST_SILENCE)
     return WebOptions(
@@ -134,7 +126,7 @@ def _web_options(
         allowed_internal_hosts=settings.allowed_internal_hosts,
         base_addresses=_written(options, keys),
         proxy=settings.proxy,
-        api_rates=api_rates(named_source(name).read_options(given) for name, given in options.items()),
+        api_rates=sources.api_rates(sources.named_source(name).read_options(given) for name, given in options.items()),
         cache=home / PAGES,
         silence_seconds=seconds,
         fetch=FetchOptions(limits=FetchLimits().within(seconds), run_began=began),
@@ -144,11 +136,9 @@ def _web_options(
 
 def _written(options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) -> tuple[str, ...]:
     """Return the addresses that the user wrote into the settings: of APIs, feeds and services that a variable names."""
-    from deep_research.sources import named_source  # noqa: PLC0415 - only with web sources
-
     found: list[str] = []
     for name, given in options.items():
-        kind = named_source(name)
+        kind = sources.named_source(name)
         usual = kind.read_options(None).addresses()
         found += [url for url in kind.read_options(given).addresses() if url not in usual]
         found += [keys[variable] for variable in kind.variables() if variable.endswith("_URL") and keys.get(variable)]
@@ -163,7 +153,7 @@ class WebPlace:
         source: "ApiSource[Any]",
         fetcher: "Fetcher",
         on_gap: OnGap,
-        rejected: "RejectedDocuments | None" = None,
+        rejected: RejectedDocuments | None = None,
     ) -> None:
         self._source, self._fetcher, self._on_gap, self._rejected = source, fetcher, on_gap, rejected
         self._giving_up = GivingUp()

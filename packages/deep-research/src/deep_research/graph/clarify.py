@@ -54,7 +54,8 @@ def _settle(
     ctx: RunContext, question: Question, decision: Decision, node: str, said: Sequence[AnyMessage]
 ) -> Command[str]:
     known = {(message.type, message.text) for message in said}
-    history = [_message(m.role, m.text) for m in question.history]
+    kinds = {"assistant": AIMessage, "user": HumanMessage}
+    history = [kinds[m.role](content=m.text) for m in question.history]
     refined = question.model_copy(update={"text": decision.refined_question or question.text})
     update: dict[str, Any] = {
         "question": refined,
@@ -79,7 +80,3 @@ def _settle(
     )
     update["messages"].append(AIMessage(content=decision.verification))
     return Command(goto=node, update=update)
-
-
-def _message(role: str, text: str) -> AIMessage | HumanMessage:
-    return AIMessage(content=text) if role == "assistant" else HumanMessage(content=text)

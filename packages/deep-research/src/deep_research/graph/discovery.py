@@ -18,17 +18,13 @@ async def discover_invoke(
     state: DiscoverState, runtime: Runtime[RunContext]
 ) -> Command[Literal["discover_tools", "extract_output"]]:
     """Choose the next searches for entities."""
-    turns = state.get("discovery_turns", [])
+    ctx, turns = runtime.context, state.get("discovery_turns", [])
     if not turns:
-        runtime.context.emit(StageStarted(stage="discover"))
-    finishing = bool(turns) and runtime.context.steering.now.finishing
-    actions = (
-        []
-        if finishing
-        else await discover.discover_actions(
-            runtime.context, state.get("asked", state["question"]), state["analysis"], turns
-        )
-    )
+        ctx.emit(StageStarted(stage="discover"))
+    if turns and ctx.steering.now.finishing:
+        return Command(goto="extract_output")
+    asked = state.get("asked", state["question"])
+    actions = await discover.discover_actions(ctx, asked, state["analysis"], turns)
     if not actions:
         return Command(goto="extract_output")
     return Command(goto="discover_tools", update={"discovery_turns": [*turns, Turn(actions=tuple(actions))]})
@@ -37,18 +33,17 @@ async def discover_invoke(
 async def discover_tools(state: DiscoverState, runtime: Runtime[RunContext]) -> Command[Literal["discover_invoke"]]:
     """Make the searches."""
     turn = state["discovery_turns"][-1]
-    ctx = runtime.context
-    seen = await search.perform(ctx, turn.actions)
+    seen = await search.perform(runtime.context, turn.actions)
     done = turn.model_copy(update={"observations": tuple(seen)})
     return Command(goto="discover_invoke", update={"discovery_turns": [*state["discovery_turns"][:-1], done]})
 
 
 async def extract_output(state: DiscoverState, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Name the entities."""
-    found = await discover.extract(
-        runtime.context, state["question"], state["analysis"], state.get("discovery_turns", [])
-    )
-    runtime.context.emit(Discovered(entities=tuple(e.name for e in found.entities)))
+    ctx = runtime.context
+    hits = discover.first_hits(ctx, state.get("discovery_turns", []))
+    found = await ctx.reasoner.entities(state["question"], state["analysis"], hits, ctx.library)
+    ctx.emit(Discovered(entities=tuple(e.name for e in found.entities)))
     return {
         "discovery": found,
         "discovered_items": list(found.entities),

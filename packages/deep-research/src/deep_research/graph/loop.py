@@ -21,7 +21,7 @@ from deep_research.graph.graph_state import AgentState
 from deep_research.graph.plan_nodes import analyze_question, confirm_plan_then, lay_out_plan
 from deep_research.run_context.context import RunContext, section_position
 from deep_research.run_context.steering import Interrupted
-from deep_research.steps import research, review
+from deep_research.steps import research, review, search
 from deep_research.steps.plan import needs_confirmation
 
 _QUERIES_PER_ROUND, _QUERIES_PER_CALL = 15, 5
@@ -64,6 +64,7 @@ async def plan(state: LoopState, runtime: Runtime[RunContext]) -> Command[Litera
 
 def _begin(ctx: RunContext, brief: Brief, state: LoopState) -> dict[str, Any]:
     sections = _begun(ctx, [*brief.sections, *ctx.steering.now.added_to(brief.sections)])
+    told = "\n".join(f"- {s.title}: {s.description}" for s in sections)
     return {
         "sections": sections,
         "clarified_query": state["question"].text,
@@ -74,7 +75,8 @@ def _begin(ctx: RunContext, brief: Brief, state: LoopState) -> dict[str, Any]:
         "max_iterations": ctx.settings.max_iterations,
         "is_sufficient": False,
         "current_queries": _queries_of(sections),
-        "whole": _whole(brief, sections),
+        # All sections as the one that the researcher of a loop works at.
+        "whole": Section(title=brief.title, description=told, attempts=1, is_whole=True),
     }
 
 
@@ -97,7 +99,7 @@ async def retrieve(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, 
     groups = [queries[n : n + _QUERIES_PER_CALL] for n in range(0, len(queries), _QUERIES_PER_CALL)]
     actions = [Action(id=f"q{round_}.{n}", name="search", query="\n".join(g)) for n, g in enumerate(groups, 1)]
     try:
-        seen = await ctx.steering.unless_stopped("", research.act(ctx, actions), finish_stops=round_ > 1)
+        seen = await ctx.steering.unless_stopped("", search.perform(ctx, actions), finish_stops=round_ > 1)
     except Interrupted:
         return {"current_queries": [], "iteration_count": round_}
     turn = Turn(actions=tuple(actions), observations=tuple(seen))
@@ -116,7 +118,7 @@ async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]
         if not move.actions:
             notes = move.text
             break
-        seen = await research.act(ctx, move.actions)
+        seen = await search.perform(ctx, move.actions)
         turns.append(Turn(actions=move.actions, observations=tuple(seen)))
         if research.is_complete(move.actions):
             break
@@ -138,12 +140,6 @@ def _said(state: LoopState, turns: list[Turn]) -> dict[str, Any]:
     return {"conversations": {state["whole"].title: turns}}
 
 
-def _whole(brief: Brief, sections: Sequence[Section]) -> Section:
-    """Return all sections as the one that the researcher of a loop works at."""
-    told = "\n".join(f"- {s.title}: {s.description}" for s in sections)
-    return Section(title=brief.title, description=told, attempts=1, is_whole=True)
-
-
 def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
     """Return the sections with the notes under their headings added; what stands under none is the first one's."""
     titles = {s.title.casefold(): s.title for s in sections}
@@ -154,13 +150,13 @@ def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
             at = titles.get(heading[1].casefold(), at)
         notes.get(at, []).append(line)
     shared = whole.model_dump(include={"sources", "searched", "failed", "passages", "status"})
-    return [s.model_copy(update={**shared, **_added(s, "\n".join(notes[s.title]).strip())}) for s in sections]
-
-
-def _added(section: Section, notes: str) -> dict[str, Any]:
-    """Return the notes and findings of a section with those of this round."""
-    findings = dict.fromkeys([*section.key_findings, *research.key_findings(notes)])
-    return {"content": "\n\n".join(filter(None, (section.content, notes))), "key_findings": tuple(findings)}
+    done: list[Section] = []
+    for section in sections:
+        own = "\n".join(notes[section.title]).strip()
+        findings = tuple(dict.fromkeys([*section.key_findings, *research.key_findings(own)]))
+        content = "\n\n".join(filter(None, (section.content, own)))
+        done.append(section.model_copy(update={**shared, "content": content, "key_findings": findings}))
+    return done
 
 
 async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Literal["retrieve", "final_report"]]:

@@ -7,7 +7,7 @@ answers the question that is open, asks about the report that is there, or begin
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -28,9 +28,9 @@ from typing_extensions import TypedDict
 from deep_research.concurrency import stream_now
 from deep_research.data import Asked, Message, Report
 from deep_research.errors import ConfigError
-from deep_research.events import Event
+from deep_research.events import ClarificationAsked, Event
 from deep_research.graph.follow_up_graph import build_follow_up
-from deep_research.graph.run_graph import asked_of, knowing_nouns, recompiled
+from deep_research.graph.run_graph import Ask, answer_questions, asked_of, knowing_nouns, recompiled
 from deep_research.graph.workflows import load_builder
 from deep_research.run_context.context import RunContext, node_config
 from deep_research.settings import Settings
@@ -74,15 +74,21 @@ class Invocation:
     listener: Callable[[Event], None]
 
 
-class Sitting(Protocol):
-    """A run that is open: its context, and the state that it begins with (None to go on from the checkpoint)."""
+@dataclass
+class Sitting:
+    """A run that is open: its context, and the state that it begins with (None to go on from the checkpoint).
+
+    `asked` is what it waits for when it is closed.
+    """
 
     context: RunContext
     start: Mapping[str, Any] | None
+    asked: Asked | None = None
 
     def wait_for(self, asked: Asked) -> None:
-        """Write down that the run waits for the user."""
-        ...
+        """Note that the run waits for the user."""
+        self.asked = asked
+        self.context.emit(ClarificationAsked(about=asked.kind, question=asked.question, options=asked.options))
 
 
 class Host(Protocol):
@@ -102,21 +108,18 @@ def compile_research(name: str, host: Host, *, checkpointer: Any = None, **optio
     (first,) = (end for start, end in builder.edges if start == START)
     builder.edges.discard((START, first))
     builder.add_node("follow_up", build_follow_up().compile())
-    builder.add_conditional_edges(START, _entry_to(first), [first, "follow_up"])
+
+    def enter(state: Mapping[str, Any]) -> str:
+        """Begin with the front door, or answer a question about the report that is there."""
+        return "follow_up" if state.get("understood") else first
+
+    builder.add_conditional_edges(START, enter, [first, "follow_up"])
     builder.set_finish_point("follow_up")
     compiled = builder.compile(checkpointer=knowing_nouns(checkpointer), **{"name": "deep_research", **options})
     made = recompiled(ResearchGraph, compiled, host=host)
     made.context_schema = Settings
     made.output_channels = list(ResearchOutput.__annotations__)
     return made.with_config({"recursion_limit": _RECURSION_LIMIT})
-
-
-def _entry_to(first: str) -> Callable[[Mapping[str, Any]], str]:
-    def enter(state: Mapping[str, Any]) -> str:
-        """Begin with the front door, or answer a question about the report that is there."""
-        return "follow_up" if state.get("understood") else first
-
-    return enter
 
 
 class ResearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
@@ -172,7 +175,9 @@ class ResearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
                 async with aclosing(parts.merged_with(stream)) as merged_parts:
                     async for part in merged_parts:
                         yield part
-                await self._note_waiting(sitting, merged)
+                left = await self._snapshot(merged)
+                if left is not None and left.interrupts:
+                    sitting.wait_for(asked_of(left.interrupts[0].value))
             except GraphInterrupt as waiting:  # inside another graph
                 sitting.wait_for(asked_of(waiting.args[0][0].value))
                 ended = waiting
@@ -200,11 +205,6 @@ class ResearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
 
     def _has_checkpointer(self, config: RunnableConfig) -> bool:
         return bool(config.get("configurable", {}).get(_CHECKPOINTER)) or self.checkpointer not in (None, False)
-
-    async def _note_waiting(self, sitting: Sitting, config: RunnableConfig) -> None:
-        left = await self._snapshot(config)
-        if left is not None and left.interrupts:
-            sitting.wait_for(asked_of(left.interrupts[0].value))
 
     def _blank(self, snapshot: StateSnapshot | None) -> dict[str, Any]:
         """Return what empties the state that an earlier question has left on the thread."""
@@ -317,19 +317,7 @@ class _Parts:
             self._queue.put_nowait(self)
 
 
-async def run_conversation(
-    graph: CompiledStateGraph[Any, Any, Any, Any],
-    question: str,
-    config: Mapping[str, Any],
-    answer: Callable[[Asked], Awaitable[str]],
-) -> Mapping[str, Any]:
-    """Return the last values of a graph that is given `question`, its questions to the user answered by `answer`."""
-    given: Any = {"messages": [HumanMessage(question)]}
-    while True:
-        values = await graph.ainvoke(given, cast(RunnableConfig, config))
-        waiting = values.get("__interrupt__", ()) if isinstance(values, Mapping) else ()
-        if not waiting:
-            return values
-        asked = waiting[0].value
-        known = asked if isinstance(asked, Mapping) and "question" in asked else {"question": str(asked)}
-        given = Command(resume=await answer(asked_of(dict(known))))
+async def run_conversation(graph: Any, question: str, config: Mapping[str, Any], answer: Ask) -> Any:
+    """Return the last values of a graph that is given `question`, its questions to the user answered by a function."""
+    given = {"messages": [HumanMessage(question)]}
+    return await answer_questions(graph, given, cast(RunnableConfig, config), answer)

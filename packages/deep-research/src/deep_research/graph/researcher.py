@@ -24,7 +24,7 @@ from deep_research.graph.run_graph import recompiled
 from deep_research.run_context.context import RunContext, section_position
 from deep_research.run_context.steering import Interrupted
 from deep_research.settings import Settings
-from deep_research.steps import research, review
+from deep_research.steps import research, review, search
 
 
 def _contained(
@@ -44,19 +44,18 @@ def _contained(
             try:
                 return await ctx.steering.unless_stopped(title, node(state, runtime), finish_stops=finish_stops(state))
             except Interrupted:
-                return _drop(state, ctx) if title in ctx.steering.now.dropped else _finish(state, ctx)
+                is_dropped = title in ctx.steering.now.dropped
+                return _free(state, ctx, _conversation(state)) if is_dropped else _finish(state, ctx)
             except Exception as error:  # noqa: BLE001 - a defect in one branch must not take its siblings along
                 ctx.report_failure(title, error)
-            return _free(state, ctx, _failed(state))
+            # Notes of an earlier attempt stay.
+            status = "completed" if state["section"].content else "failed"
+            failed = state["section"].model_copy(update={"status": status})
+            return _free(state, ctx, {"sections": [failed], **_conversation(state)})
 
         return contained
 
     return decorate
-
-
-def _drop(state: ResearcherState, ctx: RunContext) -> Command[str]:
-    """End the section without a result."""
-    return _free(state, ctx, _conversation(state))
 
 
 def _finish(state: ResearcherState, ctx: RunContext) -> Command[str]:
@@ -81,11 +80,6 @@ def _free(state: ResearcherState, ctx: RunContext, update: dict[str, Any]) -> Co
     section = added.model_copy(update={"status": "researching", "attempts": 1})
     task = task_for(section, state["brief"], ctx.settings, reviews=state.get("max_review_iterations", 0))
     return Command(goto="researcher_invoke", update={**update, **task})
-
-
-def _failed(state: ResearcherState) -> dict[str, Any]:
-    """Mark the section as failed; notes of an earlier attempt stay."""
-    return {"sections": [research.failed_section(state["section"])], **_conversation(state)}
 
 
 def _conversation(state: ResearcherState) -> dict[str, Any]:
@@ -114,7 +108,7 @@ async def tools(
 ) -> Command[Literal["researcher_invoke", "compress_output"]]:
     """Carry out the actions of the last turn, side by side; research_complete among them ends the research."""
     ctx, turn = runtime.context, state["turns"][-1]
-    seen = await research.act(ctx, turn.actions)
+    seen = await search.perform(ctx, turn.actions)
     complete = research.is_complete(turn.actions)
     update = {
         "turns": [*state["turns"][:-1], turn.model_copy(update={"observations": tuple(seen)})],
@@ -161,21 +155,16 @@ async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -
     return Command(
         goto="researcher_invoke",
         update={
-            **_begun(taken_up, state["turns"]),
+            **_attempt([*state["turns"], Turn(remarks=(review.remark_of(taken_up),))]),
             "section": taken_up,
             "section_reviews": reviews,
         },
     )
 
 
-def _begun(section: Section, turns: Sequence[Turn]) -> dict[str, Any]:
-    """Return the state of a further attempt: the conversation goes on with what the review misses."""
-    return {
-        "turns": [*turns, Turn(remarks=(review.remark_of(section),))],
-        "notes": "",
-        "tool_call_iterations": 0,
-        "is_complete": False,
-    }
+def _attempt(turns: Sequence[Turn]) -> dict[str, Any]:
+    """Return the state of an attempt that begins: its conversation so far, and nothing made yet."""
+    return {"turns": list(turns), "notes": "", "tool_call_iterations": 0, "is_complete": False}
 
 
 def messages_of(turns: Sequence[Turn]) -> list[AnyMessage]:
@@ -215,7 +204,7 @@ def task_for(
 
     `reviews` is how often the section may be found weak by its own review and be researched again.
     """
-    begun = _begun(section, turns) if section.attempts > 1 and turns else {**_EMPTY, "turns": list(turns)}
+    again = [Turn(remarks=(review.remark_of(section),))] if section.attempts > 1 and turns else []
     return {
         "section": section,
         "brief": brief,
@@ -223,11 +212,8 @@ def task_for(
         "research_topic": f"{section.title}: {section.description}",
         "max_tool_calls": settings.max_tool_calls_per_researcher,
         "max_review_iterations": reviews,
-        **begun,
+        **_attempt([*turns, *again]),
     }
-
-
-_EMPTY = {"notes": "", "tool_call_iterations": 0, "is_complete": False}
 
 
 def build_researcher() -> CompiledStateGraph[Any, RunContext, Any, Any]:

@@ -40,9 +40,21 @@ def ask_user(asked: Asked) -> str:
     return str(interrupt(value))
 
 
-def asked_of(value: dict[str, Any]) -> Asked:
-    """Return what an interrupt asks, from its value."""
+def asked_of(value: Any) -> Asked:
+    """Return what an interrupt asks, from its value; that of a caller's own graph may be anything."""
+    if not (isinstance(value, Mapping) and "question" in value):
+        return Asked(question=str(value))
     return Asked.model_validate({("brief" if name == "plan" else name): part for name, part in value.items()})
+
+
+async def answer_questions(graph: Any, given: Any, config: RunnableConfig, ask: Ask, **options: Any) -> Any:
+    """Return the last values of a graph that is given something; `ask` answers what it asks of the user on the way."""
+    while True:
+        values = await graph.ainvoke(given, config, **options)
+        waiting = values.get("__interrupt__", ()) if isinstance(values, Mapping) else ()
+        if not waiting:
+            return values
+        given = Command(resume=await ask(asked_of(waiting[0].value)))
 
 
 async def drive(
@@ -58,33 +70,18 @@ async def drive(
     It holds `report`, or only `final_report` with the reason for which there is none. `ask` is given what the graph
     asks of the user; what it raises leaves the graph waiting.
     """
-    config: RunnableConfig = {
-        "configurable": {"thread_id": thread or ctx.run_id},
-        "recursion_limit": 200,
-    }
+    config: RunnableConfig = {"configurable": {"thread_id": thread or ctx.run_id}, "recursion_limit": 200}
     node_config.set(get_config)
     state = await graph.aget_state(config)
+    # That nothing is left to be begun (`state.next`) does not say so: it is also empty when a process died after the
+    # writes of a node were stored and before the next checkpoint was.
+    if state.values.get("final_report"):
+        return state.values
     # Without input the graph goes on from its checkpoint; writes that were stored after it are applied, not made again.
     given: Any = None if state.created_at is not None else start
-    if has_ended(state.values):
-        return state.values
-    waiting = state.interrupts
-    while True:
-        if waiting:
-            given = Command(resume=await ask(asked_of(waiting[0].value)))
-        values = await graph.ainvoke(given, config, context=ctx, durability="sync")
-        waiting = values.get("__interrupt__", ())
-        if not waiting:
-            return values
-
-
-def has_ended(state: Mapping[str, Any]) -> bool:
-    """Return whether a run has come to its report, or to the reason for which there is none.
-
-    That nothing is left to be begun (`StateSnapshot.next`) does not say so: it is also empty when a process died after
-    the writes of a node were stored and before the next checkpoint was.
-    """
-    return bool(state.get("final_report"))
+    if state.interrupts:
+        given = Command(resume=await ask(asked_of(state.interrupts[0].value)))
+    return await answer_questions(graph, given, config, ask, context=ctx, durability="sync")
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from deep_research.data import Action, Brief, Section, Turn
+from deep_research.data import Action, Brief, Turn
 from deep_research.events import StageStarted
 from deep_research.graph.clarify import clarify_then
 from deep_research.graph.discovery import build_discover
@@ -65,13 +65,7 @@ async def write_research_brief(
 
 def _begin(ctx: RunContext, brief: Brief) -> dict[str, Any]:
     ctx.emit(StageStarted(stage="research"))
-    return {
-        "sections": list(brief.sections),
-        **_said([]),
-        "research_iterations": 0,
-        "waiting": [],
-        "notes": [],
-    }
+    return {"sections": list(brief.sections), **_said([]), "research_iterations": 0, "waiting": [], "notes": []}
 
 
 async def supervisor(
@@ -86,21 +80,17 @@ async def supervisor(
         turns = [*turns[:-1], delegate.observed(turns[-1], state["sections"], ctx.log.gaps)]
     update: dict[str, Any] = {"notes": [s.content for s in state["sections"] if s.content]}
     ctx.steering.refresh()
-    owed = _owed(state, ctx)
-    if owed:
+    # What the user has added and no researcher has begun.
+    if owed := ctx.steering.now.added_to([s for s in state["sections"] if s.status != "pending"]):
         update |= _said([*turns, Turn(actions=delegate.asked_for(owed, len(turns)))])
         return Command(goto="supervisor_tools", update=update)
     if state["research_iterations"] >= ctx.settings.max_researcher_iterations:
         end = _end(state, ctx, rounds_used_up=True)
         return Command(goto="final_report", update={**update, **_said(turns), **end})
     turns = ctx.steering.now.add_remarks(turns)
-    sections = ctx.steering.now.kept(state["sections"])
+    choosing = delegate.next_delegations(ctx, state["brief"], ctx.steering.now.kept(state["sections"]), turns)
     try:
-        actions = await ctx.steering.unless_stopped(
-            "",
-            delegate.next_delegations(ctx, state["brief"], sections, turns),
-            finish_stops=bool(update["notes"]),
-        )
+        actions = await ctx.steering.unless_stopped("", choosing, finish_stops=bool(update["notes"]))
     except Interrupted:
         end = _end(state, ctx, rounds_used_up=True)
         return Command(goto="final_report", update={**update, **_said(turns), **end})
@@ -111,12 +101,6 @@ async def supervisor(
 
 def _said(turns: list[Turn]) -> dict[str, Any]:
     return {"supervisor_turns": turns, "supervisor_messages": messages_of(turns)}
-
-
-def _owed(state: SupervisorState, ctx: RunContext) -> list[Section]:
-    """Return the sections that the user has added and that no researcher has begun."""
-    begun = [s for s in state["sections"] if s.status != "pending"]
-    return ctx.steering.now.added_to(begun)
 
 
 async def supervisor_tools(

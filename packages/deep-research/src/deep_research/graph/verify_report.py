@@ -10,23 +10,16 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from deep_research.concurrency import in_background
-from deep_research.data import Assignment, Brief, Decision, Disagreement, QueryAnalysis
+from deep_research.concurrency import in_background, side_by_side
+from deep_research.data import Decision, Disagreement
 from deep_research.events import StageStarted
 from deep_research.graph.graph_state import AgentState
 from deep_research.report.assemble import Finished, assemble
 from deep_research.run_context.context import RunContext
 from deep_research.steps import revise, verify
-from deep_research.steps.compare_reports import (
-    cite_both,
-    compare_reports,
-    describe_disagreements,
-    describe_problems,
-    join_reports,
-)
-from deep_research.steps.foreign_report import cite_passages, report_title
+from deep_research.steps.compare_reports import compare_reports, describe_disagreements, describe_problems, join_reports
+from deep_research.steps.foreign_report import assignment_of, cite_passages, report_title
 from deep_research.steps.write import Written
-from deep_research.verification.citations import cited_ids
 
 
 class VerifyState(AgentState):
@@ -46,47 +39,41 @@ class VerifyState(AgentState):
 
 async def read_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Open what the report cites, and give each statement the passages of it that come nearest."""
-    ctx, question = runtime.context, state["question"]
+    ctx = runtime.context
     ctx.emit(StageStarted(stage="research"))
-    title, both = report_title(state["given"]), ()
+    both: tuple[str, ...] = ()
+    named = bool(ctx.outside.docs)
     if state["given_other"]:
-        cited, other = await cite_both(ctx, state["given"], state["given_other"])
+        reports = (state["given"], state["given_other"])
+        cited, other = await side_by_side(cite_passages(ctx, report, by_documents=named) for report in reports)
         both = (cited.text, other.text)
         text, unread = await in_background(join_reports, *both), {**cited.unread, **other.unread}
     else:
-        text, unread = await cite_passages(ctx, state["given"], by_documents=bool(ctx.outside.docs))
-    brief = Brief(title=title, objective=question.text, question=question.text, language=question.language)
-    analysis = QueryAnalysis(query_type="general", output_format="prose", parts=())
-    return {
-        "cited": text,
-        "both": both,
-        "unread": dict(unread),
-        "brief": brief,
-        "analysis": analysis,
-        "query_type": analysis.query_type,
-        "output_format": analysis.output_format,
-        "decision": Decision(next_action="START_RESEARCH", confidence=1.0, goal=title),
-    }
+        text, unread = await cite_passages(ctx, state["given"], by_documents=named)
+    return {"cited": text, "both": both, "unread": dict(unread)}
 
 
 async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Judge the statements and the whole; have the text put right where that is wanted; return the report."""
-    ctx = runtime.context
-    given = await in_background(_assignment, state, ctx)
+    ctx, title = runtime.context, report_title(state["given"])
+    given = await in_background(assignment_of, state["question"], title, state["cited"], ctx.library)
     ctx.emit(StageStarted(stage="verify"))
     found = await verify.verify(ctx, given, state["cited"], unread=state["unread"])
     checked = revise.Checked(state["cited"], found)
     if state["revises"] and any(problem.outcome == "open" for problem in found.problems):
         checked = await revise.revise(ctx, given, Written(state["cited"]), found)
-    disagreements = await _disagreements(state, ctx)
+    disagreements: tuple[Disagreement, ...] = ()
+    if state["both"]:
+        first, second = state["both"]
+        disagreements = await compare_reports(ctx, first, second, state["question"].text)
     language = state["question"].language
     told = [describe_problems(checked.verification.problems, language), describe_disagreements(disagreements, language)]
     done = Finished(
         question=state["question"],
         original=state["original_query"],
-        analysis=state["analysis"],
-        decision=state["decision"],
-        brief=state["brief"],
+        analysis=given.analysis,
+        decision=Decision(next_action="START_RESEARCH", confidence=1.0, goal=title),
+        brief=given.brief,
         sections=(),
         text="\n\n".join(filter(None, (checked.text, *told))),
         verification=checked.verification,
@@ -96,20 +83,6 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
     report = await assemble(ctx, done)
     await ctx.keep_report({"report": report, "found_in": ""})
     return {"report": report, "final_report": report.report, "messages": [AIMessage(content=report.report)]}
-
-
-async def _disagreements(state: VerifyState, ctx: RunContext) -> tuple[Disagreement, ...]:
-    if not state["both"]:
-        return ()
-    first, second = state["both"]
-    return await compare_reports(ctx, first, second, state["question"].text)
-
-
-def _assignment(state: VerifyState, ctx: RunContext) -> Assignment:
-    ids = [key for key in cited_ids(state["cited"]) if ctx.library.passage(key) is not None]
-    return Assignment(
-        question=state["question"], analysis=state["analysis"], brief=state["brief"], sections=(), passages=tuple(ids)
-    )
 
 
 def build_verify() -> StateGraph[VerifyState, RunContext, Any, Any]:

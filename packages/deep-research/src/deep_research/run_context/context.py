@@ -5,15 +5,14 @@ What a run sees beside its paid calls depends on the moment; its notes are kept 
 when a node is done again after a crash, and in a replay.
 """
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Any
 
-from deep_research.concurrency import Together
 from deep_research.data import Document, Gap, Snapshot
 from deep_research.errors import ConfigError, ReplayDiffers, ResearchError, Stopped, StoreError
 from deep_research.events import Event, GapFound
@@ -92,23 +91,13 @@ class RunContext:
     steering: Steering = field(default_factory=Steering)
     templates: tuple[TemplateFile, ...] = ()
     keep_report: Callable[[Mapping[str, Any]], Awaitable[object]] = keep_nothing
+    _storing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    @cached_property
-    def snapshots(self) -> Together[tuple[str, Document], Snapshot]:
-        """Stores documents by the ids of their sources; those that come at the same time in one transaction."""
-        return Together(self._add_snapshots)
-
-    def _add_snapshots(self, documents: Sequence[tuple[str, Document]]) -> list[Snapshot | Exception]:
+    async def add_snapshot(self, source: str, document: Document) -> Snapshot:
+        """Store a document by the id of its source; one at a time, so that a run takes no more than one thread for it."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-
-        def add(source: str, document: Document) -> Snapshot | Exception:
-            try:
-                return self.library.add_snapshot(source, document, retrieved_at=now)
-            except Exception as error:  # noqa: BLE001 - for the one that waits for this document
-                return error
-
-        with self.library.batch():
-            return [add(source, document) for source, document in documents]
+        async with self._storing:
+            return await asyncio.to_thread(self.library.add_snapshot, source, document, retrieved_at=now)
 
     def emit(self, event: Event) -> None:
         """Keep an event, and show it."""
@@ -139,24 +128,18 @@ DEFECT = "Internal error"
 
 
 def reason_of(error: Exception, what: str) -> str:
-    """Return why `what` failed, for its gap; log a defect. Raises the error where it must end the run."""
-    if ends_the_run(error):
+    """Return why `what` failed, for its gap; log a defect.
+
+    Raises the error where no part of the work can go on: a full disk, a stop, a setting that the user must correct.
+    """
+    # A key that a model's provider does not accept fails every section alike; a request only its own.
+    is_setup = isinstance(error, ConfigError) and error.reason != "bad_request"
+    if is_setup or isinstance(error, StoreError | Stopped | ReplayDiffers):
         raise error
     if isinstance(error, ResearchError):
         return error.message
     _log.error("%s failed", what, exc_info=error)
     return f"{DEFECT}: {type(error).__name__}."
-
-
-def ends_the_run(error: Exception) -> bool:
-    """Return whether no part of the work can go on: a full disk, a stop, or a setting that the user must correct.
-
-    A key that a model's provider does not accept fails every section alike; a request that it does not accept fails
-    only its own.
-    """
-    if isinstance(error, ConfigError):
-        return error.reason != "bad_request"
-    return isinstance(error, StoreError | Stopped | ReplayDiffers)
 
 
 def _is_same(gap: Gap, other: Gap) -> bool:

@@ -84,17 +84,14 @@ class Steering:
         self._known: dict[str, Steer] = {}
         self._changed = asyncio.Event()
 
-    def refresh(self) -> None:
-        """Take in what was said since the last time; called by whatever watches the inbox."""
-        self._take_in()
-
     def close(self) -> None:
         """Take in the last instructions: the report is written now. A section that is added as late as this is not
         researched, and its event says so."""
-        self._take_in(adds_are_late=True)
+        self.refresh(adds_are_late=True)
         self._closed = True
 
-    def _take_in(self, *, adds_are_late: bool = False) -> None:
+    def refresh(self, *, adds_are_late: bool = False) -> None:
+        """Take in what was said since the last time; called by whatever watches the inbox."""
         if not (new := [steer for steer in self._read() if steer.id not in self._known]):
             return
         self._known.update({steer.id: steer for steer in new})

@@ -9,7 +9,7 @@ from typing import Any
 from claimcheck.language import detect
 from deep_research.assembly.environment import Job, RunEnvironment
 from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
-from deep_research.data import FollowUp, Ledger, Message, Question, Report
+from deep_research.data import FollowUp, Message, Question, Report
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.report.ledger import ledger_of
 from deep_research.run_context.context import RunContext
@@ -80,7 +80,6 @@ class FollowUpRun(RunTask):
         )
 
     async def start(self, ctx: RunContext) -> dict[str, Any]:
-        """See `RunTask.start`."""
         await read_question_pages(ctx, self.question)
         made = self.made
         return {
@@ -103,7 +102,6 @@ class FollowUpRun(RunTask):
         return report, self.store.save_follow_up(self.made)
 
     def note(self, **changes: Any) -> None:
-        """See `RunTask.note`."""
         known = {name: value for name, value in changes.items() if name in ("status", "error", "seconds")}
         self.made = self.made.model_copy(update=known)
         self.store.save_follow_up(self.made)
@@ -133,17 +131,18 @@ def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> F
     kept["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
     number = store.next_follow_up()
     last = [store.read_follow_up(one) for one in range(max(1, number - _TOLD_LAST), number)]
-    language = detect(text, default=record.language)
+    with closing(store.open_library()) as library, closing(store.open_journal()) as journal:
+        spent = ledger_of(journal, sources=len(library.sources()), seconds=0.0)
     made = FollowUp(
         run_id=store.run_id,
         number=number,
         question=text,
-        language=language,
+        language=detect(text, default=record.language),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         understood=text,
         history=_history(record, report, last),
         settings=kept,
-        before=_spent(store),
+        before=spent,
     )
     store.save_follow_up(made)
     return made
@@ -160,8 +159,3 @@ def _history(record: RunRecord, report: Report, last: Sequence[FollowUp | None])
     return tuple(
         Message(role="assistant" if place % 2 else "user", text=text[:_TOLD_CHARS]) for place, text in enumerate(told)
     )
-
-
-def _spent(store: RunStore) -> Ledger:
-    with closing(store.open_library()) as library, closing(store.open_journal()) as journal:
-        return ledger_of(journal, sources=len(library.sources()), seconds=0.0)

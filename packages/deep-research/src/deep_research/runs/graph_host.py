@@ -17,18 +17,16 @@ from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import OWN_ARGUMENTS, OwnObjects, take_objects
 from deep_research.conversation.history import read_history
-from deep_research.data import Asked, Message, Report
+from deep_research.data import Message, Report
 from deep_research.errors import ConfigError, Declined, NeedsAnswer, RunNotFound
-from deep_research.events import ClarificationAsked, Event, RunDeclined
+from deep_research.events import Event, RunDeclined
 from deep_research.foreign_settings import name_all, take_over
 from deep_research.graph.research_graph import Invocation, ResearchGraph, Sitting, run_conversation
 from deep_research.graph.run_graph import open_checkpoints
-from deep_research.run_context.context import RunContext
 from deep_research.runs.follow_up_run import FollowUpRun, begin_follow_up, unfinished
 from deep_research.runs.lifecycle import RunTask, ask_user, keep_report, noting_end, open_task
 from deep_research.runs.research_run import ResearchRun, clean_question, create_run
 from deep_research.settings import Settings, limit_rounds
-from deep_research.stores.event_log import EventLog
 from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_store import RunStore
 
@@ -66,20 +64,6 @@ def read_configurable(values: Mapping[str, Any]) -> Given:
     return Given(settings, objects, own)
 
 
-class OpenSitting:
-    """A run that is open for a graph; see `graph.research_graph.Sitting`."""
-
-    def __init__(self, context: RunContext, start: Mapping[str, Any] | None, log: EventLog) -> None:
-        self.context, self.start = context, start
-        self._log = log
-        self.asked: Asked | None = None
-
-    def wait_for(self, asked: Asked) -> None:
-        """See `Sitting.wait_for`."""
-        self.asked = asked
-        self._log.emit(ClarificationAsked(about=asked.kind, question=asked.question, options=asked.options))
-
-
 class GraphHost:
     """Opens runs for the graphs that a program builds.
 
@@ -95,14 +79,14 @@ class GraphHost:
         holding: RunStore | None = None,
         is_served: bool | None = None,
     ) -> None:
-        self._bound = {**bound, "workflow": workflow}
+        self.bound = {**bound, "workflow": workflow}
         self.workflow = workflow
         self._holding = holding
         self._is_served = "langgraph_api" in sys.modules if is_served is None else is_served
 
     def for_holder(self, store: RunStore) -> "GraphHost":
         """Return the host for invocations of a caller that holds a run."""
-        return GraphHost(self._bound, workflow=self.workflow, holding=store, is_served=self._is_served)
+        return GraphHost(self.bound, workflow=self.workflow, holding=store, is_served=self._is_served)
 
     def _given(self, named: Mapping[str, Any]) -> Given:
         """Sort what was bound and what an invocation names, which goes first; of a stranger's what a report is like."""
@@ -113,11 +97,7 @@ class GraphHost:
             named, left = take_over(ours)
             if left:
                 warnings.warn(f"Not taken from a client of this server: {name_all(left)}.", stacklevel=2)
-        return read_configurable({**self._bound, **named})
-
-    def has_setting(self, name: str) -> bool:
-        """Return whether the builder of the graph was given a setting."""
-        return name in self._bound
+        return read_configurable({**self.bound, **named})
 
     def store_for(self, question: str, configurable: Mapping[str, Any]) -> RunStore:
         """Return the run that a thread names, or of a new one. Raises ConfigError and StoreError."""
@@ -179,7 +159,7 @@ class GraphHost:
             if log.earlier:
                 task.note(status="running", waiting_for="", asked=None, error="")
             async with open_task(task, environment, log) as (ctx, start):
-                sitting = OpenSitting(replace(ctx, keep_report=keep), start if is_new else None, log)
+                sitting = Sitting(replace(ctx, keep_report=keep), start if is_new else None)
                 yield sitting
             if declined:
                 raise Declined(declined[0].reason, run_id=task.store.run_id, by=declined[0].by)
@@ -238,7 +218,7 @@ async def run_graph(
         if isinstance(graph, ResearchGraph):
             host = cast(GraphHost, graph.host)
             configurable |= limit_rounds(max_iterations, host.workflow)
-            if answer is None and not host.has_setting("allow_clarification"):
+            if answer is None and "allow_clarification" not in host.bound:
                 configurable.setdefault("allow_clarification", False)
             if graph.checkpointer in (None, False):
                 store = await asyncio.to_thread(host.store_for, question, configurable)

@@ -74,11 +74,7 @@ class RunTask(ABC):
 
 
 async def carry_out(task: RunTask, environment: RunEnvironment) -> Report:
-    """Do a task whose run is locked, or what is left of it, and return its report.
-
-    Raises NeedsAnswer when the user must be asked and the environment cannot, Declined when the task ended on purpose,
-    asyncio.CancelledError when it was stopped, another ResearchError when it failed. It can be taken up again.
-    """
+    """Do a task whose run is locked, or what is left of it, and return its report. Raises what `Run.carry_out` does."""
     spared, traced = SHORT_COLLECTIONS, span("research", deep_research__run_id=task.store.run_id)
     with spared, traced, noting_end(task, environment) as log:
         task.note(status="running", waiting_for="", asked=None, error="")

@@ -43,11 +43,9 @@ class _Replay(RunTask):
         self.seconds = recorded.ledger.seconds
 
     def open_log(self, listener: Callable[[Event], None]) -> EventLog:
-        """See `RunTask.open_log`."""
         return EventLog(lambda _number, _line: None, [], listener)
 
     def checkpoints(self) -> Checkpoints:
-        """See `RunTask.checkpoints`."""
         return Checkpoints(str(self._scratch / "checkpoints.db"), self.store.run_id)
 
     def job(self, log: EventLog) -> Job:
@@ -57,11 +55,9 @@ class _Replay(RunTask):
         return replace(job, settings=settings, steering=Steering(lambda: said, log.emit), is_offline=True)
 
     async def start(self, ctx: RunContext) -> dict[str, Any]:
-        """See `RunTask.start`."""
         return await self._done.start(ctx)
 
     def save(self, values: Mapping[str, Any]) -> tuple[Report, str]:
-        """See `RunTask.save`; nothing is kept."""
         if "report" not in values:
             message = f"The replay ended without a report: {values.get('final_report')}"
             raise ReplayDiffers(message, run_id=self.store.run_id)

@@ -3,12 +3,12 @@
 import asyncio
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from deep_research.errors import ConfigError, Unreadable
-
-if TYPE_CHECKING:
-    from deep_research.settings import Settings
+from deep_research.isolated_reading import read_bytes
+from deep_research.registry import reader_for
+from deep_research.settings import Settings
 
 _PLAIN = (".md", ".markdown", ".txt", ".text", "")
 _HTML = (".html", ".htm", ".xhtml")
@@ -28,12 +28,11 @@ def report_text(data: bytes, name: str) -> str:
         message = f"{name!r} has {len(data):,} bytes; a report may have {MOST_BYTES:,}. Give its text alone."
         raise ConfigError(message, setting="report", value=name)
     suffix = PurePath(name).suffix.lower()
-    is_page = suffix in _HTML or (suffix in _PLAIN and _is_html(data))
+    start = data[:2048].lower()
+    is_page = suffix in _HTML or (suffix in _PLAIN and (b"<html" in start or b"<!doctype html" in start))
     if suffix in _PLAIN and not is_page and not data.startswith((b"%PDF-", b"PK\x03\x04")):
         return _plain(data, name)
-    from deep_research.isolated_reading import read_bytes  # noqa: PLC0415 - only where it is asked for
-    from deep_research.registry import reader_for  # noqa: PLC0415
-    from deep_research.runs.report_links import mark_docx_links, mark_html_links  # noqa: PLC0415
+    from deep_research.runs.report_links import mark_docx_links, mark_html_links  # noqa: PLC0415 - only for these
 
     if is_page:
         data, name = mark_html_links(data), name if suffix in _HTML else f"{name or 'page'}.html"
@@ -60,11 +59,6 @@ def _plain(data: bytes, name: str) -> str:
     return text.replace("\r\n", "\n").replace("\x00", "")
 
 
-def _is_html(data: bytes) -> bool:
-    start = data[:2048].lower()
-    return b"<html" in start or b"<!doctype html" in start
-
-
 def read_report_file(path: Path) -> str:
     """Return the text of a report file; see `report_text`. Raises ConfigError, also where it cannot be opened."""
     try:
@@ -80,7 +74,7 @@ def read_report_stream(file: BinaryIO, name: str = "") -> str:
     return report_text(file.read(MOST_BYTES + 1), name)
 
 
-async def read_report(given: str | PathLike[str], settings: "Settings") -> str:
+async def read_report(given: str | PathLike[str], settings: Settings) -> str:
     """Return the text of a report: itself, the file of a `Path`, or the page at a web address.
 
     Raises ConfigError, SourceError.
@@ -91,7 +85,7 @@ async def read_report(given: str | PathLike[str], settings: "Settings") -> str:
     return await fetch_report(given, settings) if is_address else given
 
 
-async def fetch_report(url: str, settings: "Settings") -> str:
+async def fetch_report(url: str, settings: Settings) -> str:
     """Return the text of a report at an address, by the guarded way out. Raises SourceError and ConfigError."""
     from deep_research.fetch.addresses import KnownAddresses  # noqa: PLC0415 - only where it is asked for
     from deep_research.fetch.fetch_policies import LONGEST_SILENCE, FetchLimits  # noqa: PLC0415

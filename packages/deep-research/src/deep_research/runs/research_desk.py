@@ -19,11 +19,9 @@ from deep_research.data import (
     LIBRARY,
     Action,
     Assignment,
-    Brief,
     Claim,
     Decision,
     Export,
-    QueryAnalysis,
     Question,
     Section,
     Verdict,
@@ -52,7 +50,7 @@ from deep_research.runs.run_evidence import export_report
 from deep_research.runs.verification_run import check_length, cited_addresses
 from deep_research.settings import Settings
 from deep_research.steps import search, verify
-from deep_research.steps.foreign_report import cite_passages, report_title
+from deep_research.steps.foreign_report import assignment_of, cite_passages, report_title
 from deep_research.steps.write import clean_report
 from deep_research.stores.run_store import RunStore
 from deep_research.verification.citations import cited_ids
@@ -216,14 +214,8 @@ class ResearchDesk:
         )
 
     def _assignment(self, ctx: RunContext, text: str) -> Assignment:
-        asked, language = self._record.question, self._record.language
-        return Assignment(
-            question=Question(text=asked, language=language),
-            analysis=QueryAnalysis(query_type="general", output_format="prose"),
-            brief=Brief(title=report_title(text), objective=asked, question=asked, language=language),
-            sections=(),
-            passages=tuple(key for key in cited_ids(text) if ctx.library.passage(key) is not None),
-        )
+        question = Question(text=self._record.question, language=self._record.language)
+        return assignment_of(question, report_title(text), text, ctx.library)
 
     def _part(self, ctx: RunContext, kept: _Kept, start: int) -> CheckedReport:
         """Return a part of what was found, with the passages of the statements in it."""

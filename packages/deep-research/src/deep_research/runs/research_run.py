@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from claimcheck.language import detect
-from deep_research.assembly.environment import Job, RunEnvironment, is_bundled
+from deep_research.assembly.environment import Job, RunEnvironment
+from deep_research.assembly.page_access import QuestionPages
 from deep_research.assembly.run_settings import begin_run
 from deep_research.data import Message, Question, Report
 from deep_research.errors import ConfigError, Declined
@@ -19,6 +20,7 @@ from deep_research.runs.lifecycle import RunTask, carry_out
 from deep_research.runs.refresh import carried_state
 from deep_research.runs.steering_inbox import SteeringInbox
 from deep_research.settings import Settings
+from deep_research.steps.open_source import read_addresses
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import RunStore
 
@@ -26,16 +28,8 @@ _MOST_CHARS = 20_000
 """Of a question: some ten pages; longer material is a document."""
 _TERMINAL_CODE = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]")
 """Control sequences of ECMA-48, such as colours: pasted from a terminal, they would become words."""
-
-
 _MOST_HISTORY = 200_000
 """Characters of a conversation before a question that are kept, the newest: each list of runs reads the records."""
-
-
-def _newest(history: Sequence[Message]) -> tuple[Message, ...]:
-    sizes = accumulate(len(message.text) for message in reversed(history))
-    count = sum(1 for size in sizes if size <= _MOST_HISTORY)
-    return tuple(history[len(history) - count :])
 
 
 def create_run(
@@ -53,7 +47,9 @@ def create_run(
     unusable disk.
     """
     text = clean_question(question)
-    told = {"question": text, "language": detect(text), "history": _newest(history)}
+    sizes = accumulate(len(message.text) for message in reversed(history))
+    newest = tuple(history[len(history) - sum(size <= _MOST_HISTORY for size in sizes) :])
+    told = {"question": text, "language": detect(text), "history": newest}
     return begin_run(settings, home=home, docs=docs, wanted_id=wanted_id, **told)
 
 
@@ -77,12 +73,7 @@ def clean_question(question: str) -> str:
 
 
 async def resume_run(store: RunStore, environment: RunEnvironment) -> Report:
-    """Do a run, or what is left of it, and return its report.
-
-    Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and the environment cannot,
-    Declined when nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was
-    stopped, another ResearchError when it failed; in each case it can be resumed.
-    """
+    """Do a run, or what is left of it, and return its report. Raises what `Run.carry_out` does."""
     store.load()
     with store.held():
         return await carry_out(task_of(store), environment)
@@ -125,16 +116,20 @@ class ResearchRun(RunTask):
         )
 
     def notice(self, ctx: RunContext) -> str:
-        """See `RunTask.notice`."""
-        return "bundled" if is_bundled(self.record, ctx.outside.places) else ""
+        # The bundled library stands in where the user named nothing to search.
+        is_bundled = not self.record.docs and any(place.name == "documents" for place in ctx.outside.places)
+        return "bundled" if is_bundled else ""
 
     def listening(self, ctx: RunContext) -> AbstractAsyncContextManager[object]:
-        """See `RunTask.listening`."""
         return self._inbox.watching(ctx.steering)
 
     async def start(self, ctx: RunContext) -> dict[str, Any]:
-        """See `RunTask.start`."""
-        await _prepare(ctx)
+        ctx.emit(StageStarted(stage="prepare"))
+        gaps = [*ctx.outside.unopened]
+        for place in ctx.outside.places:
+            gaps += await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
+        for gap in gaps:
+            ctx.report_gap(gap)
         asked = await read_question_pages(ctx, self.question)
         return {
             "messages": [],
@@ -156,25 +151,16 @@ class ResearchRun(RunTask):
         return report, self.store.save_result(report)
 
     def note(self, **changes: Any) -> None:
-        """See `RunTask.note`."""
         self.store.save(self.store.load().model_copy(update=changes))
 
 
-async def _prepare(ctx: RunContext) -> None:
-    """Make the sources ready, and log what could not be."""
-    ctx.emit(StageStarted(stage="prepare"))
-    gaps = [*ctx.outside.unopened]
-    for place in ctx.outside.places:
-        gaps += await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
-    for gap in gaps:
-        ctx.report_gap(gap)
-
-
 async def read_question_pages(ctx: RunContext, question: str) -> str:
-    """Read the pages that the question names, and return the question as the reasoner should see it."""
-    if ctx.outside.pages is None:
-        return question
-    from deep_research.assembly.page_access import offer_pages, readable_question  # noqa: PLC0415 - only for the web
+    """Read the pages that the question names, and let them be searched; one that cannot be read is a gap.
 
-    await offer_pages(ctx)
-    return readable_question(ctx, question)
+    Return the question for the reasoner: one that goes by words gets the titles of the pages in place of addresses.
+    """
+    pages = next((place for place in ctx.outside.places if isinstance(place, QuestionPages)), None)
+    if pages is None:
+        return question
+    pages.offer(await read_addresses(ctx, pages.urls))
+    return question if ctx.reasoner.reads_conversation else pages.told(question)

@@ -5,19 +5,9 @@ its report over in another format, with what the library adds to it.
 import re
 from contextlib import closing
 from pathlib import Path
-from typing import Literal
 
 from deep_research import registry
-from deep_research.data import (
-    Export,
-    ExportInput,
-    Ledger,
-    Passage,
-    PassageContext,
-    Report,
-    Snapshot,
-    Source,
-)
+from deep_research.data import Export, ExportInput, Ledger, Passage, PassageContext, Report, Snapshot, Source
 from deep_research.data.noun import Noun
 from deep_research.errors import RunNotFound
 from deep_research.ports import Library
@@ -26,7 +16,6 @@ from deep_research.safe_text import safe_noun
 from deep_research.search.source_standing import dated_source
 from deep_research.stores.run_store import RunStore
 
-SourceKind = Literal["read", "all"]
 _CONTEXT_CHARS = 600
 """So much of a snapshot is shown before and after a passage."""
 
@@ -62,47 +51,40 @@ class PassageInContext(Noun):
     is_current: bool = True
 
 
-def list_sources(store: RunStore, kind: SourceKind = "read") -> list[SourceFacts]:
-    """Return the sources of a run in order of their ids: those that were read, or all that were found."""
-    with closing(store.open_library()) as library:
-        found = [_facts(library, source) for source in library.sources()]
-    return [facts for facts in found if facts.read or kind == "all"]
+class RunEvidence:
+    """What a run has gathered, as it lies in its store."""
 
+    _store: RunStore
 
-def read_source(store: RunStore, source: str) -> tuple[SourceFacts, Snapshot | None]:
-    """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
-    with closing(store.open_library()) as library:
-        return _facts(library, _known(library, source)), library.snapshot(source)
+    def list_sources(self, *, everything: bool = False) -> list[SourceFacts]:
+        """Return the sources that the run has read, with date and standing; with `everything` all it has found."""
+        with closing(self._store.open_library()) as library:
+            found = [_facts(library, source) for source in library.sources()]
+        return [facts for facts in found if facts.read or everything]
 
+    def read_source(self, source: str) -> tuple[SourceFacts, Snapshot | None]:
+        """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
+        with closing(self._store.open_library()) as library:
+            return _facts(library, _known(library, source)), library.snapshot(source)
 
-def read_passage(store: RunStore, passage: str, *, around: int = 0) -> PassageInContext:
-    """Return a passage with up to `around` characters on each side. Raises RunNotFound for an unknown id."""
-    with closing(store.open_library()) as library:
-        found = library.passage(passage)
-        if found is None:
-            raise RunNotFound(f"The run has no passage {passage!r}.", run_id=store.run_id)
-        facts = _facts(library, _known(library, found.source))
-        snapshot = library.snapshot(found.source)
-    if snapshot is None or snapshot.sha256 != found.sha256:
-        return PassageInContext(passage=found, facts=facts, is_current=False)
-    return PassageInContext(
-        passage=found,
-        facts=facts,
-        before=snapshot.text[max(0, found.start - around) : found.start],
-        after=snapshot.text[found.end : found.end + around],
-    )
+    def read_passage(self, passage: str, *, around: int = 0) -> PassageInContext:
+        """Return a passage with up to `around` characters on each side. Raises RunNotFound for an unknown id."""
+        with closing(self._store.open_library()) as library:
+            found = library.passage(passage)
+            if found is None:
+                raise RunNotFound(f"The run has no passage {passage!r}.", run_id=self._store.run_id)
+            facts = _facts(library, _known(library, found.source))
+            snapshot = library.snapshot(found.source)
+        if snapshot is None or snapshot.sha256 != found.sha256:
+            return PassageInContext(passage=found, facts=facts, is_current=False)
+        before = snapshot.text[max(0, found.start - around) : found.start]
+        after = snapshot.text[found.end : found.end + around]
+        return PassageInContext(passage=found, facts=facts, before=before, after=after)
 
-
-def search_library(store: RunStore, query: str, *, limit: int) -> list[str]:
-    """Return the ids of the passages of all that a run has read that answer a query best, best first."""
-    with closing(store.open_library()) as library:
-        return [hit.passage.id for hit in library.search(query, limit=limit)]
-
-
-def cost_so_far(store: RunStore) -> Ledger:
-    """Return what a run has cost until now, also while it goes on."""
-    with closing(store.open_journal()) as journal:
-        return ledger_of(journal, sources=0, seconds=store.load().seconds)
+    def cost_so_far(self) -> Ledger:
+        """Return what the run has cost until now, also while it goes on."""
+        with closing(self._store.open_journal()) as journal:
+            return ledger_of(journal, sources=0, seconds=self._store.load().seconds)
 
 
 def _known(library: Library, source: str) -> Source:
@@ -137,8 +119,10 @@ def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path
     """
     exporter = registry.component("exporters", to)()
     given = safe_noun(_collect(store, report, str(font_folder or "")))
-    name = f"{_file_name(report)}{exporter.suffix}"
-    return Export(data=exporter.export(given), media_type=exporter.media_type, file_name=name)
+    # A file name without blanks or marks, of the title and the run's id.
+    name = re.sub(r"\W+", "-", report.title[:60]).strip("-_") or "report"
+    name += f"-{report.run_id}" if len(report.run_id) < 40 else ""
+    return Export(data=exporter.export(given), media_type=exporter.media_type, file_name=f"{name}{exporter.suffix}")
 
 
 def _collect(store: RunStore, report: Report, font_folder: str) -> ExportInput:
@@ -156,9 +140,3 @@ def _collect(store: RunStore, report: Report, font_folder: str) -> ExportInput:
                 after=snapshot.text[passage.end : passage.end + _CONTEXT_CHARS],
             )
     return ExportInput(report=report, authors=authors, contexts=contexts, font_folder=font_folder)
-
-
-def _file_name(report: Report) -> str:
-    """Return a file name without blanks or marks, of the title and the run's id."""
-    title = re.sub(r"\W+", "-", report.title[:60]).strip("-_")
-    return f"{title or 'report'}-{report.run_id}" if len(report.run_id) < 40 else title or "report"

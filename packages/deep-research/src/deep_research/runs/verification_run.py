@@ -70,7 +70,6 @@ class VerificationRun(ResearchRun):
         return replace(super().job(log), question=self.given.question, addresses=named, stands_in=False)
 
     async def start(self, ctx: RunContext) -> dict[str, Any]:
-        """See `RunTask.start`."""
         given = self.given
         asked = Question(text=given.question or self.question, language=self.language)
         told = {"question": asked, "given": given.text, "given_other": given.other, "revises": given.revises}

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from deep_research.concurrency import side_by_side
 from deep_research.data import Disagreement, Problem
 from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, gap_from, gap_of, phrase
 from deep_research.run_context.context import RunContext
-from deep_research.steps.foreign_report import CitedReport, cite_passages, report_title
+from deep_research.steps.foreign_report import report_title
 from deep_research.text.code_spans import code_spans, is_within
 from deep_research.text.rewritten_text import RewrittenText
 from deep_research.verification.citations import cite_ids
@@ -17,13 +16,6 @@ _HEADING = re.compile(r"^#{1,4}(?= )", re.MULTILINE)
 _MOST_CHARS, _MOST_IDS = 2_000, 20
 """Of what a model says in one line of a list, and of the passages that it names for it."""
 _FIRST_HEADING = re.compile(r"\A\s*# +[^\n]+\n")
-
-
-async def cite_both(ctx: RunContext, first: str, second: str) -> tuple[CitedReport, CitedReport]:
-    """Return two reports with the passages of the pages that they cite, out of one library."""
-    named = bool(ctx.outside.docs)
-    one, other = await side_by_side(cite_passages(ctx, text, by_documents=named) for text in (first, second))
-    return one, other
 
 
 def join_reports(first: str, second: str) -> str:

@@ -8,6 +8,10 @@ from deep_research.i18n.catalog import gap_of
 from deep_research.run_context.context import RunContext
 
 _TITLE_CHARS = 100
+_WAITS = (
+    "Not begun: at most {limit} delegations run at the same time. It waits and comes first in the next round, "
+    "unless you end the research before."
+)
 
 
 class Round(NamedTuple):
@@ -58,19 +62,12 @@ def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequ
             begun[key] = _section(action, sections)
         else:
             late[key] = (action, _waiting_section(action, sections))
-            seen.append(Observation(action=action.id, text=_overflow(limit)))
+            seen.append(Observation(action=action.id, text=_WAITS.format(limit=limit)))
     return Round(
         tuple(begun.values()),
         tuple(action for action, _ in late.values()),
         tuple(section for _, section in late.values()),
         Turn(actions=(*offered, *actions), observations=tuple(seen)),
-    )
-
-
-def _overflow(limit: int) -> str:
-    return (
-        f"Not begun: at most {limit} delegations run at the same time. It waits and comes first in the next round, "
-        "unless you end the research before."
     )
 
 

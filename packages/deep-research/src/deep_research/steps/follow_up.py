@@ -1,7 +1,7 @@
 """A question about a finished report: first from what the run has read, by new searches where that says nothing."""
 
 from deep_research.conversation.replies import read_remark
-from deep_research.data import LIBRARY, Action, Decision, Question, Section, Turn
+from deep_research.data import LIBRARY, Action, Decision, Question, Turn
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
 from deep_research.steps import search
@@ -34,8 +34,3 @@ async def recall(ctx: RunContext, title: str) -> list[Turn]:
     """Return a turn that looks into what the run has read; no place is searched."""
     actions = (Action(id="m1", name="search", query=title, source=LIBRARY),)
     return [Turn(actions=actions, observations=tuple(await search.perform(ctx, actions)))]
-
-
-def section_of(title: str, language: str) -> Section:
-    """Return the one section of a follow-up's answer."""
-    return Section(title=phrase("answer", language), description=title, subject=title, queries=(title,), attempts=1)

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from claimcheck.text.cleaning import shorten
 from deep_research.concurrency import side_by_side
-from deep_research.data import Action, Found, Source
+from deep_research.data import Action, Assignment, Brief, Found, QueryAnalysis, Question, Source
 from deep_research.errors import Blocked, SourceError, Unreachable
 from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
@@ -20,7 +20,7 @@ from deep_research.steps.open_source import PLACE, open_address
 from deep_research.text.code_spans import is_within
 from deep_research.text.inert_markdown import make_inert
 from deep_research.text.rewritten_text import RewrittenText
-from deep_research.verification.citations import Citation, cite_ids
+from deep_research.verification.citations import Citation, cite_ids, cited_ids
 from deep_research.verification.foreign import ForeignReport, read_report
 from deep_research.verification.statements import Statement, end_of_words, plain_text
 
@@ -64,12 +64,24 @@ def report_title(text: str) -> str:
     return shorten(plain_text(line), _TITLE_CHARS) or "Report"
 
 
+def assignment_of(question: Question, title: str, text: str, library: Library) -> Assignment:
+    """Return what a verifier is given of a report that cites passages."""
+    return Assignment(
+        question=question,
+        analysis=QueryAnalysis(query_type="general", output_format="prose"),
+        brief=Brief(title=title, objective=question.text, question=question.text, language=question.language),
+        sections=(),
+        passages=tuple(key for key in cited_ids(text) if library.passage(key) is not None),
+    )
+
+
 async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> CitedReport:
     """Return a report with the passages of the pages it cites, or `by_documents` with those of the user's documents.
 
     A page that cannot be read stays cited as a whole, and is a gap.
     """
-    report, statements = await asyncio.to_thread(_read, text)
+    report = await asyncio.to_thread(read_report, text)
+    statements = await asyncio.to_thread(report.statements)
     unread: Mapping[str, str] = {}
     if by_documents:
         found = await _from_documents(ctx, report, statements)
@@ -77,11 +89,6 @@ async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> Ci
         sources, unread = await _open_sources(ctx, report)
         found = await asyncio.to_thread(_best_passages, ctx.library, statements, sources)
     return CitedReport(await asyncio.to_thread(_rewritten, report, statements, found), unread)
-
-
-def _read(text: str) -> tuple[ForeignReport, list[Statement]]:
-    report = read_report(text)
-    return report, report.statements()
 
 
 async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[str, Source], dict[str, str]]:
@@ -110,15 +117,10 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
         left = ctx.report_gap(
             gap_of("links", "links_left", source=PLACE, count=f"{len(rest):,}", limit=str(MOST_SOURCES))
         )
-        known = await asyncio.to_thread(_add_unread, ctx.library, [_unread(r.url, r.title) for r in rest])
+        known = await asyncio.to_thread(search.add_sources, ctx.library, [_unread(r.url, r.title) for r in rest])
         sources.update(zip((r.key for r in rest), known, strict=True))
         unread.update((source.id, left.why) for source in known)
     return sources, unread
-
-
-def _add_unread(library: Library, found: Sequence[Found]) -> list[Source]:
-    with library.batch():
-        return [library.add_source(one) for one in found]
 
 
 async def _opened(ctx: RunContext, url: str, title: str, searches: Iterator[int]) -> Source:

@@ -155,7 +155,7 @@ async def open_address(ctx: RunContext, url: str) -> Source:
         if found.document is None:
             raise NotFound(f"{url} has no text.", url=url)
         source = await asyncio.to_thread(ctx.library.add_source, found)
-        await ctx.snapshots.do((source.id, found.document))
+        await ctx.add_snapshot(source.id, found.document)
         return source.id
 
     answer, _ = await ctx.journal.call("read", key, fetch)

@@ -7,7 +7,6 @@ from deep_research.conversation.plan_edits import PlanAnswer, apply_edits, read_
 from deep_research.data import (
     LOOP_SECTIONS,
     MAX_SECTIONS,
-    Action,
     Asked,
     Brief,
     Decision,
@@ -44,7 +43,9 @@ async def plan(
     term means is shown to the planner first.
     """
     if not turns:
-        turns = await _look_around(ctx, asked or question, analysis)
+        actions = list(await ctx.reasoner.discover_actions(asked or question, analysis, [], ctx.library))
+        observations = await search.perform(ctx, actions)
+        turns = [Turn(actions=tuple(actions), observations=tuple(observations))]
     meanings = [p for term in decision.terms if term.found and (p := ctx.library.passage(term.passage))]
     passages = list({p.id: p for p in [*meanings, *first_hits(ctx, turns)]}.values())
     brief = await ctx.reasoner.plan(question, analysis, decision, discovery, passages, ctx.library)
@@ -77,12 +78,6 @@ def _with_focus(sections: Sequence[Section], decision: Decision) -> tuple[Sectio
         section = planned[nearest]
         planned[nearest] = section.model_copy(update={"queries": (*section.queries, point)})
     return tuple(planned)
-
-
-async def _look_around(ctx: RunContext, question: Question, analysis: QueryAnalysis) -> list[Turn]:
-    actions: list[Action] = list(await ctx.reasoner.discover_actions(question, analysis, [], ctx.library))
-    observations = await search.perform(ctx, actions)
-    return [Turn(actions=tuple(actions), observations=tuple(observations))]
 
 
 async def analyze(ctx: RunContext, question: Question, decision: Decision | None = None) -> QueryAnalysis:

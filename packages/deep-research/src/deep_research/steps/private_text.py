@@ -126,15 +126,12 @@ def _values(text: str) -> Iterator[str]:
             if (len(joined) > _DIGITS or value == joined) and not _DATES.fullmatch(value):
                 yield from _parts(joined, _DIGITS)
         else:
-            yield from (part for part in _parts(joined, min(_KEY, len(joined))) if _is_mixed(part))
+            parts = _parts(joined, min(_KEY, len(joined)))
+            yield from (p for p in parts if any(s.isdigit() for s in p) and any(s.isalpha() for s in p))
 
 
 def _parts(text: str, size: int) -> Iterator[str]:
     return (text[first : first + size] for first in range(len(text) - size + 1))
-
-
-def _is_mixed(text: str) -> bool:
-    return any(sign.isdigit() for sign in text) and any(sign.isalpha() for sign in text)
 
 
 def _stretches(text: str) -> Iterator[str]:

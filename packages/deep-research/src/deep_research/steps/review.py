@@ -21,9 +21,9 @@ _MOST_GAPS, _MOST_SITES = 4, 8
 async def review_section(ctx: RunContext, section: Section, brief: Brief) -> SectionReview:
     """Return how well a section is covered. A review that fails is a gap, and leaves the section as it is."""
     try:
-        judged = await ctx.reasoner.review_section(
-            section, ctx.steering.now.brief_with_remarks(brief), await asyncio.to_thread(_voices, ctx, section)
-        )
+        count, sites = await asyncio.to_thread(voices_of, cited_ids(section.content), ctx.library)
+        voices = f"{count} independent ({', '.join(sites[:_MOST_SITES])})" if count else "none"
+        judged = await ctx.reasoner.review_section(section, ctx.steering.now.brief_with_remarks(brief), voices)
     except Exception as error:  # noqa: BLE001 - a review that fails must cost neither the section nor its siblings
         ctx.report_failure(f"review: {section.title}", error)
         judged = SectionReview(title=section.title, status="sufficient")
@@ -42,11 +42,6 @@ async def review_section(ctx: RunContext, section: Section, brief: Brief) -> Sec
     return judged
 
 
-def _voices(ctx: RunContext, section: Section) -> str:
-    count, sites = voices_of(cited_ids(section.content), ctx.library)
-    return f"{count} independent ({', '.join(sites[:_MOST_SITES])})" if count else "none"
-
-
 def _is_searched(section: Section, judged: SectionReview) -> bool:
     """Return whether all searches that a review names were made before."""
     made = {normalise(query) for query in section.searched}
@@ -55,15 +50,8 @@ def _is_searched(section: Section, judged: SectionReview) -> bool:
 
 def again(section: Section, judged: SectionReview) -> Section:
     """Return the section as its researcher takes it up again, with what the review misses and its searches."""
-    return section.model_copy(
-        update={
-            "status": "researching",
-            "notes": judged.notes,
-            "missing": judged.missing,
-            "queries": judged.queries or section.queries,
-            "attempts": section.attempts + 1,
-        }
-    )
+    begun = {"status": "researching", "attempts": section.attempts + 1}
+    return _sent_back(section, judged).model_copy(update=begun)
 
 
 def remark_of(section: Section) -> str:
@@ -90,10 +78,13 @@ async def review(
     It names no section to retry after `limit` rounds, nor one that was sent back that often, by its own review or
     this one. One that fails sends nothing back.
     """
-    if not any(s.content for s in sections):
-        judged = Review(is_sufficient=True, overall_score=1)  # nothing was found: there is nothing to judge
-    else:
-        judged = await _judged_together(ctx, brief, sections)
+    judged = Review(is_sufficient=True, overall_score=1)
+    if any(s.content for s in sections):  # else nothing was found: there is nothing to judge
+        try:
+            judged = await ctx.reasoner.review(ctx.steering.now.brief_with_remarks(brief), sections)
+        except Exception as error:  # noqa: BLE001 - the sections are there, and must reach the report
+            ctx.report_failure("review", error)
+            judged = Review(is_sufficient=True, overall_score=0)
     retry = _retry(sections, judged, limit) if iterations < limit else ()
     named = {row.title for row in judged.section_coverage}
     own = (row.model_copy(update={"retry": row.title in retry}) for row in judged.section_coverage)
@@ -101,14 +92,6 @@ async def review(
     judged = judged.model_copy(update={"sections_to_retry": retry, "section_coverage": coverage})
     ctx.emit(Reviewed(score=judged.overall_score, sufficient=judged.is_sufficient, retry=retry))
     return judged
-
-
-async def _judged_together(ctx: RunContext, brief: Brief, sections: Sequence[Section]) -> Review:
-    try:
-        return await ctx.reasoner.review(ctx.steering.now.brief_with_remarks(brief), sections)
-    except Exception as error:  # noqa: BLE001 - the sections are there, and must reach the report
-        ctx.report_failure("review", error)
-        return Review(is_sufficient=True, overall_score=0)
 
 
 def _retry(sections: Sequence[Section], judged: Review, limit: int) -> tuple[str, ...]:
@@ -123,12 +106,8 @@ def _retry(sections: Sequence[Section], judged: Review, limit: int) -> tuple[str
 
 def own_reviews(ctx: RunContext) -> int:
     """Return how often a section may be sent out again by its own review, before all are reviewed together."""
-    return min(1, ctx.settings.max_review_iterations) if streams(ctx) else 0
-
-
-def streams(ctx: RunContext) -> bool:
-    """Return whether each section is reviewed by itself; in the other workflows their own rounds do that work."""
-    return ctx.settings.workflow == "sections"
+    # In the other workflows their own rounds do that work.
+    return min(1, ctx.settings.max_review_iterations) if ctx.settings.workflow == "sections" else 0
 
 
 def report_gaps(ctx: RunContext, judged: Review) -> None:

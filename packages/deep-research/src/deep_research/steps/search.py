@@ -12,18 +12,7 @@ from urllib.parse import urlsplit
 from claimcheck.language import columns
 from claimcheck.text.cleaning import shorten
 from deep_research.concurrency import Backlog, side_by_side
-from deep_research.data import (
-    LIBRARY,
-    Action,
-    Found,
-    Gap,
-    Observation,
-    Passage,
-    PassageHit,
-    SearchRecord,
-    SearchResult,
-    Source,
-)
+from deep_research.data import LIBRARY, Action, Found, Gap, Observation, PassageHit, SearchRecord, SearchResult, Source
 from deep_research.errors import ConfigError, LimitReached, SourceError
 from deep_research.events import Searched
 from deep_research.i18n.catalog import gap_of
@@ -97,6 +86,14 @@ async def _search(ctx: RunContext, action: Action) -> Observation:
     if not (places := [p for p in ctx.outside.places if action.source in ("", p.name)]):
         return _unknown_place(ctx, action)
     results = await side_by_side(_search_one(ctx, places, action, query) for query in queries)
+    # What colleagues have opened since is told as it was when the search was first made.
+    news_for = ctx.outside.opened.news_for
+    (told,) = await seen_once(ctx, f"news {action.id}", lambda: [news_for(section_worked_at(), ctx.library)])
+    return _merged(action, results, text=told)
+
+
+def _merged(action: Action, results: Sequence[Observation], *, text: str = "") -> Observation:
+    """Return what several searches brought as one observation, with what is to be told besides."""
     return Observation(
         action=action.id,
         passages=tuple(_interleave([list(r.passages) for r in results])),
@@ -104,15 +101,8 @@ async def _search(ctx: RunContext, action: Action) -> Observation:
         new=sum(r.new for r in results),
         failed=tuple(dict.fromkeys(name for r in results for name in r.failed)),
         failure=next((r.failure for r in results if r.failure), ""),
-        text=await _news(ctx, action),
+        text=text,
     )
-
-
-async def _news(ctx: RunContext, action: Action) -> str:
-    """Return what colleagues have opened since, as it was when the search was first made."""
-    news_for = ctx.outside.opened.news_for
-    (told,) = await seen_once(ctx, f"news {action.id}", lambda: [news_for(section_worked_at(), ctx.library)])
-    return told
 
 
 async def _recall(ctx: RunContext, action: Action, queries: Sequence[str]) -> Observation:
@@ -133,14 +123,7 @@ async def _search_one(ctx: RunContext, places: Sequence[SearchPlace], action: Ac
         results += await side_by_side(_search_place(ctx, place, asked, section_worked_at()) for place in tier)
         if sum(r.found for r in results) >= _ENOUGH_FOUND:
             break
-    return Observation(
-        action=action.id,
-        passages=tuple(_interleave([list(r.passages) for r in results])),
-        found=sum(r.found for r in results),
-        new=sum(r.new for r in results),
-        failed=tuple(name for r in results for name in r.failed),
-        failure=next((r.failure for r in results if r.failure), ""),
-    )
+    return _merged(action, results)
 
 
 def _unknown_place(ctx: RunContext, action: Action) -> Observation:
@@ -200,7 +183,8 @@ async def _ask(
         known = {source.key for source in await asyncio.to_thread(ctx.library.sources)}
         async with _IN_HAND[place.name].taken_in() as measured:
             results = [await ask()]
-            measured(sum(_size_of(found) for found in results[0].found))
+            documents = (one.document for one in results[0].found if one.document is not None)
+            measured(sum(len(one.page_text) for one in results[0].found) + sum(len(one.text) for one in documents))
             return (await _take_in(ctx, place, results.pop(), known, action.query)).model_dump_json()
 
     try:
@@ -232,15 +216,12 @@ async def _ask(
     )
 
 
-def _size_of(found: Found) -> int:
-    return len(found.page_text) + (len(found.document.text) if found.document is not None else 0)
-
-
 async def _take_in(
     ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, known: set[str], query: str
 ) -> SearchRecord:
     """Put what was found into the library; record the ids of the passages that answer, best first, and the gaps."""
-    sources, unread = await asyncio.to_thread(_add_sources, ctx.library, result.found)
+    sources = await asyncio.to_thread(add_sources, ctx.library, result.found)
+    unread = await asyncio.to_thread(lambda: {one.id for one in sources if not ctx.library.is_read(one.id)})
 
     async def keep(found: Found, source: Source) -> Gap | None:
         try:
@@ -275,12 +256,10 @@ def _once(found: Sequence[Found], sources: Sequence[Source]) -> Iterator[tuple[F
             yield one, source
 
 
-def _add_sources(library: Library, found: Sequence[Found]) -> tuple[list[Source], set[str]]:
-    """Return the sources of results, and the ids of those that were not read yet."""
+def add_sources(library: Library, found: Sequence[Found]) -> list[Source]:
+    """Return the sources of results, made in one transaction where they are new."""
     with library.batch():
-        sources = [library.add_source(one) for one in found]
-        unread = {source.id for source in sources if not library.is_read(source.id)}
-        return sources, unread
+        return [library.add_source(one) for one in found]
 
 
 class Kept(NamedTuple):
@@ -304,7 +283,7 @@ async def _read_result(ctx: RunContext, place: SearchPlace | OutsideTool, found:
 
     async def fetch() -> str:
         document = found.document if found.document and not found.excerpt else await place.read(found)
-        await ctx.snapshots.do((source.id, document))
+        await ctx.add_snapshot(source.id, document)
         return source.id
 
     await ctx.journal.call("read", source.key, fetch)
@@ -342,19 +321,11 @@ def _kept(
     passages = library.passages(source.id)
     if not found.spans:
         return [Kept(p.id) for p in passages[:1]]
-    return [Kept(p.id, math.inf) for p in _at_spans(found, list(passages))][:_PASSAGES_PER_SOURCE]
+    # Those that overlap the found spans, in the order of the spans.
+    at_spans = (p.id for span in found.spans for p in passages if p.start < span.end and span.start < p.end)
+    return [Kept(key, math.inf) for key in dict.fromkeys(at_spans)][:_PASSAGES_PER_SOURCE]
 
 
 def _says_little(text: str, repeated: frozenset[str]) -> bool:
     """Tell whether a passage is a mere title, a list of names, or what all pages of its site have."""
     return columns(text.strip()) < _STUB or is_contents_list(text, repeated)
-
-
-def _at_spans(found: Found, passages: list[Passage]) -> list[Passage]:
-    """Return the passages that overlap the found spans, in the order of the spans."""
-    chosen: dict[str, Passage] = {}
-    for found_span in found.spans:
-        for passage in passages:
-            if passage.start < found_span.end and found_span.start < passage.end:
-                chosen.setdefault(passage.id, passage)
-    return list(chosen.values())
