@@ -138,8 +138,8 @@ class Section(Noun):
 
     `queries` are the searches that the plan suggests; `subject` is the entity that the section is about ("" for
     none); `notes` say what a review misses; `attempts` counts how often it was researched. `missing` are the facts
-    that were not found so far, `searched` the queries made for it, `failed` the places that could not be reached,
-    `passages` the ids of all passages that its researcher has seen. `is_whole`: it is the whole question, whose
+    that were not found so far, `searched` the queries made for it, `tool_calls` all calls that looked something up,
+    `failed` the places that could not be reached, `passages` the ids of all passages that its researcher has seen. `is_whole`: it is the whole question, whose
     researcher writes the report in the same conversation.
     """
 
@@ -155,6 +155,7 @@ class Section(Noun):
     attempts: int = 0
     missing: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
+    tool_calls: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     passages: tuple[str, ...] = ()
     is_whole: bool = False

@@ -98,7 +98,7 @@ class ResearcherState(MessagesState):
     """The state of one researcher at one section; names as the design documents give them.
 
     `turns` are its conversation, `notes` what it has handed over; `researcher_messages` tell the turns as messages once
-    the notes are written, which are then its `compressed_research`. `raw_notes` tell for each attempt what
+    the notes are written; `compressed_research` are these with its calls and sources. `raw_notes` tell for each attempt what
     its calls brought, by the ids of the passages.
     """
 
@@ -124,6 +124,7 @@ class ResearcherOutput(MessagesState):
     sections: Annotated[list[Section], section_reducer]
     conversations: Annotated[dict[str, list[Turn]], turns_reducer]
     section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
+    compressed_research: str
     raw_notes: list[str]
 
 

@@ -153,7 +153,7 @@ def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
         if heading := _HEADING.match(line):
             at = titles.get(heading[1].casefold(), at)
         notes.get(at, []).append(line)
-    shared = whole.model_dump(include={"sources", "searched", "failed", "passages", "status"})
+    shared = whole.model_dump(include={"sources", "searched", "tool_calls", "failed", "passages", "status"})
     return [s.model_copy(update={**shared, **_added(s, "\n".join(notes[s.title]).strip())}) for s in sections]
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from deep_research.data import Action, Brief, Gap, Observation, Section, Turn
+from deep_research.data import Action, Brief, Observation, Section, Turn
 from deep_research.i18n.catalog import gap_of
 from deep_research.run_context.context import RunContext
+from deep_research.steps.research import handed_back
 
 _TITLE_CHARS = 100
 
@@ -107,21 +108,20 @@ def _waiting_section(action: Action, sections: Sequence[Section]) -> Section:
     return Section(title=title, subject=title, description=action.query, queries=(title,))
 
 
-def observed(turn: Turn, sections: Sequence[Section], gaps: Sequence[Gap]) -> Turn:
+def observed(ctx: RunContext, turn: Turn, sections: Sequence[Section]) -> Turn:
     """Return the turn with what its researchers brought: the section's checked text, or the gap of a failure."""
     have = {seen.action for seen in turn.observations}
-    new = [_brought(a, sections, gaps) for a in turn.actions if a.id not in have]
+    new = [_brought(ctx, a, sections) for a in turn.actions if a.id not in have]
     return turn.model_copy(update={"observations": (*turn.observations, *new)})
 
 
-def _brought(action: Action, sections: Sequence[Section], gaps: Sequence[Gap]) -> Observation:
+def _brought(ctx: RunContext, action: Action, sections: Sequence[Section]) -> Observation:
     section = _known(action, sections)
     if section is None:
         return Observation(action=action.id)
     if section.status != "failed":
-        made = f"Searches made: {' · '.join(section.searched)}" if section.searched else ""
-        return Observation(action=action.id, text="\n\n".join(filter(None, (section.content, made))))
-    failure = next((g.why for g in reversed(gaps) if g.what == section.title), "It failed.")
+        return Observation(action=action.id, text=handed_back(section, ctx.library))
+    failure = next((g.why for g in reversed(ctx.log.gaps) if g.what == section.title), "It failed.")
     return Observation(action=action.id, text=section.content, failure=failure)
 
 
