@@ -83,10 +83,33 @@ async def _perform(ctx: RunContext, action: Action) -> Observation:
     if action.name == "search":
         return await _search(ctx, action)
     if action.name == "open":
-        return await open_source(ctx, action)
+        return await _open(ctx, action)
     if action.name == "call_tool":
         return await _use_tool(ctx, action, section_worked_at())
     return Observation(action=action.id)
+
+
+async def _open(ctx: RunContext, action: Action) -> Observation:
+    """Open a source, also one that a place names: its id there, with the place before it ("arxiv:2401.00001")."""
+    name, _, own = action.source.partition(":")
+    if ctx.library.source(action.source.partition("p")[0]) is not None:
+        return await open_source(ctx, action)
+    source = await asyncio.to_thread(lambda: _keyed(ctx.library.sources(), action.source))
+    place = next((p for p in ctx.outside.places if p.name == name.lower()), None)
+    if source is None and place is not None and (own := own.strip()):
+        asked = action.model_copy(update={"query": own})
+        seen = await _search_place(ctx, place, asked, section_worked_at())
+        found = [ctx.library.source(key) for key in dict.fromkeys(p.partition("p")[0] for p in seen.passages)]
+        source = _keyed(filter(None, found), own) or (found[0] if len(found) == 1 else None)
+        if source is None:
+            return seen
+    return await open_source(ctx, action.model_copy(update={"source": source.id}) if source else action)
+
+
+def _keyed(sources: Iterable[Source], named: str) -> Source | None:
+    """Return the source that has this key, with or without what stands before its first colon."""
+    wanted = named.casefold()
+    return next((s for s in sources if f":{s.key.casefold()}".endswith(f":{wanted}")), None)
 
 
 async def _search(ctx: RunContext, action: Action) -> Observation:
