@@ -8,6 +8,7 @@ SETTING_ALIASES = {
     "summarization_model": "write_model",
     "summarization_model_max_tokens": "write_max_tokens",
     "compression_model": "write_model",
+    "compression_target_tokens": "write_max_tokens",
     "compression_model_max_tokens": "write_max_tokens",
     "final_report_model": "report_model",
     "final_report_model_max_tokens": "report_max_tokens",
@@ -18,7 +19,6 @@ SETTING_ALIASES = {
 FORMER_SETTINGS = frozenset(
     {
         "background",
-        "compression_target_tokens",
         "confirm_high_value",
         "judge_max_tokens",
         "keep_runs_days",

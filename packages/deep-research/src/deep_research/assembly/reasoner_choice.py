@@ -274,6 +274,7 @@ def model_reasoner(
             delegation_rounds=settings.max_researcher_iterations,
             review_rounds=settings.max_review_iterations,
             structured_retries=settings.max_structured_output_retries,
+            notes_apart="write_max_tokens" in settings.model_fields_set,
         ),
         date=(today or datetime.now(UTC).date()).isoformat(),
         depth=settings.depth,

@@ -80,6 +80,7 @@ class AgentState(MessagesState):
     conversations: Annotated[dict[str, list[Turn]], turns_reducer]
     section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
     overall_score: int
+    is_sufficient: bool
     clarification_rounds: int
     pending_question: str
     plan_rounds: int

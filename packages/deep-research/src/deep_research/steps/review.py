@@ -5,7 +5,8 @@ are judged together.
 """
 
 import asyncio
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 
 from claimcheck.text.cleaning import fold
 from claimcheck.text.tokens import normalise
@@ -16,6 +17,7 @@ from deep_research.search.independent_voices import voices_of
 from deep_research.verification.citations import cited_ids
 
 _MOST_GAPS, _MOST_SITES = 4, 8
+_NUMBER = re.compile(r"^\d{1,2}[.)]\s+")
 
 
 async def review_section(ctx: RunContext, section: Section, brief: Brief) -> SectionReview:
@@ -91,16 +93,38 @@ async def review(
     this one. One that fails sends nothing back.
     """
     if not any(s.content for s in sections):
-        judged = Review(is_sufficient=True, overall_score=1)  # nothing was found: there is nothing to judge
+        judged = Review(is_sufficient=False, overall_score=1)  # nothing was found: there is nothing to judge
     else:
-        judged = await _judged_together(ctx, brief, sections)
+        judged = _as_titled(await _judged_together(ctx, brief, sections), sections)
     retry = _retry(sections, judged, limit) if iterations < limit else ()
-    named = {row.title for row in judged.section_coverage}
-    own = (row.model_copy(update={"retry": row.title in retry}) for row in judged.section_coverage)
-    coverage = (*own, *(row for row in known if row.title not in named and not row.retry))
-    judged = judged.model_copy(update={"sections_to_retry": retry, "section_coverage": coverage})
-    ctx.emit(Reviewed(score=judged.overall_score, sufficient=judged.is_sufficient, retry=retry))
+    coverage = {row.title: row for row in _unnamed(sections, judged, retry)}
+    coverage |= {row.title: row for row in known if not row.retry and row.title not in retry}
+    coverage |= {row.title: row.model_copy(update={"retry": row.title in retry}) for row in judged.section_coverage}
+    judged = judged.model_copy(update={"sections_to_retry": retry, "section_coverage": tuple(coverage.values())})
+    told = judged.model_dump(include={"gaps", "reasoning"})
+    ctx.emit(Reviewed(score=judged.overall_score, sufficient=judged.is_sufficient, retry=retry, **told))
     return judged
+
+
+def _as_titled(judged: Review, sections: Sequence[Section]) -> Review:
+    """Return the review with the titles of the sections, also where it writes them in other case or with a number."""
+    titles = {_NUMBER.sub("", s.title).casefold(): s.title for s in sections} | {s.title: s.title for s in sections}
+
+    def known(title: str) -> str:
+        return titles.get(title) or titles.get(_NUMBER.sub("", title.strip()).casefold(), title)
+
+    rows = tuple(row.model_copy(update={"title": known(row.title)}) for row in judged.section_coverage)
+    named = tuple(map(known, judged.sections_to_retry))
+    return judged.model_copy(update={"section_coverage": rows, "sections_to_retry": named})
+
+
+def _unnamed(sections: Sequence[Section], judged: Review, retry: Collection[str]) -> Iterator[SectionReview]:
+    """Yield a row for each section: a review has rows of its own for those that do not suffice. None where nobody judged."""
+    for section in sections if judged.overall_score else ():
+        again = section.title in retry
+        status = "partial" if again else "sufficient" if section.content else "missing"
+        score = judged.overall_score if judged.is_sufficient else 0
+        yield SectionReview(title=section.title, status=status, score=score, retry=again)
 
 
 async def _judged_together(ctx: RunContext, brief: Brief, sections: Sequence[Section]) -> Review:
