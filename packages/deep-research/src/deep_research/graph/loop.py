@@ -85,7 +85,8 @@ def _begun(ctx: RunContext, sections: Sequence[Section]) -> list[Section]:
 
 
 def _queries_of(sections: Sequence[Section]) -> list[str]:
-    return list(dict.fromkeys(query for s in sections for query in (s.queries or (s.title,))))[:_QUERIES_PER_ROUND]
+    named = (query for s in sections for query in (*s.focus, *(s.queries or (s.title,))))
+    return list(dict.fromkeys(named))[:_QUERIES_PER_ROUND]
 
 
 async def retrieve(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]:

@@ -54,8 +54,11 @@ async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequ
     if _reached_nothing(ctx, turns):
         return Move()  # other words for the same search would reach nothing either
     move = await ctx.reasoner.next_move(section, brief, turns, ctx.library)
+    actions = list(move.actions)
+    if actions and section.focus and not turns:  # beside what the researcher itself begins with
+        actions.append(Action(id="focus", name="search", query="\n".join(section.focus)))
     most = section.calls(ctx.settings.max_tool_calls_per_researcher)
-    return move.model_copy(update={"actions": tuple(within_calls(ctx, move.actions, turns, most))})
+    return move.model_copy(update={"actions": tuple(within_calls(ctx, actions, turns, most))})
 
 
 def within_calls(ctx: RunContext, actions: Iterable[Action], turns: Sequence[Turn], most: int) -> Iterator[Action]:
