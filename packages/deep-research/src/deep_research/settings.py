@@ -106,12 +106,7 @@ class Settings(BaseModel):
         10_000, "models", "Maximum output of a planning or research call, in tokens.", advanced=True, ge=256, le=200_000
     )
     write_max_tokens: int = _setting(
-        8_000,
-        "models",
-        "Maximum output of a call that takes notes, in tokens, which says how long notes are; where it is set, they have a call of their own.",
-        advanced=True,
-        ge=256,
-        le=200_000,
+        8_000, "models", "Maximum length of the notes of a section, in tokens.", advanced=True, ge=256, le=200_000
     )
     report_max_tokens: int = _setting(
         16_000,

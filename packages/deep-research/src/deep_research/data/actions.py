@@ -44,19 +44,15 @@ class Action(Noun):
     @property
     def arguments(self) -> dict[str, object]:
         """Return the arguments of the call, as its tool names them."""
-        match self.name:
-            case "search":
-                return {"queries": self.query.split("\n"), "source": self.source}
-            case "open":
-                return {"source": self.source, "find": self.query}
-            case "conduct_research":
-                return {"title": self.source, "research_topic": self.query}
-            case "research_complete":
-                return {}
-            case "call_tool":
-                return json.loads(self.query)
-            case _:
-                return {"reflection": self.query}
+        if self.name == "call_tool":
+            return json.loads(self.query)
+        told: dict[str, dict[str, object]] = {
+            "search": {"queries": self.query.split("\n"), "source": self.source},
+            "open": {"source": self.source, "find": self.query},
+            "conduct_research": {"title": self.source, "research_topic": self.query},
+            "research_complete": {},
+        }
+        return told.get(self.name, {"reflection": self.query})
 
 
 class Observation(Noun):

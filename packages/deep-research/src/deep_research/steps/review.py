@@ -147,12 +147,7 @@ def _retry(sections: Sequence[Section], judged: Review, limit: int) -> tuple[str
 
 def own_reviews(ctx: RunContext) -> int:
     """Return how often a section may be sent out again by its own review, before all are reviewed together."""
-    return min(1, ctx.settings.max_review_iterations) if streams(ctx) else 0
-
-
-def streams(ctx: RunContext) -> bool:
-    """Return whether each section is reviewed by itself; in the other workflows their own rounds do that work."""
-    return ctx.settings.workflow == "sections"
+    return min(1, ctx.settings.max_review_iterations)
 
 
 def report_gaps(ctx: RunContext, judged: Review) -> None:

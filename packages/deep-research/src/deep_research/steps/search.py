@@ -90,26 +90,24 @@ async def _perform(ctx: RunContext, action: Action) -> Observation:
 
 
 async def _open(ctx: RunContext, action: Action) -> Observation:
-    """Open a source, also one that a place names: its id there, with the place before it ("arxiv:2401.00001")."""
+    """Open a source, also one by what a place names it: its id there, with the place before it ("arxiv:2401.00001")."""
     name, _, own = action.source.partition(":")
-    if ctx.library.source(action.source.partition("p")[0]) is not None:
-        return await open_source(ctx, action)
-    source = await asyncio.to_thread(lambda: _keyed(ctx.library.sources(), action.source))
-    place = next((p for p in ctx.outside.places if p.name == name.lower()), None)
-    if source is None and place is not None and (own := own.strip()):
-        asked = action.model_copy(update={"query": own})
+    key = await asyncio.to_thread(_keyed, ctx.library, action.source)
+    place = next((p for p in ctx.outside.places if p.name == name.lower() and own.strip()), None)
+    if not key and place is not None:
+        asked = action.model_copy(update={"query": own.strip()})
         seen = await _search_place(ctx, place, asked, section_worked_at())
-        found = [ctx.library.source(key) for key in dict.fromkeys(p.partition("p")[0] for p in seen.passages)]
-        source = _keyed(filter(None, found), own) or (found[0] if len(found) == 1 else None)
-        if source is None:
+        found = {passage.partition("p")[0] for passage in seen.passages}
+        key = await asyncio.to_thread(_keyed, ctx.library, action.source) or (found.pop() if len(found) == 1 else "")
+        if not key:
             return seen
-    return await open_source(ctx, action.model_copy(update={"source": source.id}) if source else action)
+    return await open_source(ctx, action.model_copy(update={"source": key or action.source}))
 
 
-def _keyed(sources: Iterable[Source], named: str) -> Source | None:
-    """Return the source that has this key, with or without what stands before its first colon."""
-    wanted = named.casefold()
-    return next((s for s in sources if f":{s.key.casefold()}".endswith(f":{wanted}")), None)
+def _keyed(library: Library, named: str) -> str:
+    """Return the id of the source that has this key, with or without what stands before its first colon; "" for none."""
+    wanted = f":{named.casefold()}"
+    return next((s.id for s in library.sources() if f":{s.key.casefold()}".endswith(wanted)), "")
 
 
 async def _search(ctx: RunContext, action: Action) -> Observation:
@@ -120,22 +118,10 @@ async def _search(ctx: RunContext, action: Action) -> Observation:
     if not (places := [p for p in ctx.outside.places if action.source in ("", p.name)]):
         return _unknown_place(ctx, action)
     results = await side_by_side(_search_one(ctx, places, action, query) for query in queries)
-    return Observation(
-        action=action.id,
-        passages=tuple(_interleave([list(r.passages) for r in results])),
-        found=sum(r.found for r in results),
-        new=sum(r.new for r in results),
-        failed=tuple(dict.fromkeys(name for r in results for name in r.failed)),
-        failure=next((r.failure for r in results if r.failure), ""),
-        text=await _news(ctx, action),
-    )
-
-
-async def _news(ctx: RunContext, action: Action) -> str:
-    """Return what colleagues have opened since, as it was when the search was first made."""
     news_for = ctx.outside.opened.news_for
-    (told,) = await seen_once(ctx, f"news {action.id}", lambda: [news_for(section_worked_at(), ctx.library)])
-    return told
+    # What colleagues have opened since, as it was when the search was first made.
+    (news,) = await seen_once(ctx, f"news {action.id}", lambda: [news_for(section_worked_at(), ctx.library)])
+    return _together(action, results).model_copy(update={"text": news})
 
 
 async def _recall(ctx: RunContext, action: Action, queries: Sequence[str]) -> Observation:
@@ -156,12 +142,16 @@ async def _search_one(ctx: RunContext, places: Sequence[SearchPlace], action: Ac
         results += await side_by_side(_search_place(ctx, place, asked, section_worked_at()) for place in tier)
         if sum(r.found for r in results) >= _ENOUGH_FOUND:
             break
+    return _together(action, results)
+
+
+def _together(action: Action, results: Sequence[Observation]) -> Observation:
     return Observation(
         action=action.id,
         passages=tuple(_interleave([list(r.passages) for r in results])),
         found=sum(r.found for r in results),
         new=sum(r.new for r in results),
-        failed=tuple(name for r in results for name in r.failed),
+        failed=tuple(dict.fromkeys(name for r in results for name in r.failed)),
         failure=next((r.failure for r in results if r.failure), ""),
     )
 
