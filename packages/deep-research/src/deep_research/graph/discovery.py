@@ -45,10 +45,10 @@ async def discover_tools(state: DiscoverState, runtime: Runtime[RunContext]) -> 
 
 async def extract_output(state: DiscoverState, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Name the entities."""
-    found = await discover.extract(
-        runtime.context, state["question"], state["analysis"], state.get("discovery_turns", [])
-    )
-    runtime.context.emit(Discovered(entities=tuple(e.name for e in found.entities)))
+    ctx = runtime.context
+    seen = discover.first_hits(ctx, state.get("discovery_turns", []))
+    found = await ctx.reasoner.entities(state["question"], state["analysis"], seen, ctx.library)
+    ctx.emit(Discovered(entities=tuple(e.name for e in found.entities)))
     return {
         "discovery": found,
         "discovered_items": list(found.entities),

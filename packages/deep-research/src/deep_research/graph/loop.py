@@ -21,7 +21,7 @@ from deep_research.graph.graph_state import AgentState
 from deep_research.graph.plan_nodes import analyze_question, confirm_plan_then, lay_out_plan
 from deep_research.run_context.context import RunContext, section_position
 from deep_research.run_context.steering import Interrupted
-from deep_research.steps import research, review
+from deep_research.steps import research, review, search
 from deep_research.steps.plan import needs_confirmation
 
 _QUERIES_PER_ROUND, _QUERIES_PER_CALL = 15, 5
@@ -97,7 +97,7 @@ async def retrieve(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, 
     groups = [queries[n : n + _QUERIES_PER_CALL] for n in range(0, len(queries), _QUERIES_PER_CALL)]
     actions = [Action(id=f"q{round_}.{n}", name="search", query="\n".join(g)) for n, g in enumerate(groups, 1)]
     try:
-        seen = await ctx.steering.unless_stopped("", research.act(ctx, actions), finish_stops=round_ > 1)
+        seen = await ctx.steering.unless_stopped("", search.perform(ctx, actions), finish_stops=round_ > 1)
     except Interrupted:
         return {"current_queries": [], "iteration_count": round_}
     turn = Turn(actions=tuple(actions), observations=tuple(seen))
@@ -116,7 +116,7 @@ async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]
         if not move.actions:
             notes = move.text
             break
-        seen = await research.act(ctx, move.actions)
+        seen = await search.perform(ctx, move.actions)
         turns.append(Turn(actions=move.actions, observations=tuple(seen)))
         if research.is_complete(move.actions):
             break

@@ -24,7 +24,7 @@ from deep_research.graph.run_graph import recompiled
 from deep_research.run_context.context import RunContext, section_position
 from deep_research.run_context.steering import Interrupted
 from deep_research.settings import Settings
-from deep_research.steps import research, review
+from deep_research.steps import research, review, search
 
 
 def _contained(
@@ -85,7 +85,9 @@ def _free(state: ResearcherState, ctx: RunContext, update: dict[str, Any]) -> Co
 
 def _failed(state: ResearcherState) -> dict[str, Any]:
     """Mark the section as failed; notes of an earlier attempt stay."""
-    return {"sections": [research.failed_section(state["section"])], **_conversation(state)}
+    section = state["section"]
+    failed = section.model_copy(update={"status": "completed" if section.content else "failed"})
+    return {"sections": [failed], **_conversation(state)}
 
 
 def _conversation(state: ResearcherState) -> dict[str, Any]:
@@ -114,7 +116,7 @@ async def tools(
 ) -> Command[Literal["researcher_invoke", "compress_output"]]:
     """Carry out the actions of the last turn, side by side; research_complete among them ends the research."""
     ctx, turn = runtime.context, state["turns"][-1]
-    seen = await research.act(ctx, turn.actions)
+    seen = await search.perform(ctx, turn.actions)
     complete = research.is_complete(turn.actions)
     update = {
         "turns": [*state["turns"][:-1], turn.model_copy(update={"observations": tuple(seen)})],

@@ -52,7 +52,7 @@ def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequ
         if action.name != "conduct_research":
             seen.append(Observation(action=action.id))
             continue
-        key = _key(title_of(action))
+        key = title_of(action).casefold()
         if key in begun or key in late:
             seen.append(Observation(action=action.id, text="This topic was named twice; it is researched once."))
         elif len(begun) < limit:
@@ -81,19 +81,15 @@ def title_of(action: Action) -> str:
     return title if action.source or len(title) <= _TITLE_CHARS else title[: _TITLE_CHARS - 2].rsplit(" ", 1)[0] + " …"
 
 
-def _key(title: str) -> str:
-    return title.casefold()
-
-
 def _known(action: Action, sections: Sequence[Section]) -> Section | None:
-    wanted = _key(title_of(action))
-    return next((s for s in sections if _key(s.title) == wanted), None)
+    wanted = title_of(action).casefold()
+    return next((s for s in sections if s.title.casefold() == wanted), None)
 
 
 def _section(action: Action, sections: Sequence[Section]) -> Section:
     """Return the section to research: the topic is the task of its first attempt, and says what later ones lack."""
     section = _waiting_section(action, sections)
-    said = action.query if _key(action.query) != _key(section.title) else ""
+    said = action.query if action.query.casefold() != section.title.casefold() else ""
     change: dict[str, object] = {"status": "researching", "attempts": section.attempts + 1}
     if said:
         change["notes" if section.attempts else "description"] = said

@@ -1,8 +1,10 @@
 """Looking around before planning: for lists until the entities are known, else once for the themes."""
 
-from deep_research.data import Action, Discovery, Passage, QueryAnalysis, Question, Turn
+from deep_research.data import Action, Passage, QueryAnalysis, Question, Turn
 from deep_research.run_context.context import RunContext
-from deep_research.steps.research import found_passages
+from deep_research.text.near_duplicates import distinct_passages
+
+_RRF, _FIRST_HITS = 10.0, 60
 
 
 async def discover_actions(
@@ -15,11 +17,16 @@ async def discover_actions(
     return [] if any(a.name == "research_complete" for a in actions) else actions
 
 
-async def extract(ctx: RunContext, question: Question, analysis: QueryAnalysis, turns: list[Turn]) -> Discovery:
-    """Return the entities named in what was found."""
-    return await ctx.reasoner.entities(question, analysis, first_hits(ctx, turns), ctx.library)
-
-
 def first_hits(ctx: RunContext, turns: list[Turn]) -> list[Passage]:
-    """Return the passages found while looking around, best first."""
-    return found_passages(turns, ctx.library, limit=60)
+    """Return the passages found while looking around, best first, copies once.
+
+    Rankings of the single searches are fused by reciprocal rank (Cormack, Clarke and Büttcher,
+    "Reciprocal Rank Fusion", SIGIR 2009).
+    """
+    scores: dict[str, float] = {}
+    for seen in (seen for turn in turns for seen in turn.observations):
+        for rank, key in enumerate(seen.passages):
+            scores[key] = scores.get(key, 0.0) + 1.0 / (_RRF + rank)
+    best = sorted(scores, key=lambda key: -scores[key])
+    found = [passage for key in best if (passage := ctx.library.passage(key)) is not None]
+    return distinct_passages(found)[:_FIRST_HITS]

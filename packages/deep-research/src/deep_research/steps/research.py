@@ -8,8 +8,6 @@ from deep_research.data import (
     Action,
     Brief,
     Move,
-    Observation,
-    Passage,
     Section,
     Turn,
     free_calls_made,
@@ -20,7 +18,6 @@ from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.steps import search
-from deep_research.text.near_duplicates import distinct_passages
 from deep_research.verification.citations import cited_ids
 
 _HEADING = re.compile(r"^#{1,4} [^\n]+$", re.MULTILINE)
@@ -30,23 +27,6 @@ _MOST_CHARS = 100_000
 """Of the notes of a section, all attempts together: five times what good ones have."""
 _MOST_SOURCES = 40
 """Of those that a researcher has seen, in what it hands back."""
-_RRF = 10.0
-
-
-def found_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> list[Passage]:
-    """Return at most `limit` passages that turns have found, best first, copies once.
-
-    Rankings of the single searches are fused by reciprocal rank (Cormack, Clarke and Büttcher,
-    "Reciprocal Rank Fusion", SIGIR 2009).
-    """
-    scores: dict[str, float] = {}
-    for turn in turns:
-        for seen in turn.observations:
-            for rank, key in enumerate(seen.passages):
-                scores[key] = scores.get(key, 0.0) + 1.0 / (_RRF + rank)
-    best = sorted(scores, key=lambda key: -scores[key])
-    found = [passage for key in best if (passage := library.passage(key)) is not None]
-    return distinct_passages(found)[:limit]
 
 
 async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequence[Turn]) -> Move:
@@ -87,11 +67,6 @@ def _reached_nothing(ctx: RunContext, turns: Sequence[Turn]) -> bool:
 def is_complete(actions: Iterable[Action]) -> bool:
     """Return whether a researcher says that it has enough."""
     return any(action.name == "research_complete" for action in actions)
-
-
-async def act(ctx: RunContext, actions: Sequence[Action]) -> list[Observation]:
-    """Carry the actions of one turn out, side by side; a remark among them needs nothing."""
-    return await search.perform(ctx, actions)
 
 
 async def write_notes(
@@ -177,8 +152,3 @@ def key_findings(notes: str) -> tuple[str, ...]:
     begin = _HEADING.match(notes.lstrip())
     points = _ITEM.findall(_HEADING.split(notes, maxsplit=2)[1]) if begin else []
     return tuple(" ".join(point.split()) for point in points if cited_ids(point))[:_MOST_FINDINGS]
-
-
-def failed_section(section: Section) -> Section:
-    """Return a section whose research failed; notes of an earlier attempt stay."""
-    return section.model_copy(update={"status": "completed" if section.content else "failed"})

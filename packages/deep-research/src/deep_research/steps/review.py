@@ -57,15 +57,13 @@ def _is_searched(section: Section, judged: SectionReview) -> bool:
 
 def again(section: Section, judged: SectionReview) -> Section:
     """Return the section as its researcher takes it up again, with what the review misses and its searches."""
-    return section.model_copy(
-        update={
-            "status": "researching",
-            "notes": judged.notes,
-            "missing": judged.missing,
-            "queries": judged.queries or section.queries,
-            "attempts": section.attempts + 1,
-        }
-    )
+    taken_up = {"status": "researching", "attempts": section.attempts + 1}
+    return _with_missing(section, judged).model_copy(update=taken_up)
+
+
+def _with_missing(section: Section, judged: SectionReview) -> Section:
+    told = {"notes": judged.notes, "missing": judged.missing, "queries": judged.queries or section.queries}
+    return section.model_copy(update=told)
 
 
 def remark_of(section: Section) -> str:
@@ -160,11 +158,5 @@ def report_gaps(ctx: RunContext, judged: Review) -> None:
 def send_back(sections: Sequence[Section], judged: Review) -> list[Section]:
     """Return the named sections as pending again, with the review's notes and the searches it names."""
     rows = {row.title: row for row in judged.section_coverage}
-    return [_sent_back(s, rows.get(s.title)) for s in sections if s.title in judged.sections_to_retry]
-
-
-def _sent_back(section: Section, judged: SectionReview | None) -> Section:
-    update: dict[str, object] = {"status": "pending"}
-    if judged is not None:
-        update |= {"notes": judged.notes, "missing": judged.missing, "queries": judged.queries or section.queries}
-    return section.model_copy(update=update)
+    named = [s.model_copy(update={"status": "pending"}) for s in sections if s.title in judged.sections_to_retry]
+    return [_with_missing(s, rows[s.title]) if s.title in rows else s for s in named]

@@ -4,7 +4,7 @@ import asyncio
 import json
 import math
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -262,7 +262,8 @@ async def _take_in(
             return Gap(what=found.title or found.key, why=_why(error, place.name), source=place.name)
         return None
 
-    reading = {source.id: keep(found, source) for found, source in _once(result.found, sources) if source.id in unread}
+    first = {source.id: (found, source) for found, source in [*zip(result.found, sources, strict=True)][::-1]}
+    reading = {key: keep(*one) for key, one in [*first.items()][::-1] if key in unread}
     # Without the texts: each goes when its page is stored, for many searches may be under way.
     plain = [found.model_copy(update={"page_text": "", "document": None}) for found in result.found]
     results, gaps, usage = list(zip(plain, sources, strict=True)), result.gaps, result.usage
@@ -277,15 +278,6 @@ async def _take_in(
         gaps=(*gaps, *(gap for gap in failed.values() if gap is not None)),
         usage=usage,
     )
-
-
-def _once(found: Sequence[Found], sources: Sequence[Source]) -> Iterator[tuple[Found, Source]]:
-    """Yield each source with the first result that is of it."""
-    first: set[str] = set()
-    for one, source in zip(found, sources, strict=True):
-        if source.id not in first:
-            first.add(source.id)
-            yield one, source
 
 
 def _add_sources(library: Library, found: Sequence[Found]) -> tuple[list[Source], set[str]]:
