@@ -250,6 +250,7 @@ def _model_reasoner(
             delegation_rounds=settings.max_researcher_iterations,
             review_rounds=settings.max_review_iterations,
             structured_retries=settings.max_structured_output_retries,
+            notes_apart="write_max_tokens" in settings.model_fields_set,
         ),
         date=today.isoformat(),
         depth=settings.depth,

@@ -17,6 +17,8 @@ from deep_research.text.prompt_fencing import attribute, clean
 
 _R = TypeVar("_R")
 _SHRINKS = 3
+_NOTE_WORDS = 2_500
+"""The most words of notes; their limit in tokens may allow fewer, with ids and formulas about three tokens a word."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class ModelLimits:
     delegation_rounds: int
     review_rounds: int
     structured_retries: int
+    notes_apart: bool
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class ModelReasonerBase:
         self._opens_addresses = opens
         self._mcp_prompt = offered.mcp_prompt
         self._limits = limits
+        self._note_words = f"{min(_NOTE_WORDS, limits.output_tokens.get('write', 8_000) * 5 // 16):,}"
         self._window = limits.context_tokens
         self._date = date
         self._depth = depth
@@ -133,6 +137,7 @@ class ModelReasonerBase:
             date=self._date,
             calls=section.calls(self._limits.tool_calls),
             is_whole=section.is_whole,
+            most_words=self._note_words,
             sources=self._places,
             opens_addresses=self._opens_addresses,
         )

@@ -6,6 +6,7 @@ from claimcheck.language import language_name
 from deep_research.data import (
     Action,
     Brief,
+    ModelMessage,
     Move,
     Review,
     Section,
@@ -39,7 +40,7 @@ class Researching(ModelReasonerBase):
             return await self._fallback.next_move(section, brief, turns, library)
         calls = section.calls(self._limits.tool_calls)
         left = calls - tool_calls_made(turns)
-        separate = self.info.models.get("write") != self.info.models.get("research")
+        separate = self._limits.notes_apart or self.info.models.get("write") != self.info.models.get("research")
 
         async def make(budget: int) -> Move:
             messages = [
@@ -49,7 +50,7 @@ class Researching(ModelReasonerBase):
             if left <= 0 and separate:
                 return Move()
             if left <= 0:
-                messages.append(user(self._render("notes", is_whole=section.is_whole)))
+                messages.append(self._asked_for_notes(section))
             answer = await self._ask.act("research", messages, self._tools)
             actions = actions_of(answer, f"r{section.attempts}.{len(turns)}", self._outside)
             if left <= 0:
@@ -76,7 +77,7 @@ class Researching(ModelReasonerBase):
             messages = [
                 *self._task(section, brief),
                 *messages_of(turns, library, budget=budget, calls=section.calls(self._limits.tool_calls)),
-                user(self._render("notes", is_whole=section.is_whole)),
+                self._asked_for_notes(section),
             ]
             return (await self._ask.act("write", messages, ())).text
 
@@ -85,6 +86,9 @@ class Researching(ModelReasonerBase):
             self._within_window(self._room("write"), make),
             lambda: self._fallback.take_notes(section, brief, turns, library),
         )
+
+    def _asked_for_notes(self, section: Section) -> ModelMessage:
+        return user(self._render("notes", is_whole=section.is_whole, most_words=self._note_words))
 
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library

@@ -22,7 +22,7 @@ TOOLS = (
         title="title of the section it fills: one of the plan, copied exactly, or a new one",
         research_topic="complete instructions, a paragraph that stands alone",
     ),
-    _tool("think", "Write down a thought about what to do next.", thought="the thought"),
+    _tool("think", "Write down a thought about what to do next.", reflection="the thought"),
     _tool("research_complete", "End the research."),
 )
 
@@ -45,7 +45,7 @@ def _action(call: ToolCall, key: str) -> Action:
         case "research_complete":
             return Action(id=key, name="research_complete")
         case "think":
-            return Action(id=key, name="think", query=said.get("thought", ""))
+            return Action(id=key, name="think", query=said.get("reflection", ""))
         case "conduct_research":
             title, topic = said.get("title", ""), said.get("research_topic", "")
             if title or topic:
@@ -75,26 +75,12 @@ def _size(messages: Sequence[ModelMessage]) -> int:
 def _turn(turn: Turn, *, short: bool) -> list[ModelMessage]:
     if turn.remarks:
         return [ModelMessage(role="user", text="\n".join(turn.remarks))]
-    calls = tuple(ToolCall(id=a.id, name=_name(a), arguments=_arguments(a)) for a in turn.actions)
+    calls = tuple(ToolCall(id=a.id, name=a.tool, arguments=a.arguments) for a in turn.actions)
     seen = {o.action: o for o in turn.observations}
     answers = [
         ModelMessage(role="tool", tool_call_id=a.id, text=_result(a, seen.get(a.id), short=short)) for a in turn.actions
     ]
     return [ModelMessage(role="assistant", tool_calls=calls), *answers]
-
-
-def _name(action: Action) -> str:
-    return "think" if action.name == "unknown" else action.name
-
-
-def _arguments(action: Action) -> dict[str, object]:
-    match action.name:
-        case "conduct_research":
-            return {"title": action.source, "research_topic": action.query}
-        case "research_complete":
-            return {}
-        case _:
-            return {"thought": action.query}
 
 
 def _result(action: Action, seen: Observation | None, *, short: bool) -> str:
