@@ -81,11 +81,6 @@ class RunEvidence:
         after = snapshot.text[found.end : found.end + around]
         return PassageInContext(passage=found, facts=facts, before=before, after=after)
 
-    def search_library(self, query: str, *, limit: int = 8) -> list[str]:
-        """Return the ids of the best passages for a query among all that the run has read. Raises RunNotFound."""
-        with closing(self._store.open_library()) as library:
-            return [hit.passage.id for hit in library.search(query, limit=limit)]
-
     def cost_so_far(self) -> Ledger:
         """Return what the run has cost until now, also while it goes on."""
         with closing(self._store.open_journal()) as journal:
