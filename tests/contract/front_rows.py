@@ -1,10 +1,10 @@
-"""What the rows A1–A11 say, asserted for one reasoner."""
+"""What the rows A1–A13 say, asserted for one reasoner."""
 
 import pytest
 
 from deep_research.data import Decision
 from deep_research.errors import Declined
-from deep_research.events import Understood
+from deep_research.events import Searched, Understood
 from deep_research.settings import Settings
 from deep_research.sources import strategies, strategy_sources
 from deep_research.steps.intake import settle
@@ -12,7 +12,7 @@ from deep_research.templates import load_templates, template_folders
 from tests.contract.scenes import ENGINES, Player, Scenes, answering
 from tests.graph.harness import Shelf
 from tests.intake.harness import ask, assistant, question_of, start, user
-from tests.intake.test_examples import FIRST_TABLE, SECOND_TABLE
+from tests.intake.test_examples import COUNTERPARTS, FIRST_TABLE, SECOND_TABLE
 from tests.intake.test_templates import OWN
 
 VAGUE = ask("Which aspect?", "speed", "weight", missing="aspect", confidence=0.3, refined_question="blockchain")
@@ -66,6 +66,11 @@ def a3(s: Scenes) -> None:
     assert d.clarification.question.count("？") == 1
     assert len(d.clarification.options) >= 2
     assert d.clarification.missing_info
+    several = ask("Which cancer? And which aspect?", "lung", "breast", missing="cancer and aspect")
+    asked = s.decide("cancer", several).clarification
+    assert asked is not None
+    assert asked.question.count("?") == 1
+    assert asked.missing_info
 
 
 def a4(s: Scenes) -> None:
@@ -177,3 +182,28 @@ def a11(_: Scenes) -> None:
     }
     for question, name in questions.items():
         assert strategy_sources("auto", question=question) == strategy_sources(name)
+
+
+def a12(s: Scenes) -> None:
+    question, points = "How loud are the Alpha engine and the Beta engine?", ("price", "noise at night", "service life")
+    with s.playing(Player({question: start("Know the engines", *points, refined_question=question)})):
+        ran = s.run(question)
+    queries = {(event.section, event.query) for event in ran.of(Searched)}
+    assert ("", question) in queries
+    for point in points if s.has_model else ():
+        ((section, query),) = {(at, query) for at, query in queries if query.endswith(point)}
+        (made,) = [one for one in ran.report.sections if one.title == section]
+        assert query in made.searched
+
+
+def a13(s: Scenes) -> None:
+    vague, clear = {**VAGUE, "question": "What?", "refined_question": ""}, start("It", "a", "b", "c")
+    for text, action in COUNTERPARTS.items():
+        judged = vague if action == "NEED_CLARIFICATION" else {**clear, "refined_question": text}
+        assert s.decide(text, judged).next_action == action, text
+    for text, judged in {"cancer": vague, "암": vague}.items():
+        answer, asked = answering("just start")
+        with s.playing(Player({text: judged})):
+            s.run(text, answer=answer, allow_clarification=True)
+            s.run(text, answer=answer)
+        assert len(asked) == 1  # with documents, and not where the user said not to ask

@@ -1,4 +1,4 @@
-"""What the rows C1–E3 say, asserted for one reasoner."""
+"""What the rows C1–E4 say, asserted for one reasoner."""
 
 import asyncio
 import json
@@ -6,13 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, get_type_hints
 
 import pytest
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from claimcheck.language import detect
+from deep_research.api import open_run
 from deep_research.assembly.environment import RunEnvironment
+from deep_research.assembly.run_settings import settle
 from deep_research.errors import ConfigError
 from deep_research.events import Reviewed, Searched, SectionStarted, SectionWritten, StageStarted
 from deep_research.graph.loop import LoopState
@@ -27,6 +30,7 @@ from tests.mcp.serving import stdio
 from tests.model.harness import chinese, korean
 from tests.runs.running import Ran, begin
 from tests.sources.answers import ScriptedClient, answer, bodies, opened
+from tests.sources.test_strategies import SEEDS
 from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import step_of
 
@@ -149,6 +153,8 @@ def d4(s: Scenes) -> None:
     written = [section for section in state["sections"] if section.content]
     assert written
     raw = set(re.findall(r"s\d+p\d+", "\n".join(state["raw_notes"])))
+    run = open_run(s.supervisor.folder.run_id, home=s.supervisor.home)
+    assert all(run.read_passage(key).passage.text for key in raw)
     for section in written:
         assert raw >= set(section.passages)
         cited = set(re.findall(r"\[(s\d+)p\d+\]", section.content))
@@ -204,6 +210,11 @@ def d6(s: Scenes) -> None:
     assert used["notes"]["max_output_tokens"] == 900
     assert used["write"]["model"] == f"{base}-r"
     assert used["research"]["model"] == base
+    with s.playing() as provider:
+        s.run(COMPARE, research_max_tokens=2_000, write_max_tokens=900, report_max_tokens=3_000)
+    assert provider is not None
+    limits = {step_of(call.request): call.request["max_output_tokens"] for call in provider.calls}
+    assert [limits[step] for step in ("research", "notes", "write")] == [2_000, 900, 3_000]
     player, judged = Player(), list[Request]()
 
     def malformed(request: Request) -> Any:
@@ -300,6 +311,60 @@ def _heard(ran: Ran) -> set[str]:
     return {event.source for event in ran.of(Searched) if event.found + event.new}
 
 
+def d9(s: Scenes) -> None:
+    mine = "I want the engines compared for a small boat of mine; the price is open; I prefer the makers' own pages."
+
+    class Briefed(Player):
+        def _plan(self, request: Request) -> dict[str, Any]:
+            return {**super()._plan(request), "brief": mine}
+
+    for workflow in ("sections", "supervisor"):
+        with s.playing(Briefed()) as provider:
+            ran = s.run(COMPARE, workflow=workflow)
+        brief = s.state(ran)["research_brief"]
+        if provider is None:
+            assert COMPARE in brief
+            continue
+        assert brief == mine
+        asked = {
+            step: [c.request for c in provider.calls if step_of(c.request) == step]
+            for step in ("plan", "research", "write")
+        }
+        (planned,) = asked["plan"]
+        wanted = (
+            "first person",
+            "every constraint",
+            "open named as open",
+            "primary and official sources",
+            "question's language",
+        )
+        assert all(words in planned["prompt"] for words in wanted)
+        assert all(mine in request["prompt"] for request in (*asked["research"], *asked["write"]))
+
+
+def d10(s: Scenes) -> None:
+    state = s.state(s.supervisor)
+    first, *rest = state["supervisor_messages"]
+    assert first.content == state["research_brief"]
+    assert all(isinstance(message, BaseMessage) for message in (first, *rest))
+    calls = [call for message in rest if isinstance(message, AIMessage) for call in message.tool_calls]
+    delegated = [call["args"] for call in calls if call["name"] == "conduct_research"]
+    assert delegated
+    assert all(set(args) == {"title", "research_topic"} and args["research_topic"] for args in delegated)
+    assert all(isinstance(note, str) for note in (*state["notes"], *state["raw_notes"]))
+    results = [m for m in rest if isinstance(m, ToolMessage) and m.name == "conduct_research"]
+    done = [str(m.content) for m in results if "**Findings**" in str(m.content)]
+    assert done
+    for section in s.supervisor.report.sections:
+        if not section.notes:
+            continue
+        assert section.tool_calls
+        assert all(call.startswith(("search: ", "search (", "open (")) for call in section.tool_calls)
+        told = next(text for text in done if section.notes in text)
+        assert all(call in told for call in section.tool_calls)
+        assert all(f"[{key}] " in told for key in section.sources)
+
+
 def e1(s: Scenes) -> None:
     for places in (PAPERS[:3], CODE, TALK):
         ran, asked = ask_places(s, *(PAPERS if places == PAPERS[:3] else places))
@@ -360,3 +425,31 @@ def e3(s: Scenes) -> None:
         assert detect(ran.report.report) == language
         assert ran.report.answered
     assert s.sections.report.language == "en"
+
+
+def e4(s: Scenes) -> None:
+    named = {"arxiv", "huggingface_papers", "huggingface_blog", "github", "hackernews", "pubmed", "clinicaltrials"}
+    general = {"arxiv", "github", "pubmed"}
+    for question in SEEDS:
+        auto = {"strategy": "auto"} if not s.has_model else {}
+        with s.playing():
+            chosen = set(settle(Settings(**{**s.model, **auto}), [], question).sources)
+        assert chosen >= (named if s.has_model else general), question
+    both = ("arxiv", "huggingface_papers")
+    ran, _ = ask_places(s, *both)
+    assert _heard(ran) == set(both)
+    if s.has_model:  # the places by name and purpose, and the one that is named is the one that is asked
+
+        class Chooser(Player):
+            def _research(self, request: Request) -> Reply:
+                told.append(request)
+                reply = super()._research(request)
+                calls = tuple(c._replace(arguments={**c.arguments, "source": "beta"}) for c in reply.tool_calls)
+                return replace(reply, tool_calls=calls)
+
+        told = list[Request]()
+        alpha, beta = Shelf("alpha", **NOTES), Shelf("beta", **NOTES)
+        with s.playing(Chooser()):
+            s.run(COMPARE, places=[alpha, beta], max_review_iterations=0)
+        assert all(f"{place.name}: {place.purpose}" in request["prompt"] for request in told for place in (alpha, beta))
+        assert sum(beta.asked.values()) > sum(alpha.asked.values())

@@ -48,7 +48,7 @@ class Player(ScriptedResearcher):
         self.prompts: list[str] = []
 
     def _decide(self, request: Request) -> dict[str, Any]:
-        said = request["messages"][-1]["text"]
+        said = "\n".join(message["text"] for message in request["messages"])
         self.prompts.append(said)
         told = next((j for text, j in self.judgements.items() if f"<message>\n{text}\n</message>" in said), None)
         if told is None:

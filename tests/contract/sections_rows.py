@@ -1,4 +1,4 @@
-"""What the rows B1–B14 say, asserted for one reasoner."""
+"""What the rows B1–B15 say, asserted for one reasoner."""
 
 import asyncio
 import re
@@ -27,7 +27,8 @@ from deep_research.graph.graph_state import AgentState, ResearcherState, section
 from deep_research.graph.workflows import compile_workflow
 from deep_research.settings import Settings
 from tests.contract.front_rows import VAGUE
-from tests.contract.scenes import COMPARE, ENGINES, KINDS, Player, Scenes
+from tests.contract.scenes import COMPARE, ENGINES, KINDS, Player, Scenes, answering
+from tests.model.harness import chinese
 from tests.support.scripted_researcher import step_of
 
 _STAGES = ("clarify", "analyze", "plan", "research", "review", "report")
@@ -190,7 +191,13 @@ def b8(s: Scenes) -> None:
     assert [heading for heading in headings if heading in bodies] == bodies
     assert headings.index("Conclusion") == headings.index(bodies[-1]) + 1
     (asked,) = s.steps("write")
-    assert all(word in asked["prompt"] for word in ("# Title", "100 to 200 words", "conclusion"))
+    told = ("# Title", "100 to 200 words", "in the outline", "conclusion with outlook")
+    assert all(word in asked["prompt"] for word in told)
+    with s.playing() as provider:
+        s.run("甲型发动机和乙型发动机有什么区别？", docs=[chinese(s.folder / "zh")])
+    assert provider is not None
+    written = [call.request["prompt"] for call in provider.calls if step_of(call.request) == "write"]
+    assert all("100 to 200 characters" in prompt for prompt in written)
 
 
 def b9(s: Scenes) -> None:
@@ -214,6 +221,14 @@ def b9(s: Scenes) -> None:
     searches = Counter(event.section for event in run.read_events() if isinstance(event, Searched) and event.section)
     assert set(searches.values()) == {1} or not s.has_model
     assert report.answered
+    if s.has_model:
+        own |= {"thread_id": "b9b", "compression_target_tokens": 3_200, **given, "docs": own["docs"]}
+        with s.playing() as provider:
+            asyncio.run(run_deep_research(COMPARE, build_deep_research_graph(), {"configurable": own}))
+        assert provider is not None
+        notes = [call.request for call in provider.calls if step_of(call.request) == "notes"]
+        assert {request["max_output_tokens"] for request in notes} == {3_200}
+        assert all("up to 1,000 words" in request["prompt"] for request in notes)
 
 
 def b10(s: Scenes) -> None:
@@ -297,3 +312,19 @@ def b14(s: Scenes) -> None:
         assert {e.section for e in order[:together] if isinstance(e, SectionReviewed)} >= set(ENGINES[:2])
         assert any(isinstance(e, SectionStarted) and e.attempt > 1 for e in order[:together])
     assert {event.section for event in s.supervisor.of(SectionStarted)}
+
+
+def b15(s: Scenes) -> None:
+    titles = ENGINES if s.has_model else ()
+    answer, asked = answering("more about the Beta engine: its noise", "write")
+    with s.playing():
+        ran = s.run(COMPARE, answer=answer, confirm_review=True)
+    assert [one.kind for one in asked] == ["review", "review"]
+    assert all(title in asked[0].question for title in titles)
+    assert len([event for event in ran.of(SectionStarted) if event.attempt > 1]) == 1
+    answer, asked = answering("1")
+    with s.playing():
+        kept = s.run(COMPARE, answer=answer, confirm_review=True)
+    assert len(asked) == 1
+    assert not [event for event in kept.of(SectionStarted) if event.attempt > 1]
+    assert kept.report.answered

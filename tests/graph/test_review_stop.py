@@ -74,7 +74,7 @@ def test_b2_a_researcher_tells_its_calls_as_messages() -> None:
     seen = Observation(action="a1", passages=("s1p1", "s1p2"))
     call, brought = messages_of([Turn(actions=(search,), observations=(seen,))])
     assert isinstance(call, AIMessage)
-    assert call.tool_calls[0]["args"] == {"query": "Alpha engine"}
+    assert call.tool_calls[0]["args"] == {"queries": ["Alpha engine"], "source": ""}
     assert isinstance(brought, ToolMessage)
     assert (brought.tool_call_id, brought.content) == ("a1", "s1p1 s1p2")
 

@@ -56,10 +56,10 @@ class Judge(ScriptedResearcher):
         self.prompts: list[str] = []
 
     def _decide(self, request: Request) -> dict[str, Any]:
-        prompt = request["messages"][-1]["text"]
+        prompt = "\n".join(message["text"] for message in request["messages"])
         found = _MESSAGE.search(prompt)
         assert found is not None, prompt
-        before = sum(found[1] in said for said in self.prompts)
+        before = sum(found[0] in said for said in self.prompts)
         self.prompts.append(prompt)
         told = self.judgements[found[1]]
         said = told if isinstance(told, Mapping) else told[min(before, len(told) - 1)]

@@ -126,7 +126,7 @@ def test_a_researcher_is_told_how_many_calls_are_left_and_writes_its_notes_at_th
 
 def test_wrong_calls_are_answered_and_a_thought_is_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = (
-        Call("think", {"thought": "I know of 7919 engines."}),
+        Call("think", {"reflection": "I know of 7919 engines."}),
         Call("open", {"source": "s999", "find": ""}),
         Call("open_the_pod_bay_doors", {"now": True}),
         Call("search", {"queries": []}),

@@ -26,7 +26,7 @@ PROBLEM = {
 VALUES: dict[str, Any] = {
     **{key: ["one", "two"] for key in ("parts", "focus", "assumptions", "searched", "failed", "remarks", "not_found")},
     **dict.fromkeys(("attempt", "rounds"), 1),
-    **dict.fromkeys(("attempts", "calls", "lookups", "max_rounds", "max_sections", "units"), 5),
+    **dict.fromkeys(("attempts", "calls", "lookups", "max_rounds", "max_sections", "most_words", "units"), 5),
     **dict.fromkeys(("is_agreed", "is_own", "is_whole", "opens_addresses"), True),
     "claims": [CLAIM, CLAIM],
     "entities": ["Alpha (engine)"],

@@ -139,6 +139,8 @@ class Reviewed(_Event):
     score: int
     sufficient: bool
     retry: tuple[str, ...]
+    gaps: tuple[str, ...] = ()
+    reasoning: str = ""
 
 
 class GapFound(_Event):

@@ -8,6 +8,7 @@ SETTING_ALIASES = {
     "summarization_model": "write_model",
     "summarization_model_max_tokens": "write_max_tokens",
     "compression_model": "write_model",
+    "compression_target_tokens": "write_max_tokens",
     "compression_model_max_tokens": "write_max_tokens",
     "final_report_model": "report_model",
     "final_report_model_max_tokens": "report_max_tokens",
@@ -17,7 +18,7 @@ SETTING_ALIASES = {
 """Names of settings in Open Deep Research (`Configuration`), with ours."""
 FORMER_SETTINGS = frozenset(
     (
-        "background compression_target_tokens confirm_high_value judge_max_tokens keep_runs_days "
+        "background confirm_high_value judge_max_tokens keep_runs_days "
         "max_concurrent_researchers max_file_megabytes max_model_requests max_question_chars max_runs_per_owner "
         "max_sections obey_robots read_full_papers read_max_tokens read_model review_max_tokens review_model "
         "search_results send_private_text sources_per_search streaming_review web_timeout_seconds"

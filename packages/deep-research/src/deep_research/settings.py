@@ -106,12 +106,12 @@ class Settings(BaseModel):
         10_000, "models", "Maximum output of a planning or research call, in tokens.", advanced=True, ge=256, le=200_000
     )
     write_max_tokens: int = _setting(
-        8_192, "models", "Maximum output of a call that takes notes, in tokens.", advanced=True, ge=256, le=200_000
+        8_000, "models", "Maximum length of the notes of a section, in tokens.", advanced=True, ge=256, le=200_000
     )
     report_max_tokens: int = _setting(
         16_000,
         "models",
-        "Maximum output of the call that writes the report, in tokens; a longer report is gone on with.",
+        "Maximum output of the call that writes the report, in tokens; a longer report is gone on with. Any output takes at most a quarter of the context window.",
         advanced=True,
         ge=256,
         le=200_000,

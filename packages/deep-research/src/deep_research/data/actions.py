@@ -1,5 +1,6 @@
 """What a researcher does next and what comes back: the typed wire between reasoner and sources."""
 
+import json
 from collections.abc import Iterable
 from typing import Literal
 
@@ -34,6 +35,24 @@ class Action(Noun):
     def counts(self) -> bool:
         """Return whether it is one of the calls that a researcher may make: all but its ending."""
         return self.name != "research_complete"
+
+    @property
+    def tool(self) -> str:
+        """Return the name of the tool that was called."""
+        return self.source if self.name == "call_tool" else "think" if self.name == "unknown" else self.name
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """Return the arguments of the call, as its tool names them."""
+        if self.name == "call_tool":
+            return json.loads(self.query)
+        told: dict[str, dict[str, object]] = {
+            "search": {"queries": self.query.split("\n"), "source": self.source},
+            "open": {"source": self.source, "find": self.query},
+            "conduct_research": {"title": self.source, "research_topic": self.query},
+            "research_complete": {},
+        }
+        return told.get(self.name, {"reflection": self.query})
 
 
 class Observation(Noun):

@@ -15,7 +15,7 @@ from deep_research.data.verification import Disagreement, Edit, Problem
 class ReportSection(Noun):
     """A section as it was researched: `notes` and `key_findings` cite passage ids, `sources` are source ids.
 
-    `searched` are the queries made for it.
+    `searched` are the queries made for it, `tool_calls` all calls that looked something up.
     """
 
     title: str
@@ -25,6 +25,7 @@ class ReportSection(Noun):
     key_findings: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
+    tool_calls: tuple[str, ...] = ()
 
 
 class ReportSource(Noun):

@@ -100,6 +100,7 @@ def _reviews(state: AgentState, sections: Sequence[Section]) -> tuple[ReportRevi
     ]
     whole = state.get("overall_score")
     if whole:
-        status = "sufficient" if all(row.status == "sufficient" for row in rows) else "partial"
+        suffices = state.get("is_sufficient", True) and all(row.status == "sufficient" for row in rows)
+        status = "sufficient" if suffices else "partial"
         rows.append(ReportReview(section="", status=status, score=whole))
     return tuple(rows)

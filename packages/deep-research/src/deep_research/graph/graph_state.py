@@ -42,13 +42,8 @@ def section_reducer(existing: list[Section], updates: list[Section]) -> list[Sec
     return list(merged.values())
 
 
-def turns_reducer(existing: dict[str, list[Turn]], updates: dict[str, list[Turn]]) -> dict[str, list[Turn]]:
-    """Merge by section title: a researcher's conversation only grows."""
-    return {**existing, **updates}
-
-
-def reviews_reducer(existing: dict[str, SectionReview], updates: dict[str, SectionReview]) -> dict[str, SectionReview]:
-    """Merge by section title: the newest review of a section counts."""
+def by_title(existing: dict[str, Any], updates: dict[str, Any]) -> dict[str, Any]:
+    """Merge by section title: the newest conversation, or review, of a section counts."""
     return {**existing, **updates}
 
 
@@ -77,9 +72,10 @@ class AgentState(MessagesState):
     research_brief: str
     sections: Annotated[list[Section], section_reducer]
     whole: Section
-    conversations: Annotated[dict[str, list[Turn]], turns_reducer]
-    section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
+    conversations: Annotated[dict[str, list[Turn]], by_title]
+    section_reviews: Annotated[dict[str, SectionReview], by_title]
     overall_score: int
+    is_sufficient: bool
     clarification_rounds: int
     pending_question: str
     plan_rounds: int
@@ -98,7 +94,7 @@ class ResearcherState(MessagesState):
     """The state of one researcher at one section; names as the design documents give them.
 
     `turns` are its conversation, `notes` what it has handed over; `researcher_messages` tell the turns as messages once
-    the notes are written, which are then its `compressed_research`. `raw_notes` tell for each attempt what
+    the notes are written; `compressed_research` are these with its calls and sources. `raw_notes` tell for each attempt what
     its calls brought, by the ids of the passages.
     """
 
@@ -115,15 +111,16 @@ class ResearcherState(MessagesState):
     is_complete: bool
     max_review_iterations: int
     raw_notes: list[str]
-    section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
+    section_reviews: Annotated[dict[str, SectionReview], by_title]
 
 
 class ResearcherOutput(MessagesState):
     """What a researcher hands back to the graph."""
 
     sections: Annotated[list[Section], section_reducer]
-    conversations: Annotated[dict[str, list[Turn]], turns_reducer]
-    section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
+    conversations: Annotated[dict[str, list[Turn]], by_title]
+    section_reviews: Annotated[dict[str, SectionReview], by_title]
+    compressed_research: str
     raw_notes: list[str]
 
 

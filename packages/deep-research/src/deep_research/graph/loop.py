@@ -13,7 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.data import Action, Brief, Section, Turn
+from deep_research.data import Action, Brief, Review, Section, Turn
 from deep_research.events import SectionStarted, StageStarted
 from deep_research.graph.clarify import clarify_then
 from deep_research.graph.final_report import final_report
@@ -46,7 +46,6 @@ class LoopState(AgentState):
     visited_sources: Annotated[list[str], union]
     iteration_count: int
     max_iterations: int
-    is_sufficient: bool
     current_queries: list[str]
 
 
@@ -88,7 +87,8 @@ def _begun(ctx: RunContext, sections: Sequence[Section]) -> list[Section]:
 
 
 def _queries_of(sections: Sequence[Section]) -> list[str]:
-    return list(dict.fromkeys(query for s in sections for query in (s.queries or (s.title,))))[:_QUERIES_PER_ROUND]
+    named = (query for s in sections for query in (*s.focus, *(s.queries or (s.title,))))
+    return list(dict.fromkeys(named))[:_QUERIES_PER_ROUND]
 
 
 async def retrieve(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
         if heading := _HEADING.match(line):
             at = titles.get(heading[1].casefold(), at)
         notes.get(at, []).append(line)
-    shared = whole.model_dump(include={"sources", "searched", "failed", "passages", "status"})
+    shared = whole.model_dump(include={"sources", "searched", "tool_calls", "failed", "passages", "status"})
     done: list[Section] = []
     for section in sections:
         own = "\n".join(notes[section.title]).strip()
@@ -177,9 +177,10 @@ async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Lit
 async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retrieve", "final_report"]]:
     ctx.emit(StageStarted(stage="review"))
     sections = ctx.steering.now.kept(state["sections"])
-    judged = await review.review(ctx, state["brief"], sections, 0, limit=state["max_iterations"])
+    brief = state["brief"]
+    judged = await review.review(ctx, brief, sections, 0, limit=state["max_iterations"])
     weak = review.send_back(sections, judged)
-    queries = list(dict.fromkeys(query for s in weak for query in s.queries))[:_QUERIES_PER_ROUND]
+    queries = _next_queries(sections, weak, judged)
     ends = judged.is_sufficient or not queries or state["iteration_count"] >= state["max_iterations"]
     again = () if ends else {s.title for s in weak}
     rows = {row.title: row.model_copy(update={"retry": row.title in again}) for row in judged.section_coverage}
@@ -188,10 +189,23 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
         if not judged.is_sufficient:
             review.report_gaps(ctx, judged)
         return Command(goto="final_report", update={**found, "current_queries": []})
-    remark = Turn(remarks=tuple(f"{s.title}: {review.remark_of(s)}" for s in weak))
+    missed = weak or [Section(title=brief.title, missing=judged.gaps or tuple(queries))]
+    remark = Turn(remarks=tuple(f"{s.title}: {review.remark_of(s)}" for s in missed))
     begun = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in weak]
     update = {**found, "sections": begun, **_said(state, [*_turns(state), remark]), "current_queries": queries}
     return Command(goto="retrieve", update=update)
+
+
+def _next_queries(sections: Sequence[Section], weak: Sequence[Section], judged: Review) -> list[str]:
+    """Return the searches of the next round that were not made: of the weak sections, else of all rows, else the gaps."""
+    made = {query for s in sections for query in s.searched}
+    named = (
+        (q for s in weak for q in s.queries),
+        (q for row in judged.section_coverage for q in row.queries),
+        judged.gaps,
+    )
+    new = (list(dict.fromkeys(query for query in some if query not in made)) for some in named)
+    return next(filter(None, new), [])[:_QUERIES_PER_ROUND]
 
 
 def _wanted(state: LoopState, ctx: RunContext) -> dict[str, Any] | None:

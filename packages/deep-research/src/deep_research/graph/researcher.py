@@ -131,8 +131,8 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
         "section": written,
         "turns": said,
         "notes": "",
-        "researcher_messages": messages_of(turns),
-        "compressed_research": written.content,
+        "researcher_messages": [HumanMessage(state["research_topic"]), *messages_of(turns)],
+        "compressed_research": research.handed_back(written, ctx.library),
         "sections": [written],
         "raw_notes": [*state.get("raw_notes", []), *filter(None, [raw_notes_of(turns)])],
         "conversations": {section.title: said},
@@ -176,13 +176,11 @@ def messages_of(turns: Sequence[Turn]) -> list[AnyMessage]:
         found += [HumanMessage(content=remark) for remark in turn.remarks]
         if not turn.actions:
             continue
-        calls = [
-            ToolCall(name=a.name, args={"query": a.query, **({"source": a.source} if a.source else {})}, id=a.id)
-            for a in turn.actions
-        ]
+        calls = [ToolCall(name=a.tool, args=a.arguments, id=a.id) for a in turn.actions]
         found.append(AIMessage(content="", tool_calls=calls))
+        tools = {a.id: a.tool for a in turn.actions}
         found += [
-            ToolMessage(content=o.failure or o.text or " ".join(o.passages), tool_call_id=o.action)
+            ToolMessage(o.failure or o.text or " ".join(o.passages), name=tools.get(o.action), tool_call_id=o.action)
             for o in turn.observations
         ]
     return found

@@ -85,6 +85,7 @@ async def review_sections(
     found: dict[str, Any] = {
         "section_reviews": {row.title: row for row in judged.section_coverage},
         "overall_score": judged.overall_score,
+        "is_sufficient": judged.is_sufficient,
     }
     weak = review.send_back(state["sections"], judged)
     if runtime.context.settings.confirm_review and state.get("review_iterations", 0) < MAX_REVIEW_STOPS:

@@ -7,7 +7,7 @@ delegation to the researcher subgraph of all workflows, side by side, and they m
 import operator
 from typing import Annotated, Any, Literal
 
-from langchain_core.messages import AnyMessage
+from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
@@ -65,7 +65,7 @@ async def write_research_brief(
 
 def _begin(ctx: RunContext, brief: Brief) -> dict[str, Any]:
     ctx.emit(StageStarted(stage="research"))
-    return {"sections": list(brief.sections), **_said([]), "research_iterations": 0, "waiting": [], "notes": []}
+    return {"sections": list(brief.sections), **_said(brief, []), "research_iterations": 0, "waiting": [], "notes": []}
 
 
 async def supervisor(
@@ -77,30 +77,31 @@ async def supervisor(
     """
     ctx, turns = runtime.context, state["supervisor_turns"]
     if turns:
-        turns = [*turns[:-1], delegate.observed(turns[-1], state["sections"], ctx.log.gaps)]
+        turns = [*turns[:-1], delegate.observed(ctx, turns[-1], state["sections"])]
     update: dict[str, Any] = {"notes": [s.content for s in state["sections"] if s.content]}
     ctx.steering.refresh()
     # What the user has added and no researcher has begun.
     if owed := ctx.steering.now.added_to([s for s in state["sections"] if s.status != "pending"]):
-        update |= _said([*turns, Turn(actions=delegate.asked_for(owed, len(turns)))])
+        update |= _said(state["brief"], [*turns, Turn(actions=delegate.asked_for(owed, len(turns)))])
         return Command(goto="supervisor_tools", update=update)
     if state["research_iterations"] >= ctx.settings.max_researcher_iterations:
         end = _end(state, ctx, rounds_used_up=True)
-        return Command(goto="final_report", update={**update, **_said(turns), **end})
+        return Command(goto="final_report", update={**update, **_said(state["brief"], turns), **end})
     turns = ctx.steering.now.add_remarks(turns)
     choosing = delegate.next_delegations(ctx, state["brief"], ctx.steering.now.kept(state["sections"]), turns)
     try:
         actions = await ctx.steering.unless_stopped("", choosing, finish_stops=bool(update["notes"]))
     except Interrupted:
         end = _end(state, ctx, rounds_used_up=True)
-        return Command(goto="final_report", update={**update, **_said(turns), **end})
-    update |= _said([*turns, Turn(actions=tuple(actions))])
+        return Command(goto="final_report", update={**update, **_said(state["brief"], turns), **end})
+    update |= _said(state["brief"], [*turns, Turn(actions=tuple(actions))])
     iterations = state["research_iterations"] + 1
     return Command(goto="supervisor_tools", update={**update, "research_iterations": iterations})
 
 
-def _said(turns: list[Turn]) -> dict[str, Any]:
-    return {"supervisor_turns": turns, "supervisor_messages": messages_of(turns)}
+def _said(brief: Brief, turns: list[Turn]) -> dict[str, Any]:
+    told = [HumanMessage(brief.research_brief), *messages_of(turns)]
+    return {"supervisor_turns": turns, "supervisor_messages": told}
 
 
 async def supervisor_tools(
@@ -122,7 +123,7 @@ async def supervisor_tools(
         update={
             "sections": [*round_.begun, *round_.waiting_sections],
             "waiting": list(round_.waiting),
-            **_said([*earlier, round_.turn]),
+            **_said(state["brief"], [*earlier, round_.turn]),
         },
     )
 

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from deep_research.data import Action, Brief, Gap, Observation, Section, Turn
+from deep_research.data import Action, Brief, Observation, Section, Turn
 from deep_research.i18n.catalog import gap_of
 from deep_research.run_context.context import RunContext
+from deep_research.steps.research import handed_back
 
 _TITLE_CHARS = 100
 _WAITS = (
@@ -55,7 +56,7 @@ def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequ
         if action.name != "conduct_research":
             seen.append(Observation(action=action.id))
             continue
-        key = _key(title_of(action))
+        key = title_of(action).casefold()
         if key in begun or key in late:
             seen.append(Observation(action=action.id, text="This topic was named twice; it is researched once."))
         elif len(begun) < limit:
@@ -77,19 +78,15 @@ def title_of(action: Action) -> str:
     return title if action.source or len(title) <= _TITLE_CHARS else title[: _TITLE_CHARS - 2].rsplit(" ", 1)[0] + " …"
 
 
-def _key(title: str) -> str:
-    return title.casefold()
-
-
 def _known(action: Action, sections: Sequence[Section]) -> Section | None:
-    wanted = _key(title_of(action))
-    return next((s for s in sections if _key(s.title) == wanted), None)
+    wanted = title_of(action).casefold()
+    return next((s for s in sections if s.title.casefold() == wanted), None)
 
 
 def _section(action: Action, sections: Sequence[Section]) -> Section:
     """Return the section to research: the topic is the task of its first attempt, and says what later ones lack."""
     section = _waiting_section(action, sections)
-    said = action.query if _key(action.query) != _key(section.title) else ""
+    said = action.query if action.query.casefold() != section.title.casefold() else ""
     change: dict[str, object] = {"status": "researching", "attempts": section.attempts + 1}
     if said:
         change["notes" if section.attempts else "description"] = said
@@ -104,21 +101,20 @@ def _waiting_section(action: Action, sections: Sequence[Section]) -> Section:
     return Section(title=title, subject=title, description=action.query, queries=(title,))
 
 
-def observed(turn: Turn, sections: Sequence[Section], gaps: Sequence[Gap]) -> Turn:
+def observed(ctx: RunContext, turn: Turn, sections: Sequence[Section]) -> Turn:
     """Return the turn with what its researchers brought: the section's checked text, or the gap of a failure."""
     have = {seen.action for seen in turn.observations}
-    new = [_brought(a, sections, gaps) for a in turn.actions if a.id not in have]
+    new = [_brought(ctx, a, sections) for a in turn.actions if a.id not in have]
     return turn.model_copy(update={"observations": (*turn.observations, *new)})
 
 
-def _brought(action: Action, sections: Sequence[Section], gaps: Sequence[Gap]) -> Observation:
+def _brought(ctx: RunContext, action: Action, sections: Sequence[Section]) -> Observation:
     section = _known(action, sections)
     if section is None:
         return Observation(action=action.id)
     if section.status != "failed":
-        made = f"Searches made: {' · '.join(section.searched)}" if section.searched else ""
-        return Observation(action=action.id, text="\n\n".join(filter(None, (section.content, made))))
-    failure = next((g.why for g in reversed(gaps) if g.what == section.title), "It failed.")
+        return Observation(action=action.id, text=handed_back(section, ctx.library))
+    failure = next((g.why for g in reversed(ctx.log.gaps) if g.what == section.title), "It failed.")
     return Observation(action=action.id, text=section.content, failure=failure)
 
 

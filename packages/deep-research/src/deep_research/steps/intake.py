@@ -130,13 +130,12 @@ def clarification(judged: Decision, question: Question, template: Template | Non
         [c for c in template.clarifications if own is None or c.missing_info == own.missing_info] if template else []
     )
     suggested = fitting[0].options if fitting else template.focus if template else ()
-    if own is None and not judged.goal.strip():
-        own = Clarification(question=phrase("ask_topic", language), missing_info="topic")
-    elif own is None:
-        asked = fitting[0].question if fitting else phrase("ask_focus", language, term=topic)
-        own = Clarification(question=asked, missing_info="focus")
-    options = own.options or suggested or judged.research_focus
-    return own.model_copy(update={"options": tuple(dict.fromkeys(options))[:_MAX_OPTIONS]})
+    missing = "focus" if judged.goal.strip() else "topic"
+    if own is None:
+        focus = fitting[0].question if fitting else phrase("ask_focus", language, term=topic)
+        own = Clarification(question=focus if missing == "focus" else phrase("ask_topic", language))
+    options = tuple(dict.fromkeys(own.options or suggested or judged.research_focus))[:_MAX_OPTIONS]
+    return own.model_copy(update={"options": options, "missing_info": own.missing_info.strip() or missing})
 
 
 def _about_term(term: str, own: Clarification | None, language: str, places: str) -> Clarification:

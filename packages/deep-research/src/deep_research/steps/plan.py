@@ -23,8 +23,8 @@ from deep_research.settings import Settings
 from deep_research.steps import search
 from deep_research.steps.discover import first_hits
 
-_POINT_TERMS = 2
-"""Terms from which a focus point is a search of its own."""
+_TOPIC_CHARS = 60
+"""A question of no more characters names the topic of a search."""
 
 
 async def plan(
@@ -53,7 +53,7 @@ async def plan(
     brief = brief.model_copy(
         update={
             "sections": _with_focus(
-                distinct[: LOOP_SECTIONS if ctx.settings.workflow == "loop" else MAX_SECTIONS], decision
+                distinct[: LOOP_SECTIONS if ctx.settings.workflow == "loop" else MAX_SECTIONS], decision, question
             ),
             "question": question.text,
             "terms": tuple(term for term in decision.terms if term.found),
@@ -63,21 +63,26 @@ async def plan(
     return brief
 
 
-def _with_focus(sections: Sequence[Section], decision: Decision) -> tuple[Section, ...]:
-    """Return the sections with a query for each focus point that none of them speaks of, at the nearest one.
+def _with_focus(sections: Sequence[Section], decision: Decision, question: Question) -> tuple[Section, ...]:
+    """Return the sections with a search for each focus point: a query of theirs that has its words, or one of its own.
 
-    Points of one plain word (the words of the question itself) are in every query.
+    Points that are words of the question were searched for before the plan.
     """
-    planned = list(sections)
+    planned, asked = list(sections), set(content_terms(question.text))
     for point in decision.research_focus:
         terms = set(content_terms(point))
-        spoken = [set(content_terms(" ".join((s.title, s.description, *s.queries)))) for s in planned]
-        if len(terms) < _POINT_TERMS or not planned or any(terms <= words for words in spoken):
+        if not planned or terms <= asked:
             continue
-        nearest = max(range(len(planned)), key=lambda place: len(terms & spoken[place]))
-        section = planned[nearest]
-        planned[nearest] = section.model_copy(update={"queries": (*section.queries, point)})
+        fitting = ((n, q) for n, s in enumerate(planned) for q in s.queries if terms <= set(content_terms(q)))
+        nearest = max(range(len(planned)), key=lambda n: len(terms & set(content_terms(_told(planned[n])))))
+        topic = question.text if len(question.text) <= _TOPIC_CHARS else planned[nearest].title
+        place, query = next(fitting, (nearest, point if terms & asked else f"{topic} {point}"))
+        planned[place] = planned[place].model_copy(update={"focus": (*planned[place].focus, query)})
     return tuple(planned)
+
+
+def _told(section: Section) -> str:
+    return f"{section.title} {section.description}"
 
 
 async def analyze(ctx: RunContext, question: Question, decision: Decision | None = None) -> QueryAnalysis:

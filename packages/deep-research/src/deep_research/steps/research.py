@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from deep_research.data import Action, Brief, Move, Section, Turn, free_calls_made, tool_calls_made
 from deep_research.events import SectionWritten
 from deep_research.i18n.catalog import gap_of
+from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.steps import search
 from deep_research.verification.citations import cited_ids
@@ -16,6 +17,8 @@ _ITEM = re.compile(r"^[-*+] (.+(?:\n[ \t]{2,}\S.*)*)", re.MULTILINE)
 _MOST_FINDINGS = 8
 _MOST_CHARS = 100_000
 """Of the notes of a section, all attempts together: five times what good ones have."""
+_MOST_SOURCES = 40
+"""Of those that a researcher has seen, in what it hands back."""
 
 
 async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequence[Turn]) -> Move:
@@ -23,8 +26,11 @@ async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequ
     if _reached_nothing(ctx, turns):
         return Move()  # other words for the same search would reach nothing either
     move = await ctx.reasoner.next_move(section, brief, turns, ctx.library)
+    actions = list(move.actions)
+    if actions and section.focus and not turns:  # beside what the researcher itself begins with
+        actions.append(Action(id="focus", name="search", query="\n".join(section.focus)))
     most = section.calls(ctx.settings.max_tool_calls_per_researcher)
-    return move.model_copy(update={"actions": tuple(within_calls(ctx, move.actions, turns, most))})
+    return move.model_copy(update={"actions": tuple(within_calls(ctx, actions, turns, most))})
 
 
 def within_calls(ctx: RunContext, actions: Iterable[Action], turns: Sequence[Turn], most: int) -> Iterator[Action]:
@@ -76,6 +82,7 @@ async def write_notes(
             "key_findings": tuple(dict.fromkeys([*section.key_findings, *key_findings(notes)])),
             "sources": tuple(dict.fromkeys(key.partition("p")[0] for key in known)),
             "status": "completed",
+            "tool_calls": _calls_made(section, turns),
             "searched": _queries_made(section, turns, {place.name for place in ctx.outside.places}),
             "failed": tuple(dict.fromkeys(name for turn in turns for o in turn.observations for name in o.failed)),
             "passages": tuple(dict.fromkeys([*known, *seen])),
@@ -108,6 +115,28 @@ def _queries_made(section: Section, turns: Iterable[Turn], places: set[str]) -> 
     answered = (a for a, o in calls if o.found or not ({a.source} if a.source else places) <= set(o.failed))
     made = (line for a in answered if a.name == "search" for line in a.query.split("\n"))
     return tuple(dict.fromkeys([*section.searched, *made]))
+
+
+def _calls_made(section: Section, turns: Iterable[Turn]) -> tuple[str, ...]:
+    """Return the calls for a section that looked something up, a line each, those of earlier attempts first."""
+    looked = (a for turn in turns for a in turn.actions if a.name in ("search", "open", "call_tool"))
+    made = (
+        " ".join(f"{a.tool}{f' ({a.source})' if a.source != a.tool and a.source else ''}: {a.query}".split("\n"))
+        for a in looked
+    )
+    return tuple(dict.fromkeys([*section.tool_calls, *made]))
+
+
+def handed_back(section: Section, library: Library) -> str:
+    """Return what a researcher hands back: its calls, its findings, and the sources it has seen, the cited ones first."""
+    keys = dict.fromkeys([*section.sources, *(key.partition("p")[0] for key in section.passages)])
+    seen = (source for key in list(keys)[:_MOST_SOURCES] if (source := library.source(key)) is not None)
+    parts = {
+        "Queries and tool calls made": section.tool_calls,
+        "Findings": [section.content],
+        "Sources": [f"[{s.id}] {s.title}: {s.url or s.location}" for s in seen],
+    }
+    return "\n\n".join("\n".join([f"**{name}**", *told]) for name, told in parts.items() if any(told))
 
 
 def key_findings(notes: str) -> tuple[str, ...]:

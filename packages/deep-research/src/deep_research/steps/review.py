@@ -5,7 +5,8 @@ are judged together.
 """
 
 import asyncio
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 
 from claimcheck.text.cleaning import fold
 from claimcheck.text.tokens import normalise
@@ -16,6 +17,7 @@ from deep_research.search.independent_voices import voices_of
 from deep_research.verification.citations import cited_ids
 
 _MOST_GAPS, _MOST_SITES = 4, 8
+_NUMBER = re.compile(r"^\d{1,2}[.)]\s+")
 
 
 async def review_section(ctx: RunContext, section: Section, brief: Brief) -> SectionReview:
@@ -50,8 +52,13 @@ def _is_searched(section: Section, judged: SectionReview) -> bool:
 
 def again(section: Section, judged: SectionReview) -> Section:
     """Return the section as its researcher takes it up again, with what the review misses and its searches."""
-    begun = {"status": "researching", "attempts": section.attempts + 1}
-    return _sent_back(section, judged).model_copy(update=begun)
+    taken_up = {"status": "researching", "attempts": section.attempts + 1}
+    return _with_missing(section, judged).model_copy(update=taken_up)
+
+
+def _with_missing(section: Section, judged: SectionReview) -> Section:
+    told = {"notes": judged.notes, "missing": judged.missing, "queries": judged.queries or section.queries}
+    return section.model_copy(update=told)
 
 
 def remark_of(section: Section) -> str:
@@ -78,20 +85,43 @@ async def review(
     It names no section to retry after `limit` rounds, nor one that was sent back that often, by its own review or
     this one. One that fails sends nothing back.
     """
-    judged = Review(is_sufficient=True, overall_score=1)
+    judged = Review(is_sufficient=False, overall_score=1)
     if any(s.content for s in sections):  # else nothing was found: there is nothing to judge
         try:
             judged = await ctx.reasoner.review(ctx.steering.now.brief_with_remarks(brief), sections)
+            judged = _as_titled(judged, sections)
         except Exception as error:  # noqa: BLE001 - the sections are there, and must reach the report
             ctx.report_failure("review", error)
             judged = Review(is_sufficient=True, overall_score=0)
     retry = _retry(sections, judged, limit) if iterations < limit else ()
-    named = {row.title for row in judged.section_coverage}
-    own = (row.model_copy(update={"retry": row.title in retry}) for row in judged.section_coverage)
-    coverage = (*own, *(row for row in known if row.title not in named and not row.retry))
-    judged = judged.model_copy(update={"sections_to_retry": retry, "section_coverage": coverage})
-    ctx.emit(Reviewed(score=judged.overall_score, sufficient=judged.is_sufficient, retry=retry))
+    coverage = {row.title: row for row in _unnamed(sections, judged, retry)}
+    coverage |= {row.title: row for row in known if not row.retry and row.title not in retry}
+    coverage |= {row.title: row.model_copy(update={"retry": row.title in retry}) for row in judged.section_coverage}
+    judged = judged.model_copy(update={"sections_to_retry": retry, "section_coverage": tuple(coverage.values())})
+    told = judged.model_dump(include={"gaps", "reasoning"})
+    ctx.emit(Reviewed(score=judged.overall_score, sufficient=judged.is_sufficient, retry=retry, **told))
     return judged
+
+
+def _as_titled(judged: Review, sections: Sequence[Section]) -> Review:
+    """Return the review with the titles of the sections, also where it writes them in other case or with a number."""
+    titles = {_NUMBER.sub("", s.title).casefold(): s.title for s in sections} | {s.title: s.title for s in sections}
+
+    def known(title: str) -> str:
+        return titles.get(title) or titles.get(_NUMBER.sub("", title.strip()).casefold(), title)
+
+    rows = tuple(row.model_copy(update={"title": known(row.title)}) for row in judged.section_coverage)
+    named = tuple(map(known, judged.sections_to_retry))
+    return judged.model_copy(update={"section_coverage": rows, "sections_to_retry": named})
+
+
+def _unnamed(sections: Sequence[Section], judged: Review, retry: Collection[str]) -> Iterator[SectionReview]:
+    """Yield a row for each section: a review has rows of its own for those that do not suffice. None where nobody judged."""
+    for section in sections if judged.overall_score else ():
+        again = section.title in retry
+        status = "partial" if again else "sufficient" if section.content else "missing"
+        score = judged.overall_score if judged.is_sufficient else 0
+        yield SectionReview(title=section.title, status=status, score=score, retry=again)
 
 
 def _retry(sections: Sequence[Section], judged: Review, limit: int) -> tuple[str, ...]:
@@ -106,8 +136,7 @@ def _retry(sections: Sequence[Section], judged: Review, limit: int) -> tuple[str
 
 def own_reviews(ctx: RunContext) -> int:
     """Return how often a section may be sent out again by its own review, before all are reviewed together."""
-    # In the other workflows their own rounds do that work.
-    return min(1, ctx.settings.max_review_iterations) if ctx.settings.workflow == "sections" else 0
+    return min(1, ctx.settings.max_review_iterations)
 
 
 def report_gaps(ctx: RunContext, judged: Review) -> None:
@@ -120,11 +149,5 @@ def report_gaps(ctx: RunContext, judged: Review) -> None:
 def send_back(sections: Sequence[Section], judged: Review) -> list[Section]:
     """Return the named sections as pending again, with the review's notes and the searches it names."""
     rows = {row.title: row for row in judged.section_coverage}
-    return [_sent_back(s, rows.get(s.title)) for s in sections if s.title in judged.sections_to_retry]
-
-
-def _sent_back(section: Section, judged: SectionReview | None) -> Section:
-    update: dict[str, object] = {"status": "pending"}
-    if judged is not None:
-        update |= {"notes": judged.notes, "missing": judged.missing, "queries": judged.queries or section.queries}
-    return section.model_copy(update=update)
+    named = [s.model_copy(update={"status": "pending"}) for s in sections if s.title in judged.sections_to_retry]
+    return [_with_missing(s, rows[s.title]) if s.title in rows else s for s in named]

@@ -4,7 +4,7 @@ import asyncio
 import json
 import math
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -72,10 +72,31 @@ async def _perform(ctx: RunContext, action: Action) -> Observation:
     if action.name == "search":
         return await _search(ctx, action)
     if action.name == "open":
-        return await open_source(ctx, action)
+        return await _open(ctx, action)
     if action.name == "call_tool":
         return await _use_tool(ctx, action, section_worked_at())
     return Observation(action=action.id)
+
+
+async def _open(ctx: RunContext, action: Action) -> Observation:
+    """Open a source, also one by what a place names it: its id there, with the place before it ("arxiv:2401.00001")."""
+    name, _, own = action.source.partition(":")
+    key = await asyncio.to_thread(_keyed, ctx.library, action.source)
+    place = next((p for p in ctx.outside.places if p.name == name.lower() and own.strip()), None)
+    if not key and place is not None:
+        asked = action.model_copy(update={"query": own.strip()})
+        seen = await _search_place(ctx, place, asked, section_worked_at())
+        found = {passage.partition("p")[0] for passage in seen.passages}
+        key = await asyncio.to_thread(_keyed, ctx.library, action.source) or (found.pop() if len(found) == 1 else "")
+        if not key:
+            return seen
+    return await open_source(ctx, action.model_copy(update={"source": key or action.source}))
+
+
+def _keyed(library: Library, named: str) -> str:
+    """Return the id of the source that has this key, with or without what stands before its first colon; "" for none."""
+    wanted = f":{named.casefold()}"
+    return next((s.id for s in library.sources() if f":{s.key.casefold()}".endswith(wanted)), "")
 
 
 async def _search(ctx: RunContext, action: Action) -> Observation:
@@ -230,7 +251,8 @@ async def _take_in(
             return Gap(what=found.title or found.key, why=_why(error, place.name), source=place.name)
         return None
 
-    reading = {source.id: keep(found, source) for found, source in _once(result.found, sources) if source.id in unread}
+    first = {source.id: (found, source) for found, source in [*zip(result.found, sources, strict=True)][::-1]}
+    reading = {key: keep(*one) for key, one in [*first.items()][::-1] if key in unread}
     # Without the texts: each goes when its page is stored, for many searches may be under way.
     plain = [found.model_copy(update={"page_text": "", "document": None}) for found in result.found]
     results, gaps, usage = list(zip(plain, sources, strict=True)), result.gaps, result.usage
@@ -245,15 +267,6 @@ async def _take_in(
         gaps=(*gaps, *(gap for gap in failed.values() if gap is not None)),
         usage=usage,
     )
-
-
-def _once(found: Sequence[Found], sources: Sequence[Source]) -> Iterator[tuple[Found, Source]]:
-    """Yield each source with the first result that is of it."""
-    first: set[str] = set()
-    for one, source in zip(found, sources, strict=True):
-        if source.id not in first:
-            first.add(source.id)
-            yield one, source
 
 
 def add_sources(library: Library, found: Sequence[Found]) -> list[Source]:

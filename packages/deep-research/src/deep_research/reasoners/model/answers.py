@@ -3,6 +3,7 @@
 Models write fields in the order of the schema: what a decision rests on comes before the decision.
 """
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -60,6 +61,11 @@ class DecideAnswer(AnalyzeAnswer):
     missing_info: str = Field(description="what is missing; empty unless you ask")
     assumptions: Texts
     verification: str
+
+    @property
+    def asks_several(self) -> bool:
+        """Whether it asks the person more than one question."""
+        return len(re.findall(r"[?？؟]+", self.question)) > 1
 
 
 class EntityAnswer(Answer):

@@ -28,6 +28,8 @@ from deep_research.text.prompt_fencing import attribute, clean
 
 _R = TypeVar("_R")
 _SHRINKS = 3
+_NOTE_WORDS = 2_500
+"""The most words of notes; their limit in tokens may allow fewer, with ids and formulas about three tokens a word."""
 
 
 _PASSAGE_TOKENS = {"brief": 15_000, "standard": 40_000, "deep": 100_000}
@@ -76,6 +78,7 @@ class ModelReasonerBase:
         self._most_sections = LOOP_SECTIONS if settings.workflow == "loop" else MAX_SECTIONS
         self._window = context_tokens
         self._passage_tokens = min(_PASSAGE_TOKENS[settings.depth], context_tokens * 9 // 20)
+        self._note_words = f"{min(_NOTE_WORDS, settings.output_tokens('write') * 5 // 16):,}"
         self._date = date
         self._on_gap = on_gap
         self._unanswered = set[str]()
@@ -135,6 +138,7 @@ class ModelReasonerBase:
             date=self._date,
             calls=self._calls(section),
             is_whole=section.is_whole,
+            most_words=self._note_words,
             sources=self._places,
             opens_addresses=self._opens_addresses,
         )

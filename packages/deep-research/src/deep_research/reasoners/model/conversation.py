@@ -47,7 +47,7 @@ def research_tools(places: Sequence[str], *, opens_addresses: bool) -> tuple[Too
     """Return the tools of a researcher."""
     return (
         *lookup_tools(places, opens_addresses=opens_addresses),
-        _tool("think", "Write down a thought about what to do next.", {"thought": {"type": "string"}}),
+        _tool("think", "Write down a thought about what to do next.", {"reflection": {"type": "string"}}),
         _tool("research_complete", "End the research; you are asked for your notes next.", {}),
     )
 
@@ -60,7 +60,7 @@ def supervisor_tools() -> tuple[ToolSpec, ...]:
         "title": {"type": "string", "description": title},
         "research_topic": {"type": "string", "description": topic},
     }
-    thought = {"thought": {"type": "string", "description": "the thought"}}
+    thought = {"reflection": {"type": "string", "description": "the thought"}}
     return (
         _tool("conduct_research", "Give one topic to a researcher of its own.", topics),
         _tool("think", "Write down a thought about what to do next.", thought),
@@ -96,7 +96,7 @@ def _action(call: ToolCall, key: str, outside: Collection[str]) -> Action:
         case "research_complete":
             return Action(id=key, name="research_complete")
         case "think":
-            return Action(id=key, name="think", query=_line(call.arguments.get("thought")))
+            return Action(id=key, name="think", query=_line(call.arguments.get("reflection")))
         case "search" | "open":
             return _lookup(call.name, call.arguments, key)
         case _:
@@ -121,7 +121,7 @@ def _delegation(call: ToolCall, key: str) -> Action:
         case "research_complete":
             return Action(id=key, name="research_complete")
         case "think":
-            return Action(id=key, name="think", query=said.get("thought", ""))
+            return Action(id=key, name="think", query=said.get("reflection", ""))
         case "conduct_research":
             title, topic = said.get("title", ""), said.get("research_topic", "")
             if title or topic:
@@ -200,35 +200,13 @@ def _turn(turn: Turn, library: Library, shown: set[str] | None, *, most: int = _
         return [ModelMessage(role="user", text="\n".join(turn.remarks))]
     if turn.said:
         return [ModelMessage(role="assistant", text=turn.said)]
-    calls = tuple(ToolCall(id=a.id, name=_name(a), arguments=_arguments(a)) for a in turn.actions)
+    calls = tuple(ToolCall(id=a.id, name=a.tool, arguments=a.arguments) for a in turn.actions)
     seen = {o.action: o for o in turn.observations}
     results = [
         ModelMessage(role="tool", tool_call_id=a.id, text=_result(a, seen.get(a.id), library, shown, most))
         for a in turn.actions
     ]
     return [ModelMessage(role="assistant", tool_calls=calls), *results]
-
-
-def _name(action: Action) -> str:
-    if action.name == "call_tool":
-        return action.source
-    return "think" if action.name == "unknown" else action.name
-
-
-def _arguments(action: Action) -> dict[str, object]:
-    match action.name:
-        case "search":
-            return {"queries": action.query.split("\n"), "source": action.source}
-        case "open":
-            return {"source": action.source, "find": action.query}
-        case "research_complete":
-            return {}
-        case "conduct_research":
-            return {"title": action.source, "research_topic": action.query}
-        case "call_tool":
-            return json.loads(action.query)
-        case _:
-            return {"thought": action.query}
 
 
 def _result(action: Action, seen: Observation | None, library: Library, shown: set[str] | None, most: int) -> str:

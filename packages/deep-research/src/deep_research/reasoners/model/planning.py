@@ -12,6 +12,7 @@ from deep_research.data import (
     DiscoveredItem,
     Discovery,
     Message,
+    ModelMessage,
     Passage,
     PlanEdit,
     QueryAnalysis,
@@ -58,6 +59,10 @@ class Planning(ModelReasonerBase):
 
         async def think() -> Decision:
             answer = await self._ask.structured("research", [user(prompt)], DecideAnswer)
+            if answer.asks_several:
+                said = ModelMessage(role="assistant", text=answer.model_dump_json())
+                asked = [user(prompt), said, user("Judge again; ask one question only, about what matters most.")]
+                answer = await self._ask.structured("research", asked, DecideAnswer)
             return decision_of(answer, question)
 
         return await self._or_else(
@@ -162,7 +167,8 @@ class Planning(ModelReasonerBase):
 def decision_of(answer: DecideAnswer, question: Question) -> Decision:
     """Return what intake decided.
 
-    Who asks and names no goal is sure of asking, not of the question: such an answer counts as unsure.
+    Who asks and names no goal is sure of asking, not of the question: such an answer counts as unsure. Of who asks
+    several things at once no question is taken.
     """
     asks = bool(answer.question.strip())
     lost = answer.next_action == "NEED_CLARIFICATION" and asks and not answer.goal.strip()
@@ -176,7 +182,7 @@ def decision_of(answer: DecideAnswer, question: Question) -> Decision:
         research_focus=_distinct(answer.research_focus),
         unknown_terms=_distinct(answer.unknown_terms),
         refined_question=answer.refined_question.strip() or question.text,
-        clarification=clarification if asks else None,
+        clarification=clarification if asks and not answer.asks_several else None,
         assumptions=_distinct(answer.assumptions),
         analysis=copy_fields(QueryAnalysis, answer, parts=_distinct(answer.parts)[:_MOST_PARTS]),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from claimcheck.language import language_name
-from deep_research.data import Action, Brief, Move, Review, Section, SectionReview, Turn, tool_calls_made
+from deep_research.data import Action, Brief, ModelMessage, Move, Review, Section, SectionReview, Turn, tool_calls_made
 from deep_research.data.noun import copy_fields
 from deep_research.errors import LimitReached, ModelError, ProviderDown
 from deep_research.i18n.catalog import gap_from
@@ -30,14 +30,16 @@ class Researching(ModelReasonerBase):
             return await self._fallback.next_move(section, brief, turns, library)
         calls = self._calls(section)
         left = calls - tool_calls_made(turns)
-        separate = self.info.models.get("write") != self.info.models.get("research")
+        separate = "write_max_tokens" in self._settings.model_fields_set or self.info.models.get(
+            "write"
+        ) != self.info.models.get("research")
 
         async def make(budget: int) -> Move:
             messages = [*self._task(section, brief), *messages_of(turns, library, budget=budget, calls=calls)]
             if left <= 0 and separate:
                 return Move()
             if left <= 0:
-                messages.append(user(self._render("notes", is_whole=section.is_whole)))
+                messages.append(self._asked_for_notes(section))
             answer = await self._ask.act("research", messages, self._tools)
             actions = actions_of(answer, f"r{section.attempts}.{len(turns)}", self._outside)
             if left <= 0:
@@ -64,7 +66,7 @@ class Researching(ModelReasonerBase):
             messages = [
                 *self._task(section, brief),
                 *messages_of(turns, library, budget=budget, calls=self._calls(section)),
-                user(self._render("notes", is_whole=section.is_whole)),
+                self._asked_for_notes(section),
             ]
             return (await self._ask.act("write", messages, ())).text
 
@@ -73,6 +75,9 @@ class Researching(ModelReasonerBase):
             self._within_window(self._room("write"), make),
             lambda: self._fallback.take_notes(section, brief, turns, library),
         )
+
+    def _asked_for_notes(self, section: Section) -> ModelMessage:
+        return user(self._render("notes", is_whole=section.is_whole, most_words=self._note_words))
 
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library

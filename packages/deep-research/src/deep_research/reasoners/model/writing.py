@@ -18,7 +18,6 @@ LOOKUPS, REVISION_LOOKUPS = 12, 6
 """Calls by which a writer may look up what the notes leave open, and what a verifier has found."""
 _WORDS = {"brief": "400 to 700", "standard": "1,800 to 3,000", "deep": "5,000 to 9,000"}
 _SIGNS = {"brief": "1,200 to 2,200", "standard": "4,000 to 6,500", "deep": "14,000 to 24,000"}
-_OPENING = {"words": "100 to 200 words", "signs": "200 to 400 characters"}
 _CHARACTER_LANGUAGES = ("zh", "ja", "ko")
 _NOTES_SHARE = 0.6
 """Share of the material's room that the notes may take before they are cut; the passages get the rest."""
@@ -111,10 +110,10 @@ class Writing(ModelReasonerBase):
             language=language_name(language),
             style=phrase("writing_style", language),
             length=f"{lengths[self._settings.depth]} {'characters' if by_signs else 'words'}",
-            opening=_OPENING["signs" if by_signs else "words"],
+            opening=f"100 to 200 {'characters' if by_signs and language != 'ko' else 'words'}",
             lookups=LOOKUPS,
             output_format=assignment.analysis.output_format,
-            is_agreed=brief.is_agreed,
+            is_agreed=brief.is_agreed or len(assignment.sections) > 1,
             mcp_prompt=self._settings.mcp_prompt,
             is_own=bool(research),
         )
