@@ -54,7 +54,7 @@ def _settle(
     ctx: RunContext, question: Question, decision: Decision, node: str, said: Sequence[AnyMessage]
 ) -> Command[str]:
     known = {(message.type, message.text) for message in said}
-    history = [_message(m.role, m.text) for m in question.history]
+    history = [(AIMessage if m.role == "assistant" else HumanMessage)(m.text) for m in question.history]
     refined = question.model_copy(update={"text": decision.refined_question or question.text})
     update: dict[str, Any] = {
         "question": refined,
@@ -79,7 +79,3 @@ def _settle(
     )
     update["messages"].append(AIMessage(content=decision.verification))
     return Command(goto=node, update=update)
-
-
-def _message(role: str, text: str) -> AIMessage | HumanMessage:
-    return AIMessage(content=text) if role == "assistant" else HumanMessage(content=text)

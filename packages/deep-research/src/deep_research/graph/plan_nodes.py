@@ -11,7 +11,6 @@ from langgraph.graph import END
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.conversation.plan_edits import PlanAnswer
 from deep_research.conversation.replies import pick_options
 from deep_research.data import QueryAnalysis
 from deep_research.events import Planned, RunDeclined, StageStarted
@@ -23,8 +22,9 @@ from deep_research.steps import plan
 
 
 def analysis_update(analysis: QueryAnalysis) -> dict[str, Any]:
-    """Return the state's keys of an analysis."""
-    return {"analysis": analysis, "query_type": analysis.query_type, "output_format": analysis.output_format}
+    """Return the state's keys of an analysis, and of a discovery before it begins."""
+    told = analysis.model_dump(include={"query_type", "output_format"})
+    return {"analysis": analysis, **told, "discovered_items": [], "discovery_complete": False, "discovery_summary": ""}
 
 
 async def analyze_question(state: AgentState, ctx: RunContext) -> dict[str, Any]:
@@ -68,7 +68,9 @@ def confirm_plan_then(node: str) -> Node[AgentState]:
             ctx.emit(Planned(title=said.brief.title, sections=tuple(s.title for s in said.brief.sections)))
         if said.kind == "confirmed":
             return Command(goto=node, update={"brief": brief.model_copy(update={"is_agreed": True})})
-        return Command(goto="confirm_plan", update={**_edit(said), "plan_rounds": rounds + 1})
+        edited = {"brief": said.brief, "research_brief": said.brief.research_brief}
+        told = {"plan_problems": list(said.problems), "plan_rounds": rounds + 1}
+        return Command(goto="confirm_plan", update=edited | told)
 
     return confirm_plan
 
@@ -76,7 +78,3 @@ def confirm_plan_then(node: str) -> Node[AgentState]:
 def _reject(ctx: RunContext, reason: str) -> Command[str]:
     ctx.emit(RunDeclined(reason=reason, by="user"))
     return Command(goto=END, update={"final_report": reason, "declined_by": "user"})
-
-
-def _edit(said: PlanAnswer) -> dict[str, Any]:
-    return {"brief": said.brief, "research_brief": said.brief.research_brief, "plan_problems": list(said.problems)}

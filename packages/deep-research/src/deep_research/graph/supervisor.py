@@ -12,7 +12,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from deep_research.data import Action, Brief, Section, Turn
+from deep_research.data import Action, Brief, Turn
 from deep_research.events import StageStarted
 from deep_research.graph.clarify import clarify_then
 from deep_research.graph.discovery import build_discover
@@ -86,7 +86,7 @@ async def supervisor(
         turns = [*turns[:-1], delegate.observed(ctx, turns[-1], state["sections"])]
     update: dict[str, Any] = {"notes": [s.content for s in state["sections"] if s.content]}
     ctx.steering.refresh()
-    owed = _owed(state, ctx)
+    owed = ctx.steering.now.added_to([s for s in state["sections"] if s.status != "pending"])
     if owed:
         update |= _said(state["brief"], [*turns, Turn(actions=delegate.asked_for(owed, len(turns)))])
         return Command(goto="supervisor_tools", update=update)
@@ -112,12 +112,6 @@ async def supervisor(
 def _said(brief: Brief, turns: list[Turn]) -> dict[str, Any]:
     told = [HumanMessage(brief.research_brief), *messages_of(turns)]
     return {"supervisor_turns": turns, "supervisor_messages": told}
-
-
-def _owed(state: SupervisorState, ctx: RunContext) -> list[Section]:
-    """Return the sections that the user has added and that no researcher has begun."""
-    begun = [s for s in state["sections"] if s.status != "pending"]
-    return ctx.steering.now.added_to(begun)
 
 
 async def supervisor_tools(

@@ -18,6 +18,7 @@ from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.steps import search
+from deep_research.text.prompt_fencing import attribute
 from deep_research.verification.citations import cited_ids
 
 _HEADING = re.compile(r"^#{1,4} [^\n]+$", re.MULTILINE)
@@ -142,7 +143,7 @@ def handed_back(section: Section, library: Library) -> str:
     parts = {
         "Queries and tool calls made": section.tool_calls,
         "Findings": [section.content],
-        "Sources": [f"[{s.id}] {s.title}: {s.url or s.location}" for s in seen],
+        "Sources": [f"[{s.id}] {attribute(s.title)}: {s.url or s.location}" for s in seen],
     }
     return "\n\n".join("\n".join([f"**{name}**", *told]) for name, told in parts.items() if any(told))
 

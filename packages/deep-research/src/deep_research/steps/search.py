@@ -213,7 +213,7 @@ async def _ask(
         known = {source.key for source in await asyncio.to_thread(ctx.library.sources)}
         async with _IN_HAND[place.name].taken_in() as measured:
             results = [await ask()]
-            measured(sum(_size_of(found) for found in results[0].found))
+            measured(sum(len(f.page_text) + len(f.document.text if f.document else "") for f in results[0].found))
             return (await _take_in(ctx, place, results.pop(), known, action.query)).model_dump_json()
 
     try:
@@ -243,10 +243,6 @@ async def _ask(
         failed=tuple(dict.fromkeys(gap.source or gap.what for gap in record.gaps)),
         failure=record.gaps[0].why if record.gaps else "",
     )
-
-
-def _size_of(found: Found) -> int:
-    return len(found.page_text) + (len(found.document.text) if found.document is not None else 0)
 
 
 async def _take_in(

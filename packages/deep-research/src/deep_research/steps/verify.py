@@ -168,12 +168,13 @@ async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence
     question = assignment.question.text
     is_whole = ctx.settings.workflow == "verify" and not ctx.reasoner.info.is_language_model
     flags = await asyncio.to_thread(_flags, claims, text, assignment, ctx.library, is_whole=is_whole)
-    sure = [p for claim in claims for p in _sure_problems(claim, flags.get(claim.id, ()))]
+    # What code cannot be wrong about: an id that does not exist, a quotation that was changed.
+    sure = [_flagged(claim, flag) for claim in claims for flag in flags.get(claim.id, ()) if flag.is_sure]
     if text:
         sure += await asyncio.to_thread(_chart_problems, text, ctx.library)
     if not ctx.reasoner.info.is_language_model:
-        noticed = (p for claim in claims for p in _noticed(claim, flags.get(claim.id, ())))
-        return Findings(problems=(*sure, *noticed))
+        others = ((claim, flag) for claim in claims for flag in flags.get(claim.id, ()) if flag.kind != "id")
+        return Findings(problems=(*sure, *(_flagged(*one) for one in others if _is_telling(one[1]))))
     facts = [claim for claim in claims if claim.passages]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
     rows = await side_by_side(_judged(ctx, batch, told, question) for batch in _batches(facts, ctx.library))
@@ -294,18 +295,8 @@ def _said_by(key: str, library: Library) -> str | None:
     return f"{about}\n{passage.heading}\n{passage.text}" if passage is not None else None
 
 
-def _sure_problems(claim: Claim, flags: Sequence[Flag]) -> Iterator[Problem]:
-    """Yield what code cannot be wrong about: an id that does not exist, a quotation that was changed."""
-    for flag in flags:
-        if flag.is_sure:
-            yield Problem(quote=claim.text, kind="unsupported", problem=flag.said, claim=claim.id, by="code")
-
-
-def _noticed(claim: Claim, flags: Sequence[Flag]) -> Iterator[Problem]:
-    """Yield what code noticed in a statement that nobody judges: what it looked for and did not find."""
-    for flag in flags:
-        if flag.kind != "id" and _is_telling(flag):
-            yield Problem(quote=claim.text, kind="unsupported", problem=flag.said, claim=claim.id, by="code")
+def _flagged(claim: Claim, flag: Flag) -> Problem:
+    return Problem(quote=claim.text, kind="unsupported", problem=flag.said, claim=claim.id, by="code")
 
 
 def _is_telling(flag: Flag) -> bool:

@@ -77,15 +77,12 @@ async def write_report(ctx: RunContext, assignment: Assignment) -> Written:
         try:
             return await _written(ctx, assignment)
         except (LimitReached, ModelError) as error:
-            if isinstance(error, ModelRateLimited | ProviderDown) and _is_worth_waiting(ctx):
+            is_away = isinstance(error, ModelRateLimited | ProviderDown) and ctx.journal.count("model") > 0
+            if is_away and not ctx.steering.now.finishing:
                 message = phrase("writer_away", "en", error=error.message, run_id=ctx.run_id)
                 raise replace(error, message=message) from error
             ctx.report_gap(gap_from("report", error))
             return Written(notes_as_report(assignment))
-
-
-def _is_worth_waiting(ctx: RunContext) -> bool:
-    return not ctx.steering.now.finishing and ctx.journal.count("model") > 0
 
 
 async def _written(ctx: RunContext, assignment: Assignment) -> Written:

@@ -104,7 +104,8 @@ def read_as(kind: type[_A], answer: ModelAnswer) -> tuple[_A | None, str]:
     try:
         return kind.model_validate(safe_values(found)), ""
     except ValidationError as error:
-        return None, f"That does not fit the schema: {_brief(error)}"
+        told = (f"{'.'.join(str(x) for x in e['loc'])}: {e['msg']}" for e in error.errors()[:5])
+        return None, f"That does not fit the schema: {'; '.join(told)}"
 
 
 @cache
@@ -130,7 +131,3 @@ def _strict(schema: Any) -> Any:
 
 def _schema_name(kind: type[Answer]) -> str:
     return kind.__name__.removesuffix("Answer").lower()
-
-
-def _brief(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(str(x) for x in e['loc'])}: {e['msg']}" for e in error.errors()[:5])
