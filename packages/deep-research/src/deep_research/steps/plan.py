@@ -77,7 +77,8 @@ def _with_focus(sections: Sequence[Section], decision: Decision, question: Quest
         nearest = max(range(len(planned)), key=lambda n: len(terms & spoken[n]))
         topic = question.text if len(question.text) <= _TOPIC_CHARS else planned[nearest].title
         place, query = next(fitting, (nearest, point if terms & asked else f"{topic} {point}"))
-        planned[place] = planned[place].model_copy(update={"focus": (*planned[place].focus, query)})
+        focus = tuple(dict.fromkeys([*planned[place].focus, query]))
+        planned[place] = planned[place].model_copy(update={"focus": focus})
     return tuple(planned)
 
 
