@@ -9,6 +9,8 @@ from deep_research.run_context.context import RunContext
 from deep_research.steps.research import handed_back
 
 _TITLE_CHARS = 100
+_OVERFLOW = """Not begun: at most {} delegations run at the same time. It waits and comes first in the next round, \
+unless you end the research before."""
 
 
 class Round(NamedTuple):
@@ -59,19 +61,12 @@ def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequ
             begun[key] = _section(action, sections)
         else:
             late[key] = (action, _waiting_section(action, sections))
-            seen.append(Observation(action=action.id, text=_overflow(limit)))
+            seen.append(Observation(action=action.id, text=_OVERFLOW.format(limit)))
     return Round(
         tuple(begun.values()),
         tuple(action for action, _ in late.values()),
         tuple(section for _, section in late.values()),
         Turn(actions=(*offered, *actions), observations=tuple(seen)),
-    )
-
-
-def _overflow(limit: int) -> str:
-    return (
-        f"Not begun: at most {limit} delegations run at the same time. It waits and comes first in the next round, "
-        "unless you end the research before."
     )
 
 

@@ -36,10 +36,10 @@ async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequ
         return Move()  # other words for the same search would reach nothing either
     move = await ctx.reasoner.next_move(section, brief, turns, ctx.library)
     actions = list(move.actions)
-    made = {query for action in actions for query in action.query.split("\n")}
-    focus = [] if turns or not actions else [query for query in section.focus if query not in made]
-    if focus:  # beside what the researcher itself begins with
-        actions.append(Action(id="focus", name="search", query="\n".join(focus)))
+    # Each focus point is searched for, beside what the researcher itself begins with.
+    focus = dict.fromkeys(section.focus if actions and not turns else ())
+    if left := focus.keys() - {query for action in actions for query in action.query.split("\n")}:
+        actions.append(Action(id="focus", name="search", query="\n".join(query for query in focus if query in left)))
     most = section.calls(ctx.settings.max_tool_calls_per_researcher)
     return move.model_copy(update={"actions": tuple(within_calls(ctx, actions, turns, most))})
 
