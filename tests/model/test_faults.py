@@ -18,7 +18,7 @@ FAULTS = (
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fifth_of_the_calls_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wire: str, fault: str) -> None:
     with served(monkeypatch, ScriptedResearcher(sections=PLAN, sentences=4), wire=wire) as provider:
-        provider.faults(0.2, [fault], seed=1)
+        provider.faults(0.2, [fault], seed=2)
         ran = research(tmp_path, wire=wire, **({"model_name": "claude-sonnet-5"} if wire == "anthropic" else {}))
     assert any(call.fault == fault for call in provider.calls)
     assert_presentable(ran)

@@ -15,7 +15,7 @@ from tests.sources.answers import ScriptedClient, answer, bodies, opened
 from tests.support.unkept_log import unkept_log
 
 
-def _done(client: ScriptedClient, *actions: Action) -> list[Observation]:
+def _done(client: ScriptedClient, *actions: Action, place: str = "arxiv") -> list[Observation]:
     async def act() -> list[Observation]:
         journal = SqliteJournal(":memory:")
         ctx = RunContext(
@@ -25,7 +25,7 @@ def _done(client: ScriptedClient, *actions: Action) -> list[Observation]:
             library=SqliteLibrary(":memory:"),
             journal=journal,
             log=unkept_log(),
-            outside=Outside(places=(opened("arxiv", client),)),
+            outside=Outside(places=(opened(place, client),)),
         )
         try:
             return [seen for action in actions for seen in await perform(ctx, [action])]
@@ -54,3 +54,11 @@ def test_e1_a_paper_that_was_found_is_opened_by_its_id_and_asked_for_once() -> N
     )
     assert set(found.passages) <= set(seen.passages) == set(again.passages)
     assert len(client.calls) == 1
+
+
+def test_e1_the_readme_of_a_repository_is_opened_by_its_name() -> None:
+    readme = answer({"name": "README.md", "content": "IyBTcGFyc2UKClNwYXJzZSByZXRyaWV2YWwgaW4gUnVzdC4="})
+    client = ScriptedClient({"readme": readme, "": answer(bodies("github", "one")[""])})
+    (seen,) = _done(client, Action(id="a1", name="open", source="github:Ada/Sparse"), place="github")
+    assert seen.passages
+    assert not seen.failed

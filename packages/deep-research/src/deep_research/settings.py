@@ -98,7 +98,7 @@ class Settings(BaseModel):
     max_context_tokens: int = _setting(
         100_000,
         "models",
-        "Context window of the model, in tokens. Unless it is set, what is known of the model (131,072 of unknown ones; 32,768 at Ollama).",
+        "Context window of the model, in tokens; an answer takes at most a quarter of it. Unless it is set, what is known of the model (131,072 of unknown ones; 32,768 at Ollama).",
         ge=4_000,
         le=10_000_000,
     )
@@ -109,12 +109,7 @@ class Settings(BaseModel):
         8_000, "models", "Maximum length of the notes of a section, in tokens.", advanced=True, ge=256, le=200_000
     )
     report_max_tokens: int = _setting(
-        16_000,
-        "models",
-        "Maximum output of the call that writes the report, in tokens; a longer report is gone on with. Any output takes at most a quarter of the context window.",
-        advanced=True,
-        ge=256,
-        le=200_000,
+        16_000, "models", "Maximum output of a call that writes, in tokens.", advanced=True, ge=256, le=200_000
     )
     max_structured_output_retries: int = _setting(
         2, "models", "Retries when an answer does not fit its schema.", advanced=True, ge=0, le=10

@@ -177,8 +177,7 @@ async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Lit
 async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retrieve", "final_report"]]:
     ctx.emit(StageStarted(stage="review"))
     sections = ctx.steering.now.kept(state["sections"])
-    brief = state["brief"]
-    judged = await review.review(ctx, brief, sections, 0, limit=state["max_iterations"])
+    judged = await review.review(ctx, state["brief"], sections, 0, limit=state["max_iterations"])
     weak = review.send_back(sections, judged)
     queries = _next_queries(sections, weak, judged)
     ends = judged.is_sufficient or not queries or state["iteration_count"] >= state["max_iterations"]
@@ -189,7 +188,7 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
         if not judged.is_sufficient:
             review.report_gaps(ctx, judged)
         return Command(goto="final_report", update={**found, "current_queries": []})
-    missed = weak or [Section(title=brief.title, missing=judged.gaps or tuple(queries))]
+    missed = weak or [Section(title=state["brief"].title, missing=judged.gaps or tuple(queries))]
     remark = Turn(remarks=tuple(f"{s.title}: {review.remark_of(s)}" for s in missed))
     begun = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in weak]
     update = {**found, "sections": begun, **_said(state, [*_turns(state), remark]), "current_queries": queries}
@@ -199,11 +198,8 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
 def _next_queries(sections: Sequence[Section], weak: Sequence[Section], judged: Review) -> list[str]:
     """Return the searches of the next round that were not made: of the weak sections, else of all rows, else the gaps."""
     made = {query for s in sections for query in s.searched}
-    named = (
-        (q for s in weak for q in s.queries),
-        (q for row in judged.section_coverage for q in row.queries),
-        judged.gaps,
-    )
+    of_rows = (query for row in judged.section_coverage for query in row.queries)
+    named = ((query for s in weak for query in s.queries), of_rows, judged.gaps)
     new = (list(dict.fromkeys(query for query in some if query not in made)) for some in named)
     return next(filter(None, new), [])[:_QUERIES_PER_ROUND]
 

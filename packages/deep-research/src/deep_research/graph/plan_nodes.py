@@ -22,8 +22,9 @@ from deep_research.steps import plan
 
 
 def analysis_update(analysis: QueryAnalysis) -> dict[str, Any]:
-    """Return the state's keys of an analysis."""
-    return {"analysis": analysis, "query_type": analysis.query_type, "output_format": analysis.output_format}
+    """Return the state's keys of an analysis, and of a discovery before it begins."""
+    told = analysis.model_dump(include={"query_type", "output_format"})
+    return {"analysis": analysis, **told, "discovered_items": [], "discovery_complete": False, "discovery_summary": ""}
 
 
 async def analyze_question(state: AgentState, ctx: RunContext) -> dict[str, Any]:

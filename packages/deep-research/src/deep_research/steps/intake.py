@@ -27,11 +27,8 @@ from deep_research.settings import Settings
 from deep_research.steps.look_up_terms import look_up
 from deep_research.templates import choose
 
-_MAX_OPTIONS = 5
-
-
-_MAX_TERMS = 3
-"""Unknown terms that are looked up before the start."""
+_MAX_OPTIONS, _MAX_TERMS = 5, 3
+"""Options of a question; unknown terms that are looked up before the start."""
 
 
 async def decide(ctx: RunContext, question: Question, *, rounds: int = 0) -> Decision:

@@ -74,15 +74,13 @@ def _with_focus(sections: Sequence[Section], decision: Decision, question: Quest
         if not planned or terms <= asked:
             continue
         fitting = ((n, q) for n, s in enumerate(planned) for q in s.queries if terms <= set(content_terms(q)))
-        nearest = max(range(len(planned)), key=lambda n: len(terms & set(content_terms(_told(planned[n])))))
+        spoken = [set(content_terms(f"{s.title} {s.description}")) for s in planned]
+        nearest = max(range(len(planned)), key=lambda n: len(terms & spoken[n]))
         topic = question.text if len(question.text) <= _TOPIC_CHARS else planned[nearest].title
         place, query = next(fitting, (nearest, point if terms & asked else f"{topic} {point}"))
-        planned[place] = planned[place].model_copy(update={"focus": (*planned[place].focus, query)})
+        focus = tuple(dict.fromkeys([*planned[place].focus, query]))
+        planned[place] = planned[place].model_copy(update={"focus": focus})
     return tuple(planned)
-
-
-def _told(section: Section) -> str:
-    return f"{section.title} {section.description}"
 
 
 async def analyze(ctx: RunContext, question: Question, decision: Decision | None = None) -> QueryAnalysis:

@@ -10,6 +10,7 @@ from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.steps import search
+from deep_research.text.prompt_fencing import attribute
 from deep_research.verification.citations import cited_ids
 
 _HEADING = re.compile(r"^#{1,4} [^\n]+$", re.MULTILINE)
@@ -27,8 +28,10 @@ async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequ
         return Move()  # other words for the same search would reach nothing either
     move = await ctx.reasoner.next_move(section, brief, turns, ctx.library)
     actions = list(move.actions)
-    if actions and section.focus and not turns:  # beside what the researcher itself begins with
-        actions.append(Action(id="focus", name="search", query="\n".join(section.focus)))
+    # Each focus point is searched for, beside what the researcher itself begins with.
+    focus = dict.fromkeys(section.focus if actions and not turns else ())
+    if left := focus.keys() - {query for action in actions for query in action.query.split("\n")}:
+        actions.append(Action(id="focus", name="search", query="\n".join(query for query in focus if query in left)))
     most = section.calls(ctx.settings.max_tool_calls_per_researcher)
     return move.model_copy(update={"actions": tuple(within_calls(ctx, actions, turns, most))})
 
@@ -134,7 +137,7 @@ def handed_back(section: Section, library: Library) -> str:
     parts = {
         "Queries and tool calls made": section.tool_calls,
         "Findings": [section.content],
-        "Sources": [f"[{s.id}] {s.title}: {s.url or s.location}" for s in seen],
+        "Sources": [f"[{s.id}] {attribute(s.title)}: {s.url or s.location}" for s in seen],
     }
     return "\n\n".join("\n".join([f"**{name}**", *told]) for name, told in parts.items() if any(told))
 

@@ -105,7 +105,7 @@ async def review(
 
 def _as_titled(judged: Review, sections: Sequence[Section]) -> Review:
     """Return the review with the titles of the sections, also where it writes them in other case or with a number."""
-    titles = {_NUMBER.sub("", s.title).casefold(): s.title for s in sections} | {s.title: s.title for s in sections}
+    titles = {s.title: s.title for s in sections} | {_NUMBER.sub("", s.title).casefold(): s.title for s in sections}
 
     def known(title: str) -> str:
         return titles.get(title) or titles.get(_NUMBER.sub("", title.strip()).casefold(), title)

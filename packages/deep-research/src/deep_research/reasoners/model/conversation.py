@@ -35,7 +35,7 @@ def lookup_tools(places: Sequence[str], *, opens_addresses: bool) -> tuple[ToolS
     text = {"type": "string"}
     queries = {"type": "array", "items": text, "description": f"1 to {_MOST_QUERIES} short keyword queries"}
     place = {"type": "string", "enum": ["", *places, "library"], "description": "source to search; empty: all that fit"}
-    named = "a source (s7), a passage to read on from (s7p3)" + (", or a web address" if opens_addresses else "")
+    named = "a source (s7), a passage to read on from (s7p3), arxiv:2401.00001" + ", or a web address" * opens_addresses
     find = {"type": "string", "description": "words: the places of the source where they stand; empty: read on"}
     return (
         _tool("search", "Search; passages come back with ids.", {"queries": queries, "source": place}),
