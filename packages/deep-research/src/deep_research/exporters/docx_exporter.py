@@ -97,9 +97,8 @@ class _Writer:
             properties.created = properties.modified = datetime.fromisoformat(max(dates)).replace(tzinfo=None)
         page = self._file.sections[0]
         page.page_width, page.page_height = Mm(210), Mm(297)
-        page.left_margin = page.right_margin = Mm(_MARGIN)
-        page.top_margin = page.bottom_margin = Mm(_MARGIN)
-        footer = self._file.sections[0].footer.paragraphs[0]
+        page.left_margin = page.right_margin = page.top_margin = page.bottom_margin = Mm(_MARGIN)
+        footer = page.footer.paragraphs[0]
         footer.alignment = 2
         footer._p.append(parse_xml(f'<w:fldSimple {nsdecls("w")} w:instr="PAGE"/>'))
         footer.add_run(" / ")

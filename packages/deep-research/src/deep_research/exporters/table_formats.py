@@ -25,20 +25,9 @@ _FORMULA = re.compile(
 )
 """Where a cell begins that a spreadsheet would calculate, also where it separates cells by other signs than a comma."""
 _WIDTHS = {
-    "statement": 60,
-    "passage": 80,
-    "title": 36,
-    "where": 22,
-    "reason": 28,
-    "place": 32,
-    "heading": 24,
-    "problems": 40,
-    "quote": 60,
-    "problem": 60,
-    "evidence": 60,
-    "old": 80,
-    "new": 80,
-}
+    "statement": 60, "passage": 80, "title": 36, "where": 22, "reason": 28, "place": 32, "heading": 24,
+    "problems": 40, "quote": 60, "problem": 60, "evidence": 60, "old": 80, "new": 80,
+}  # fmt: skip
 _USUAL_WIDTH, _LONGEST_CELL = 13, 32_767
 _FILLS = {"supported": "E3F4E6", "unverified": "FFF4D6", "misleading": "FFF4D6", "contradicted": "FBE1DF"}
 
