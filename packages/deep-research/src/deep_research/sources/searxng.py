@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from deep_research.data import Found, Gap, SearchResult
-from deep_research.errors import Blocked, Unreachable
+from deep_research.errors import Blocked, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer, result
 from deep_research.sources._api_answers import Record, failure, iso_date, listed, object_of, text
@@ -54,7 +54,7 @@ def parse_search(response: ApiResponse) -> list[Found]:
     """
     try:
         answer = object_of(response, SearxngSource, "results")
-    except Blocked as error:
+    except (Blocked, Unreadable) as error:
         hint = "; the instance has to allow the format json in its settings.yml (search.formats)"
         raise replace(error, message=f"{error.message}{hint}") from None
     entries = [*answer.records("results"), *map(_infobox, answer.records("infoboxes"))]
