@@ -149,6 +149,8 @@ USAGE = {
     "an unknown provider": ([QUESTION, "-p", "nobody"], "nobody"),
     "a path that does not exist": ([QUESTION, "--docs", "/nowhere/at/all"], "/nowhere/at/all"),
     "a folder for --out that does not exist": ([QUESTION, "--out", "/nowhere/x.md"], "/nowhere/x.md"),
+    "a PDF for --out": ([QUESTION, "--out", "report.PDF"], "export RUN --to pdf"),
+    "a web page for --out": (["ask", QUESTION, "--out", "report.html"], "export RUN --to html"),
     "a run that does not exist": (["show", "nothing"], "nothing"),
     "resuming what does not exist": (["resume", "nothing"], "nothing"),
     "evidence that does not exist": (["check", "--claim", "x", "--evidence", "/nowhere"], "/nowhere"),

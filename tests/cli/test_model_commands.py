@@ -101,13 +101,14 @@ def test_a_budget_ends_the_research(
         ("200000tokens", {"budget_tokens": 200_000}),
         ("200,000 tokens", {"budget_tokens": 200_000}),
         ("200k tokens", {"budget_tokens": 200_000}),
+        ("1,234.50", {"budget_usd": 1234.5}),
     ],
 )
 def test_a_budget_is_dollars_or_tokens(amount: str, setting: dict[str, float]) -> None:
     assert budget_of(amount) == setting
 
 
-@pytest.mark.parametrize("amount", ["much", "5 euros", "-1", "1e9"])
+@pytest.mark.parametrize("amount", ["much", "5 euros", "-1", "1e9", "0,50", "1,5", "0,500", "12,34,567"])
 def test_another_budget_is_refused(amount: str) -> None:
     with pytest.raises(ConfigError, match="200000tokens"):
         budget_of(amount)

@@ -125,6 +125,31 @@ def test_without_a_font_a_pdf_is_refused_with_what_to_do(monkeypatch: pytest.Mon
     assert "hi ? there" in " ".join(text.split())
 
 
+@pytest.mark.parametrize("letter", ["ำ", "ก"])  # of the first, typesetting makes two
+def test_a_letter_that_no_font_has_is_never_lost(letter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import typst  # noqa: PLC0415
+
+    fonts = typst.Fonts
+    monkeypatch.setattr("typst.Fonts", lambda **_given: fonts(include_system_fonts=False))
+    with pytest.raises(ConfigError, match=r"No font has the character '.'.*fonts-noto-core.*--fonts FOLDER"):
+        export("pdf", f"น{letter}", language="th")
+
+
+FORMULAS = (r"\(a_{1} \, b\)", r"$\{x_1*2\} * y*$", "$$\\begin{matrix} a \\\\ c \\end{matrix}$$")
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize("name", ["pdf", "docx", "html"])
+def test_a_formula_stands_in_every_layout_as_it_was_written(name: str, formula: str) -> None:
+    said = f"It is {formula} there, for $5_000 and $6_000."
+    data = export(name, said)
+    if name == "docx":
+        text = "".join(xml_of(data, "word/document.xml").itertext())
+    else:
+        text = pdf_text(data) if name == "pdf" else html.fromstring(data).text_content()
+    assert "".join(said.split()) in "".join(text.replace("\u200b", "").split())
+
+
 def test_without_typst_a_pdf_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "typst", None)
     with pytest.raises(ConfigError, match=r"deep-research\[pdf\]"):

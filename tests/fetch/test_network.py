@@ -24,6 +24,7 @@ from deep_research.fetch.guarded_network import GuardedNetwork, SystemResolver, 
 from deep_research.fetch.page_fetcher import FetchOptions
 from deep_research.fetch.transport import _HTTPCORE_ERRORS, Transport, translate, user_agent
 from deep_research.fetch.web import Web, WebOptions
+from deep_research.protocol.http_semantics import OWN_AUTHORITY
 from tests.fetch.conftest import Everything
 from tests.support import web_answers as answers
 from tests.support.closing_server import closing_server
@@ -51,10 +52,11 @@ async def test_tls_asks_for_the_name_and_connects_to_the_address():
     await server.wait_closed()
 
 
-def _self_signed(folder: Path) -> ssl.SSLContext:
-    """The server's side of TLS with a certificate that nobody else has signed."""
+def _untrusted(folder: Path, signer: str) -> ssl.SSLContext:
+    """The server's side of TLS with a certificate that nobody trusted has signed; "" is the server itself."""
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
-    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, signer)] if signer else [])
+    made = x509.CertificateBuilder(issuer, name, key.public_key(), x509.random_serial_number())
     made = made.not_valid_before(datetime(2020, 1, 1, tzinfo=UTC)).not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
     signed = made.sign(key, hashes.SHA256())
     form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
@@ -65,8 +67,18 @@ def _self_signed(folder: Path) -> ssl.SSLContext:
 
 
 @pytest.mark.parametrize("robots", [True, False])
-async def test_a_certificate_that_is_not_trusted_is_said_to_be_that(tmp_path: Path, robots: bool):
-    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=_self_signed(tmp_path))
+@pytest.mark.parametrize(
+    ("signer", "why"),
+    [
+        ("", "(self-signed certificate)."),
+        ("Our House", f"(unable to get local issuer certificate).{OWN_AUTHORITY}"),
+    ],
+)
+async def test_a_certificate_that_is_not_trusted_is_said_to_be_that(
+    tmp_path: Path, robots: bool, signer: str, why: str
+):
+    tls = _untrusted(tmp_path, signer)
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=tls)
     host = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
     web = Web(WebOptions(allowed_internal_hosts=(host,), fetch=FetchOptions(obey_robots=robots)))
     fetcher = web.fetcher(Everything())
@@ -74,7 +86,7 @@ async def test_a_certificate_that_is_not_trusted_is_said_to_be_that(tmp_path: Pa
         await fetcher.fetch(f"https://{host}/page")
     assert (caught.value.reason, caught.value.url) == ("tls", f"https://{host}/page")
     assert caught.value.message == (
-        f"The certificate of {host} is not to be trusted (self-signed certificate). "
+        f"The certificate of {host} is not to be trusted {why} "
         f"To have https://{host}/page read, download it and name it with --docs."
     )
     await fetcher.close()

@@ -136,6 +136,8 @@ def test_that_no_passage_has_all_words_is_said_before_a_place_is_shown(tmp_path:
         ("变压器楼有付晚的交换分区应该设多大", ""),
         ("員工食堂の在宅勤務はいつ申請しますか", ""),
         ("고객센터의 비밀번호는 며칠마다 바꾸나요?", ""),
+        ("ปั๊มโนวามีน้ำหนักเท่าไร", ""),
+        ("नोवा पंप का वज़न कितना है?", ""),
     ],
 )
 def test_of_a_script_whose_words_nothing_parts_none_is_said_to_be_missing(
@@ -144,7 +146,11 @@ def test_of_a_script_whose_words_nothing_parts_none_is_said_to_be_missing(
     page = "# 分区\n\n交换分区的大小可以和内存相同，一般不小于 512MB。\n"
     with library_of(tmp_path / "docs", {"分区.md": page, "規程.md": JAPANESE, "지침.md": KOREAN}) as library:
         text, _ = asyncio.run(researched(library, question))
-    told = [line for line in text.splitlines() if any(word in line for word in ("段落中", "段落にもない", "문단에도"))]
+    told = [
+        line
+        for line in text.splitlines()
+        if any(word in line for word in ("段落中", "段落にもない", "문단에도", "As written"))
+    ]
     assert ["“" + line.partition("“")[2].partition("”")[0] + "”" for line in told] == [named] * bool(named)
 
 

@@ -71,6 +71,11 @@ def test_wrong_settings_are_named(call: Any, setting: str) -> None:
     assert caught.value.setting == setting
 
 
+def test_ollama_host_without_a_port_has_that_of_ollama() -> None:
+    model = open_model("ollama", "m", keys={"OLLAMA_HOST": "192.0.2.7"})
+    assert "http://192.0.2.7:11434" in str(vars(model))
+
+
 @pytest.mark.parametrize("address", ["127.0.0.1:{}", "http://127.0.0.1:{}", "http://127.0.0.1:{}/"])
 async def test_ollama_host_in_all_its_forms(address: str) -> None:
     with ScriptedProvider(["Yes."]) as provider:

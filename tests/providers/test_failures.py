@@ -155,6 +155,11 @@ def test_failures_below_http_are_a_provider_that_is_down(reason: str) -> None:
     assert error.reason == reason
 
 
+def test_a_certificate_of_a_network_s_own_authority_is_met_with_what_to_set() -> None:
+    said = "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate in certificate chain"
+    assert "SSL_CERT_FILE" in translate(WireFailure("connection", body=said), ABOUT).message
+
+
 def test_a_key_quoted_by_the_vendor_is_not_repeated() -> None:
     body = openai_error("Incorrect API key provided: sk-abc123", "invalid_api_key")
     assert "sk-abc123" not in str(translate(WireFailure("", status=401, body=body), ABOUT))

@@ -17,6 +17,7 @@ from deep_research import address_credentials, api
 from deep_research.cli.main import cli
 from deep_research.errors import ConfigError, ResearchError
 from deep_research.providers.rankers import open_ranker
+from deep_research.safe_text import safe_text
 from deep_research.settings import Settings, load_keys, load_settings
 from deep_research.stores.run_bundle import write_bundle
 from tests.runs.running import engines, run
@@ -90,6 +91,26 @@ def test_settings_and_variables_hold_addresses_without_credentials(monkeypatch: 
     assert address_credentials.credentials_for("https://MODELS.test:443/other") == ("me", PASSWORD)
     for other in ("http://models.test", "https://models.test:8443", "https://models.test.evil.test"):
         assert address_credentials.credentials_for(other) is None
+
+
+@pytest.mark.parametrize("address", ["localhost", "127.0.0.1", "ollama.example:11434", '"http://models.test:1"'])
+def test_the_host_of_a_model_server_is_no_secret(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", address)
+    bare = address.strip('"')
+    assert load_keys(["OLLAMA_HOST"]) == {"OLLAMA_HOST": bare}
+    assert safe_text(f"It listens on {bare}.") == f"It listens on {bare}."
+    monkeypatch.setenv("OLLAMA_HOST", f"me:{PASSWORD}@{bare}")
+    load_keys(["OLLAMA_HOST"])
+    assert PASSWORD not in safe_text(f"No answer of me:{PASSWORD}@{bare}.")
+
+
+@pytest.mark.parametrize("around", ['"{}"', "'{}'", " {}\r\n"])
+def test_a_key_is_read_without_what_files_put_around_it(around: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.setenv(name, around.format("sk-0123456789"))
+    read = load_keys(["OPENAI_API_KEY", "GEMINI_API_KEY"])
+    assert set(read.values()) == {"sk-0123456789"}
+    assert len(read) == 2
 
 
 def test_a_message_about_an_address_shows_no_password() -> None:

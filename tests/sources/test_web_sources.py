@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable
+from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.sources import (
     bocha,
     duckduckgo,
@@ -133,6 +133,8 @@ async def test_an_engine_of_searxng_that_fails_is_a_gap():
         searxng.parse_search(answer({"results": [], "unresponsive_engines": [["brave", "timeout"]]}))
     with pytest.raises(Blocked, match=r"search\.formats"):
         searxng.parse_search(answer("<!doctype html><title>403</title>", 403))
+    with pytest.raises(Unreadable, match=r"search\.formats"):
+        searxng.parse_search(answer("<!doctype html><title>SearXNG</title>"))
 
 
 async def test_listings_are_fetched_once_and_failing_pages_are_gaps():

@@ -44,16 +44,14 @@ def register_secrets(values: Iterable[str]) -> None:
 def mask_known(text: str) -> str:
     """Return `text` with every remembered secret in it replaced by an ellipsis."""
     for secret in sorted(_secrets, key=len, reverse=True):
-        if secret in text:
-            text = text.replace(secret, _MASK)
+        text = text.replace(secret, _MASK)
     return text
 
 
 def mask_known_bytes(data: bytes) -> bytes:
     """Return `data` with every remembered secret in it replaced by an ellipsis."""
     for secret in sorted(_secrets, key=len, reverse=True):
-        if (found := secret.encode()) in data:
-            data = data.replace(found, _MASK.encode())
+        data = data.replace(secret.encode(), _MASK.encode())
     return data
 
 

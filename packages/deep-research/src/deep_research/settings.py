@@ -28,6 +28,7 @@ PREFIX = "DEEP_RESEARCH_"
 _SNAPSHOTS = "DEEP_RESEARCH_SNAPSHOTS_URL"
 _NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG", "DEEP_RESEARCH_DATABASE_URL", _SNAPSHOTS}
 _MOST_SERVERS = 32
+_AROUND, _PLACES = " \t\r\n\"'", ("_HOST", "_URL")
 FOLDER_FILE = "deep-research.toml"
 _told: set[str] = set()
 """What was said of settings that do not hold, so that it is said once."""
@@ -236,14 +237,15 @@ def settings_of(group: str, *, advanced: bool = False) -> list[str]:
 
 
 def load_keys(variables: Iterable[str]) -> dict[str, str]:
-    """Return those of `variables` (keys and addresses of services) that are set; they are never stored or shown.
+    """Return those of `variables` (keys and addresses of services) that are set; keys are never stored or shown.
 
     Google's own programs name the key of Gemini GOOGLE_API_KEY; with GOOGLE_CSE_ID that is the key of its search.
+    Quotes around a value are none of it: Docker's --env-file and Windows' `set` keep them.
     """
     environ = os.environ  # noqa: TID251
-    other = {} if environ.get("GOOGLE_CSE_ID") else {"GEMINI_API_KEY": environ.get("GOOGLE_API_KEY", "").strip()}
-    found = {name: value for name in variables if (value := environ.get(name, "").strip() or other.get(name))}
-    register_secrets(hide_credentials(value) for value in found.values())
+    other = {} if environ.get("GOOGLE_CSE_ID") else {"GEMINI_API_KEY": environ.get("GOOGLE_API_KEY", "").strip(_AROUND)}
+    found = {name: value for name in variables if (value := environ.get(name, "").strip(_AROUND) or other.get(name))}
+    register_secrets(hide_credentials(one) for name, one in found.items() if "@" in one or not name.endswith(_PLACES))
     return {name: without_credentials(value) if value.startswith("http") else value for name, value in found.items()}
 
 

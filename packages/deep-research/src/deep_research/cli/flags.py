@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from deep_research import settings as settings_module
+from deep_research.cli.lazy_modules import api
 from deep_research.errors import ConfigError
 
 _BUDGET = re.compile(
-    r"\$?\s*+(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?|\.[0-9]+)\s*+(?P<unit>k?\s*tok(?:ens?)?|usd|\$)?", re.IGNORECASE
+    r"(?i)\$?\s*+(?P<number>(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9][0-9_]*)(?:\.[0-9]+)?|\.[0-9]+)"
+    r"\s*+(?P<unit>k?\s*tok(?:ens?)?|usd|\$)?"
 )
 
 
@@ -35,9 +37,7 @@ def values_of(flags: dict[str, Any]) -> dict[str, Any]:
         values["sources"] = ",".join(flags["sources"])
     if flags.get("budget"):
         values |= budget_of(flags["budget"])
-    if flags.get("no_clarify"):
-        values["allow_clarification"] = False
-    return values
+    return values | ({"allow_clarification": False} if flags.get("no_clarify") else {})
 
 
 def budget_of(amount: str) -> dict[str, Any]:
@@ -65,4 +65,8 @@ def output_file(flags: dict[str, Any]) -> Path | None:
         raise ConfigError(f"The folder of --out {out!r} does not exist.", setting="out", value=out)
     if path.is_dir():
         raise ConfigError(f"--out {out!r} is a folder; name a file.", setting="out", value=out)
+    others = {} if path.suffix in ("", ".md") else {made.suffix: made.name for made in api.list_exporters()}
+    if not flags.get("to") and (other := others.get(path.suffix.lower())):
+        message = f"--out writes Markdown (.md). Of the finished run then: deep-research export RUN --to {other}"
+        raise ConfigError(message, setting="out", value=out)
     return path

@@ -33,10 +33,8 @@ def list_command(limit: int | None, status: str | None, as_json: bool) -> None:
         click.echo(json.dumps([r.model_dump(mode="json") for r in records], ensure_ascii=False, indent=1))
         return
     if not records:
-        none = (
-            f"No run has the status {status!r}." if status else 'No runs yet. Start one: deep-research "your question"'
-        )
-        echo_wrapped(none)
+        start = 'No runs yet. Start one: deep-research "your question"'
+        echo_wrapped(f"No run has the status {status!r}." if status else start)
     for record in records:
         echo_wrapped(list_lines(record))
 
@@ -237,7 +235,7 @@ def export_command(run_id: str, to: str, out: str, number: int | None, fonts: st
         return 0
     if not run_id:
         raise click.UsageError("Name a run. `deep-research list` shows all runs.")
-    path = output_file({"out": out})
+    path = output_file({"out": out, "to": to})
     made = api.open_run(run_id).export(to, followup=number, font_folder=Path(fonts).expanduser() if fonts else None)
     if out == "-":
         sys.stdout.buffer.write(made.data)

@@ -144,8 +144,7 @@ class Session:
         except KeyboardInterrupt:
             raise _stopped(run) from None
         except EOFError:
-            echo_wrapped(phrase("continue_hint", "en", run_id=run.id), err=True)
-            raise Exit(EXIT_NEEDS_ANSWER) from None
+            raise _stopped(run, EXIT_NEEDS_ANSWER) from None
 
     def deliver(self, run: Run, report: Report) -> int:
         """Hand a finished report over as the flags want it; returns the exit code."""
@@ -159,11 +158,11 @@ class Session:
 
     def _hand_over(self, made: FollowUp) -> int:
         """Hand the answer to a follow-up over; returns the exit code."""
-
-        def show(plain: bool) -> None:
-            print_markdown(str(made), plain=True) if plain else print_answer(made)
-
-        return self._put_out(made, output_file(self._flags), show)
+        return self._put_out(
+            made,
+            output_file(self._flags),
+            lambda plain: print_markdown(str(made), plain=True) if plain else print_answer(made),
+        )
 
     def _put_out(self, made: Report | FollowUp, path: Path | None, show: Callable[[bool], None]) -> int:
         """Write Markdown to a file, and print it as the flags want it: `show` is told whether plainly."""
@@ -190,19 +189,17 @@ def print_estimate(settings: Settings, reports: Sequence[str] = (), *, revises: 
         return
     dollars = "price unknown" if made.usd is None else f"about {made.usd:.3f} US dollars"
     most = "" if made.most_usd is None else f" ({made.most_usd:.2f} US dollars)"
-    plan, again = "", ""
-    if made.sections:
-        plan = f", for a plan of {made.sections} sections"
-        again = ", if every section of the longest plan is researched again each time"
+    plan = f", for a plan of {made.sections} sections" if made.sections else ""
+    again = ", if every section of the longest plan is researched again each time" if made.sections else ""
     echo_wrapped(
         f"{made.model}: about {made.calls} calls, {made.prompt_tokens:,} prompt tokens, {made.completion_tokens:,}"
         f" written, {dollars}{plan}.\nAt most about {made.most_calls} calls{most}{again}."
     )
 
 
-def _stopped(run: Run) -> Exit:
+def _stopped(run: Run, code: int = EXIT_STOPPED) -> Exit:
     echo_wrapped(phrase("continue_hint", "en", run_id=run.id), err=True)
-    return Exit(EXIT_STOPPED)
+    return Exit(code)
 
 
 def _pass_over_known(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

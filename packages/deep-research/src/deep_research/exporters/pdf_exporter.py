@@ -6,7 +6,7 @@ lie in Typst itself; Chinese, Japanese and Korean ones come from the system or f
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -55,43 +55,36 @@ class PdfExporter:
         folders = [given.font_folder] if given.font_folder else []
         fonts = typst.Fonts(include_system_fonts=True, font_paths=folders)
         layout = files("deep_research.exporters").joinpath("report.typ").read_bytes()
-        values = _values(given, fonts.families())
+        shown = json.dumps(_values(given, fonts.families()), ensure_ascii=False)
         missing: dict[str, str] = {}
         while True:
-            shown = json.dumps(_without(values, missing), ensure_ascii=False)
             try:
                 made = typst.compile(
                     layout, font_paths=fonts, format="pdf", pdf_standards=["a-2b"], sys_inputs={"report": shown}
                 )
             except typst.TypstError as error:
                 found = _NO_FONT.search(str(error))
-                if found is None or len(missing) >= _MOST_REPLACED:
+                if found is None:
                     raise
-                missing |= _replaced(found["text"])
+                missing |= _replaced(found["text"], missing)
+                shown = shown.translate(str.maketrans(missing))
             else:
                 return bytes(made)
 
 
-def _replaced(text: str) -> dict[str, str]:
-    """Return what stands for the characters of a text that no font has. Raises ConfigError for Chinese and its like."""
-    if found := re.search(f"[{CJK}]", text):
+def _replaced(text: str, known: Mapping[str, str]) -> dict[str, str]:
+    """Return what stands for the signs of a text that no font has, beside those that are `known`.
+
+    Raises ConfigError for letters, and where replacing does not help: typesetting may take a character apart.
+    """
+    if any(map(str.isalpha, text)) or known.keys() >= set(text) or len(known) >= _MOST_REPLACED:
+        fonts = "cjk; Fedora: dnf install google-noto-cjk-fonts" if re.search(f"[{CJK}]", text) else "core"
         message = (
-            f"No font has the character {found[0]!r}. Install one (Debian: apt install fonts-noto-cjk; Fedora: dnf install "
-            "google-noto-cjk-fonts), or name a folder with a font such as NotoSansCJK-Regular.otf: --fonts FOLDER."
+            f"No font has the character {text[0]!r}. Install one (Debian: apt install fonts-noto-{fonts}), or name a folder "
+            "with a font that has it, such as one of Noto: --fonts FOLDER."
         )
-        raise ConfigError(message, setting="fonts", value=found[0])
+        raise ConfigError(message, setting="fonts", value=text[0])
     return dict.fromkeys(text, "?")
-
-
-def _without(value: Any, missing: dict[str, str]) -> Any:
-    """Return JSON data with the characters replaced that no font has."""
-    if not missing:
-        return value
-    if isinstance(value, str):
-        return value.translate(str.maketrans(missing))
-    if isinstance(value, list):
-        return [_without(part, missing) for part in value]
-    return {name: _without(part, missing) for name, part in value.items()} if isinstance(value, dict) else value
 
 
 def _values(given: ExportInput, families: Sequence[str]) -> dict[str, Any]:
@@ -180,9 +173,7 @@ def _table(block: blocks.Table) -> dict[str, Any]:
 
 
 def _inlines(content: Sequence[blocks.Inline], room: int = _LINE_LETTERS) -> list[dict[str, Any]]:
-    return [_inline(part, room) for part in content] or [
-        {"type": "text", "text": "", "bold": False, "italic": False, "code": False}
-    ]
+    return [_inline(part, room) for part in content or [blocks.Text("")]]
 
 
 def _inline(part: blocks.Inline, room: int) -> dict[str, Any]:
@@ -192,10 +183,4 @@ def _inline(part: blocks.Inline, room: int) -> dict[str, Any]:
         return {"type": "cite", "number": part.number}
     if isinstance(part, blocks.Doubt):
         return {"type": "doubt", "sign": blocks.DOUBT_SIGN, "text": part.told}
-    return {
-        "type": "text",
-        "text": blocks.break_words(part.text, room),
-        "bold": part.bold,
-        "italic": part.italic,
-        "code": part.code,
-    }
+    return {"type": "text", **vars(part), "text": blocks.break_words(part.text, room)}

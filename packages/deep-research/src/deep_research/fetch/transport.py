@@ -23,6 +23,7 @@ from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.guarded_network import Dial, GuardedNetwork, Resolver, SystemResolver, judged_ips, system_dial
 from deep_research.fetch.response_body import Body
 from deep_research.protocol.content_decoding import ACCEPTED
+from deep_research.protocol.http_semantics import OWN_AUTHORITY
 
 PRODUCT = "deep-research"
 """The product token that robots.txt files name."""
@@ -228,16 +229,15 @@ def translate(error: BaseException, url: str) -> Unreachable:
     """Return what an httpcore error means to us; `final` is set where trying again cannot help."""
     if isinstance(error, httpcore.ConnectError) and (why := _doubted_certificate(error)):
         message = f"The certificate of {parse_address(url).authority} is not to be trusted ({why})."
+        message += OWN_AUTHORITY if "issuer" in why or "chain" in why else ""
         return Unreachable(message, url=url, reason="tls", final=True)
     if isinstance(error, httpcore.TimeoutException):
         return Unreachable(f"{url} did not answer in time.", url=url, reason="time")
-    if isinstance(error, httpcore.LocalProtocolError):
-        # Its text quotes the header, which may be a key.
+    if isinstance(error, httpcore.LocalProtocolError):  # its text quotes the header, which may be a key
         message = f"{url} was not asked: a header of the request holds characters that cannot be sent."
         return Unreachable(message, url=url, reason="request", final=True)
-    detail = str(error).strip().rstrip(".")
-    reason = f"the connection failed ({detail})" if detail else f"the connection failed ({type(error).__name__})"
-    return Unreachable(f"{url} could not be read: {reason}.", url=url, reason="connection")
+    detail = str(error).strip().rstrip(".") or type(error).__name__
+    return Unreachable(f"{url} could not be read: the connection failed ({detail}).", url=url, reason="connection")
 
 
 def _doubted_certificate(error: BaseException | None) -> str:

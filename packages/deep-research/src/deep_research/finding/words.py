@@ -20,6 +20,8 @@ RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&/][^\W{CJK}]+)*[+#]*")
 _GRAMMAR = 5.8
 """Zipf frequency from which a sign that stands alone is no topic ("那", "그")."""
 _CJK_SIGN = re.compile(f"[{CJK}]")
+_UNPARTED = re.compile(f"[{CJK}\u0900-\u109f\u1780-\u17ff]")
+"""Signs of Chinese and its like, of Thai and its like, and of India, whose vowels take a word apart."""
 _HANGUL_SIGN = re.compile(f"[{HANGUL}]")
 _JOINT = re.compile(r"[.'’\-_+#&/]")
 
@@ -72,9 +74,7 @@ def read_words(text: str, language: str) -> list[Word]:
 
 def _runs(text: str, language: str) -> Iterator[str]:
     """Yield the words of a text; those of scripts without spaces are what stands between words of every question."""
-    has_cjk = _CJK_SIGN.search(text) is not None
-    plain = _furniture(language if has_cjk else "en").sub(" ", text) if has_cjk else text
-    runs = RUN.findall(plain)
+    runs = RUN.findall(_furniture(language).sub(" ", text) if _CJK_SIGN.search(text) else text)
     for run in runs:
         word = without_particle(run) if _HANGUL_SIGN.match(run) else run
         # One sign is mostly left of an ending; where it is all there is ("암") it may be a word.
@@ -116,7 +116,7 @@ def coverage(
 
 def is_run(text: str) -> bool:
     """Return whether a text is of a script whose words nothing parts, or parts and endings grow on."""
-    return _CJK_SIGN.match(text) is not None
+    return _UNPARTED.match(text) is not None
 
 
 def has_all(asked: Iterable[Word], terms: frozenset[str]) -> bool:

@@ -25,6 +25,7 @@ _MEANINGS: dict[int, StatusMeaning] = {
     432: "payment",  # the last two are Tavily's
     433: "payment",
 }
+OWN_AUTHORITY = " Where your network has a certificate authority of its own, name its file (PEM) in SSL_CERT_FILE."
 MAX_WAIT_SECONDS = 24 * 3600.0
 """A server that asks for more is treated as if it had asked for a day."""
 
@@ -49,10 +50,8 @@ _SECONDS = re.compile(r"\d{1,12}(?:\.\d+)?")
 
 def status_meaning(status: int, headers: Mapping[str, str] | None = None) -> StatusMeaning:
     """Return what a status means. A 503 with a Retry-After in its `headers` asks to wait, as a 429 does."""
-    if 200 <= status < 300:
-        return "success"
-    if 300 <= status < 400:
-        return "redirect"
+    if 200 <= status < 400:
+        return "success" if status < 300 else "redirect"
     if status == 503 and (headers or {}).get("retry-after"):
         return "wait"
     return _MEANINGS.get(status) or ("down" if status >= 500 else "refused")

@@ -249,7 +249,7 @@ def address_of(known: Provider, keys: Mapping[str, str], base_url: str, *, setti
     """Return where a server is: at `base_url`, which `setting` sets, or its usual place. Raises ConfigError."""
     address = base_url or keys.get(known.address, "") or known.base_url
     if known.wire == "ollama" and address and "://" not in address:
-        address = f"http://{address}"  # OLLAMA_HOST may be host:port alone
+        address = f"http://{address}" + ":11434" * set(":/").isdisjoint(address)  # OLLAMA_HOST: host:port, or host
     if known.wire == "langchain":
         return address
     if not address.startswith(("http://", "https://")):

@@ -15,7 +15,7 @@ from deep_research.errors import (
     Refused,
     ResearchError,
 )
-from deep_research.protocol.http_semantics import StatusMeaning, requested_wait, status_meaning
+from deep_research.protocol.http_semantics import OWN_AUTHORITY, StatusMeaning, requested_wait, status_meaning
 from deep_research.providers.http_wire import WireFailure
 
 
@@ -207,9 +207,7 @@ def error_body(body: Any) -> ErrorBody:
     """Return the parts of an error of any vendor: OpenAI's, Anthropic's, DashScope's, Ollama's, FastAPI's."""
     if isinstance(body, list):  # Gemini's OpenAI-compatible server wraps it
         body = body[0] if body else {}
-    if not isinstance(body, Mapping):
-        return ErrorBody(message=str(body or "")[:_MOST_OF_A_MESSAGE])
-    error = body.get("error", body)
+    error = body.get("error", body) if isinstance(body, Mapping) else body or ""
     if not isinstance(error, Mapping):
         return ErrorBody(message=str(error)[:_MOST_OF_A_MESSAGE])
     extra = error.get("metadata")
@@ -233,6 +231,8 @@ def _explain(meaning: Meaning, failure: WireFailure, body: ErrorBody, about: Abo
     place = f" at {about.base_url}" if about.base_url else ""
     variable = about.variable or "its key"
     elsewhere = f" Check that its server is there, or set {about.address_settings}."
+    if "CERTIFICATE_VERIFY_FAILED" in said:
+        elsewhere = OWN_AUTHORITY
     is_other = failure.reason in ("connection", "garbled")
     return {
         "context": f"The prompt is too long for {who}.{said}",

@@ -1,11 +1,12 @@
 """A report's Markdown as blocks, each citation with the passages that it means: what every exporter with a layout draws from."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from deep_research.data import Claim, ExportInput, Figure, Report, VerdictKind
@@ -38,15 +39,41 @@ from deep_research.verification.chart_points import INFO
 _LONGEST_HEADING, _SUBHEADING = 100, 3
 _PIECE = re.compile(rf"\[(?P<number>\d{{1,4}})\]|(?P<mark>[{OPEN}{CLOSE}{DOUBT_SIGN}])")
 _MOST_GUESSED = 2
+_FORMULA = re.compile(r"\\\(.+?\\\)|\\\[.+?\\\]|\$\$.+?\$\$|\$(?=\S)[^$\n]+(?<!\s)\$(?!\d)", re.DOTALL)
+_LATEX = re.compile(r"[\\^_{]")
+"""What a formula loses to Markdown, and no price and no citation between such marks has."""
+
+
+def _keep_formula(state: StateInline, silent: bool) -> bool:
+    """Take a formula in LaTeX as code (a rule of markdown-it): nothing in it is Markdown."""
+    if not (found := _FORMULA.match(state.src, state.pos)) or not _LATEX.search(found[0].strip("$\\()[]")):
+        return False
+    if not silent:
+        state.push("code_inline", "code", 0).content = found[0]
+    state.pos = found.end()
+    return True
 
 
 def read_document(given: ExportInput) -> Document:
     """Return the report's Markdown as a document with its charts, its title and its list of references apart."""
     report = given.report
     marked, claims = mark_claims(report.report, report.claims)
-    tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(marked)
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    markdown.inline.ruler.before("escape", "formula", _keep_formula)
+    tokens = markdown.parse(marked)
     blocks = _Parser(tokens, report, claims).blocks()
-    document = _headed(report)
+    language, counts = report.language, vars(verdict_counts(report))
+    date = max((source.retrieved_at[:10] for source in report.sources.values()), default="")
+    document = Document(
+        title=report.title,
+        made=phrase("made_on", language, date=date, run=report.run_id),
+        counts=tuple(
+            Count(verdict, counts[verdict], phrase(f"verdict_{verdict}", language))
+            for verdict in get_args(VerdictKind)
+            if counts[verdict] or verdict == "supported"  # how many are is told also where none is
+        ),
+        cited=phrase("said_of_sources", language, count=len(report.references)),
+    )
     if blocks and isinstance(blocks[0], Heading) and blocks[0].level == 1:
         document.title = plain_text(blocks[0].content)
         blocks = blocks[1:]
@@ -60,27 +87,6 @@ def read_document(given: ExportInput) -> Document:
         del blocks[place : place + 2]
     document.blocks = blocks
     return document
-
-
-def _headed(report: Report) -> Document:
-    """Return the document of a report with what stands at its head alone."""
-    language = report.language
-    date = max((source.retrieved_at[:10] for source in report.sources.values()), default="")
-    return Document(
-        title=report.title,
-        made=phrase("made_on", language, date=date, run=report.run_id),
-        counts=tuple(_counts(report)),
-        cited=phrase("said_of_sources", language, count=len(report.references)),
-    )
-
-
-def _counts(report: Report) -> Iterator[Count]:
-    """Yield how many statements have which verdict; how many are supported is told also where none is."""
-    counts = verdict_counts(report)
-    for verdict in get_args(VerdictKind):
-        number = getattr(counts, verdict)
-        if number or verdict == "supported":
-            yield Count(verdict, number, phrase(f"verdict_{verdict}", report.language))
 
 
 def passages_of(report: Report, number: int, claim: Claim | None) -> tuple[str, ...]:
@@ -103,8 +109,8 @@ def _is_reference_list(blocks: Sequence[Block], report: Report) -> bool:
     """Tell whether a heading and what follows it are the list of references."""
     if len(blocks) != 2 or not isinstance(blocks[0], Heading) or not isinstance(blocks[1], Items):
         return False
-    title = phrase("references", report.language)
-    return plain_text(blocks[0].content) == title and len(blocks[1].items) == len(report.references)
+    is_titled = plain_text(blocks[0].content) == phrase("references", report.language)
+    return is_titled and len(blocks[1].items) == len(report.references)
 
 
 def _chart(figure: Figure, report: Report) -> Chart:
@@ -238,7 +244,8 @@ class _Parser:
             self._add_piece(content, given, given.text[at : found.start()])
             at = found.end()
             if is_cite:
-                _strip_end(content)
+                if content and isinstance(last := content[-1], Text):  # no blank stands before a citation
+                    content[-1:] = [replace(last, text=text)] if (text := last.text.rstrip(" ")) else []
                 number = int(found["number"])
                 content.append(Cite(number, passages_of(self._report, number, self._claim)))
             elif is_doubt:
@@ -262,12 +269,3 @@ class _Parser:
     @property
     def _is_own(self) -> bool:
         return self._is_inside and self._claim is not None and self._claim.verdict.kind == "own"
-
-
-def _strip_end(content: list[Inline]) -> None:
-    """Take the blanks away that stand before a citation."""
-    if content and isinstance(content[-1], Text):
-        last = content.pop()
-        assert isinstance(last, Text)
-        if text := last.text.rstrip(" "):
-            content.append(replace(last, text=text))

@@ -328,7 +328,7 @@ class ApiSource(Declaration, Generic[Options]):
 
     def _secrets(self) -> Iterable[str]:
         """The keys, the parts of keys in two parts, and how basic authentication writes them."""
-        for value in self._keys.values():
+        for value in (value for name, value in self._keys.items() if not name.endswith("_URL")):
             yield from (value, *value.split(":"), basic(value), basic(f"{value}:"))
 
 

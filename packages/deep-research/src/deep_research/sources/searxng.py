@@ -5,7 +5,7 @@ from dataclasses import replace
 from pydantic import Field
 
 from deep_research.data import Found, Gap, SearchResult
-from deep_research.errors import Blocked, Unreachable
+from deep_research.errors import Blocked, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer, result
 from deep_research.sources._api_answers import Record, failure, object_of
@@ -55,7 +55,7 @@ def parse_search(response: ApiResponse) -> list[Found]:
     """
     try:
         answer = object_of(response, SearxngSource, "results")
-    except Blocked as error:
+    except (Blocked, Unreadable) as error:
         hint = "; the instance has to allow the format json in its settings.yml (search.formats)"
         raise replace(error, message=f"{error.message}{hint}") from None
     entries = [*answer.records("results"), *answer.records("infoboxes")]
