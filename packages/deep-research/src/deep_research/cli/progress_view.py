@@ -75,11 +75,11 @@ def make_view(*, quiet: bool, verbose: bool, passing: bool = False) -> View:
 _LINES = {
     "stage_started": "stage: {stage}",
     "clarification_asked": "question to you: {question}",
-    "analyzed": "a {query_type} question, to be answered as {output_format}",
+    "analyzed": "read as a {query_type} question (form: {output_format})",
     "section_written": "[{section}] notes: {passages} passages cited of {sources} sources",
     "gap_found": "gap: {what}: {why}",
     "verified": "verified: {statements} statements, {problems} problems",
-    "report_ready": "report ready: {claims} statements, {references} references, {gaps} gaps",
+    "report_ready": "report ready: {references} references, {gaps} gaps",
     "run_failed": "failed: {message}",
     "run_declined": "ended without a report: {reason}",
 }
@@ -118,7 +118,8 @@ def describe(event: Event) -> str:  # noqa: PLR0911 - one line per kind of event
         case "steered":
             return _said(event)
         case "revised":
-            return f"revised: {event.edits} edits" + (f", {event.failed} did not fit" if event.failed else "")
+            failed = f", {event.failed} did not fit" if event.failed else ""
+            return f"revised: {event.edits} edits{failed}" if event.edits or event.failed else ""
     return _LINES.get(event.kind, "").format_map(event.model_dump())
 
 

@@ -31,7 +31,7 @@ from deep_research.data import (
     Turn,
 )
 from deep_research.finding import front_door
-from deep_research.finding.finder import foreign_language, rank_places, show_places
+from deep_research.finding.finder import is_foreign, rank_places, show_places
 from deep_research.finding.notes import write_notes, write_report
 from deep_research.finding.places import PartPlaces
 from deep_research.finding.question import Part, analyze_question, read_question
@@ -164,9 +164,8 @@ class FinderReasoner:
             found,
             brief.language,
             library,
-            cut=read_question(assignment.question.text, brief.language).cut,
-            foreign=foreign_language(found, spoken, library),
-            ranker=self.info.ranker,
+            is_cut=read_question(assignment.question.text, brief.language).is_cut,
+            is_foreign=is_foreign(found, spoken),
         )
         return Move(text=text)
 

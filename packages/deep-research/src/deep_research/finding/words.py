@@ -16,7 +16,7 @@ _ENOUGH = 0.5
 """Share of the pairs of signs of a word without spaces from which a text has it."""
 _BASE, _RARE = 0.5, 0.3
 """What a word weighs that all texts have, and the share of its rarity that counts of a common word."""
-RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&/][^\W{CJK}]+)*[+#]*")
+RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:(?:[.'’\-_+#&/\u200c]|(?<=\d),(?=\d))[^\W{CJK}]+)*[+#]*")
 _GRAMMAR = 5.8
 """Zipf frequency from which a sign that stands alone is no topic ("那", "그")."""
 _CJK_SIGN = re.compile(f"[{CJK}]")

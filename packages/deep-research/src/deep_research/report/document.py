@@ -75,11 +75,12 @@ def _headed(report: Report) -> Document:
 
 
 def _counts(report: Report) -> Iterator[Count]:
-    """Yield how many statements have which verdict; how many are supported is told also where none is."""
+    """Yield how many statements have which verdict, none where none was judged; of supported ones also that none is."""
     counts = verdict_counts(report)
+    judged = any("not_judged" not in claim.verdict.codes for claim in report.claims)
     for verdict in get_args(VerdictKind):
         number = getattr(counts, verdict)
-        if number or verdict == "supported":
+        if judged and (number or verdict == "supported"):
             yield Count(verdict, number, phrase(f"verdict_{verdict}", report.language))
 
 

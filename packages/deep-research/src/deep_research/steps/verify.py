@@ -41,11 +41,13 @@ _KIND_OF = {"contradicted": "contradicted", "misleading": "misleading"}
 def claims_of(text: str, library: Library, *, is_quoted: bool = False) -> list[Claim]:
     """Return the statements of a text, not judged yet; ids of passages that do not exist are left out.
 
-    `is_quoted`: nobody has written it, and what stands between a title and a citation is all of the cited passage.
+    `is_quoted`: nobody has written it; what stands between a title and a citation is all of the cited passage, and the
+    rest are titles and notices.
     """
     claims: list[Claim] = []
     found = split_statements(text)
-    for number, statement in enumerate(_of_places(found, text) if is_quoted else found, 1):
+    quoted = (statement for statement in _of_places(found, text) if statement.passages)
+    for number, statement in enumerate(quoted if is_quoted else found, 1):
         known = tuple(
             dict.fromkeys(key for cited in statement.passages for key in _existing(cited, statement, library))
         )
