@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from claimcheck.language import HAN, HANGUL, KANA, detect, is_cjk
-from claimcheck.text.tokens import content_terms, normalise
+from claimcheck.text.tokens import normalise
 from deep_research.data import PassageHit
 from deep_research.finding.places import PartPlaces, Place, Stretch
 from deep_research.finding.question import Part
@@ -17,7 +17,7 @@ from deep_research.finding.ranking import Best, Candidate, best_unit, judge_pass
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.text_units import Texts
-from deep_research.finding.words import COMMON, Word, has_all, is_run, read_words, weigh
+from deep_research.finding.words import COMMON, Word, has_all, is_run, read_words, terms_of, weigh
 from deep_research.ports import Library
 
 CANDIDATES, LOOKED_AT = 60, 40
@@ -126,7 +126,7 @@ def _search(part: Part, library: Library, sources: Sequence[str]) -> list[Passag
 
 
 def _weighed(part: Part, hits: Sequence[PassageHit]) -> tuple[list[Word], list[Word]]:
-    said = [frozenset(content_terms(f"{hit.title}\n{hit.passage.heading}\n{hit.passage.text}")) for hit in hits]
+    said = [terms_of(f"{hit.title}\n{hit.passage.heading}\n{hit.passage.text}") for hit in hits]
     return weigh(part.words, said), weigh(part.context, said)
 
 
@@ -199,7 +199,7 @@ def _location(library: Library, best: Best) -> str:
 
 
 def _shown_terms(stretch: Stretch) -> frozenset[str]:
-    return frozenset(content_terms("\n".join((stretch.title, stretch.where, *(one.text for one in stretch.pieces)))))
+    return terms_of("\n".join((stretch.title, stretch.where, *(one.text for one in stretch.pieces))))
 
 
 def _together(
@@ -216,7 +216,7 @@ def _together(
             return False, (), False
         for passage in library.passages(source.id) if snapshot is not None else ():
             text = normalise(f"{source.title}\n{passage.heading}\n{passage.text}")
-            terms = frozenset(content_terms(text))
+            terms = terms_of(text)
             has = [word.text for word in named if word.share(terms) >= 1.0 or normalise(word.text) in text]
             if len(has) == len(named):
                 return True, (), True

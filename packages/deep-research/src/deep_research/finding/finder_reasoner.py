@@ -36,7 +36,6 @@ from deep_research.finding.notes import write_notes, write_report
 from deep_research.finding.places import PartPlaces
 from deep_research.finding.question import Part, analyze_question, read_question
 from deep_research.finding.words import COMMON
-from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library, Ranker
 
 _TITLE = 120
@@ -92,9 +91,8 @@ class FinderReasoner:
         } or {text: Section(title=shorten(text, _TITLE), description=text, queries=(_query(text),))}
         return Brief(
             title=shorten(question.text, _TITLE),
-            objective=phrase("finder_objective", language, question=shorten(text, _TITLE)),
+            objective=shorten(text, _TITLE),
             question=text,
-            scope=phrase("finder_note", language),
             assumptions=decision.assumptions,
             terms=decision.terms,
             language=language,

@@ -30,7 +30,6 @@ _BATCH_CHARS, _BATCH_FILES = 4_000_000, 128
 _NAMED = 5  # files that a gap names; more are counted
 _REASONS = 3  # that are told where nothing can be read
 _SNIPPET_CHARS = 300
-_MOST_WORDS = 40  # of a query that are looked for by themselves
 _PATIENCE_SECONDS = 5.0
 _BATCH_SECONDS = 1.0
 
@@ -219,10 +218,7 @@ class DocumentsSource:
         self._problems = [Problem(source.location, source.title) for source in sources if source.origin == _PROBLEM]
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
-        """Return the documents whose passages answer `query` best; their spans are those passages.
-
-        A word that is in none of them, and in another document, brings that one as well.
-        """
+        """Return the documents that answer `query` best or alone have a word of it, with those passages."""
         found = await asyncio.to_thread(self._search, query, limit)
         return SearchResult(found=tuple(_found(self._sources[source], hits) for source, hits in found.items()))
 
@@ -233,7 +229,8 @@ class DocumentsSource:
                 by_source[hit.passage.source].append(hit)
         said = (f"{hit.title}\n{hit.passage.text}" for hits in by_source.values() for hit in hits)
         held = {term for text in said for term in content_terms(text)}
-        for term in [term for term in content_terms(query)[:_MOST_WORDS] if term not in held and term.isascii()]:
+        lost = [term for term in dict.fromkeys(content_terms(query)) if term not in held and term.isascii()]
+        for term in lost[:limit]:
             for hit in self._library.search(term, limit=1):
                 if hit.passage.source in self._sources:
                     by_source[hit.passage.source].append(hit)

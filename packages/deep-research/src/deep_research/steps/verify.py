@@ -46,8 +46,8 @@ def claims_of(text: str, library: Library, *, is_quoted: bool = False) -> list[C
     """
     claims: list[Claim] = []
     found = split_statements(text)
-    quoted = (statement for statement in _of_places(found, text) if statement.passages)
-    for number, statement in enumerate(quoted if is_quoted else found, 1):
+    statements = [one for one in _of_places(found, text) if one.passages] if is_quoted else found
+    for number, statement in enumerate(statements, 1):
         known = tuple(
             dict.fromkeys(key for cited in statement.passages for key in _existing(cited, statement, library))
         )
