@@ -117,9 +117,8 @@ def describe(event: Event) -> str:  # noqa: PLR0911 - one line per kind of event
             return f"review: {event.score} of 10{back}" if event.score else ""
         case "steered":
             return _said(event)
-        case "revised":
-            failed = f", {event.failed} did not fit" if event.failed else ""
-            return f"revised: {event.edits} edits{failed}" if event.edits or event.failed else ""
+        case "revised" if event.edits or event.failed:
+            return f"revised: {event.edits} edits" + (f", {event.failed} did not fit" if event.failed else "")
     return _LINES.get(event.kind, "").format_map(event.model_dump())
 
 

@@ -84,8 +84,7 @@ def _runs(text: str, language: str) -> Iterator[str]:
     runs = RUN.findall(plain)
     for run in runs:
         word = without_particle(run) if _HANGUL_SIGN.match(run) else run
-        # One sign is mostly left of an ending; where it is all there is ("암"), and as the stem of a Japanese word ("変")
-        # it may be a word.
+        # One sign is mostly left of an ending; where it is all there is ("암"), and as a Japanese stem, it may be a word.
         is_stem = len(runs) == 1 or (language == "ja" and _HAN_SIGN.match(word))
         is_rest = len(word) == 1 and _CJK_SIGN.match(word) and (not is_stem or zipf(word, language) >= _GRAMMAR)
         if word.casefold() not in STOP_WORDS and not is_rest:

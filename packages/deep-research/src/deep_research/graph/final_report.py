@@ -85,11 +85,9 @@ def _nothing(ctx: RunContext, given: Assignment) -> str:
 
 
 def _reviews(state: AgentState, sections: Sequence[Section]) -> tuple[ReportReview, ...]:
-    """Return how each section was judged last; a review after which it was researched again speaks of older notes, and one
-    without a score was made by nobody."""
-    judged = state.get("section_reviews", {})
-    rows_of = ((s, judged.get(s.title)) for s in sections)
-    found = [(s, row) for s, row in rows_of if row and not row.retry and (row.score or row.status != "sufficient")]
+    """Return how each section was judged last: not before it was researched again, nor without a score, by nobody."""
+    judged = {k: r for k, r in state.get("section_reviews", {}).items() if r.score or r.status != "sufficient"}
+    found = [(s, row) for s in sections if (row := judged.get(s.title)) is not None and not row.retry]
     rows = [
         ReportReview(
             section=s.title,

@@ -69,18 +69,17 @@ def _headed(report: Report) -> Document:
     return Document(
         title=report.title,
         made=phrase("made_on", language, date=date, run=report.run_id),
-        counts=tuple(_counts(report)),
+        counts=tuple(_counts(report)) if any("not_judged" not in c.verdict.codes for c in report.claims) else (),
         cited=phrase("said_of_sources", language, count=len(report.references)),
     )
 
 
 def _counts(report: Report) -> Iterator[Count]:
-    """Yield how many statements have which verdict, none where none was judged; of supported ones also that none is."""
+    """Yield how many statements have which verdict; how many are supported is told also where none is."""
     counts = verdict_counts(report)
-    judged = any("not_judged" not in claim.verdict.codes for claim in report.claims)
     for verdict in get_args(VerdictKind):
         number = getattr(counts, verdict)
-        if judged and (number or verdict == "supported"):
+        if number or verdict == "supported":
             yield Count(verdict, number, phrase(f"verdict_{verdict}", report.language))
 
 

@@ -12,6 +12,7 @@ from claimcheck.text.tokens import content_terms
 from deep_research import registry
 from deep_research.concurrency import Threads
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
+from deep_research.data.noun import copy_fields
 from deep_research.errors import ConfigError, NotFound, ResearchError, Stopped, WorkTooLarge
 from deep_research.isolated_reading import CRASHED
 from deep_research.ports import Library, Progress
@@ -32,7 +33,6 @@ _REASONS = 3  # that are told where nothing can be read
 _SNIPPET_CHARS = 300
 _PATIENCE_SECONDS = 5.0
 _BATCH_SECONDS = 1.0
-
 
 Reading = tuple[str, FileAnswer]
 """The path of a file, and what became of it."""
@@ -227,13 +227,12 @@ class DocumentsSource:
         for hit in self._library.search(query, limit=max(40, 5 * limit), hops=2):
             if hit.passage.source in self._sources and (hit.passage.source in by_source or len(by_source) < limit):
                 by_source[hit.passage.source].append(hit)
-        said = (f"{hit.title}\n{hit.passage.text}" for hits in by_source.values() for hit in hits)
-        held = {term for text in said for term in content_terms(text)}
+        hits = (hit for hits in by_source.values() for hit in hits)
+        held = {term for hit in hits for term in content_terms(f"{hit.title}\n{hit.passage.text}")}
         lost = [term for term in dict.fromkeys(content_terms(query)) if term not in held and term.isascii()]
-        for term in lost[:limit]:
-            for hit in self._library.search(term, limit=1):
-                if hit.passage.source in self._sources:
-                    by_source[hit.passage.source].append(hit)
+        for hit in [hit for term in lost[:limit] for hit in self._library.search(term, limit=1)]:
+            if hit.passage.source in self._sources:
+                by_source[hit.passage.source].append(hit)
         return by_source
 
     async def read(self, found: Found) -> Document:
@@ -264,18 +263,9 @@ def _stem(key: str) -> str:
 
 def _found(source: Source, hits: Sequence[PassageHit]) -> Found:
     best = hits[0]
-    return Found(
-        key=source.url,
-        title=source.title,
-        url=source.url,
-        origin=_ORIGIN,
-        location=source.location,
-        published=source.published,
-        authors=source.authors,
-        snippet=best.passage.text[:_SNIPPET_CHARS],
-        score=best.score,
-        spans=tuple(Span(start=hit.passage.start, end=hit.passage.end, score=hit.score) for hit in hits),
-    )
+    spans = tuple(Span(start=hit.passage.start, end=hit.passage.end, score=hit.score) for hit in hits)
+    snippet = best.passage.text[:_SNIPPET_CHARS]
+    return copy_fields(Found, source, key=source.url, snippet=snippet, score=best.score, spans=spans)
 
 
 def _gaps(problems: Sequence[Problem]) -> list[Gap]:
