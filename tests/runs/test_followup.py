@@ -54,7 +54,7 @@ def test_b10_what_it_has_not_read_is_researched_at_its_places(ran: Ran) -> None:
     assert made.report is not None
     assert made.found_in == "research"
     assert "24 metres" in made.report.report
-    assert "researched anew" in made.report.report
+    assert "searched anew" in made.report.report
     assert {reference.source for reference in made.report.references}.isdisjoint(known)
     assert made.report.ledger.searches >= 1
     assert made.report.ledger.fetches == 1
