@@ -97,7 +97,7 @@ def test_b10_ask_run_answers_from_the_report_or_by_new_research(ran: Ran, tmp_pa
     assert "Nothing was found that can be shown for this question." in nothing.out
     shown = call("show", run_id).out
     assert "1. Who built the Beta engine? — From what this run had already read" in shown
-    assert "2. How deep is the Maas quay of Rotterdam? — What this run had read did not answer" in shown
+    assert "2. How deep is the Maas quay of Rotterdam? — This was searched anew" in shown
     assert call("show", run_id, "--followup", "1").out.rstrip() == said.out.rstrip()
     assert json.loads(call("show", run_id, "--followup", "2", "--json").out) == found
 
