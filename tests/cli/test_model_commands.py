@@ -130,7 +130,7 @@ def test_where_no_model_is_reached_the_report_begins_with_that_and_with_what_to_
     (run,) = list_runs(own_state)
     report = (own_state / "runs" / run.run_id / "report.md").read_text("utf-8")
     first = report.split("\n\n")[1]
-    assert first.startswith("> No model: these are places in the documents")
+    assert first.startswith("> Places that a search found.")
     assert first.endswith(remedy)
     assert report.count(remedy) == 1
     assert "<html>" not in report.replace("`<html>`", "")

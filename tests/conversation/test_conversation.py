@@ -48,7 +48,7 @@ def test_b10_a_whole_conversation_over_the_bundled_library(english: Ran) -> None
         screen.say(f"/show {key}")
         screen.until("characters")
         screen.say("/answers")
-        screen.until("1. What does PagedAttention do? — Answered from what this run had already read")
+        screen.until("1. What does PagedAttention do? — From what this run had already read")
         screen.say("/report")
         screen.until("How this was checked")
         _leave(screen)

@@ -87,7 +87,7 @@ def test_b10_ask_run_answers_from_the_report_or_by_new_research(ran: Ran, tmp_pa
     run_id, out = ran.folder.run_id, tmp_path / "answer.md"
     said = call("ask", "--run", run_id, "Who built the Beta engine?", "--out", str(out))
     assert said.code == 0
-    assert "Answered from what this run had already read; nothing new was searched." in said.out
+    assert "From what this run had already read; nothing new was searched." in said.out
     assert out.read_text("utf-8") == said.out.rstrip("\n") + "\n"
     found = call("ask", "--run", run_id[-4:], "How deep is the Maas quay of Rotterdam?", "--json").json
     assert (found["number"], found["found_in"]) == (2, "research")
@@ -96,8 +96,8 @@ def test_b10_ask_run_answers_from_the_report_or_by_new_research(ran: Ran, tmp_pa
     assert nothing.code == 3
     assert "Nothing was found that can be shown for this question." in nothing.out
     shown = call("show", run_id).out
-    assert "1. Who built the Beta engine? — Answered from what this run had already read" in shown
-    assert "2. How deep is the Maas quay of Rotterdam? — What this run had read did not answer" in shown
+    assert "1. Who built the Beta engine? — From what this run had already read" in shown
+    assert "2. How deep is the Maas quay of Rotterdam? — This was searched anew" in shown
     assert call("show", run_id, "--followup", "1").out.rstrip() == said.out.rstrip()
     assert json.loads(call("show", run_id, "--followup", "2", "--json").out) == found
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from claimcheck.language import detect
 from deep_research.data import Assignment, Observation, Question, Section, Turn
-from deep_research.finding.finder import foreign_language, rank_places, show_places
+from deep_research.finding.finder import is_foreign, rank_places, show_places
 from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.finding.places import PartPlaces
 from deep_research.finding.question import read_question
@@ -59,15 +59,15 @@ def _found(library: SqliteLibrary, queries: list[str]) -> tuple[str, ...]:
 
 
 class Found(NamedTuple):
-    """What was found for a question; see `Asked.cut` and `foreign_language`."""
+    """What was found for a question; see `Asked.is_cut` and `is_foreign`."""
 
     parts: tuple[PartPlaces, ...]
-    cut: int
-    language: str
+    is_cut: bool
+    is_foreign: bool
 
 
 def find(question: str, language: str, library: Library) -> Found:
     """Return the places where a question may be answered, of all sources."""
     asked, spoken = read_question(question, language), detect(question, default=language)
     parts = tuple(show_places(rank_places(part, spoken, library), library) for part in asked.parts)
-    return Found(parts, asked.cut, foreign_language(parts, spoken, library))
+    return Found(parts, asked.is_cut, is_foreign(parts, spoken))

@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from deep_research.data import Passage
 from deep_research.finding.places import PartPlaces
+from deep_research.finding.ranking import Best, Candidate
+from deep_research.finding.stretches import make_stretch
+from deep_research.finding.text_units import Section, Span, Unit
 from tests.finding.folders import find, library_of
 
 MANUAL = """# Pump manual
@@ -224,11 +228,51 @@ def test_the_readers_language_comes_before_a_translation(tmp_path: Path) -> None
     assert "書き込まれます" in shown(part)
 
 
-def test_documents_in_another_language_are_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("question", "language", "is_foreign"),
+    [
+        ("P700 的质量是多少？", "zh", True),
+        ("P700 の質量は？", "ja", True),
+        ("P700의 질량은?", "ko", True),
+        ("Wie schwer ist die P700?", "de", False),  # by its letters nobody knows
+        ("mass of the P700", "en", False),
+    ],
+)
+def test_that_nothing_is_in_the_language_of_the_question_is_told_by_its_signs(
+    tmp_path: Path, question: str, language: str, is_foreign: bool
+) -> None:
     with library_of(tmp_path / "docs", {"manual.md": MANUAL}) as library:
-        found = find("P700 的质量是多少？", "zh", library)
-    assert found.language == "en"
+        found = find(question, language, library)
+    assert found.is_foreign == is_foreign
     assert "P700" in shown(found.parts[0])
+
+
+@pytest.mark.parametrize("shown_name", ["4,200", "Chrome™", "libfoo2x", "ﬁle"])
+def test_no_word_is_said_to_be_missing_that_stands_there_as_it_is_written(tmp_path: Path, shown_name: str) -> None:
+    files = {"a.md": f"# Rent\n\nThe pump costs ({shown_name}).d in all.\n"}
+    for asked in (shown_name, shown_name[:-1], shown_name[1:]):
+        assert not ask(tmp_path / "docs", files, f"Is the pump rent {asked} in Paris?").missing[:-1]
+
+
+def test_a_place_is_of_the_passage_and_page_that_its_line_stands_in(tmp_path: Path) -> None:
+    rows = "".join(f"- Item {n}: {'some words about the weather of that day ' * 9}\n" for n in range(40))
+    files = {f"{name}.md": f"# {name}\n\n{rows}- Pelikan {name}: blue ink\n\n{rows}" for name in ("a", "b", "c", "d")}
+    with library_of(tmp_path / "docs", files) as library:
+        (part,) = find("Pelikan ink", "en", library).parts
+        found = [(place.line, library.passage(place.passage)) for place in part.places]
+    assert len(found) > 1
+    assert all(passage is not None and "Pelikan" in line and "Pelikan" in passage.text for line, passage in found[:3])
+
+
+def test_a_stretch_over_two_pages_names_both() -> None:
+    passages = tuple(
+        Passage(id=f"s1p{n}", source="s1", sha256="", start=10 * n, end=10 * n + 9, text="x" * 9, page=n, heading="")
+        for n in (1, 2, 3)
+    )
+    unit = Unit("prose", 10, 29, (), (Span(10, 29, frozenset()),))
+    section = Section("s1", "y" * 60, "", (unit,), passages)
+    best = Best(Candidate(passages[1], "", frozenset(), frozenset(), 1.0), section, unit, None, 1.0)
+    assert make_stretch(best, ()).pages == (1, 2)
 
 
 def test_an_empty_library_gives_no_place(tmp_path: Path) -> None:
@@ -246,7 +290,7 @@ def test_a_question_of_any_length_is_bounded(tmp_path: Path, question: str) -> N
         found = find(question, "en", library)
     assert len(found.parts) <= 7
     assert sum(len(part.words) for part in found.parts) <= 60
-    assert found.cut or not found.parts
+    assert found.is_cut or not found.parts
 
 
 def test_a_lead_belongs_to_its_own_list_only(tmp_path: Path) -> None:

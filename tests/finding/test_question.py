@@ -3,6 +3,7 @@
 import pytest
 
 from deep_research.finding.question import analyze_question, read_question
+from deep_research.finding.words import COMMON, read_words, terms_of
 
 
 @pytest.mark.parametrize(
@@ -62,10 +63,37 @@ def test_what_is_told_before_a_question_says_what_it_is_about() -> None:
     assert {"data", "file"} <= {word.text for word in part.context}
 
 
-def test_a_long_question_is_cut_and_the_rest_counted() -> None:
+@pytest.mark.parametrize(
+    ("question", "language", "expected"),
+    [
+        ("アカウントの鍵を変えるにはどうすればいいですか？", "ja", ["アカウント", "鍵", "変"]),
+        ("같은 로직을 재사용하는 방법은?", "ko", ["로직", "재사용하"]),
+        ("Is it 4,200 or 12,600?", "en", ["4,200", "12,600"]),
+    ],
+)
+def test_what_is_a_word(question: str, language: str, expected: list[str]) -> None:
+    assert [word.text for word in read_words(question, language) if word.worth > COMMON] == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "language", "text", "is_there"),
+    [
+        ("변경해야", "ko", "설정을 변경합니다", True),
+        ("변경해야", "ko", "지금 해야 합니다", False),  # an ending alone is none of it
+        ("変", "ja", "鍵を変更する", True),
+        ("変", "ja", "鍵を作る", False),
+    ],
+)
+def test_a_word_is_known_by_its_stem(word: str, language: str, text: str, is_there: bool) -> None:
+    (read,) = read_words(word, language)
+    assert (read.share(terms_of(text)) > 0) == is_there
+
+
+def test_a_long_question_is_cut() -> None:
     asked = read_question(" ".join(f"term{n}" for n in range(500)))
     assert sum(len(part.words) for part in asked.parts) == 60
-    assert asked.cut == 440
+    assert asked.is_cut
+    assert not read_question("What is a pump?").is_cut
 
 
 @pytest.mark.parametrize(

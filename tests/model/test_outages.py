@@ -45,7 +45,7 @@ def test_a_dead_model_is_told_once_and_is_no_author(tmp_path: Path, monkeypatch:
     assert time.monotonic() - begun < 60
     assert report.reasoner.kind == "finder"
     assert report.report.count("gone (compatible) did not answer") == 1
-    assert "No model was used" in report.report
+    assert "No language model took part" in report.report
     assert "written by" not in report.report
     assert report.ledger.model_calls == 0
     assert report.answered

@@ -103,7 +103,7 @@ def test_chapters_in_a_table_of_contents_have_no_dots_before_their_number():
 
 def test_metadata():
     document = read(["text"], info="/Title (On Tests) /Author (Ann Lee; Bo Li) /CreationDate (D:20210305120000Z)")
-    assert (document.title, document.published, document.authors) == ("On Tests", "2021-03-05", ("Ann Lee", "Bo Li"))
+    assert (document.title, document.published, document.authors) == ("On Tests", None, ("Ann Lee", "Bo Li"))
 
 
 @pytest.mark.parametrize(

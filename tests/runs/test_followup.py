@@ -45,7 +45,7 @@ def test_b10_what_the_run_has_read_answers_with_the_same_passages_and_no_search(
     assert not [event for event in seen if isinstance(event, Searched)]
     ledger = made.report.ledger
     assert (ledger.searches, ledger.fetches, ledger.model_calls) == (0, 0, 0)
-    assert "Searches: 0; sources read: 0" in made.report.report
+    assert "Searches: 0; sources found: 0" in made.report.report
 
 
 def test_b10_what_it_has_not_read_is_researched_at_its_places(ran: Ran) -> None:
@@ -54,7 +54,7 @@ def test_b10_what_it_has_not_read_is_researched_at_its_places(ran: Ran) -> None:
     assert made.report is not None
     assert made.found_in == "research"
     assert "24 metres" in made.report.report
-    assert "researched anew" in made.report.report
+    assert "searched anew" in made.report.report
     assert {reference.source for reference in made.report.references}.isdisjoint(known)
     assert made.report.ledger.searches >= 1
     assert made.report.ledger.fetches == 1

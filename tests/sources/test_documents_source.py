@@ -84,6 +84,22 @@ async def test_search_and_read(library: Library, folder: Path):
     await source.close()
 
 
+async def test_a_word_that_only_one_document_has_brings_it(library: Library, folder: Path):
+    for number in range(9):
+        (folder / f"port{number}.md").write_text(
+            f"# Port {number}\n\nThe server port of quay{number} is kept by harbour{number}.\n"
+        )
+    (folder / "ethics.md").write_text(
+        "# Ethics\n\nWe listen to each other, at length and with care, whatever is said.\n"
+    )
+    source, _, _ = await prepare(library, folder)
+    asked = f"server port {' '.join(f'quay{n} harbour{n}' for n in range(3))} listen"
+    found = titles(await source.search(asked, limit=3))
+    assert found[3:] == ["Ethics"]
+    assert len(titles(await source.search("server port", limit=3))) == 3
+    await source.close()
+
+
 async def test_only_what_changed_is_read_again(library: Library, folder: Path):
     await prepare(library, folder)
     assert (await prepare(library, folder))[2] == 0

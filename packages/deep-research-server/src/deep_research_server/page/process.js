@@ -25,7 +25,7 @@ function sentence(event) {
     case "steered": return t("event_steered", { text: event.text || event.section || event.what });
     case "verified": return t("event_verified", { n: event.statements, problems: event.problems });
     case "revised": return t("event_revised", { n: event.edits });
-    case "report_ready": return t("event_report_ready", { claims: event.claims, references: event.references });
+    case "report_ready": return t("event_report_ready", { references: event.references });
     case "clarification_asked": return event.question;
     case "run_failed": return `${t("failed")}: ${event.message}`;
     case "run_declined": return event.reason;

@@ -69,13 +69,14 @@ export class ReportView {
 
   // What a reader should know before the first sentence: how many statements were checked, and what became of them.
   trust() {
-    const { counts, parts, gaps, references } = this.report;
+    const { counts, parts, gaps, references, reasoner, workflow } = this.report;
+    const isJudged = reasoner.kind !== "finder" || workflow === "verify" || workflow === "desk";
     const cited = counts.total - counts.own;
     const answered = parts.filter((part) => part.answered === "yes");
     const fact = (n, of, name) => h("div", {}, h("dd", {}, number(n), of !== undefined && h("small", {}, `/${number(of)}`)), h("dt", {}, t(name, { n })));
     return h("section", { class: "trust", "aria-label": t("trust") },
-      h("div", { class: "trust-bar", role: "img", "aria-label": t("supported_of", { n: counts.supported, of: cited }) }, VERDICTS.filter((kind) => kind !== "own" && counts[kind]).map((kind) => h("span", { class: `trust-${kind}`, css: { "flex-grow": counts[kind] } }))),
-      h("dl", {}, fact(counts.supported, cited, "statements_supported"), fact(counts.own, undefined, "trust_own"), fact(references.length, undefined, "sources_cited"),
+      isJudged && h("div", { class: "trust-bar", role: "img", "aria-label": t("supported_of", { n: counts.supported, of: cited }) }, VERDICTS.filter((kind) => kind !== "own" && counts[kind]).map((kind) => h("span", { class: `trust-${kind}`, css: { "flex-grow": counts[kind] } }))),
+      h("dl", {}, isJudged && fact(counts.supported, cited, "statements_supported"), isJudged && fact(counts.own, undefined, "trust_own"), fact(references.length, undefined, "sources_cited"),
         parts.length > 0 && fact(answered.length, parts.length, "parts_answered"), fact(gaps.length, undefined, "trust_gaps")));
   }
 

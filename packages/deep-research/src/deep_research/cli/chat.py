@@ -27,7 +27,7 @@ from deep_research.state_files import HISTORY
 def greeting(settings: Settings, docs: Sequence[str]) -> str:
     """Return the greeting. Raises ConfigError for a path, provider or setting that cannot be used."""
     used = api.preview_run(settings, docs)
-    model = f"{used.provider} {used.model}" if used.model else "none (finder); sentences are quoted word for word"
+    model = f"{used.provider} {used.model}" if used.model else "none (finder); places that a search finds are shown"
     places = [*used.docs, *([f"web: {used.web}"] if used.web else [])]
     return "\n".join(
         [

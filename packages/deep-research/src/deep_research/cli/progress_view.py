@@ -75,11 +75,11 @@ def make_view(*, quiet: bool, verbose: bool, passing: bool = False) -> View:
 _LINES = {
     "stage_started": "stage: {stage}",
     "clarification_asked": "question to you: {question}",
-    "analyzed": "a {query_type} question, to be answered as {output_format}",
+    "analyzed": "read as a {query_type} question (form: {output_format})",
     "section_written": "[{section}] notes: {passages} passages cited of {sources} sources",
     "gap_found": "gap: {what}: {why}",
     "verified": "verified: {statements} statements, {problems} problems",
-    "report_ready": "report ready: {claims} statements, {references} references, {gaps} gaps",
+    "report_ready": "report ready: {references} references, {gaps} gaps",
     "run_failed": "failed: {message}",
     "run_declined": "ended without a report: {reason}",
 }
@@ -119,7 +119,7 @@ def describe(event: Event) -> str:  # noqa: PLR0911 - one line per kind of event
             said = (event.what, f"[{event.section}]" * bool(event.section), event.text)
             late = " (too late: the report is being written)" if event.late else ""
             return f"you: {' '.join(filter(None, said))}{late}"
-        case "revised":
+        case "revised" if event.edits or event.failed:
             return f"revised: {event.edits} edits" + (f", {event.failed} did not fit" if event.failed else "")
     return _LINES.get(event.kind, "").format_map(event.model_dump())
 

@@ -3,12 +3,13 @@
 The work is bounded: `MOST_TERMS` terms of a question, `CANDIDATES` passages for each of at most `MOST_PARTS` parts.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from claimcheck.language import detect, is_cjk
-from claimcheck.text.tokens import content_terms
+from claimcheck.language import HAN, HANGUL, KANA, detect, is_cjk
+from claimcheck.text.tokens import normalise
 from deep_research.data import PassageHit
 from deep_research.finding.places import PartPlaces, Place, Stretch
 from deep_research.finding.question import Part
@@ -16,7 +17,7 @@ from deep_research.finding.ranking import Best, Candidate, best_unit, judge_pass
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.text_units import Texts
-from deep_research.finding.words import COMMON, Word, has_all, is_run, read_words, weigh
+from deep_research.finding.words import COMMON, Word, has_all, is_run, read_words, terms_of, weigh
 from deep_research.ports import Library
 
 CANDIDATES, LOOKED_AT = 60, 40
@@ -31,8 +32,8 @@ _OTHER_LANGUAGE = 0.6
 _UNSTRUCTURED = 0.8
 """What a place is worth in a format without headings, lists and tables where others are there too."""
 _PLAIN = frozenset(("application/pdf", "text/plain"))
-_SAMPLE = 6_000
-"""Characters of a document by which its language is told."""
+_SIGNS = {"ko": HANGUL, "ja": HAN + KANA, "zh": HAN}
+"""Signs without which no text is in a language."""
 _SCANNED = 4_000_000
 """Characters that are looked through for a passage that has all words."""
 
@@ -125,7 +126,7 @@ def _search(part: Part, library: Library, sources: Sequence[str]) -> list[Passag
 
 
 def _weighed(part: Part, hits: Sequence[PassageHit]) -> tuple[list[Word], list[Word]]:
-    said = [frozenset(content_terms(f"{hit.title}\n{hit.passage.heading}\n{hit.passage.text}")) for hit in hits]
+    said = [terms_of(f"{hit.title}\n{hit.passage.heading}\n{hit.passage.text}") for hit in hits]
     return weigh(part.words, said), weigh(part.context, said)
 
 
@@ -198,7 +199,7 @@ def _location(library: Library, best: Best) -> str:
 
 
 def _shown_terms(stretch: Stretch) -> frozenset[str]:
-    return frozenset(content_terms("\n".join((stretch.title, stretch.where, *(one.text for one in stretch.pieces)))))
+    return terms_of("\n".join((stretch.title, stretch.where, *(one.text for one in stretch.pieces))))
 
 
 def _together(
@@ -214,20 +215,19 @@ def _together(
         if left < 0:
             return False, (), False
         for passage in library.passages(source.id) if snapshot is not None else ():
-            terms = frozenset(content_terms(f"{source.title}\n{passage.heading}\n{passage.text}"))
-            has = [word.text for word in named if word.share(terms) >= 1.0]
+            text = normalise(f"{source.title}\n{passage.heading}\n{passage.text}")
+            terms = terms_of(text)
+            has = [word.text for word in named if word.share(terms) >= 1.0 or normalise(word.text) in text]
             if len(has) == len(named):
                 return True, (), True
             held.update(has)
     return False, tuple(word.text for word in named if word.text not in held), True
 
 
-def foreign_language(parts: Sequence[PartPlaces], language: str, library: Library) -> str:
-    """Return the language of the documents shown where none is in that of the question, else ""."""
-    shown = {stretch.source for part in parts for stretch in part.stretches}
-    shown |= {place.source for part in parts for place in part.places}
-    default = "en" if is_cjk(language) else language  # a text without a sign of its script is not in it
-    read = (snapshot for key in shown if (snapshot := library.snapshot(key)) is not None)
-    spoken = Counter(detect(snapshot.text[:_SAMPLE], default=default) for snapshot in read)
-    most = spoken.most_common(1)
-    return most[0][0] if most and not spoken[language] else ""
+def is_foreign(parts: Sequence[PartPlaces], language: str) -> bool:
+    """Return whether nothing that is shown can be in the language of the question, by the signs that it is written with."""
+    stretches = (piece.text for part in parts for stretch in part.stretches for piece in stretch.pieces)
+    shown = [*stretches, *(place.line for part in parts for place in part.places)]
+    if language in _SIGNS:
+        return bool(shown) and not any(map(re.compile(f"[{_SIGNS[language]}]").search, shown))
+    return bool(shown) and all(is_cjk(detect(text, default="en")) for text in shown)

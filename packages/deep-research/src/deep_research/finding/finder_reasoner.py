@@ -31,12 +31,11 @@ from deep_research.data import (
     Turn,
 )
 from deep_research.finding import front_door
-from deep_research.finding.finder import foreign_language, rank_places, show_places
+from deep_research.finding.finder import is_foreign, rank_places, show_places
 from deep_research.finding.notes import write_notes, write_report
 from deep_research.finding.places import PartPlaces
 from deep_research.finding.question import Part, analyze_question, read_question
 from deep_research.finding.words import COMMON
-from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library, Ranker
 
 _TITLE = 120
@@ -92,9 +91,8 @@ class FinderReasoner:
         } or {text: Section(title=shorten(text, _TITLE), description=text, queries=(_query(text),))}
         return Brief(
             title=shorten(question.text, _TITLE),
-            objective=phrase("finder_objective", language, question=shorten(text, _TITLE)),
+            objective=shorten(text, _TITLE),
             question=text,
-            scope=phrase("finder_note", language),
             assumptions=decision.assumptions,
             terms=decision.terms,
             language=language,
@@ -164,9 +162,8 @@ class FinderReasoner:
             found,
             brief.language,
             library,
-            cut=read_question(assignment.question.text, brief.language).cut,
-            foreign=foreign_language(found, spoken, library),
-            ranker=self.info.ranker,
+            is_cut=read_question(assignment.question.text, brief.language).is_cut,
+            is_foreign=is_foreign(found, spoken),
         )
         return Move(text=text)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from claimcheck.language import language_name
 from claimcheck.text.sentences import blocks
 from deep_research.data import Passage
 from deep_research.finding.places import PartPlaces, Piece, Place, Stretch
@@ -27,17 +26,12 @@ def write_report(
     language: str,
     library: Library,
     *,
-    cut: int = 0,
-    foreign: str = "",
-    ranker: str = "",
+    is_cut: bool = False,
+    is_foreign: bool = False,
 ) -> str:
     """Return the report: what it is, the best stretch for each part, other places by part, and all by document."""
-    ordered = "finder_note_ranked" if ranker else "finder_note"
-    notes = [phrase(ordered, language, ranker=ranker), phrase("finder_note_rows", language)]
-    if cut:
-        notes.append(phrase("finder_cut", language, count=cut))
-    if foreign:
-        notes.append(phrase("finder_language", language, language=language_name(foreign)))
+    told = {"finder_note": True, "finder_note_rows": True, "finder_cut": is_cut, "finder_language": is_foreign}
+    notes = [phrase(name, language) for name, is_so in told.items() if is_so]
     blocks_of = [f"# {title}", "\n".join(f"> {note}" for note in notes)]
     several = len(parts) > 1
     shown: set[tuple[str, int, int]] = set()
@@ -82,17 +76,17 @@ def _stretches(part: PartPlaces, language: str, library: Library, shown: set[tup
 
 
 def _not_together(part: PartPlaces, language: str) -> str:
-    """Return in words which words no passage has, and that none has all; it is said only of what was looked through whole."""
+    """Return in words which words no passage has, or that none has all; it is said only of what was looked through whole."""
     if not part.is_complete:
         return ""
 
     def named(words: Sequence[str]) -> str:
         return phrase("finder_comma", language).join(f"“{word}”" for word in words[:_MOST_NAMED])
 
-    said = [phrase("finder_missing", language, words=named(part.missing))] if part.missing else []
-    if len(part.words) > 1 and not part.together:
-        said.append(phrase("finder_not_together", language, words=named(part.words)))
-    return phrase("sentence_space", language).join(said)
+    if part.missing:  # then none has all of them, which goes without saying
+        return phrase("finder_missing", language, words=named(part.missing))
+    is_said = not part.together and 1 < len(part.words) <= _MOST_NAMED
+    return phrase("finder_not_together", language, words=named(part.words)) if is_said else ""
 
 
 def _named(place: Stretch | Place, language: str) -> str:
@@ -100,7 +94,8 @@ def _named(place: Stretch | Place, language: str) -> str:
     headings = [heading for heading in place.where.split(" > ") if heading]
     title = place.title or place.location
     path = " › ".join([title, *(heading for heading in headings if heading != title)])
-    return f"{path} ({phrase('page', language, page=place.page)})" if place.page else path
+    pages = ", ".join(map(str, place.pages))
+    return f"{path} ({phrase('page', language, page=pages)})" if pages else path
 
 
 def _cited(piece: Piece, library: Library) -> Iterator[str]:

@@ -16,7 +16,8 @@ class Stretch(Noun):
     """The best place, whole: a paragraph, a list with its lead, rows under their header, steps, code with its caption.
 
     `pieces` are in the order of the text; between two of them something was left out, and where `has_before` or
-    `has_after` something of the same heading stands before or behind them. `where` is the heading path.
+    `has_after` something of the same heading stands before or behind them. `where` is the heading path, `pages` are those
+    of the pieces.
     """
 
     source: str
@@ -26,11 +27,11 @@ class Stretch(Noun):
     has_before: bool = False
     has_after: bool = False
     location: str = ""
-    page: int | None = None
+    pages: tuple[int, ...] = ()
 
 
 class Place(Noun):
-    """Another place worth a look: `line` is text of the passage around the words, on one line."""
+    """Another place worth a look: `line` is text around the words, on one line; `passage` is the one that it begins in."""
 
     passage: str
     source: str
@@ -38,7 +39,7 @@ class Place(Noun):
     where: str
     line: str
     location: str = ""
-    page: int | None = None
+    pages: tuple[int, ...] = ()
 
 
 class PartPlaces(Noun):

@@ -32,10 +32,10 @@ class Part(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """The parts of a question; `cut` is how many of its words were left out."""
+    """The parts of a question; `is_cut` where its end was left out."""
 
     parts: tuple[Part, ...]
-    cut: int = 0
+    is_cut: bool = False
 
 
 def read_question(question: str, language: str = "") -> Asked:
@@ -43,7 +43,7 @@ def read_question(question: str, language: str = "") -> Asked:
 
     What is told before anything is asked ("The disk is full. How …?") says what the question is about.
     """
-    text, cut = _cut(question)
+    text = _beginning(question)
     language = detect(text, default=language or "en")
     pieces = [piece.strip(" \t,，、") for hard in _HARD.split(text) for piece in _soft(language).split(hard or "")]
     pieces = list(filter(None, pieces))
@@ -60,25 +60,24 @@ def read_question(question: str, language: str = "") -> Asked:
         about = _once([*told, *(found[0].words if found else ())])
         context = tuple(word for word in about if word.worth > COMMON and word not in asked)
         found.append(Part(piece, tuple(asked), context, compared(piece, language)))
-    return Asked(tuple(part for part in found if part.words), cut)
+    return Asked(tuple(part for part in found if part.words), len(text) < len(question.rstrip()))
 
 
 def _once(words: Iterable[Word]) -> list[Word]:
     return list({word.whole: word for word in words}.values())
 
 
-def _cut(question: str) -> tuple[str, int]:
-    """Return the beginning of a question up to so many different terms, and about how many words lie behind it."""
+def _beginning(question: str) -> str:
+    """Return the beginning of a question up to so many different terms."""
     text = question[:_LONGEST]
     terms: set[str] = set()
     for run in RUN.finditer(text):
         new = dict.fromkeys(term for term in content_terms(run[0][:_LONGEST]) if term not in terms)
         if len(terms) + len(new) > MOST_TERMS:
             # A run without spaces is cut where the terms end, which are pairs of its signs.
-            end = run.start() + (MOST_TERMS - len(terms) if len(new) > 2 else 0)
-            return text[:end], max(1, len(question[end:].split()))
+            return text[: run.start() + (MOST_TERMS - len(terms) if len(new) > 2 else 0)]
         terms |= new.keys()
-    return text, len(question[len(text) :].split())
+    return text
 
 
 @cache

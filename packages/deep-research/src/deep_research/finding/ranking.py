@@ -9,10 +9,9 @@ from functools import cache
 from typing import NamedTuple
 
 from claimcheck.lexicon import any_word
-from claimcheck.text.tokens import content_terms
 from deep_research.data import Passage
 from deep_research.finding.text_units import Section, Span, Texts, Unit
-from deep_research.finding.words import Word, coverage
+from deep_research.finding.words import Word, coverage, terms_of
 from deep_research.text.contents_lists import is_contents_line, is_contents_list
 
 SCORE, COVERED, HEADED = 2.0, 1.5, 0.6
@@ -69,7 +68,7 @@ class Best(NamedTuple):
 
 @cache
 def _above(title: str, heading: str) -> frozenset[str]:
-    return frozenset(content_terms(f"{title}\n{heading}"))
+    return terms_of(f"{title}\n{heading}")
 
 
 def is_last(passage: Passage, title: str) -> bool:
@@ -87,7 +86,7 @@ def judge_passage(
     passage: Passage, title: str, share: float, words: Sequence[Word], context: Sequence[Word]
 ) -> Candidate:
     """Return a passage with its worth; `share` is its score in the search by that of the best one."""
-    terms, above = frozenset(content_terms(passage.text)), _above(title, passage.heading)
+    terms, above = terms_of(passage.text), _above(title, passage.heading)
     last = _above("", passage.heading.rsplit(" > ", 1)[-1]) or above
     covered = coverage(words, terms, above, HEADING_ONLY) + CONTEXT * coverage(context, terms | above)
     worth = SCORE * share + COVERED * covered + HEADED * coverage(words, last, above, 0.5)

@@ -49,8 +49,12 @@ def make_stretch(best: Best, words: Sequence[Word], location: str = "") -> Stret
         has_before=before != "" and _HEADING.match(before) is None,
         has_after=_HEADING.match(section.text, spans[-1][1]) is None,
         location=location,
-        page=best.candidate.passage.page,
+        pages=_pages(section, spans[0][0], spans[-1][1]),
     )
+
+
+def _pages(section: Section, start: int, end: int) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(p.page for p in section.passages if p.page and p.start < end and start < p.end))
 
 
 def _spans(section: Section, unit: Unit, words: Sequence[Word]) -> list[tuple[int, int]]:
@@ -97,8 +101,9 @@ def _piece(section: Section, start: int, end: int) -> Piece:
 
 
 def make_place(best: Best, words: Sequence[Word], location: str = "") -> Place:
-    """Return a place with one line of its text around the words."""
-    passage = best.candidate.passage
+    """Return a place with one line of its text around the words, of the passage in which the best part of it begins."""
+    section, start = best.section, (best.part or best.unit).start
+    passage = next((p for p in section.passages if p.start <= start < p.end), best.candidate.passage)
     return Place(
         passage=passage.id,
         source=passage.source,
@@ -106,7 +111,7 @@ def make_place(best: Best, words: Sequence[Word], location: str = "") -> Place:
         where=passage.heading,
         line=_line(best.section.text, best.unit, best.part, words),
         location=location,
-        page=passage.page,
+        pages=(passage.page,) if passage.page else (),
     )
 
 

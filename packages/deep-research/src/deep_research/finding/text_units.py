@@ -6,8 +6,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from claimcheck.text.sentences import Block, blocks, sentences
-from claimcheck.text.tokens import content_terms
 from deep_research.data import Passage, Snapshot
+from deep_research.finding.words import terms_of
 from deep_research.ports import Library
 from deep_research.text.page_noise import gives_orders
 
@@ -106,10 +106,6 @@ class Texts:
         return tuple(found)
 
 
-def _terms(text: str) -> frozenset[str]:
-    return frozenset(content_terms(text))
-
-
 def _units(text: str, start: int, end: int) -> Iterator[Unit]:
     """Yield the units of `text[start:end]` in order; headings belong to none."""
     found = [Block(block.kind, block.start + start, block.end + start) for block in blocks(text[start:end])]
@@ -183,13 +179,13 @@ def _made(text: str, taken: Sequence[Block]) -> Unit:
         leads += 1
     body = taken[leads:]
     kind = body[0].kind
-    lead = [Span(block.start, block.end, _terms(text[block.start : block.end])) for block in taken[:leads]]
+    lead = [Span(block.start, block.end, terms_of(text[block.start : block.end])) for block in taken[:leads]]
     spans = list(_parts(text, kind, body))
     if kind == "table" and len(spans) > 1:
         header = 2 if len(spans) > 2 and _RULE.match(text[spans[1][0] : spans[1][1]]) else 1
-        lead.append(Span(spans[0][0], spans[header - 1][1], _terms(text[spans[0][0] : spans[header - 1][1]])))
+        lead.append(Span(spans[0][0], spans[header - 1][1], terms_of(text[spans[0][0] : spans[header - 1][1]])))
         spans = spans[header:]
-    parts = tuple(Span(first, last, _terms(text[first:last])) for first, last in spans)
+    parts = tuple(Span(first, last, terms_of(text[first:last])) for first, last in spans)
     return Unit(kind, taken[0].start, taken[-1].end, tuple(lead), parts)
 
 

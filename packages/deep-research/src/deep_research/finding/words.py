@@ -6,9 +6,9 @@ from functools import cache
 from math import log
 from typing import NamedTuple
 
-from claimcheck.language import CJK, HANGUL, zipf
+from claimcheck.language import CJK, HAN, HANGUL, zipf
 from claimcheck.lexicon import any_of, any_word, words
-from claimcheck.text.tokens import STOP_WORDS, content_terms, without_particle
+from claimcheck.text.tokens import STOP_WORDS, content_terms, index_terms, without_particle
 
 NAME, PLAIN, COMMON = 2.0, 1.0, 0.3
 """What a word is worth that is written like a name, any other, and one that is said in every conversation."""
@@ -16,13 +16,13 @@ _ENOUGH = 0.5
 """Share of the pairs of signs of a word without spaces from which a text has it."""
 _BASE, _RARE = 0.5, 0.3
 """What a word weighs that all texts have, and the share of its rarity that counts of a common word."""
-RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&/][^\W{CJK}]+)*[+#]*")
+RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:(?:[.'’\-_+#&/\u200c]|(?<=\d),(?=\d))[^\W{CJK}]+)*[+#]*")
 _GRAMMAR = 5.8
 """Zipf frequency from which a sign that stands alone is no topic ("那", "그")."""
 _CJK_SIGN = re.compile(f"[{CJK}]")
 _UNPARTED = re.compile(f"[{CJK}\u0900-\u109f\u1780-\u17ff]")
 """Signs of Chinese and its like, of Thai and its like, and of India, whose vowels take a word apart."""
-_HANGUL_SIGN = re.compile(f"[{HANGUL}]")
+_HANGUL_SIGN, _HAN_SIGN = re.compile(f"[{HANGUL}]"), re.compile(f"[{HAN}]")
 _JOINT = re.compile(r"[.'’\-_+#&/]")
 
 
@@ -44,6 +44,11 @@ class Word(NamedTuple):
         return share if share >= _ENOUGH else 0.0
 
 
+def terms_of(text: str) -> frozenset[str]:
+    """Return the terms of a text that words are looked for in: those of an index, which has Han signs alone as well."""
+    return frozenset(index_terms(text))
+
+
 @cache
 def _common() -> frozenset[str]:
     return frozenset(content_terms(" ".join((*words("finding.common"), *words("question.furniture")))))
@@ -63,7 +68,9 @@ def read_words(text: str, language: str) -> list[Word]:
         if not terms:
             continue
         if _CJK_SIGN.match(run):
-            made = Word(run, frozenset(terms), frozenset(terms), COMMON if frozenset(terms) <= _common() else PLAIN)
+            # A Korean word has its stem in front and its endings, which its other forms do not have, behind.
+            parts = frozenset(terms[: len(terms) // 2 + 1] if _HANGUL_SIGN.match(run) else terms)
+            made = Word(run, frozenset(terms), parts, COMMON if frozenset(terms) <= _common() else PLAIN)
         else:
             parts = frozenset(term for part in _JOINT.split(run) for term in content_terms(part))
             whole = frozenset(terms) - parts or frozenset(terms)
@@ -77,8 +84,9 @@ def _runs(text: str, language: str) -> Iterator[str]:
     runs = RUN.findall(_furniture(language).sub(" ", text) if _CJK_SIGN.search(text) else text)
     for run in runs:
         word = without_particle(run) if _HANGUL_SIGN.match(run) else run
-        # One sign is mostly left of an ending; where it is all there is ("암") it may be a word.
-        is_rest = len(word) == 1 and _CJK_SIGN.match(word) and (len(runs) > 1 or zipf(word, language) >= _GRAMMAR)
+        # One sign is mostly left of an ending; where it is all there is ("암"), and as a Japanese stem, it may be a word.
+        is_stem = len(runs) == 1 or (language == "ja" and _HAN_SIGN.match(word))
+        is_rest = len(word) == 1 and _CJK_SIGN.match(word) and (not is_stem or zipf(word, language) >= _GRAMMAR)
         if word.casefold() not in STOP_WORDS and not is_rest:
             yield word
 

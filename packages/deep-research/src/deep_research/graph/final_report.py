@@ -85,8 +85,8 @@ def _nothing(ctx: RunContext, given: Assignment) -> str:
 
 
 def _reviews(state: AgentState, sections: Sequence[Section]) -> tuple[ReportReview, ...]:
-    """Return how each section was judged last; a review after which it was researched again speaks of older notes."""
-    judged = state.get("section_reviews", {})
+    """Return how each section was judged last: not before it was researched again, nor without a score, by nobody."""
+    judged = {k: r for k, r in state.get("section_reviews", {}).items() if r.score or r.status != "sufficient"}
     found = [(s, row) for s in sections if (row := judged.get(s.title)) is not None and not row.retry]
     rows = [
         ReportReview(

@@ -5,7 +5,7 @@ table for each sheet).
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -44,19 +44,17 @@ class DocxReader:
             builder = DocumentBuilder()
             for block in file.iter_inner_content():
                 _write_table(block, builder) if hasattr(block, "rows") else _write_paragraph(block, builder)
-            about = _about(file, docx.Document)
+            about = _about(file)
         except Exception as error:  # python-docx passes on whatever XML, ZIP or lookup failed
             raise Unreadable("the DOCX file is broken") from error
         return builder.document(name=name, media_type=_DOCX, **about)
 
 
-def _about(file: Any, make_empty: Callable[[], Any]) -> dict[str, Any]:
-    """Return title, authors and ISO date of a file; what the template has, which a program left in it, is none."""
+def _about(file: Any) -> dict[str, Any]:
+    """Return title and authors of a file. When it was made or saved is no date of what it says."""
     about = file.core_properties
     title = "" if about.title == "PowerPoint Presentation" else about.title or ""
-    date = about.modified or about.created
-    published = date.date().isoformat() if date and date != make_empty().core_properties.modified else None
-    return {"title": title, "authors": (about.author or "").split(";"), "published": published}
+    return {"title": title, "authors": (about.author or "").split(";")}
 
 
 def _write_paragraph(paragraph: Any, builder: DocumentBuilder) -> None:
@@ -126,7 +124,7 @@ class PptxReader:
             for number, slide in enumerate(file.slides, start=1):
                 builder.page(number)
                 _write_slide(slide, number, builder)
-            about = _about(file, pptx.Presentation)
+            about = _about(file)
         except Exception as error:  # python-pptx passes on whatever XML, ZIP or lookup failed
             raise Unreadable("the PPTX file is broken") from error
         return builder.document(name=name, media_type=_PPTX, **about)

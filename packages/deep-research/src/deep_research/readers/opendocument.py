@@ -49,7 +49,6 @@ class OpenDocumentReader:
             name=name,
             title=said.get("title", ""),
             media_type=f"{_MEDIA}{body[0].tag}",
-            published=(said.get("date") or said.get("creation-date") or "")[:10] or None,
             authors=[said.get("creator") or said.get("initial-creator") or ""],
         )
 

@@ -14,7 +14,6 @@ from claimcheck.lexicon import any_word
 from claimcheck.text.cleaning import clean, fold
 from deep_research.data import Document
 from deep_research.errors import Unreadable
-from deep_research.readers.html import iso_date
 from deep_research.reading_child import NO_TEXT
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -293,12 +292,10 @@ def _document(builder: DocumentBuilder, about: dict[str, str], name: str) -> Doc
     title = fold(about.get("Title", ""))
     if _NO_TITLE.search(title.lower()):
         title = ""
-    date = re.match(r"D:(\d{4})(\d\d)?(\d\d)?", about.get("CreationDate", ""))
     return builder.document(
         name=name,
         title=title,
         media_type="application/pdf",
-        published=iso_date("-".join(part for part in date.groups() if part)) if date else None,
         authors=re.split(r"[;,]\s*|(?<!\s)\s++and\s+", about.get("Author", "")),
     )
 

@@ -28,7 +28,6 @@ _CHARSETS = {
 _HEADING = re.compile(
     r"\{\\s(\d{1,5})\b(?:[^{};]|\{[^{}]*\}){0,500}?(?:heading|Überschrift|Titre) (\d);", re.IGNORECASE
 )
-_DATE = re.compile(r"\\(?:revtim|creatim)\\yr(\d{4})\\mo(\d{1,2})\\dy(\d{1,2})")
 
 
 class RtfReader:
@@ -47,7 +46,6 @@ class RtfReader:
         for word, told in _events(text):
             writer.take(word, told)
         writer.take("end", "")
-        date = _DATE.search(text)
         said = {
             field: fold(found[1])
             for field in ("title", "author")
@@ -56,7 +54,6 @@ class RtfReader:
         return writer.builder.document(
             title=said.get("title") or name.rsplit(".", 1)[0],
             media_type=self.media_types[0],
-            published="{}-{:0>2}-{:0>2}".format(*date.groups()) if date else None,
             authors=[said.get("author", "")],
         )
 

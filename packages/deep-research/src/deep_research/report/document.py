@@ -64,13 +64,14 @@ def read_document(given: ExportInput) -> Document:
     blocks = _Parser(tokens, report, claims).blocks()
     language, counts = report.language, vars(verdict_counts(report))
     date = max((source.retrieved_at[:10] for source in report.sources.values()), default="")
+    is_judged = any("not_judged" not in claim.verdict.codes for claim in report.claims)
     document = Document(
         title=report.title,
         made=phrase("made_on", language, date=date, run=report.run_id),
         counts=tuple(
             Count(verdict, counts[verdict], phrase(f"verdict_{verdict}", language))
             for verdict in get_args(VerdictKind)
-            if counts[verdict] or verdict == "supported"  # how many are is told also where none is
+            if is_judged and (counts[verdict] or verdict == "supported")  # how many are is told also where none is
         ),
         cited=phrase("said_of_sources", language, count=len(report.references)),
     )

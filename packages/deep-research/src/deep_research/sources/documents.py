@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
+from claimcheck.text.tokens import content_terms
 from deep_research import registry
 from deep_research.concurrency import Threads
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
@@ -32,7 +33,6 @@ _REASONS = 3  # that are told where nothing can be read
 _SNIPPET_CHARS = 300
 _PATIENCE_SECONDS = 5.0
 _BATCH_SECONDS = 1.0
-
 
 Reading = tuple[str, FileAnswer]
 """The path of a file, and what became of it."""
@@ -218,15 +218,22 @@ class DocumentsSource:
         self._problems = [Problem(source.location, source.title) for source in sources if source.origin == _PROBLEM]
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
-        """Return the documents whose passages answer `query` best; their spans are those passages."""
-        hits = await asyncio.to_thread(self._library.search, query, limit=max(40, 5 * limit), hops=2)
+        """Return the documents that answer `query` best or alone have a word of it, with those passages."""
+        found = await asyncio.to_thread(self._search, query, limit)
+        return SearchResult(found=tuple(_found(self._sources[source], hits) for source, hits in found.items()))
+
+    def _search(self, query: str, limit: int) -> dict[str, list[PassageHit]]:
         by_source: dict[str, list[PassageHit]] = defaultdict(list)
-        for hit in hits:
+        for hit in self._library.search(query, limit=max(40, 5 * limit), hops=2):
+            if hit.passage.source in self._sources and (hit.passage.source in by_source or len(by_source) < limit):
+                by_source[hit.passage.source].append(hit)
+        hits = (hit for hits in by_source.values() for hit in hits)
+        held = {term for hit in hits for term in content_terms(f"{hit.title}\n{hit.passage.text}")}
+        lost = [term for term in dict.fromkeys(content_terms(query)) if term not in held and term.isascii()]
+        for hit in [hit for term in lost[:limit] for hit in self._library.search(term, limit=1)]:
             if hit.passage.source in self._sources:
                 by_source[hit.passage.source].append(hit)
-        return SearchResult(
-            found=tuple(_found(self._sources[source], hits) for source, hits in islice(by_source.items(), limit))
-        )
+        return by_source
 
     async def read(self, found: Found) -> Document:
         """Return the document as it was indexed. Raises NotFound when it is none of ours."""

@@ -41,7 +41,7 @@ _KIND_OF = {"contradicted": "contradicted", "misleading": "misleading"}
 def claims_of(text: str, library: Library, *, is_quoted: bool = False) -> list[Claim]:
     """Return the statements of a text, not judged yet; ids of passages that do not exist are left out.
 
-    `is_quoted`: nobody has written it, and what stands between a title and a citation is all of the cited passage.
+    `is_quoted`: nobody has written it; between a title and a citation all is of the cited passage, the rest is left out.
     """
     claims: list[Claim] = []
     found = split_statements(text)
@@ -75,7 +75,7 @@ def _existing(cited: str, statement: Statement, library: Library) -> list[str]:
 
 
 def _of_places(statements: Sequence[Statement], text: str) -> list[Statement]:
-    """Return the statements with the citation that ends the place they stand in, back to the title above."""
+    """Return the statements that stand in a place, with the citation that ends it, back to the title above."""
     found: list[Statement] = []
     cited: tuple[str, ...] = ()
     where = ""
@@ -84,7 +84,7 @@ def _of_places(statements: Sequence[Statement], text: str) -> list[Statement]:
         if is_title or statement.where != where:
             cited = ()
         cited, where = statement.passages or cited, statement.where
-        found.append(statement._replace(passages=cited))
+        found += [statement._replace(passages=cited)] * bool(cited)
     return found[::-1]
 
 
