@@ -228,6 +228,15 @@ async def test_a_report_of_links_is_verified_and_large_ones_come_in_parts(tmp_pa
             assert len(json.dumps(first)) < 40_000
 
 
+async def test_many_calls_at_one_session_hold_up_no_other(tmp_path: Path) -> None:
+    begun = await api.begin_desk(QUESTION, Settings(model_provider="finder"), home=tmp_path / "home")
+    desk = api.open_desk(begun.run_id, home=tmp_path / "home")
+    async with turns_of_tasks() as held_up:
+        noted = await side_by_side([desk.add_note(f"note {number}") for number in range(80)])
+    assert sorted(one.notes for one in noted) == list(range(1, 81))
+    assert max(held_up) < TOO_LONG
+
+
 async def test_a_long_report_holds_up_no_other_session(tmp_path: Path) -> None:
     begun = await api.begin_desk(QUESTION, Settings(model_provider="finder"), home=tmp_path / "home")
     desk = api.open_desk(begun.run_id, home=tmp_path / "home")

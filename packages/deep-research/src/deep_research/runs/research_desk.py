@@ -8,10 +8,11 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, closing
+from contextlib import ExitStack, asynccontextmanager, closing, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from deep_research.assembly.environment import RunEnvironment, open_context
 from deep_research.concurrency import in_background
@@ -61,6 +62,8 @@ _WAIT_SECONDS, _LOOK_SECONDS = 120.0, 0.05
 """How long a call waits for another one at the same session."""
 _NOTE, _CHECKED = "desk note", "desk report"
 _MOST_NOTED = 1_000_000
+_TURNS = WeakValueDictionary[tuple[str, int], asyncio.Lock]()
+"""Whose turn it is at a session, by its place and the event loop."""
 
 
 class _Kept(Noun):
@@ -95,12 +98,15 @@ class ResearchDesk:
     @asynccontextmanager
     async def opened(self, addresses: Sequence[str] = ()) -> AsyncIterator[RunContext]:
         """Hold the session and give its context; `addresses` are those that the agent names."""
-        with ExitStack() as stack:
-            await _hold(self._store, stack)
-            log = stack.enter_context(closing(self._store.open_log(lambda _event: None)))
-            job = replace(ResearchRun(self._store).job(log), addresses=tuple(addresses), stands_in=False)
-            async with open_context(job, self._environment) as ctx:
-                yield ctx
+        # Calls of this process wait in a queue; only the first of them looks whether another process has the session.
+        turn = _TURNS.setdefault((self._store.place, id(asyncio.get_running_loop())), asyncio.Lock())
+        async with turn:
+            with ExitStack() as stack:
+                await _hold(self._store, stack)
+                log = stack.enter_context(closing(self._store.open_log(lambda _event: None)))
+                job = replace(ResearchRun(self._store).job(log), addresses=tuple(addresses), stands_in=False)
+                async with open_context(job, self._environment) as ctx:
+                    yield ctx
 
     def note(self, **changes: Any) -> None:
         """Write down in the record how the session stands."""
@@ -242,14 +248,11 @@ async def _hold(store: RunStore, stack: ExitStack) -> None:
     """Hold a run until `stack` ends, once nobody else does. Raises RunBusy."""
     until = time.monotonic() + _WAIT_SECONDS
     while True:
-        try:
-            stack.enter_context(store.held())
-        except RunBusy:
-            if time.monotonic() > until:
-                raise
-            await asyncio.sleep(_LOOK_SECONDS)
-        else:
-            return
+        is_last = time.monotonic() > until
+        if is_last or not await asyncio.to_thread(store.is_held):  # asking for the lock waits a little: not in the loop
+            with nullcontext() if is_last else suppress(RunBusy):
+                return stack.enter_context(store.held())
+        await asyncio.sleep(_LOOK_SECONDS)
 
 
 def _new_id() -> str:
