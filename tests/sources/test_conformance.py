@@ -128,14 +128,14 @@ async def test_an_answer_cut_off_is_an_error_or_less_of_the_same(name, share):
 
 
 async def test_keys_never_appear_in_errors(name):
-    kind = api_sources()[name]
-    told = " ".join(secret(variable) for variable in kind.variables())
+    keys = [secret(name) for name in api_sources()[name].variables() if not name.endswith("_URL")]
+    told = " ".join(keys)
     for status in (200, 400, 401, 403, 429, 500):
         body = {"message": f"Incorrect key {told}", "error": f"Incorrect key {told}"}
         client = failing(name, answer(body, status, url=f"{ADDRESS}?api_key={told}"))
         result = await searched(opened(name, client), QUERY)
         shown = f"{result!r} {getattr(result, 'fields', '')}"
-        assert not any(secret(variable) in shown for variable in kind.variables())
+        assert not any(key in shown for key in keys)
 
 
 def _places_of(value: str, call: Call) -> list[str]:

@@ -103,6 +103,7 @@ def _own_words(text: str, language: str) -> list[Word]:
 
 def is_broad(named: Sequence[Word], language: str) -> bool:
     """Return whether one or two words are all, and are said everywhere: no name, no code, no rarer word."""
+    named = [word for word in named if len(word.text) > 1] or named  # a stem of one sign says little of its own
     if not 0 < len(named) <= 2 or any(word.worth >= NAME for word in named):
         return False
     if len(named) == 2:
