@@ -154,7 +154,7 @@ class ResearchDesk:
         """Verify a report that cites passage ids, or pages in any style; "" shows more of the one handed in before."""
         if not text.strip():
             async with self.opened() as ctx:
-                return self._part(ctx, _kept(ctx), start)
+                return await in_background(lambda: self._part(ctx, _kept(ctx), start))
         check_length(text)
         has_ids = bool(await in_background(cited_ids, text))
         async with self.opened(() if has_ids else await in_background(cited_addresses, text)) as ctx:
@@ -164,36 +164,39 @@ class ResearchDesk:
                 cited, unread = await cite_passages(ctx, text, by_documents=False)
             given = await in_background(self._assignment, ctx, cited)
             found = await verify.verify(ctx, given, cited, unread=unread)
-            kept = _Kept(text=cited, verification=found)
-            ctx.journal.note(_CHECKED, "", kept.model_dump_json())
-            return self._part(ctx, kept, start)
+            return await in_background(self._keep, ctx, _Kept(text=cited, verification=found), start)
 
     async def record_verdicts(self, verdicts: Sequence[GivenVerdict]) -> CheckedReport:
         """Take in an agent's own verdicts on the statements of the report that it had verified."""
         async with self.opened() as ctx:
-            kept = _kept(ctx)
-            given = {one.statement: one for one in verdicts}
-            known = {claim.id: claim for claim in kept.verification.claims}
-            _check_verdicts(given, known, ctx.library)
-            claims = tuple(
-                claim.model_copy(update={"verdict": Verdict(kind=one.verdict, reason=one.reason, by_model=True)})
-                if (one := given.get(claim.id))
-                else claim
-                for claim in kept.verification.claims
-            )
-            problems = [p for p in kept.verification.problems if p.claim not in given]
-            problems += [problem_of(one, known[one.statement]) for one in given.values() if one.verdict != "supported"]
-            found = kept.verification.model_copy(update={"claims": claims, "problems": tuple(problems)})
-            kept = _Kept(text=kept.text, verification=found)
-            ctx.journal.note(_CHECKED, "", kept.model_dump_json())
-            return self._part(ctx, kept, len(claims))
+            return await in_background(self._record, ctx, verdicts)
+
+    def _record(self, ctx: RunContext, verdicts: Sequence[GivenVerdict]) -> CheckedReport:
+        kept = _kept(ctx)
+        given = {one.statement: one for one in verdicts}
+        known = {claim.id: claim for claim in kept.verification.claims}
+        _check_verdicts(given, known, ctx.library)
+        claims = tuple(
+            claim.model_copy(update={"verdict": Verdict(kind=one.verdict, reason=one.reason, by_model=True)})
+            if (one := given.get(claim.id))
+            else claim
+            for claim in kept.verification.claims
+        )
+        problems = [p for p in kept.verification.problems if p.claim not in given]
+        problems += [problem_of(one, known[one.statement]) for one in given.values() if one.verdict != "supported"]
+        found = kept.verification.model_copy(update={"claims": claims, "problems": tuple(problems)})
+        return self._keep(ctx, _Kept(text=kept.text, verification=found), len(claims))
+
+    def _keep(self, ctx: RunContext, kept: _Kept, start: int) -> CheckedReport:
+        ctx.journal.note(_CHECKED, "", kept.model_dump_json())
+        return self._part(ctx, kept, start)
 
     async def export_report(self, to: str) -> Export:
         """Make the report that was verified last the run's, and return it in a format."""
         async with self.opened() as ctx:
-            report = await assemble(ctx, await in_background(self._finished, ctx, _kept(ctx)))
+            report = await assemble(ctx, await in_background(lambda: self._finished(ctx, _kept(ctx))))
             made = await in_background(export_report, self._store, report, to)
-            self._store.save_result(report)
+            await in_background(self._store.save_result, report)
             self.note(
                 status="finished",
                 title=report.title,
