@@ -169,9 +169,9 @@ class ResearchDesk:
     async def record_verdicts(self, verdicts: Sequence[GivenVerdict]) -> CheckedReport:
         """Take in an agent's own verdicts on the statements of the report that it had verified."""
         async with self.opened() as ctx:
-            return await in_background(self._record, ctx, verdicts)
+            return await in_background(self._take_in, ctx, verdicts)
 
-    def _record(self, ctx: RunContext, verdicts: Sequence[GivenVerdict]) -> CheckedReport:
+    def _take_in(self, ctx: RunContext, verdicts: Sequence[GivenVerdict]) -> CheckedReport:
         kept = _kept(ctx)
         given = {one.statement: one for one in verdicts}
         known = {claim.id: claim for claim in kept.verification.claims}
