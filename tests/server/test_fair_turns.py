@@ -1,7 +1,10 @@
 """Runs of several owners: each owner's come in turn, the last place is left to others, and who is alone takes all."""
 
 import asyncio
-from collections.abc import Iterator
+import contextvars
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,7 @@ import httpx
 import pytest
 
 from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.fair_turns import FairTurns
+from deep_research_server.fair_turns import OWNER, FairThreads, FairTurns
 from tests.model.harness import served
 from tests.server.serving import Held, client, serving_runs, until_report
 
@@ -115,3 +118,35 @@ async def test_a_turn_given_to_one_who_has_just_left_goes_on() -> None:
     async with asyncio.timeout(30), turns.turn_of("c"):
         taken.append("c")
     assert taken[-1] == "c"
+
+
+def test_work_in_threads_is_done_in_turns_of_its_owners() -> None:
+    threads, go = FairThreads(), threading.Event()
+
+    def submit(owner: str, work: Callable[[], Any]) -> "Future[Any]":
+        def of_owner() -> "Future[Any]":
+            OWNER.set(owner)
+            return threads.submit(work)
+
+        return contextvars.copy_context().run(of_owner)
+
+    waiting = [submit("mallory", go.wait) for _ in range(50)]
+    try:
+        assert submit("anna", lambda: 7).result(30) == 7
+        failed = submit("anna", lambda: 1 // 0)
+        assert isinstance(failed.exception(30), ZeroDivisionError)
+    finally:
+        go.set()
+    assert all(one.result(30) for one in waiting)
+    threads.shutdown()
+
+
+def test_work_that_waits_is_given_up_when_the_threads_end() -> None:
+    threads, go = FairThreads(), threading.Event()
+    begun = [threads.submit(go.wait) for _ in range(100)]
+    ending = threading.Thread(target=threads.shutdown)
+    ending.start()
+    go.set()
+    ending.join(30)
+    assert not ending.is_alive()
+    assert any(one.cancelled() for one in begun)

@@ -1,5 +1,6 @@
 """What every request passes first: where it comes from, which owner it is, how large it is; and the security headers."""
 
+import asyncio
 import ipaddress
 import json
 import re
@@ -12,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.fair_turns import OWNER, FairThreads
 from deep_research_server.request_bodies import LIMITS, SMALL, USUAL, Body, BodyLimit, LargeBodies, Refusal
 from deep_research_server.uploads import UploadsUnderWay
 
@@ -59,6 +61,8 @@ class RequestGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer what is not let in, and pass on the rest."""
         if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                asyncio.get_running_loop().set_default_executor(FairThreads())
             await self._app(scope, receive, send)
             return
         started = False
@@ -81,6 +85,7 @@ class RequestGuard:
         try:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
             owner = scope.setdefault("state", {})["owner"] = self._admit(scope, headers)
+            OWNER.set(owner)
             # Nothing else reads cookies, and reading them costs the square of their length (CVE-2024-7592).
             scope["headers"] = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
             announced = headers.get("content-length", "")

@@ -200,10 +200,7 @@ class RunService:
 
     async def open(self, owner: str, run_id: str) -> Run:
         """Return a run of an owner by its whole id. Raises RunNotFound, also for another owner's."""
-        run = await asyncio.to_thread(api.open_run, run_id, home=self.home_of(owner))
-        if run.id != run_id:  # a program names the whole id
-            raise RunNotFound(f"There is no run {run_id!r}.", run_id=run_id)
-        return run
+        return await asyncio.to_thread(api.open_run, run_id, home=self.home_of(owner), is_whole=True)
 
     async def start(
         self,
@@ -322,12 +319,12 @@ class RunService:
         Raises RunBusy, RunNotFound when the run has no report yet, ConfigError, LimitReached.
         """
         await self._check_capacity(home)
-        await self._check_room(home, runs=0)
         if (leaving := self._leaving.pop((home, run.id), None)) is not None:  # asked again: it goes on where it was
             leaving.cancel()
             await self.cancel(home, run)
         if await asyncio.to_thread(self.is_active, home, run):
             raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
+        await self._check_room(home, runs=0)
         made = await asyncio.to_thread(lambda: run.note_follow_up(question, **settings))
         await self._answer(home, run, made)
         return made

@@ -165,13 +165,15 @@ def open_desk(run_id: str, *, home: Path) -> "ResearchDesk":
     return ResearchDesk(open_runs(home).open(run_id), home)
 
 
-def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False) -> Run:
-    """Return an earlier run by its id or an unambiguous part of it; one that `is_known` is not looked up.
+def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False, is_whole: bool = False) -> Run:
+    """Return an earlier run by its id or an unambiguous part of it, where the id given is not a whole one.
+
+    One that `is_known` is not looked up.
 
     Raises RunNotFound.
     """
     home, stores = home or settings_module.home(), open_runs(home or settings_module.home())
-    return Run(stores.store(run_id) if is_known else stores.open(run_id), home)
+    return Run(stores.store(run_id) if is_known else stores.open(run_id, is_whole=is_whole), home)
 
 
 def queue_state(*, home: Path | None = None) -> QueueState:

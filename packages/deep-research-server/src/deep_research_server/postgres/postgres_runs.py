@@ -348,10 +348,12 @@ class PostgresRuns:
     def store(self, run_id: str) -> PostgresRun:
         return PostgresRun(self._database, run_id, self._spools)
 
-    def open(self, run_id: str) -> PostgresRun:
+    def open(self, run_id: str, *, is_whole: bool = False) -> PostgresRun:
         whole = "SELECT 1 FROM deep_research.runs WHERE run_id = %s AND owner = %s"
         if self._database.rows(whole, (run_id, self._owner)):
             return self.store(run_id)
+        if is_whole:
+            raise no_run(run_id)
         return self.store(unshortened_id(run_id, self.ids()))
 
     def ids(self) -> Sequence[str]:

@@ -322,8 +322,8 @@ class FolderRuns:
             raise no_run(run_id)
         return RunFolder(self._home, run_id)
 
-    def open(self, run_id: str) -> RunFolder:
-        return open_run(self._home, run_id)
+    def open(self, run_id: str, *, is_whole: bool = False) -> RunFolder:
+        return open_run(self._home, run_id, is_whole=is_whole)
 
     def ids(self) -> Sequence[str]:
         return _run_ids(self._home)
@@ -357,8 +357,8 @@ def dated_id(mark: str = "") -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S-}{mark or secrets.token_hex(4)}"
 
 
-def open_run(home: Path, run_id: str) -> RunFolder:
-    """Return the folder of an earlier run; `run_id` may be shortened as long as it is unique.
+def open_run(home: Path, run_id: str, *, is_whole: bool = False) -> RunFolder:
+    """Return the folder of an earlier run; an id that is not a whole one may be shortened as long as it is unique.
 
     Raises RunNotFound for an unknown or ambiguous id.
     """
@@ -367,6 +367,8 @@ def open_run(home: Path, run_id: str) -> RunFolder:
             whole = RunFolder(home, run_id)
             whole.head()
             return whole
+    if is_whole:
+        raise no_run(run_id)
     return RunFolder(home, unshortened_id(run_id, _run_ids(home)))
 
 

@@ -313,8 +313,8 @@ class RunStores(Protocol):
         """Return what is kept of a run, by its whole id; nothing is looked up."""
         ...
 
-    def open(self, run_id: str) -> RunStore:
-        """Return a run by its id or an unambiguous part of it. Raises RunNotFound."""
+    def open(self, run_id: str, *, is_whole: bool = False) -> RunStore:
+        """Return a run by its id, or by an unambiguous part of one that is not a whole one. Raises RunNotFound."""
         ...
 
     def ids(self) -> Sequence[str]:
