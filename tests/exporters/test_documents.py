@@ -190,7 +190,9 @@ def test_an_escaped_number_in_brackets_is_no_citation(name: str) -> None:
         "html": lambda: html.fromstring(data.decode()).text_content(),
         "docx": lambda: "".join(xml_of(data, "word/document.xml").itertext()),
         "pdf": lambda: pdf_text(data),
-        "pptx": lambda: " ".join(s.notes_slide.notes_text_frame.text for s in pptx.Presentation(io.BytesIO(data)).slides),
+        "pptx": lambda: " ".join(
+            s.notes_slide.notes_text_frame.text for s in pptx.Presentation(io.BytesIO(data)).slides
+        ),
     }[name]()
     assert "Said of [1] and [99]." in " ".join(shown.split())
 

@@ -245,6 +245,7 @@ async def test_a_report_may_cite_ids_links_and_numbers_side_by_side(tmp_path: Pa
         text = (await desk.export_report("markdown")).data.decode()
         assert "engine [1]" in text
         assert "85 kg [3]" in text
+        assert "judged by nobody" in text
         assert "](http" not in text.partition("## Ref")[0]
         assert "\\(http" not in text
 

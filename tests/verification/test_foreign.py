@@ -77,7 +77,10 @@ def test_titles_of_references_are_kept() -> None:
 
 def test_a_list_of_one_entry_needs_no_heading_where_its_number_is_cited() -> None:
     assert _cited(read_report(f"Coal fell [1].\n\n[1] {A}\n")) == [("Coal fell.", (A,))]
-    assert [text for text, _ in _cited(read_report(f"Coal fell.\n\n[1] {A} says so.\n"))] == ["Coal fell.", "[1] says so."]
+    assert [text for text, _ in _cited(read_report(f"Coal fell.\n\n[1] {A} says so.\n"))] == [
+        "Coal fell.",
+        "[1] says so.",
+    ]
 
 
 def test_lists_of_several_parts_have_their_own_numbers() -> None:

@@ -55,19 +55,21 @@ def problems(report: dict[str, Any]) -> dict[str, str]:
 def test_without_a_model_code_finds_what_it_is_sure_of(
     tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "r.md").write_text(markdown(web[1]), "utf-8")
+    nearly = 'Its maker says "it runs without any oil, which makes it cheap to keep".'
+    (tmp_path / "r.md").write_text(f"{markdown(web[1])}\n# More\n\n{nearly} {web[1]}/alpha\n", "utf-8")
     code, report = verified(capsys, str(tmp_path / "r.md"), "-p", "finder", *opened(web[0]))
     assert code == 1
     found = problems(report)
-    assert set(found) == {
-        "The Alpha engine turns at 3,500 rpm.",
+    assert sorted(problem["quote"] for problem in report["problems"]) == [
+        nearly,
         'One expert says it is "the best engine that was ever built".',
-    }
+        "The Alpha engine turns at 3,500 rpm.",
+    ]
     assert "3,500" in found["The Alpha engine turns at 3,500 rpm."]
     verdicts = {claim["text"]: claim["verdict"]["reason"] for claim in report["claims"]}
     assert "404" in verdicts["Both are sold in Peru."]
     assert [gap["what"] for gap in report["gaps"]] == [f"{web[1]}/gone"]
-    assert "°" in report["report"]
+    assert "sold in Peru [3]°." in report["report"]
     assert "judged by nobody" in report["report"]
     assert all(snapshot["sha256"] for snapshot in report["sources"].values())
     assert web[0].count("engines.test", "/alpha") == 1
@@ -178,6 +180,7 @@ def test_a_model_judges_and_puts_right(
         code, report = verified(capsys, *flags)
         assert code == 1
         assert report["reasoner"]["kind"] == "model"
+        assert "Verified by scripted" in report["report"]
         kinds = {claim["text"]: claim["verdict"]["kind"] for claim in report["claims"]}
         assert kinds["The Beta engine weighs 85 kg."] == "supported"
         assert kinds['One expert says it is "the best engine that was ever built".'] == "unverified"

@@ -79,7 +79,7 @@ class Circumstances(NamedTuple):
     @property
     def is_silent(self) -> bool:
         """Whether a model was set up to write, and none has answered."""
-        return self.is_model and not self.reasoner.is_language_model and self.workflow != "verify"
+        return self.is_model and not self.reasoner.is_language_model and self.workflow not in data.FOREIGN
 
 
 async def assemble(ctx: RunContext, done: Finished) -> data.Report:
@@ -126,11 +126,11 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     language = done.question.language
     title, text, claims = _titled(done)
     is_written = about.reasoner.is_language_model and about.workflow != "verify"
-    shown = "" if about.reasoner.is_language_model or about.workflow == "verify" else text
+    shown = "" if about.reasoner.is_language_model or about.workflow in data.FOREIGN else text
     references = _References(library, claims, "" if is_written else done.question.text, shown)
     judged = any(c.verdict.by_model for c in claims)
-    wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
-    doubted = {c.id for c in claims if c.kind == "fact" and not c.stands and (judged or c.id in wrong)}
+    failing = (c for c in claims if c.kind == "fact" and not c.stands)
+    doubted = {c.id for c in failing if judged or "not_judged" not in c.verdict.codes}
     numbered = number_citations(text, references.number_of, _insertions(text, claims, doubted, library))
     body = make_inert(numbered.text)
     is_same = len(body) == len(numbered.text)
@@ -141,12 +141,13 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     gaps = tuple(gap for gap in about.gaps if gap.what not in about.changes.dropped)
     told = outages(gaps) if about.is_silent else []
     entries = references.entries()
-    counted = verdict_counts(data.Verification(claims=tuple(placed)))
+    checked = _checked(about, done, verdict_counts(data.Verification(claims=tuple(placed))), judged=judged)
+    checked += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(doubted)
     blocks = [
         (head + body).strip(),
         *_changes(about.changes, language),
         *([] if is_written else _gaps([gap for gap in gaps if gap not in told], language, with_heading=True)),
-        _method_note(about, done, counted, judged=judged, days=references.days(), language=language),
+        _method_note(about, done, checked, days=references.days(), language=language),
         *(_gaps(_untold(gaps), language, with_heading=False) if is_written else []),
         *references.further(done.sections, language),
         *references.listed(language),
@@ -362,29 +363,26 @@ def _gaps(gaps: Sequence[data.Gap], language: str, *, with_heading: bool) -> lis
     return [make_inert(heading + "\n".join([*lines[:_MOST_GAPS], *more]))]
 
 
+def _checked(about: Circumstances, done: Finished, counted: VerdictCounts, *, judged: bool) -> list[str]:
+    """Return how the report was checked, and what was found."""
+    language, problems, ranker = done.question.language, len(done.verification.problems), about.reasoner.ranker
+    if judged:
+        told = [phrase("checked_statements", language, cited=counted.cited, **counted.model_dump())]
+        is_revised = problems and about.workflow != "desk"
+        return told + [phrase("checked_revised", language, problems=problems, edits=len(done.edits))] * bool(is_revised)
+    if about.workflow in data.FOREIGN:
+        return [phrase("checked_by_code", language, cited=counted.cited, problems=problems)]
+    if about.reasoner.is_language_model:
+        return [phrase("checked_by_nobody", language, cited=counted.cited)]
+    cited = len({key for claim in done.verification.claims for key in claim.passages})
+    return [phrase("checked_ranked" if ranker else "checked_nobody", language, cited=cited, ranker=ranker)]
+
+
 def _method_note(
-    about: Circumstances, done: Finished, counted: VerdictCounts, *, judged: bool, days: Sequence[str], language: str
+    about: Circumstances, done: Finished, checked: Sequence[str], *, days: Sequence[str], language: str
 ) -> str:
     """Return in four lines how the report was checked, what was not confirmed, what was searched, and when."""
-    reasoner = about.reasoner
-    lines: list[str] = []
-    if judged:
-        lines.append(phrase("checked_statements", language, cited=counted.cited, **counted.model_dump()))
-        lines += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(counted.unconfirmed)
-        found = len(done.verification.problems)
-        lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(
-            found and about.workflow != "desk"
-        )
-    elif about.workflow == "verify":
-        problems = len(done.verification.problems)
-        lines.append(phrase("checked_by_code", language, cited=counted.cited, problems=problems))
-        lines += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(problems)
-    else:
-        quoted = "checked_ranked" if reasoner.ranker else "checked_nobody"
-        written = "checked_by_nobody" if reasoner.is_language_model else quoted
-        passages = {key for claim in done.verification.claims for key in claim.passages}
-        cited = counted.cited if reasoner.is_language_model else len(passages)
-        lines.append(phrase(written, language, cited=cited, ranker=reasoner.ranker))
+    reasoner, lines = about.reasoner, list(checked)
     if done.decision.assumptions and reasoner.is_language_model:
         assumed = join_list(done.decision.assumptions, language)
         lines.append(phrase("assumed_at_first", language, assumed=assumed))
@@ -393,7 +391,8 @@ def _method_note(
         same = days[0] == days[1]
         lines.append(phrase("all_retrieved", language, date=days[0] if same else f"{days[0]} – {days[1]}"))
     models = ", ".join(dict.fromkeys(reasoner.models.values()))
-    lines += [phrase("written_by", language, model=models, provider=reasoner.provider)] * bool(models)
+    by = "verified_by" if about.workflow in data.FOREIGN else "written_by"
+    lines += [phrase(by, language, model=models, provider=reasoner.provider)] * bool(models)
     return f"## {phrase('checked', language)}\n\n" + join_sentences(lines, language)
 
 
