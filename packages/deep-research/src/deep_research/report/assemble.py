@@ -41,7 +41,8 @@ _MOST_GAPS = 24
 
 @dataclass(frozen=True)
 class Finished:
-    """All that a report is made of, written and verified. `text` cites passage ids; `original` is the question as asked.
+    """All that a report is made of, written and verified. `text` cites passage ids, `diff` is what was changed in it;
+    `original` is the question as asked.
 
     `found_in` says where the answer of a follow-up was found.
     """
@@ -55,6 +56,7 @@ class Finished:
     text: str
     verification: data.Verification
     edits: tuple[data.Edit, ...] = ()
+    diff: str = ""
     reviews: tuple[data.ReportReview, ...] = ()
     found_in: data.FoundIn = ""
     disagreements: tuple[data.Disagreement, ...] = ()
@@ -138,9 +140,12 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     start, to_new = len(head), numbered.to_new
     places = [(start + to_new(c.start), start + to_new(c.end)) if is_same else (0, 0) for c in claims]
     placed = [c.model_copy(update={"start": at, "end": end}) for c, (at, end) in zip(claims, places, strict=True)]
-    gaps = tuple(gap for gap in about.gaps if gap.what not in about.changes.dropped)
+    kept = (gap for gap in about.gaps if gap.what not in about.changes.dropped)
+    is_foreign = about.workflow in data.FOREIGN  # what its reader asks first is which of its links are dead
+    gaps = tuple(sorted(kept, key=lambda gap: is_foreign and gap.source != PLACE))
     told = outages(gaps) if about.is_silent else []
     entries = references.entries()
+    numbers = {entry.source: entry.number for entry in entries}
     checked = _checked(about, done, verdict_counts(data.Verification(claims=tuple(placed))), judged=judged)
     checked += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(doubted)
     blocks = [
@@ -179,6 +184,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
         reviews=done.reviews,
         problems=done.verification.problems,
         edits=done.edits,
+        diff=number_citations(done.diff, lambda key: numbers.get(key.partition("p")[0])).text,
         disagreements=done.disagreements,
     )
 

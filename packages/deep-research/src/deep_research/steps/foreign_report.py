@@ -4,6 +4,7 @@ import asyncio
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -12,6 +13,7 @@ from claimcheck.text.cleaning import shorten
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Assignment, Brief, Found, QueryAnalysis, Question, Source
 from deep_research.errors import Blocked, SourceError, Unreachable
+from deep_research.events import Progress
 from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext, reason_of
@@ -38,7 +40,7 @@ _MOST_CITED = 20
 _FROM_DOCUMENTS = 4
 """Passages that a statement which cites nothing is held against, of all documents."""
 _LEAST_NAME = 3
-"""A name of a document that is no longer tells nothing."""
+"""A name of a document or page that is no longer tells nothing."""
 _TITLE = re.compile(r"^#{1,2} ++(.*[^ #\n])[ #]*$", re.MULTILINE)
 _TITLE_CHARS = 150
 _RAISED = re.compile(r"<sup>(\d{1,3})</sup>")
@@ -94,10 +96,11 @@ async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> Ci
 async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[str, Source], dict[str, str]]:
     """Return the sources of references by key, and why some of them (by source id) could not be read."""
     cited = {key for citation in report.citations for key in citation.ids}
-    wanted = [r for r in report.references if r.key in cited and r.url.startswith("http")]
+    every = [r for r in report.references if r.key in cited and r.url.startswith("http")]
+    wanted, rest = every[:MOST_SOURCES], every[MOST_SOURCES:]
     sources: dict[str, Source] = {}
     unread: dict[str, str] = {}
-    busy, searches = asyncio.Semaphore(_AT_ONCE), iter(range(_MOST_SEARCHED))
+    busy, searches, opened = asyncio.Semaphore(_AT_ONCE), iter(range(_MOST_SEARCHED)), count(1)
     until = ctx.log.seconds + _MOST_SECONDS
 
     async def read(key: str, url: str, title: str) -> None:
@@ -111,9 +114,10 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
                 ctx.report_failure(url, error, source=PLACE)
                 known = await asyncio.to_thread(ctx.library.add_source, _unread(url, title))
                 sources[key], unread[known.id] = known, why
+            ctx.emit(Progress(what="pages opened", done=next(opened), total=len(wanted)))
 
-    await side_by_side(read(r.key, r.url, r.title) for r in wanted[:MOST_SOURCES])
-    if rest := wanted[MOST_SOURCES:]:
+    await side_by_side(read(r.key, r.url, r.title) for r in wanted)
+    if rest:
         left = ctx.report_gap(
             gap_of("links", "links_left", source=PLACE, count=f"{len(rest):,}", limit=str(MOST_SOURCES))
         )
@@ -132,9 +136,10 @@ async def _opened(ctx: RunContext, url: str, title: str, searches: Iterator[int]
         return await open_address(ctx, url)
     except SourceError as error:
         is_refused = isinstance(error, Blocked) and error.reason != "robots"
-        if is_refused or not any(p.name != PLACE for p in ctx.outside.places) or next(searches, None) is None:
-            raise
         words = title or url.rsplit("/", 1)[-1].replace("-", " ")
+        has_places = len(words) > _LEAST_NAME and any(p.name != PLACE for p in ctx.outside.places)
+        if is_refused or not has_places or next(searches, None) is None:
+            raise
         await search.perform(ctx, [Action(id=f"u{url}", name="search", query=words[:200])])
         for source in await asyncio.to_thread(ctx.library.sources):
             if source.url == url and await asyncio.to_thread(ctx.library.is_read, source.id):
