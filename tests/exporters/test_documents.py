@@ -198,7 +198,7 @@ def test_an_escaped_number_in_brackets_is_no_citation(name: str) -> None:
 
 
 def test_slides_have_titles_points_tables_and_the_whole_text_in_their_notes() -> None:
-    slides = list(pptx.pptx.Presentation(io.BytesIO(export("pptx"))).slides)
+    slides = list(pptx.Presentation(io.BytesIO(export("pptx"))).slides)
     titles = [slide.shapes.title.text_frame.text for slide in slides]
     assert titles[:3] == ["Engines compared", "Engines compared", "Alpha"]
     assert titles[-1] == "References"
@@ -222,7 +222,7 @@ def test_each_block_runs_the_way_of_its_first_letter() -> None:
     assert turned == ["מנועים", HEBREW]
     assert [table.table_direction for table in document.tables][-2:] == [None, WD_TABLE_DIRECTION.RTL]
 
-    slides = list(pptx.pptx.Presentation(io.BytesIO(made["pptx"])).slides)
+    slides = list(pptx.Presentation(io.BytesIO(made["pptx"])).slides)
     lines = {p.text: p._p.pPr for s in slides for shape in s.placeholders for p in shape.text_frame.paragraphs}
     assert [lines[words].get("rtl") for words in ("מנועים", "Fill in the oil first. [1]")] == ["1", None]
 
@@ -298,7 +298,7 @@ def test_charts_are_drawn_in_every_document_with_what_they_cite() -> None:
     text = " ".join(pdf_text(export("pdf")).split())
     assert "Speed at full load" in text
     assert "4,500 rpm[2]" in text
-    slides = pptx.pptx.Presentation(io.BytesIO(export("pptx"))).slides
+    slides = pptx.Presentation(io.BytesIO(export("pptx"))).slides
     (chart,) = [shape.chart for slide in slides for shape in slide.shapes if shape.has_chart]
     assert list(chart.plots[0].categories) == ["Beta", "Alpha"]
     assert list(chart.plots[0].series[0].values) == [4500, 3000]

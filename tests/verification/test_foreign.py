@@ -72,7 +72,6 @@ def test_titles_of_references_are_kept() -> None:
     ]
     (statement,) = report.statements()
     assert statement.passages == ("r1", "r2", "r3")
-    assert report.urls(report.citations[0]) == (A,)
 
 
 def test_a_list_of_one_entry_needs_no_heading_where_its_number_is_cited() -> None:

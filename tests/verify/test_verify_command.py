@@ -180,7 +180,8 @@ def test_a_model_judges_and_puts_right(
         code, report = verified(capsys, *flags)
         assert code == 1
         assert report["reasoner"]["kind"] == "model"
-        assert "Verified by scripted" in report["report"]
+        assert "Language model: scripted" in report["report"]
+        assert "written by" not in report["report"]
         assert report["gaps"][0]["what"] == f"{web[1]}/gone"
         kinds = {claim["text"]: claim["verdict"]["kind"] for claim in report["claims"]}
         assert kinds["The Beta engine weighs 85 kg."] == "supported"

@@ -80,7 +80,7 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
         verification=checked.verification,
         edits=checked.edits,
         diff="\n".join(
-            unified_diff(*(t.splitlines() for t in (state["cited"], checked.text)), "given", "fixed", lineterm="")
+            unified_diff(*map(str.splitlines, (state["cited"], checked.text)), "given", "fixed", lineterm="")
         ),
         disagreements=disagreements,
     )

@@ -41,10 +41,9 @@ _MOST_GAPS = 24
 
 @dataclass(frozen=True)
 class Finished:
-    """All that a report is made of, written and verified. `text` cites passage ids, `diff` is what was changed in it;
-    `original` is the question as asked.
+    """All that a report is made of, written and verified. `text` cites passage ids; `original` is the question as asked.
 
-    `found_in` says where the answer of a follow-up was found.
+    `found_in` says where the answer of a follow-up was found, `diff` what was changed in a report that was handed in.
     """
 
     question: data.Question
@@ -145,14 +144,13 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     gaps = tuple(sorted(kept, key=lambda gap: is_foreign and gap.source != PLACE))
     told = outages(gaps) if about.is_silent else []
     entries = references.entries()
-    numbers = {entry.source: entry.number for entry in entries}
     checked = _checked(about, done, verdict_counts(data.Verification(claims=tuple(placed))), judged=judged)
     checked += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(doubted)
     blocks = [
         (head + body).strip(),
         *_changes(about.changes, language),
         *([] if is_written else _gaps([gap for gap in gaps if gap not in told], language, with_heading=True)),
-        _method_note(about, done, checked, days=references.days(), language=language),
+        _method_note(about, done, checked, references.days()),
         *(_gaps(_untold(gaps), language, with_heading=False) if is_written else []),
         *references.further(done.sections, language),
         *references.listed(language),
@@ -184,7 +182,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
         reviews=done.reviews,
         problems=done.verification.problems,
         edits=done.edits,
-        diff=number_citations(done.diff, lambda key: numbers.get(key.partition("p")[0])).text,
+        diff=number_citations(done.diff, references.number_of).text,
         disagreements=done.disagreements,
     )
 
@@ -384,11 +382,9 @@ def _checked(about: Circumstances, done: Finished, counted: VerdictCounts, *, ju
     return [phrase("checked_ranked" if ranker else "checked_nobody", language, cited=cited, ranker=ranker)]
 
 
-def _method_note(
-    about: Circumstances, done: Finished, checked: Sequence[str], *, days: Sequence[str], language: str
-) -> str:
+def _method_note(about: Circumstances, done: Finished, checked: Sequence[str], days: Sequence[str]) -> str:
     """Return in four lines how the report was checked, what was not confirmed, what was searched, and when."""
-    reasoner, lines = about.reasoner, list(checked)
+    reasoner, language, lines = about.reasoner, done.question.language, list(checked)
     if done.decision.assumptions and reasoner.is_language_model:
         assumed = join_list(done.decision.assumptions, language)
         lines.append(phrase("assumed_at_first", language, assumed=assumed))
@@ -397,8 +393,7 @@ def _method_note(
         same = days[0] == days[1]
         lines.append(phrase("all_retrieved", language, date=days[0] if same else f"{days[0]} – {days[1]}"))
     models = ", ".join(dict.fromkeys(reasoner.models.values()))
-    by = "verified_by" if about.workflow in data.FOREIGN else "written_by"
-    lines += [phrase(by, language, model=models, provider=reasoner.provider)] * bool(models)
+    lines += [phrase("models_used", language, model=models, provider=reasoner.provider)] * bool(models)
     return f"## {phrase('checked', language)}\n\n" + join_sentences(lines, language)
 
 

@@ -150,7 +150,7 @@ class ResearchDesk:
             async with self.opened() as ctx:
                 return self._part(ctx, _kept(ctx), start)
         check_length(text)
-        text = await in_background(lambda: normalize_citations(unwrap_report(text)))
+        text = await in_background(lambda: normalize_citations(unwrap_report(text.strip())))
         async with self.opened(await in_background(cited_addresses, text)) as ctx:
             cited, unread = await cite_passages(ctx, text, by_documents=False)
             given = await in_background(self._assignment, ctx, cited)

@@ -37,9 +37,8 @@ def create_verification(
         raise ConfigError("Only a model puts a text right: choose one (model_provider).", setting="fix", value=True)
     if given.other:
         check_length(given.other)
-        if given.revises:
-            message = "Of two reports none is put right; verify the one to be fixed."
-            raise ConfigError(message, setting="fix", value=True)
+    if given.other and given.revises:
+        raise ConfigError("Of two reports none is put right; verify the one to be fixed.", setting="fix", value=True)
     cited = () if docs else cited_addresses(given.text, given.other)
     given = given.model_copy(update={"addresses": cited})
     settings = settings.model_copy(update={"workflow": "verify", "allow_clarification": False})
@@ -69,8 +68,7 @@ class VerificationRun(ResearchRun):
 
     def job(self, log: EventLog) -> Job:
         """See `RunTask.job`; the addresses that the report cites may be opened, unless it is held against documents."""
-        named = self.given.addresses
-        return replace(super().job(log), question=self.given.question, addresses=named, stands_in=False)
+        return replace(super().job(log), question=self.given.question, addresses=self.given.addresses, stands_in=False)
 
     async def start(self, ctx: RunContext) -> dict[str, Any]:
         given = self.given

@@ -4,7 +4,6 @@ import asyncio
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -96,11 +95,10 @@ async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> Ci
 async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[str, Source], dict[str, str]]:
     """Return the sources of references by key, and why some of them (by source id) could not be read."""
     cited = {key for citation in report.citations for key in citation.ids}
-    every = [r for r in report.references if r.key in cited and r.url.startswith("http")]
-    wanted, rest = every[:MOST_SOURCES], every[MOST_SOURCES:]
+    wanted = [r for r in report.references if r.key in cited and r.url.startswith("http")]
     sources: dict[str, Source] = {}
     unread: dict[str, str] = {}
-    busy, searches, opened = asyncio.Semaphore(_AT_ONCE), iter(range(_MOST_SEARCHED)), count(1)
+    busy, searches = asyncio.Semaphore(_AT_ONCE), iter(range(_MOST_SEARCHED))
     until = ctx.log.seconds + _MOST_SECONDS
 
     async def read(key: str, url: str, title: str) -> None:
@@ -114,10 +112,10 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
                 ctx.report_failure(url, error, source=PLACE)
                 known = await asyncio.to_thread(ctx.library.add_source, _unread(url, title))
                 sources[key], unread[known.id] = known, why
-            ctx.emit(Progress(what="pages opened", done=next(opened), total=len(wanted)))
+            ctx.emit(Progress(what="pages opened", done=len(sources), total=min(len(wanted), MOST_SOURCES)))
 
-    await side_by_side(read(r.key, r.url, r.title) for r in wanted)
-    if rest:
+    await side_by_side(read(r.key, r.url, r.title) for r in wanted[:MOST_SOURCES])
+    if rest := wanted[MOST_SOURCES:]:
         left = ctx.report_gap(
             gap_of("links", "links_left", source=PLACE, count=f"{len(rest):,}", limit=str(MOST_SOURCES))
         )
@@ -135,10 +133,9 @@ async def _opened(ctx: RunContext, url: str, title: str, searches: Iterator[int]
     try:
         return await open_address(ctx, url)
     except SourceError as error:
-        is_refused = isinstance(error, Blocked) and error.reason != "robots"
         words = title or url.rsplit("/", 1)[-1].replace("-", " ")
-        has_places = len(words) > _LEAST_NAME and any(p.name != PLACE for p in ctx.outside.places)
-        if is_refused or not has_places or next(searches, None) is None:
+        is_final = len(words) <= _LEAST_NAME or (isinstance(error, Blocked) and error.reason != "robots")
+        if is_final or not any(p.name != PLACE for p in ctx.outside.places) or next(searches, None) is None:
             raise
         await search.perform(ctx, [Action(id=f"u{url}", name="search", query=words[:200])])
         for source in await asyncio.to_thread(ctx.library.sources):

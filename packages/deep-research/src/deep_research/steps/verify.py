@@ -164,15 +164,13 @@ def _of_unread(claim: Claim, text: str, unread: Mapping[str, str]) -> Claim:
 async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], text: str) -> Findings:
     """Return what code and a judge find wrong with statements, each against the passages it cites."""
     question = assignment.question.text
-    is_whole = ctx.settings.workflow == "verify" and not ctx.reasoner.info.is_language_model
+    is_judged = ctx.reasoner.info.is_language_model
+    is_whole = ctx.settings.workflow == "verify" and not is_judged
     flags = await asyncio.to_thread(_flags, claims, text, assignment, ctx.library, is_whole=is_whole)
     noticed = [(claim, flag) for claim in claims for flag in flags.get(claim.id, ())]
-    is_judged = ctx.reasoner.info.is_language_model
     # What code cannot be wrong about: an id that does not exist, a quotation that was changed. Where nobody judges, what
     # code looked for and did not find is told as well.
-    sure = [
-        _unsupported(claim, flag) for claim, flag in noticed if flag.is_sure or (not is_judged and _is_telling(flag))
-    ]
+    sure = [_unsupported(c, flag) for c, flag in noticed if flag.is_sure or (not is_judged and _is_telling(flag))]
     if text:
         sure += await asyncio.to_thread(_chart_problems, text, ctx.library)
     if not is_judged:

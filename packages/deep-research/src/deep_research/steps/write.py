@@ -115,12 +115,11 @@ def _read(said: str, assignment: Assignment) -> tuple[str, str]:
 
 def clean_report(text: str) -> str:
     """Return a text with its citations in one form, and with nothing in it that acts when it is shown."""
-    return make_inert(normalize_citations(unwrap_report(text)))
+    return make_inert(normalize_citations(unwrap_report(text.strip())))
 
 
 def unwrap_report(text: str) -> str:
     """Return the text in a fence or tag around a whole report: wire form, as some models answer."""
-    text = text.strip()
     if tagged := _TAGGED.search(text):
         return tagged[2].strip()
     for start, end, info in fenced_blocks(text):

@@ -52,7 +52,7 @@ _BETWEEN = re.compile(rf"[\s,;，；、&|·/]{{0,4}}(?:{any_word('statement.cita
 _AROUND = (
     (re.compile(rf"[(（【\[]\s?(?:{_SOURCE_WORD}\s?[:：]?\s?)?$", re.IGNORECASE), re.compile(r"\s?[)）】\]]")),
     (
-        re.compile(rf"(?:^|(?<=[.!?。！？…\"”’)）」』*_]))[ \t]*[*_]{{0,3}}{_SOURCE_WORD}[*_]{{0,2}}\s?[:：]?[*_]{{0,2}}\s?$", re.I | re.M),
+        re.compile(rf"(?:\A|(?<=\n\n)|(?<=[.!?。！？…\"”’)）」』*_])|(?<=[.!?。！？…]\n))[ \t]*[*_]{{0,3}}{_SOURCE_WORD}[*_]{{0,2}}\s?[:：]?[*_]{{0,2}}\s?$", re.I),
         re.compile(r"(?:(?<=[.。])|[ \t]*(?:[.。;；]|(?=[*_]{0,3}[ \t]*(?:[\n|]|\Z))))[*_]{0,3}"),
     ),
 )  # fmt: skip
@@ -79,11 +79,6 @@ class ForeignReport(NamedTuple):
     citations: tuple[Citation, ...]
     references: tuple[ForeignReference, ...]
     apart: tuple[tuple[int, int], ...] = ()
-
-    def urls(self, citation: Citation) -> tuple[str, ...]:
-        """Return the addresses that a citation names."""
-        known = {reference.key: reference.url for reference in self.references}
-        return tuple(dict.fromkeys(url for key in citation.ids if (url := known[key])))
 
     def statements(self) -> list[Statement]:
         """Return the statements of the report; `passages` are keys of references.
