@@ -183,6 +183,20 @@ def test_two_footnotes_in_a_row_are_two_numbers() -> None:
     assert all(run.find(f"{_WORD}footnoteReference") is not None for run in (comma.getprevious(), comma.getnext()))
 
 
+@pytest.mark.parametrize("name", ["html", "docx", "pdf", "pptx"])
+def test_an_escaped_number_in_brackets_is_no_citation(name: str) -> None:
+    data = export(name)
+    shown = {
+        "html": lambda: html.fromstring(data.decode()).text_content(),
+        "docx": lambda: "".join(xml_of(data, "word/document.xml").itertext()),
+        "pdf": lambda: pdf_text(data),
+        "pptx": lambda: " ".join(
+            s.notes_slide.notes_text_frame.text for s in pptx.Presentation(io.BytesIO(data)).slides
+        ),
+    }[name]()
+    assert "Said of [1] and [99]." in " ".join(shown.split())
+
+
 def test_slides_have_titles_points_tables_and_the_whole_text_in_their_notes() -> None:
     slides = list(pptx.Presentation(io.BytesIO(export("pptx"))).slides)
     titles = [slide.shapes.title.text_frame.text for slide in slides]

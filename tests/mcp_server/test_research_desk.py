@@ -237,6 +237,28 @@ async def test_many_calls_at_one_session_hold_up_no_other(tmp_path: Path) -> Non
     assert max(held_up) < TOO_LONG
 
 
+async def test_a_report_may_cite_ids_links_and_numbers_side_by_side(tmp_path: Path) -> None:
+    with engines_web() as (web, base):
+        settings = Settings(model_provider="finder", allowed_internal_hosts=[f"127.0.0.1:{web.port}"])
+        docs = [str(engines(tmp_path / "docs"))]
+        begun = await api.begin_desk(QUESTION, settings, home=tmp_path / "home", docs=docs)
+        desk = api.open_desk(begun.run_id, home=tmp_path / "home")
+        found = await desk.search(["Gamma engine"])
+        key = found.passages[0].id
+        checked = await desk.verify_report(
+            f"# Engines\n\nThere is a Gamma engine [{key}].\n\nThe Alpha engine turns at 3,000 rpm ([Alpha]({base}/alpha)).\n\n"
+            f"The Beta engine weighs 85 kg [1].\n\n## Sources\n\n[1] {base}/beta\n"
+        )
+        assert [bool(one.passages) for one in checked.statements] == [True] * 3
+        assert checked.statements[0].passages == (key,)
+        text = (await desk.export_report("markdown")).data.decode()
+        assert "engine [1]" in text
+        assert "85 kg [3]" in text
+        assert "judged by nobody" in text
+        assert "](http" not in text.partition("## Ref")[0]
+        assert "\\(http" not in text
+
+
 async def test_a_long_report_holds_up_no_other_session(tmp_path: Path) -> None:
     begun = await api.begin_desk(QUESTION, Settings(model_provider="finder"), home=tmp_path / "home")
     desk = api.open_desk(begun.run_id, home=tmp_path / "home")

@@ -118,7 +118,7 @@ if alpha > 1:
 
 ### Detail
 
-⟨c12⟩The Beta engine was sold in 40 countries. [2]°⟨/⟩ Said of \\[7\\] and [99].{extra}
+⟨c12⟩The Beta engine was sold in 40 countries. [2]°⟨/⟩ Said of \\[1\\] and [99].{extra}
 
 ## {references}
 

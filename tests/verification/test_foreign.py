@@ -25,6 +25,8 @@ STYLES = {
     "lenses": f"Coal fell in 2024【1†source】. Wind grew【2†L3-L9】.\n\n参考文献\n【1】{A}\n【2】{B}",
     "source lines": f"Coal fell in 2024.\nSource: {A}\n\nWind grew.\n\nSource: [Agency]({B})",
     "sources in brackets": f"Coal fell in 2024 (Source: {A}). Wind grew (source: [Agency]({B})).",
+    "sources behind full stops": f"Coal fell in 2024. Source: {A}. Wind grew。来源：{B}",
+    "sources behind full stops, in words": f"Coal fell in 2024. See {A}\n\nWind grew. *Source: [Agency]({B}).*",
     "bare addresses": f"Coal fell in 2024 {A} . Wind grew ({B}).",
     "angle brackets": f"Coal fell in 2024 <{A}>. Wind grew <{B}>.",
     "links by reference": f'Coal [fell][1] in 2024. Wind [grew][b].\n\n[1]: {A} "First"\n[b]: <{B}>',
@@ -70,7 +72,14 @@ def test_titles_of_references_are_kept() -> None:
     ]
     (statement,) = report.statements()
     assert statement.passages == ("r1", "r2", "r3")
-    assert report.urls(report.citations[0]) == (A,)
+
+
+def test_a_list_of_one_entry_needs_no_heading_where_its_number_is_cited() -> None:
+    assert _cited(read_report(f"Coal fell [1].\n\n[1] {A}\n")) == [("Coal fell.", (A,))]
+    assert [text for text, _ in _cited(read_report(f"Coal fell.\n\n[1] {A} says so.\n"))] == [
+        "Coal fell.",
+        "[1] says so.",
+    ]
 
 
 def test_lists_of_several_parts_have_their_own_numbers() -> None:
@@ -83,6 +92,7 @@ def test_lists_of_several_parts_have_their_own_numbers() -> None:
     [
         "An area of 5 m², 3 km² and 10⁶ cells.",
         "Take `a[0]` and x[1].",
+        "Set reserve=[1] and reserve=[2].",
         "It is 2025 [sic] and [see below].",
         "```\nhttps://example.org [1]\n```\nText.",
         "1. First step.\n2. Second step.\n",

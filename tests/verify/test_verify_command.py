@@ -55,19 +55,21 @@ def problems(report: dict[str, Any]) -> dict[str, str]:
 def test_without_a_model_code_finds_what_it_is_sure_of(
     tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "r.md").write_text(markdown(web[1]), "utf-8")
+    nearly = 'Its maker says "it runs without any oil, which makes it cheap to keep".'
+    (tmp_path / "r.md").write_text(f"{markdown(web[1])}\n# More\n\n{nearly} {web[1]}/alpha\n", "utf-8")
     code, report = verified(capsys, str(tmp_path / "r.md"), "-p", "finder", *opened(web[0]))
     assert code == 1
     found = problems(report)
-    assert set(found) == {
-        "The Alpha engine turns at 3,500 rpm.",
+    assert sorted(problem["quote"] for problem in report["problems"]) == [
+        nearly,
         'One expert says it is "the best engine that was ever built".',
-    }
+        "The Alpha engine turns at 3,500 rpm.",
+    ]
     assert "3,500" in found["The Alpha engine turns at 3,500 rpm."]
     verdicts = {claim["text"]: claim["verdict"]["reason"] for claim in report["claims"]}
     assert "404" in verdicts["Both are sold in Peru."]
     assert [gap["what"] for gap in report["gaps"]] == [f"{web[1]}/gone"]
-    assert "°" in report["report"]
+    assert "sold in Peru [3]°." in report["report"]
     assert "judged by nobody" in report["report"]
     assert all(snapshot["sha256"] for snapshot in report["sources"].values())
     assert web[0].count("engines.test", "/alpha") == 1
@@ -178,13 +180,35 @@ def test_a_model_judges_and_puts_right(
         code, report = verified(capsys, *flags)
         assert code == 1
         assert report["reasoner"]["kind"] == "model"
+        assert "Language model: scripted" in report["report"]
+        assert "written by" not in report["report"]
+        assert report["gaps"][0]["what"] == f"{web[1]}/gone"
         kinds = {claim["text"]: claim["verdict"]["kind"] for claim in report["claims"]}
         assert kinds["The Beta engine weighs 85 kg."] == "supported"
         assert kinds['One expert says it is "the best engine that was ever built".'] == "unverified"
         assert command(["verify", *flags, "--fix", "--quiet", "-o", str(tmp_path / "fixed.md")]) == 1
+        capsys.readouterr()
+        assert command(["verify", *flags, "--fix", "--quiet"]) == 1
     fixed = (tmp_path / "fixed.md").read_text("utf-8")
     assert "best engine that was ever built" not in fixed.partition("## What")[0]
-    assert "- One expert says" in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert shown.out.splitlines()[:5] == fixed.splitlines()[:5]
+    assert "4 statements cite sources" in shown.err
+    assert "--- given\n+++ fixed\n@@ -1,6 +1,6 @@\n # Engines compared\n" in shown.err
+    assert '\n-One expert says it is "the best engine that was ever built" [1].\n' in shown.err
+
+
+def test_a_dead_link_is_looked_for_by_a_name_alone_and_pages_are_counted_as_they_open(
+    tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"# A\n\nAlpha turns [x]({web[1]}/x). Beta turns [Beta]({web[1]}/beta).\n"
+    (tmp_path / "r.md").write_text(text, "utf-8")
+    flags = ["verify", str(tmp_path / "r.md"), *MODEL, *opened(web[0])]
+    with served(monkeypatch, ScriptedResearcher()):
+        assert command(flags) == 1
+    shown = capsys.readouterr()
+    assert shown.out.count("\n- ") == 1
+    assert [f"pages opened: {n} of 2" in shown.err for n in (1, 2)] == [True, True]
 
 
 def test_two_reports_are_compared_over_one_library(
@@ -244,6 +268,12 @@ def test_wrong_usage_is_one_line_and_begins_no_run(
         shown = capsys.readouterr()
         assert said in shown.err, (arguments, shown.err)
         assert not shown.out
+    assert not list_runs(own_state)
+
+
+def test_no_text_is_put_right_without_a_model(own_state: Path) -> None:
+    with pytest.raises(ConfigError, match="Only a model"):
+        api.verify("# A\n\nB.", fix=True, model_provider="finder")
     assert not list_runs(own_state)
 
 

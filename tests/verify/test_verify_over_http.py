@@ -53,7 +53,14 @@ def test_text_and_uploads_are_verified(own_state: Path, web: tuple[FakeWeb, str]
 
 @pytest.mark.parametrize(
     "body",
-    [{}, {"text": " "}, {"text": "x", "reports": ["d0000000000000000"]}, {"txt": "x"}, {"text": "x" * 500_001}],
+    [
+        {},
+        {"text": "x", "revise": True},
+        {"text": " "},
+        {"text": "x", "reports": ["d0000000000000000"]},
+        {"txt": "x"},
+        {"text": "x" * 500_001},
+    ],
 )
 def test_what_is_no_report_is_refused(body: dict[str, object], own_state: Path) -> None:
     with serving(own_state) as address, client(address) as http:

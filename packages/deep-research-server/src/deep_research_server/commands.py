@@ -90,7 +90,7 @@ def _tokens() -> "AccessTokens":
 @click.option("--max-runs", type=click.IntRange(1, 64), default=4, show_default=True, help="Runs at the same time.")
 @click.option("--in-process", is_flag=True, help="Carry runs out in this process, also where there is a database.")
 def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max_runs: int, in_process: bool) -> None:
-    """Serve MCP tools to an agent: research, ask, get_report, check_claim, search_library, read_passage.
+    """Serve MCP tools to an agent: research, ask, get_report, check_claim; and a research desk (begin_research, …).
 
     \b
     deep-research mcp                      over standard input and output: the agent starts it

@@ -149,7 +149,7 @@ class DeskTools:
         report: Annotated[
             str,
             Field(
-                description='Markdown that cites passage ids [s7p3], or web pages in any style; "" for a further part '
+                description='Markdown that cites passage ids [s7p3], web pages in any style, or both; "" for a further part '
                 "of the one handed in before.",
                 max_length=500_000,
             ),

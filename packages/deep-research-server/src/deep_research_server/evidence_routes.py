@@ -1,6 +1,5 @@
 """Routes of what a run has found: its report, sources, passages in their snapshots, and exports."""
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
@@ -88,21 +87,23 @@ async def list_sources(
 
 
 @router.get("/sources/{source}", responses=problems(404))
-async def show_source(run: OwnRun, source: _SourceId) -> SourceView:
+async def show_source(context: Context, home: Home, run: OwnRun, source: _SourceId) -> SourceView:
     """Show a source."""
-    facts, _ = await asyncio.to_thread(run.read_source, source)
+    facts, _ = await context.long_answers.make(home, run.read_source, source)
     return _source_view(facts)
 
 
 @router.get("/sources/{source}/snapshot", responses=problems(404))
 async def show_snapshot(
+    context: Context,
+    home: Home,
     run: OwnRun,
     source: _SourceId,
     start: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
     length: Annotated[int, Query(ge=1, le=200_000)] = 50_000,
 ) -> SnapshotView:
     """Show a stretch of the text of a source as it was read."""
-    facts, snapshot = await asyncio.to_thread(run.read_source, source)
+    facts, snapshot = await context.long_answers.make(home, run.read_source, source)
     if snapshot is None:
         raise RunNotFound(f"No text of the source {source!r} was read.", run_id=run.id)
     end = min(len(snapshot.text), start + length)
@@ -119,12 +120,14 @@ async def show_snapshot(
 
 @router.get("/passages/{passage}", responses=problems(404))
 async def show_passage(
+    context: Context,
+    home: Home,
     run: OwnRun,
     passage: _PassageId,
     around: Annotated[int, Query(ge=0, le=20_000, description="Characters of context on each side.")] = 600,
 ) -> PassageView:
     """Show a passage in its context."""
-    found = await asyncio.to_thread(lambda: run.read_passage(passage, around=around))
+    found = await context.long_answers.make(home, lambda: run.read_passage(passage, around=around))
     return copy_fields(
         PassageView,
         found.passage,

@@ -93,7 +93,7 @@ class Board:
             case "revised":
                 self.progress = f"revised: {event.edits} edits"
             case "report_ready":
-                self.done = f"{event.claims} statements · {event.references} references · {event.gaps} gaps"
+                self.done = f"{event.references} references · {event.gaps} gaps"
             case _:
                 pass
 

@@ -1,7 +1,8 @@
 """`deep-research verify`: reports that somebody else wrote, held against the pages that they cite."""
 
-import difflib
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,8 +59,6 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
     if flags["to"] and flags["to"] not in (formats := [made.name for made in api.list_exporters()]):
         raise click.UsageError(f"There is no format {flags['to']!r}. Formats: {', '.join(formats)}.")
     texts = _given(reports, run_id, settings)
-    if fix and api.estimate_verification(settings, ()) is None:
-        raise click.UsageError("Only a model puts a text right: choose one with --provider.")
     if flags["estimate"]:
         print_estimate(settings, texts, revises=fix)
         return 0
@@ -71,7 +70,7 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
     if flags["as_json"]:
         click.echo(report.model_dump_json(indent=1))
     else:
-        _show(run, report)
+        _show(run, report, partial(echo_wrapped, err=fix and not (out or flags["to"])))
     if flags["to"]:
         made = run.export(flags["to"])
         path = out or Path(made.file_name)
@@ -100,46 +99,44 @@ def _read(name: str, settings: "Settings") -> str:
     return api.read_report_file(Path(name))
 
 
-def _show(run: "Run", report: "Report") -> None:
+def _show(run: "Run", report: "Report", echo: Callable[[str], None]) -> None:
     """Print the counts, and each problem with its quotation, its place and what a source has instead."""
     from deep_research.i18n.catalog import phrase  # noqa: PLC0415 - help stays fast
 
     counts = api.verdict_counts(report)
-    echo_wrapped(f"{report.title}\n")
-    echo_wrapped(
+    echo(f"{report.title}\n")
+    echo(
         f"{counts.cited} statements cite sources: {counts.supported} supported, {counts.contradicted} contradicted, "
         f"{counts.misleading} misleading, {counts.unverified} not confirmed. {counts.own} cite nothing."
     )
     if not report.reasoner.is_language_model:
-        echo_wrapped("No model has judged them: code has checked ids, links, quotations, numbers, dates and names.")
+        echo("No model has judged them: code has checked ids, links, quotations, numbers, dates and names.")
     for number, one in enumerate(report.disagreements, 1):
-        echo_wrapped(f"\nDisagreement {number}: A: “{one.first[:300]}” B: “{one.second[:300]}”")
-        echo_wrapped(f"   {phrase(f'borne_out_{one.borne_out}', 'en')} {one.why}")
+        echo(f"\nDisagreement {number}: A: “{one.first[:300]}” B: “{one.second[:300]}”")
+        echo(f"   {phrase(f'borne_out_{one.borne_out}', 'en')} {one.why}")
     where = {claim.id: claim.where for claim in report.claims}
     for number, problem in enumerate(report.problems[:_MOST_SHOWN], 1):
         place = f" ({where[problem.claim]})" if where.get(problem.claim) else ""
         done = "" if problem.outcome == "open" else f" [{problem.outcome}]"
-        echo_wrapped(f"\n{number}. {problem.kind}{place}{done}: “{problem.quote[:300]}”")
-        echo_wrapped(f"   {problem.problem}" + (f" Evidence: {problem.evidence}" if problem.evidence else ""))
+        echo(f"\n{number}. {problem.kind}{place}{done}: “{problem.quote[:300]}”")
+        echo(f"   {problem.problem}" + (f" Evidence: {problem.evidence}" if problem.evidence else ""))
     if len(report.problems) > _MOST_SHOWN:
-        echo_wrapped(f"\n… and {len(report.problems) - _MOST_SHOWN} more (--json has all)")
+        echo(f"\n… and {len(report.problems) - _MOST_SHOWN} more (--json has all)")
     if report.gaps:
-        echo_wrapped("\nWhat could not be read or done:")
+        echo("\nWhat could not be read or done:")
         for gap in report.gaps[:_MOST_SHOWN]:
-            echo_wrapped(f"- {gap.why}" if gap.what in gap.why else f"- {gap.what}: {gap.why}")
+            echo(f"- {gap.why}" if gap.what in gap.why else f"- {gap.what}: {gap.why}")
     echo_wrapped(f"\nStatement by statement: deep-research show {run.id}   (or --to html)", err=True)
 
 
 def _write_fixed(report: "Report", out: Path | None, *, shown: bool) -> None:
-    """Write the text as it was put right to a file, or print it; what changed goes to standard error."""
+    """Write the text as it was put right to a file, or print it; what changed goes to standard error, as a unified diff."""
     if out is not None:
         api.save_text(out, report.report)
         echo_wrapped(f"Written: {out}", err=True)
     elif shown:
-        click.echo(report.report)
-    for edit in report.edits:
-        lines = difflib.ndiff(edit.old.splitlines(), edit.new.splitlines())
-        click.echo("\n".join(line for line in lines if line[:1] in "-+"), err=True)
+        click.echo(report.report, nl=False)
+    click.echo(report.diff, err=True)
 
 
 def _code_of(report: "Report") -> int:

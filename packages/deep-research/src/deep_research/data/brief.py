@@ -12,6 +12,8 @@ OutputFormat = Literal["table", "list", "prose"]
 SectionStatus = Literal["pending", "researching", "completed", "failed"]
 PlanChange = Literal["drop", "add", "rename", "move", "focus", "describe", "title", "objective"]
 Workflow = Literal["sections", "loop", "supervisor", "quick", "verify", "desk"]
+FOREIGN = ("verify", "desk")
+"""Workflows whose report somebody else has written; without a model that of the others is copied from passages."""
 """How a run works; `verify` verifies a report, and at the `desk` an agent researches by itself."""
 
 

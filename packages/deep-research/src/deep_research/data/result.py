@@ -110,8 +110,8 @@ class ReasonerInfo(Noun):
 class Report(Noun):
     """One finished research. `report` is Markdown; a citation in it is `[n]` with n in `references`.
 
-    `problems` are what the verifier found, `edits` what the writer changed, `disagreements` where two reports that were
-    verified together contradict each other.
+    `problems` are what the verifier found, `edits` what the writer changed, `diff` what that has made of a report which
+    was handed in, `disagreements` where two reports that were verified together contradict each other.
     """
 
     run_id: str
@@ -135,6 +135,7 @@ class Report(Noun):
     reviews: tuple[ReportReview, ...] = ()
     problems: tuple[Problem, ...] = ()
     edits: tuple[Edit, ...] = ()
+    diff: str = ""
     disagreements: tuple[Disagreement, ...] = ()
     queries: tuple[SentQuery, ...] = ()
 

@@ -16,9 +16,9 @@ from deep_research.data import Claim, Edit, ExportInput, PassageContext, Problem
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import explain, phrase
 from deep_research.report import blocks
-from deep_research.report.document import passages_of, read_document
+from deep_research.report.document import read_document
 
-_CITED = re.compile(r"\[(?:(?P<number>\d{1,4})|(?P<passage>s\d{1,7}p\d{1,7}))\]")
+_CITED = re.compile(r"\[(s\d{1,7}p\d{1,7})\]")
 _LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'
 
 
@@ -287,14 +287,10 @@ class _Page:
         return "".join(self._cite(blocks.Cite(number, found)) for number, found in by_number.items() if found)
 
     def _linked(self, text: str) -> str:
-        """Return a text of the verifier or writer with its citations, of numbers or passages, as those of the report."""
+        """Return a text of the verifier or writer, who cite passages, with its citations as those of the report."""
         shown, at = "", 0
         for found in _CITED.finditer(text):
-            number = int(found["number"] or 0)
-            made = self._cites_of((found["passage"],)) if found["passage"] else ""
-            if number in self._references:
-                made = self._cite(blocks.Cite(number, passages_of(self._report, number, None)))
-            if made:
+            if made := self._cites_of((found[1],)):
                 shown += escape(text[at : found.start()].rstrip(" ")) + made
                 at = found.end()
         return shown + escape(text[at:])

@@ -4,6 +4,7 @@ read_report → verify_report: its citations become passages of stored snapshots
 reports: verify, revise where that is wanted, show. Two reports are verified as one text, and held against each other.
 """
 
+from difflib import unified_diff
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -78,6 +79,9 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
         text="\n\n".join(filter(None, (checked.text, *told))),
         verification=checked.verification,
         edits=checked.edits,
+        diff="\n".join(
+            unified_diff(*map(str.splitlines, (state["cited"], checked.text)), "given", "fixed", lineterm="")
+        ),
         disagreements=disagreements,
     )
     report = await assemble(ctx, done)

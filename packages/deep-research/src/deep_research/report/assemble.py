@@ -43,7 +43,7 @@ _MOST_GAPS = 24
 class Finished:
     """All that a report is made of, written and verified. `text` cites passage ids; `original` is the question as asked.
 
-    `found_in` says where the answer of a follow-up was found.
+    `found_in` says where the answer of a follow-up was found, `diff` what was changed in a report that was handed in.
     """
 
     question: data.Question
@@ -55,6 +55,7 @@ class Finished:
     text: str
     verification: data.Verification
     edits: tuple[data.Edit, ...] = ()
+    diff: str = ""
     reviews: tuple[data.ReportReview, ...] = ()
     found_in: data.FoundIn = ""
     disagreements: tuple[data.Disagreement, ...] = ()
@@ -79,7 +80,7 @@ class Circumstances(NamedTuple):
     @property
     def is_silent(self) -> bool:
         """Whether a model was set up to write, and none has answered."""
-        return self.is_model and not self.reasoner.is_language_model and self.workflow != "verify"
+        return self.is_model and not self.reasoner.is_language_model and self.workflow not in data.FOREIGN
 
 
 async def assemble(ctx: RunContext, done: Finished) -> data.Report:
@@ -126,11 +127,11 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     language = done.question.language
     title, text, claims = _titled(done)
     is_written = about.reasoner.is_language_model and about.workflow != "verify"
-    shown = "" if about.reasoner.is_language_model or about.workflow == "verify" else text
+    shown = "" if about.reasoner.is_language_model or about.workflow in data.FOREIGN else text
     references = _References(library, claims, "" if is_written else done.question.text, shown)
     judged = any(c.verdict.by_model for c in claims)
-    wrong = {p.claim for p in done.verification.problems if p.outcome == "open"}
-    doubted = {c.id for c in claims if c.kind == "fact" and not c.stands and (judged or c.id in wrong)}
+    failing = (c for c in claims if c.kind == "fact" and not c.stands)
+    doubted = {c.id for c in failing if judged or "not_judged" not in c.verdict.codes}
     numbered = number_citations(text, references.number_of, _insertions(text, claims, doubted, library))
     body = make_inert(numbered.text)
     is_same = len(body) == len(numbered.text)
@@ -138,15 +139,18 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     start, to_new = len(head), numbered.to_new
     places = [(start + to_new(c.start), start + to_new(c.end)) if is_same else (0, 0) for c in claims]
     placed = [c.model_copy(update={"start": at, "end": end}) for c, (at, end) in zip(claims, places, strict=True)]
-    gaps = tuple(gap for gap in about.gaps if gap.what not in about.changes.dropped)
+    kept = (gap for gap in about.gaps if gap.what not in about.changes.dropped)
+    is_foreign = about.workflow in data.FOREIGN  # what its reader asks first is which of its links are dead
+    gaps = tuple(sorted(kept, key=lambda gap: is_foreign and gap.source != PLACE))
     told = outages(gaps) if about.is_silent else []
     entries = references.entries()
-    counted = verdict_counts(data.Verification(claims=tuple(placed)))
+    checked = _checked(about, done, verdict_counts(data.Verification(claims=tuple(placed))), judged=judged)
+    checked += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(doubted)
     blocks = [
         (head + body).strip(),
         *_changes(about.changes, language),
         *([] if is_written else _gaps([gap for gap in gaps if gap not in told], language, with_heading=True)),
-        _method_note(about, done, counted, judged=judged, days=references.days(), language=language),
+        _method_note(about, done, checked, references.days()),
         *(_gaps(_untold(gaps), language, with_heading=False) if is_written else []),
         *references.further(done.sections, language),
         *references.listed(language),
@@ -178,6 +182,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
         reviews=done.reviews,
         problems=done.verification.problems,
         edits=done.edits,
+        diff=number_citations(done.diff, references.number_of).text,
         disagreements=done.disagreements,
     )
 
@@ -362,29 +367,24 @@ def _gaps(gaps: Sequence[data.Gap], language: str, *, with_heading: bool) -> lis
     return [make_inert(heading + "\n".join([*lines[:_MOST_GAPS], *more]))]
 
 
-def _method_note(
-    about: Circumstances, done: Finished, counted: VerdictCounts, *, judged: bool, days: Sequence[str], language: str
-) -> str:
-    """Return in four lines how the report was checked, what was not confirmed, what was searched, and when."""
-    reasoner = about.reasoner
-    lines: list[str] = []
+def _checked(about: Circumstances, done: Finished, counted: VerdictCounts, *, judged: bool) -> list[str]:
+    """Return how the report was checked, and what was found."""
+    language, problems, ranker = done.question.language, len(done.verification.problems), about.reasoner.ranker
     if judged:
-        lines.append(phrase("checked_statements", language, cited=counted.cited, **counted.model_dump()))
-        lines += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(counted.unconfirmed)
-        found = len(done.verification.problems)
-        lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(
-            found and about.workflow != "desk"
-        )
-    elif about.workflow == "verify":
-        problems = len(done.verification.problems)
-        lines.append(phrase("checked_by_code", language, cited=counted.cited, problems=problems))
-        lines += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(problems)
-    else:
-        quoted = "checked_ranked" if reasoner.ranker else "checked_nobody"
-        written = "checked_by_nobody" if reasoner.is_language_model else quoted
-        passages = {key for claim in done.verification.claims for key in claim.passages}
-        cited = counted.cited if reasoner.is_language_model else len(passages)
-        lines.append(phrase(written, language, cited=cited, ranker=reasoner.ranker))
+        told = [phrase("checked_statements", language, cited=counted.cited, **counted.model_dump())]
+        is_revised = problems and about.workflow != "desk"
+        return told + [phrase("checked_revised", language, problems=problems, edits=len(done.edits))] * bool(is_revised)
+    if about.workflow in data.FOREIGN:
+        return [phrase("checked_by_code", language, cited=counted.cited, problems=problems)]
+    if about.reasoner.is_language_model:
+        return [phrase("checked_by_nobody", language, cited=counted.cited)]
+    cited = len({key for claim in done.verification.claims for key in claim.passages})
+    return [phrase("checked_ranked" if ranker else "checked_nobody", language, cited=cited, ranker=ranker)]
+
+
+def _method_note(about: Circumstances, done: Finished, checked: Sequence[str], days: Sequence[str]) -> str:
+    """Return in four lines how the report was checked, what was not confirmed, what was searched, and when."""
+    reasoner, language, lines = about.reasoner, done.question.language, list(checked)
     if done.decision.assumptions and reasoner.is_language_model:
         assumed = join_list(done.decision.assumptions, language)
         lines.append(phrase("assumed_at_first", language, assumed=assumed))
@@ -393,7 +393,7 @@ def _method_note(
         same = days[0] == days[1]
         lines.append(phrase("all_retrieved", language, date=days[0] if same else f"{days[0]} – {days[1]}"))
     models = ", ".join(dict.fromkeys(reasoner.models.values()))
-    lines += [phrase("written_by", language, model=models, provider=reasoner.provider)] * bool(models)
+    lines += [phrase("models_used", language, model=models, provider=reasoner.provider)] * bool(models)
     return f"## {phrase('checked', language)}\n\n" + join_sentences(lines, language)
 
 

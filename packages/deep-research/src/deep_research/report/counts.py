@@ -21,11 +21,6 @@ class VerdictCounts(Noun):
         """How many statements cite something, and so could be checked."""
         return self.total - self.own
 
-    @property
-    def unconfirmed(self) -> int:
-        """How many statements cite something that was not found to say it."""
-        return self.cited - self.supported
-
 
 def verdict_counts(text: Report | Verification) -> VerdictCounts:
     """Return how many statements of a report or verification have which verdict."""

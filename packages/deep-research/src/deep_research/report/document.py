@@ -58,7 +58,8 @@ def read_document(given: ExportInput) -> Document:
     """Return the report's Markdown as a document with its charts, its title and its list of references apart."""
     report = given.report
     marked, claims = mark_claims(report.report, report.claims)
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    # What was escaped stays apart from the text around it: "\\[1\\]" is no citation.
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("text_join")
     markdown.inline.ruler.before("escape", "formula", _keep_formula)
     tokens = markdown.parse(marked)
     blocks = _Parser(tokens, report, claims).blocks()
@@ -90,7 +91,7 @@ def read_document(given: ExportInput) -> Document:
     return document
 
 
-def passages_of(report: Report, number: int, claim: Claim | None) -> tuple[str, ...]:
+def _passages_of(report: Report, number: int, claim: Claim | None) -> tuple[str, ...]:
     """Return the passages that a statement means where it cites reference `number`: its own, else the first of the reference."""
     reference = next(reference for reference in report.references if reference.number == number)
     cited = claim.passages if claim is not None else ()
@@ -230,7 +231,7 @@ class _Parser:
                 content.append(Text(without_marks(token.content), bool(bold), bool(italic), True, self._is_own))
             elif token.type == "hardbreak":
                 content.append(Break())
-            elif token.type in ("text", "softbreak", "html_inline", "image"):
+            elif token.type in ("text", "text_special", "softbreak", "html_inline", "image"):
                 text = "\n" if token.type == "softbreak" else token.content
                 self._add_text(content, Text(text, bool(bold), bool(italic)))
 
@@ -248,7 +249,7 @@ class _Parser:
                 if content and isinstance(last := content[-1], Text):  # no blank stands before a citation
                     content[-1:] = [replace(last, text=text)] if (text := last.text.rstrip(" ")) else []
                 number = int(found["number"])
-                content.append(Cite(number, passages_of(self._report, number, self._claim)))
+                content.append(Cite(number, _passages_of(self._report, number, self._claim)))
             elif is_doubt:
                 content.append(doubt_of(self._claim, self._report.language))
             else:
@@ -256,8 +257,11 @@ class _Parser:
         self._add_piece(content, given, given.text[at:])
 
     def _add_piece(self, content: list[Inline], given: Text, text: str) -> None:
-        if text:
-            content.append(replace(given, text=text, is_own=self._is_own))
+        piece = replace(given, text=text, is_own=self._is_own)
+        if content and isinstance(last := content[-1], Text) and replace(last, text=text) == piece:
+            content[-1] = replace(last, text=last.text + text)
+        elif text:
+            content.append(piece)
 
     def _follow_marks(self, text: str) -> None:
         """Take in where statements begin and end; the last one stays known for what stands right behind it."""

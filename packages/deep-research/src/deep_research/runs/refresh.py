@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from deep_research.assembly.run_settings import begin_run
-from deep_research.data import Brief, Decision, Discovery, QueryAnalysis, Question
+from deep_research.data import FOREIGN, Brief, Decision, Discovery, QueryAnalysis, Question
 from deep_research.data.noun import Noun
 from deep_research.errors import ConfigError
 from deep_research.ports import Journal
@@ -45,7 +45,7 @@ async def refresh_run(parent: RunStore, home: Path) -> RunStore:
     """
     record = parent.load()
     settings = Settings(**record.settings)
-    if settings.workflow in ("verify", "desk"):
+    if settings.workflow in FOREIGN:
         message = (
             f"The run {parent.run_id} researched nothing by itself; verify its report again, or begin a new session."
         )

@@ -52,9 +52,9 @@ from deep_research.runs.verification_run import check_length, cited_addresses
 from deep_research.settings import Settings
 from deep_research.steps import search, verify
 from deep_research.steps.foreign_report import assignment_of, cite_passages, report_title
-from deep_research.steps.write import clean_report
+from deep_research.steps.write import clean_report, unwrap_report
 from deep_research.stores.run_store import RunStore
-from deep_research.verification.citations import cited_ids
+from deep_research.verification.citations import cited_ids, normalize_citations
 
 _STATEMENTS = 25
 """Statements in one answer, with their passages."""
@@ -151,17 +151,14 @@ class ResearchDesk:
         return Noted(run_id=self._store.run_id, notes=number, unknown=unknown)
 
     async def verify_report(self, text: str, start: int = 0) -> CheckedReport:
-        """Verify a report that cites passage ids, or pages in any style; "" shows more of the one handed in before."""
+        """Verify a report that cites passage ids, pages in any style, or both; "" shows more of the one handed in before."""
         if not text.strip():
             async with self.opened() as ctx:
                 return await in_background(lambda: self._part(ctx, _kept(ctx), start))
         check_length(text)
-        has_ids = bool(await in_background(cited_ids, text))
-        async with self.opened(() if has_ids else await in_background(cited_addresses, text)) as ctx:
-            if has_ids:
-                cited, unread = await in_background(clean_report, text), dict[str, str]()
-            else:
-                cited, unread = await cite_passages(ctx, text, by_documents=False)
+        text = await in_background(lambda: normalize_citations(unwrap_report(text.strip())))
+        async with self.opened(await in_background(cited_addresses, text)) as ctx:
+            cited, unread = await cite_passages(ctx, text, by_documents=False)
             given = await in_background(self._assignment, ctx, cited)
             found = await verify.verify(ctx, given, cited, unread=unread)
             return await in_background(self._keep, ctx, _Kept(text=cited, verification=found), start)

@@ -12,6 +12,7 @@ from claimcheck.text.cleaning import shorten
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Assignment, Brief, Found, QueryAnalysis, Question, Source
 from deep_research.errors import Blocked, SourceError, Unreachable
+from deep_research.events import Progress
 from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext, reason_of
@@ -38,7 +39,7 @@ _MOST_CITED = 20
 _FROM_DOCUMENTS = 4
 """Passages that a statement which cites nothing is held against, of all documents."""
 _LEAST_NAME = 3
-"""A name of a document that is no longer tells nothing."""
+"""A name of a document or page that is no longer tells nothing."""
 _TITLE = re.compile(r"^#{1,2} ++(.*[^ #\n])[ #]*$", re.MULTILINE)
 _TITLE_CHARS = 150
 _RAISED = re.compile(r"<sup>(\d{1,3})</sup>")
@@ -111,6 +112,7 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
                 ctx.report_failure(url, error, source=PLACE)
                 known = await asyncio.to_thread(ctx.library.add_source, _unread(url, title))
                 sources[key], unread[known.id] = known, why
+            ctx.emit(Progress(what="pages opened", done=len(sources), total=min(len(wanted), MOST_SOURCES)))
 
     await side_by_side(read(r.key, r.url, r.title) for r in wanted[:MOST_SOURCES])
     if rest := wanted[MOST_SOURCES:]:
@@ -131,10 +133,10 @@ async def _opened(ctx: RunContext, url: str, title: str, searches: Iterator[int]
     try:
         return await open_address(ctx, url)
     except SourceError as error:
-        is_refused = isinstance(error, Blocked) and error.reason != "robots"
-        if is_refused or not any(p.name != PLACE for p in ctx.outside.places) or next(searches, None) is None:
-            raise
         words = title or url.rsplit("/", 1)[-1].replace("-", " ")
+        is_final = len(words) <= _LEAST_NAME or (isinstance(error, Blocked) and error.reason != "robots")
+        if is_final or not any(p.name != PLACE for p in ctx.outside.places) or next(searches, None) is None:
+            raise
         await search.perform(ctx, [Action(id=f"u{url}", name="search", query=words[:200])])
         for source in await asyncio.to_thread(ctx.library.sources):
             if source.url == url and await asyncio.to_thread(ctx.library.is_read, source.id):

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from deep_research.concurrency import side_by_side
-from deep_research.data import Assignment, Claim, Findings, Move, Problem, Turn, Verdict, Verification
+from deep_research.data import FOREIGN, Assignment, Claim, Findings, Move, Problem, Turn, Verdict, Verification
 from deep_research.errors import LimitReached, ModelError
 from deep_research.events import Verified
 from deep_research.i18n.catalog import gap_from, verdict_of
@@ -31,8 +31,6 @@ _OF_SOURCE = 3
 """Passages against which a statement is held that cites a source as a whole."""
 _WIDER, _ROUNDS = 6, 2
 """Passages in which a statement of a foreign report is looked for before it counts as unsupported, and how often."""
-_FOREIGN = ("verify", "desk")
-"""Workflows whose report somebody else has written; without a model that of the others is copied from passages."""
 _MOST_OF_ONE, _MOST_OF_ALL = 500_000, 5_000_000
 """Characters of a source that is cited as a whole, and of all of them, in which code looks for what a statement says."""
 _KIND_OF = {"contradicted": "contradicted", "misleading": "misleading"}
@@ -96,7 +94,7 @@ async def verify(
     `unread` are cited sources (by id) that could not be read: what rests on them alone is not confirmed.
     """
     is_written = ctx.reasoner.info.is_language_model
-    is_quoted = not is_written and ctx.settings.workflow not in _FOREIGN
+    is_quoted = not is_written and ctx.settings.workflow not in FOREIGN
     claims = await asyncio.to_thread(claims_of, text, ctx.library, is_quoted=is_quoted)
     if unread:
         claims = await asyncio.to_thread(lambda: [_of_unread(claim, text, unread) for claim in claims])
@@ -166,17 +164,17 @@ def _of_unread(claim: Claim, text: str, unread: Mapping[str, str]) -> Claim:
 async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], text: str) -> Findings:
     """Return what code and a judge find wrong with statements, each against the passages it cites."""
     question = assignment.question.text
-    is_whole = ctx.settings.workflow == "verify" and not ctx.reasoner.info.is_language_model
+    is_judged = ctx.reasoner.info.is_language_model
+    is_whole = ctx.settings.workflow == "verify" and not is_judged
     flags = await asyncio.to_thread(_flags, claims, text, assignment, ctx.library, is_whole=is_whole)
     noticed = [(claim, flag) for claim in claims for flag in flags.get(claim.id, ())]
-    # What code cannot be wrong about: an id that does not exist, a quotation that was changed.
-    sure = [_unsupported(claim, flag) for claim, flag in noticed if flag.is_sure]
+    # What code cannot be wrong about: an id that does not exist, a quotation that was changed. Where nobody judges, what
+    # code looked for and did not find is told as well.
+    sure = [_unsupported(c, flag) for c, flag in noticed if flag.is_sure or (not is_judged and _is_telling(flag))]
     if text:
         sure += await asyncio.to_thread(_chart_problems, text, ctx.library)
-    if not ctx.reasoner.info.is_language_model:
-        # Nobody judges them: what code looked for and did not find is told as well.
-        missed = (_unsupported(claim, flag) for claim, flag in noticed if flag.kind != "id" and _is_telling(flag))
-        return Findings(problems=(*sure, *missed))
+    if not is_judged:
+        return Findings(problems=tuple(sure))
     facts = [claim for claim in claims if claim.passages]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
     rows = await side_by_side(_judged(ctx, batch, told, question) for batch in _batches(facts, ctx.library))

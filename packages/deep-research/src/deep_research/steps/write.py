@@ -115,10 +115,10 @@ def _read(said: str, assignment: Assignment) -> tuple[str, str]:
 
 def clean_report(text: str) -> str:
     """Return a text with its citations in one form, and with nothing in it that acts when it is shown."""
-    return make_inert(normalize_citations(_unwrapped(text.strip())))
+    return make_inert(normalize_citations(unwrap_report(text.strip())))
 
 
-def _unwrapped(text: str) -> str:
+def unwrap_report(text: str) -> str:
     """Return the text in a fence or tag around a whole report: wire form, as some models answer."""
     if tagged := _TAGGED.search(text):
         return tagged[2].strip()

@@ -33,7 +33,7 @@ _MARKER = re.compile(
     rf"|\[\[?\s?\^?(?P<linked>{_NUMBERS})\s?\]?\]\(\s?<?(?P<at>{_ADDRESS})>?(?:\s\"[^\"\n]{{0,300}}\")?\s?\)"
     rf"|\[(?P<text>(?:[^\[\]\n]|\[[^\[\]\n]{{0,100}}\]){{1,300}})\]\(\s?<?(?P<url>(?:https?://|www\.){_ADDRESS})>?(?:\s\"[^\"\n]{{0,300}}\")?\s?\)"
     r"|\[(?P<words>(?!\^?\d{1,3}\])[^\[\]\n]{1,300})\]\[(?P<key>[^\[\]\n]{0,60})\]"
-    rf"|(?P<numbered>(?:\\?\[|【|［)\^?\s?(?P<numbers>{_NUMBERS})\s?(?:†[^\[\]【】\n]{{0,80}})?(?:\\?\]|】|］))"
+    rf"|(?P<numbered>(?<![=+@#$&~])(?:\\?\[|【|［)\^?\s?(?P<numbers>{_NUMBERS})\s?(?:†[^\[\]【】\n]{{0,80}})?(?:\\?\]|】|］))"
     r"|\[\^(?P<note>[\w.-]{1,40})\]"
     r"|<sup>\s?(?:<a\s[^<>]{0,2000}>)?\[?(?P<raised>[\d\s,;–-]{1,60})\]?(?:</a>)?\s?</sup>"
     rf"|(?P<sup>(?<=[^\W\d]|[.,;:!?)\]”\"'。，；：！？）」』])[{SUPERSCRIPT}]{{1,3}}(?:[,˒，⁻⁻–-]?[{SUPERSCRIPT}]{{1,3}}){{0,10}})"
@@ -43,14 +43,20 @@ _MARKER = re.compile(
     re.IGNORECASE,
 )
 _NUMBER_BEHIND = re.compile(r"(?<=[\w.。，,;；！？!?)）”])\s?[\[【]\d{1,3}[\]】]")
-_SOURCE_WORD = any_word("statement.citation_patterns")
+_SOURCE_WORD = rf"(?:data )?{any_word('statement.citation_patterns')}"
 _SOURCE_LINE = re.compile(
-    rf"^[ \t>]*(?:[-*+][ \t]+)?[*_(（]{{0,3}}(?:data )?{_SOURCE_WORD}[*_]{{0,2}}\s?[:：][*_]{{0,2}}(?P<said>[^\n]{{1,1000}})$",
+    rf"^[ \t>]*(?:[-*+][ \t]+)?[*_(（]{{0,3}}{_SOURCE_WORD}[*_]{{0,2}}\s?[:：][*_]{{0,2}}(?P<said>[^\n]{{1,1000}})$",
     re.IGNORECASE | re.MULTILINE,
 )
 _BETWEEN = re.compile(rf"[\s,;，；、&|·/]{{0,4}}(?:{any_word('statement.citation_joints')}\s?)?")
-_OPENS = re.compile(rf"[(（【\[]\s?(?:{_SOURCE_WORD}\s?[:：]?\s?)?$", re.IGNORECASE)
-_CLOSES = re.compile(r"\s?[)）】\]]")
+_AROUND = (
+    (re.compile(rf"[(（【\[]\s?(?:{_SOURCE_WORD}\s?[:：]?\s?)?$", re.IGNORECASE), re.compile(r"\s?[)）】\]]")),
+    (
+        re.compile(rf"(?:\A|(?<=\n\n)|(?<=[.!?。！？…\"”’)）」』*_])|(?<=[.!?。！？…]\n))[ \t]*[*_]{{0,3}}{_SOURCE_WORD}[*_]{{0,2}}\s?[:：]?[*_]{{0,2}}\s?$", re.I),
+        re.compile(r"(?:(?<=[.。])|[ \t]*(?:[.。;；]|(?=[*_]{0,3}[ \t]*(?:[\n|]|\Z))))[*_]{0,3}"),
+    ),
+)  # fmt: skip
+"""What stands before and behind citations that belongs to them: brackets, or a source word where a sentence could begin."""
 _JOINT = re.compile(r"[ \t]{0,3}[,;、，；]?[ \t]{0,3}")
 _STOP_BEFORE = re.compile(r"[.!?。！？…][\"”’)）」』*_]{0,3}[ \t]{0,3}$")
 
@@ -73,11 +79,6 @@ class ForeignReport(NamedTuple):
     citations: tuple[Citation, ...]
     references: tuple[ForeignReference, ...]
     apart: tuple[tuple[int, int], ...] = ()
-
-    def urls(self, citation: Citation) -> tuple[str, ...]:
-        """Return the addresses that a citation names."""
-        known = {reference.key: reference.url for reference in self.references}
-        return tuple(dict.fromkeys(url for key in citation.ids if (url := known[key])))
 
     def statements(self) -> list[Statement]:
         """Return the statements of the report; `passages` are keys of references.
@@ -242,15 +243,16 @@ def _names_of(written: str) -> list[str]:
 
 
 def _parenthesised(text: str, found: Sequence[Citation]) -> Iterator[Citation]:
-    """Yield the citations; those that fill a pair of brackets together are one, brackets included."""
+    """Yield the citations; those that fill a pair of brackets or a sentence together are one, all of it included."""
     position = 0
     while position < len(found):
         first = found[position]
-        opening = _OPENS.search(text, max(0, first.start - 24), first.start)
+        around = ((opens.search(text, max(0, first.start - 24), first.start), closes) for opens, closes in _AROUND)
+        opening, closes = next((pair for pair in around if pair[0]), (None, None))
         last = position
         while opening and last + 1 < len(found) and _BETWEEN.fullmatch(text, found[last].end, found[last + 1].start):
             last += 1
-        closing = _CLOSES.match(text, found[last].end) if opening else None
+        closing = closes.match(text, found[last].end) if closes else None
         if opening and closing:
             ids = tuple(dict.fromkeys(key for one in found[position : last + 1] for key in one.ids))
             yield Citation(opening.start(), closing.end(), ids)

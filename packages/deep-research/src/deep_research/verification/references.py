@@ -154,8 +154,7 @@ def _has_entries(lines: Sequence[_Line], number: int) -> bool:
 
 def _last_region(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
     """Yield the entries that a report without a heading for them ends with: numbered lines that have addresses."""
-    first = len(lines)
-    count = 0
+    first, count, name = len(lines), 0, ""
     for number in range(len(lines) - 1, -1, -1):
         line = lines[number].text
         if not line.strip() or _RULE.match(line.rstrip("\n")):
@@ -165,8 +164,9 @@ def _last_region(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
             if not (_URL.match(line.strip()) and number):
                 break
             continue
-        first, count = number, count + 1
-    if count >= _LEAST_ENTRIES:
+        first, count, name = number, count + 1, entry["square"] or entry["lens"] or entry["wide"] or ""
+    cited = re.compile(rf"[\[【［]{re.escape(name)}[†\]】］]")
+    if count >= _LEAST_ENTRIES or (count and name.isdigit() and any(cited.search(line.text) for line in lines[:first])):
         yield first, len(lines)
 
 
