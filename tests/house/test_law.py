@@ -114,7 +114,7 @@ def test_the_published_schema_has_the_keys_that_are_fixed() -> None:
     assert list(properties) == [
         "run_id", "question", "language", "query_type", "output_format", "workflow", "title", "report", "sections",
         "claims", "references", "sources", "passages", "gaps", "assumptions", "ledger", "reasoner",
-        "parts", "reviews", "problems", "edits", "disagreements", "queries",
+        "parts", "reviews", "problems", "edits", "disagreements", "queries", "diff",
     ]  # fmt: skip
     assert list(Report.model_fields) == list(properties)
 

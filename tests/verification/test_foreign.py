@@ -63,6 +63,11 @@ def test_a_source_below_a_table_belongs_to_all_of_its_rows() -> None:
     assert [urls for _text, urls in _cited(read_report(text))] == [(A,), (B,)]
 
 
+def test_a_number_in_brackets_behind_a_sign_of_code_is_no_citation() -> None:
+    text = f"Set reserve=[1] there. Coal fell [1].\n\n## Sources\n[1] {A}\n"
+    assert _cited(read_report(text)) == [("Set reserve=[1] there.", ()), ("Coal fell.", (A,))]
+
+
 def test_titles_of_references_are_kept() -> None:
     report = read_report(f"Coal fell [1][2][3].\n\n## Sources\n[1] *Power* in 2024 — {A}\n[2] A book, 1999.\n")
     assert [(reference.url, reference.title) for reference in report.references] == [
@@ -92,7 +97,6 @@ def test_lists_of_several_parts_have_their_own_numbers() -> None:
     [
         "An area of 5 m², 3 km² and 10⁶ cells.",
         "Take `a[0]` and x[1].",
-        "Set reserve=[1] and reserve=[2].",
         "It is 2025 [sic] and [see below].",
         "```\nhttps://example.org [1]\n```\nText.",
         "1. First step.\n2. Second step.\n",

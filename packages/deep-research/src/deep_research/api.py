@@ -86,8 +86,7 @@ def start_run(
 
     Raises ConfigError for unusable input (nothing is made then), StoreError for an unusable disk.
     """
-    home = home or settings_module.home()
-    paths = [str(path) for path in docs]
+    home, paths = home or settings_module.home(), [str(path) for path in docs]
     made = research_run.create_run(
         question, settings, home=home, docs=paths, history=read_history(history), wanted_id=wanted_id
     )
@@ -105,11 +104,12 @@ def start_verification(
 ) -> Run:
     """Make a run that verifies a report somebody else wrote; `Run.carry_out` does it.
 
-    It is held against the pages it cites, or against `docs`. Raises ConfigError for unusable input, StoreError for an
-    unusable disk.
+    It is held against the pages it cites, or against `docs`. Raises ConfigError for unusable input, StoreError.
     """
     from deep_research.runs.verification_run import create_verification  # noqa: PLC0415 - only where it is asked for
 
+    if given.revises and not own.models and estimate_verification(settings, ()) is None:
+        raise ConfigError("Only a model puts a text right: choose one (model_provider).", setting="fix", value=True)
     home = home or settings_module.home()
     made = create_verification(given, settings, home=home, docs=[str(path) for path in docs], wanted_id=wanted_id)
     return Run(made, home, mcp_servers=settings.mcp_servers, own=own)

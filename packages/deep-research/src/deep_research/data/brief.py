@@ -12,10 +12,8 @@ OutputFormat = Literal["table", "list", "prose"]
 SectionStatus = Literal["pending", "researching", "completed", "failed"]
 PlanChange = Literal["drop", "add", "rename", "move", "focus", "describe", "title", "objective"]
 Workflow = Literal["sections", "loop", "supervisor", "quick", "verify", "desk"]
-FOREIGN = ("verify", "desk")
-"""Workflows whose report somebody else has written; without a model that of the others is copied from passages."""
 """How a run works; `verify` verifies a report, and at the `desk` an agent researches by itself."""
-
+FOREIGN = ("verify", "desk")  # their report somebody else has written; without a model the others copy from passages
 
 MAX_SECTIONS, LOOP_SECTIONS = 7, 5
 """Sections of a plan (contract row B5: 3 to 7), and of that of a loop (C1: 3 to 5)."""

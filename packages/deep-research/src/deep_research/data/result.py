@@ -135,17 +135,15 @@ class Report(Noun):
     reviews: tuple[ReportReview, ...] = ()
     problems: tuple[Problem, ...] = ()
     edits: tuple[Edit, ...] = ()
-    diff: str = ""
     disagreements: tuple[Disagreement, ...] = ()
     queries: tuple[SentQuery, ...] = ()
+    diff: str = ""
 
     def __str__(self) -> str:
         """Return the report's Markdown."""
         return self.report
 
-    def _repr_markdown_(self) -> str:
-        """Return the report's Markdown, as notebooks show it."""
-        return self.report
+    _repr_markdown_ = __str__  # what notebooks show
 
     def save(self, path: "str | PathLike[str]") -> Path:
         """Write the report's Markdown to a file; return its path. Raises OSError."""

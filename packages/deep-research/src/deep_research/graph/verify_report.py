@@ -42,16 +42,11 @@ async def read_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[
     """Open what the report cites, and give each statement the passages of it that come nearest."""
     ctx = runtime.context
     ctx.emit(StageStarted(stage="research"))
-    both: tuple[str, ...] = ()
-    named = bool(ctx.outside.docs)
-    if state["given_other"]:
-        reports = (state["given"], state["given_other"])
-        cited, other = await side_by_side(cite_passages(ctx, report, by_documents=named) for report in reports)
-        both = (cited.text, other.text)
-        text, unread = await in_background(join_reports, *both), {**cited.unread, **other.unread}
-    else:
-        text, unread = await cite_passages(ctx, state["given"], by_documents=named)
-    return {"cited": text, "both": both, "unread": dict(unread)}
+    named, reports = bool(ctx.outside.docs), filter(None, (state["given"], state["given_other"]))
+    cited = await side_by_side(cite_passages(ctx, report, by_documents=named) for report in reports)
+    both = tuple(one.text for one in cited)
+    text = await in_background(join_reports, *both) if state["given_other"] else both[0]
+    return {"cited": text, "both": both, "unread": {key: why for one in cited for key, why in one.unread.items()}}
 
 
 async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -63,12 +58,11 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
     checked = revise.Checked(state["cited"], found)
     if state["revises"] and any(problem.outcome == "open" for problem in found.problems):
         checked = await revise.revise(ctx, given, Written(state["cited"]), found)
-    disagreements: tuple[Disagreement, ...] = ()
-    if state["both"]:
-        first, second = state["both"]
-        disagreements = await compare_reports(ctx, first, second, state["question"].text)
-    language = state["question"].language
+    language, disagreements = state["question"].language, tuple[Disagreement, ...]()
+    if state["given_other"]:
+        disagreements = await compare_reports(ctx, *state["both"], state["question"].text)
     told = [describe_problems(checked.verification.problems, language), describe_disagreements(disagreements, language)]
+    texts = map(str.splitlines, (state["cited"], checked.text))
     done = Finished(
         question=state["question"],
         original=state["original_query"],
@@ -79,9 +73,7 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
         text="\n\n".join(filter(None, (checked.text, *told))),
         verification=checked.verification,
         edits=checked.edits,
-        diff="\n".join(
-            unified_diff(*map(str.splitlines, (state["cited"], checked.text)), "given", "fixed", lineterm="")
-        ),
+        diff="\n".join(unified_diff(*texts, "given", "fixed", lineterm="")),
         disagreements=disagreements,
     )
     report = await assemble(ctx, done)

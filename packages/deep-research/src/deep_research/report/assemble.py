@@ -105,6 +105,9 @@ def _circumstances(ctx: RunContext) -> Circumstances:
     sources = ctx.library.sources()
     refused = {gap.what for gap in ctx.log.gaps if gap.source and not gap.codes}
     later_read = {s.url for s in sources if s.url in refused and ctx.library.is_read(s.id)}
+    gaps = [gap for gap in ctx.log.gaps if gap.codes or not gap.source or gap.what not in later_read]
+    if ctx.settings.workflow in data.FOREIGN:  # what their readers ask first is which of the links are dead
+        gaps.sort(key=lambda gap: gap.source != PLACE)
     new = max(0, len(sources) - ctx.outside.sources_before)
     return Circumstances(
         run_id=ctx.run_id,
@@ -113,7 +116,7 @@ def _circumstances(ctx: RunContext) -> Circumstances:
         reasoner=reasoner_of(ctx.reasoner.info, ctx.journal),
         ledger=ledger_of(ctx.journal, sources=new, seconds=ctx.log.seconds),
         changes=ctx.steering.now.changes(),
-        gaps=tuple(gap for gap in ctx.log.gaps if gap.codes or not gap.source or gap.what not in later_read),
+        gaps=tuple(gaps),
     )
 
 
@@ -139,9 +142,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     start, to_new = len(head), numbered.to_new
     places = [(start + to_new(c.start), start + to_new(c.end)) if is_same else (0, 0) for c in claims]
     placed = [c.model_copy(update={"start": at, "end": end}) for c, (at, end) in zip(claims, places, strict=True)]
-    kept = (gap for gap in about.gaps if gap.what not in about.changes.dropped)
-    is_foreign = about.workflow in data.FOREIGN  # what its reader asks first is which of its links are dead
-    gaps = tuple(sorted(kept, key=lambda gap: is_foreign and gap.source != PLACE))
+    gaps = tuple(gap for gap in about.gaps if gap.what not in about.changes.dropped)
     told = outages(gaps) if about.is_silent else []
     entries = references.entries()
     checked = _checked(about, done, verdict_counts(data.Verification(claims=tuple(placed))), judged=judged)
@@ -182,8 +183,8 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
         reviews=done.reviews,
         problems=done.verification.problems,
         edits=done.edits,
-        diff=number_citations(done.diff, references.number_of).text,
         disagreements=done.disagreements,
+        diff=number_citations(done.diff, references.number_of).text,
     )
 
 

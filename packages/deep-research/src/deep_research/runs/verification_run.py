@@ -8,14 +8,13 @@ from typing import Any
 
 from claimcheck.language import detect
 from deep_research.assembly.environment import Job
-from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
 from deep_research.assembly.run_settings import begin_run
 from deep_research.data import GivenReport, Question
 from deep_research.errors import ConfigError
 from deep_research.run_context.context import RunContext
 from deep_research.runs.research_run import ResearchRun
 from deep_research.safe_text import safe_noun
-from deep_research.settings import Settings, load_keys
+from deep_research.settings import Settings
 from deep_research.steps.foreign_report import MOST_SOURCES, report_title
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import RunStore
@@ -33,8 +32,6 @@ def create_verification(
     """Make a run that verifies a report. Raises ConfigError for an unusable text or setting, StoreError."""
     given = safe_noun(given)
     check_length(given.text)
-    if given.revises and resolve_provider(settings, load_keys(key_variables())) == "finder":
-        raise ConfigError("Only a model puts a text right: choose one (model_provider).", setting="fix", value=True)
     if given.other:
         check_length(given.other)
     if given.other and given.revises:

@@ -107,8 +107,7 @@ def _places(statement: Statement, citations: Sequence[Citation]) -> Iterator[int
 
 def _above(statements: Sequence[Statement], last: int) -> Iterator[int]:
     """Yield the statements of the block that a line of sources stands under: all rows of a table, a whole paragraph."""
-    place = last
-    block = statements[last]
+    place, block = last, statements[last]
     while place >= 0:
         one = statements[place]
         is_same_table = one.kind == block.kind == "row" and one.header == block.header
@@ -246,10 +245,9 @@ def _parenthesised(text: str, found: Sequence[Citation]) -> Iterator[Citation]:
     """Yield the citations; those that fill a pair of brackets or a sentence together are one, all of it included."""
     position = 0
     while position < len(found):
-        first = found[position]
+        first, last = found[position], position
         around = ((opens.search(text, max(0, first.start - 24), first.start), closes) for opens, closes in _AROUND)
         opening, closes = next((pair for pair in around if pair[0]), (None, None))
-        last = position
         while opening and last + 1 < len(found) and _BETWEEN.fullmatch(text, found[last].end, found[last + 1].start):
             last += 1
         closing = closes.match(text, found[last].end) if closes else None
@@ -266,8 +264,8 @@ def _joined(text: str, found: Iterator[Citation]) -> list[Citation]:
     """Return the citations with those that stand side by side as one."""
     groups: list[list[Citation]] = []
     for one in found:
-        last = groups[-1][-1] if groups else None
-        if last is not None and not one.kept and not last.kept and _JOINT.fullmatch(text, last.end, one.start):
+        before = groups[-1][-1] if groups else one
+        if groups and not one.kept and not before.kept and _JOINT.fullmatch(text, before.end, one.start):
             groups[-1].append(one)
         else:
             groups.append([one])
