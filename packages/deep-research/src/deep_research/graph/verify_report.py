@@ -60,9 +60,10 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
         checked = await revise.revise(ctx, given, Written(state["cited"]), found)
     language, disagreements = state["question"].language, tuple[Disagreement, ...]()
     if state["given_other"]:
-        disagreements = await compare_reports(ctx, *state["both"], state["question"].text)
+        first, second = state["both"]
+        disagreements = await compare_reports(ctx, first, second, state["question"].text)
     told = [describe_problems(checked.verification.problems, language), describe_disagreements(disagreements, language)]
-    texts = map(str.splitlines, (state["cited"], checked.text))
+    before, after = state["cited"].splitlines(), checked.text.splitlines()
     done = Finished(
         question=state["question"],
         original=state["original_query"],
@@ -73,7 +74,7 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
         text="\n\n".join(filter(None, (checked.text, *told))),
         verification=checked.verification,
         edits=checked.edits,
-        diff="\n".join(unified_diff(*texts, "given", "fixed", lineterm="")),
+        diff="\n".join(unified_diff(before, after, "given", "fixed", lineterm="")),
         disagreements=disagreements,
     )
     report = await assemble(ctx, done)
