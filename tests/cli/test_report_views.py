@@ -41,7 +41,7 @@ def test_the_end_of_what_is_being_written_is_shown_and_fits_the_terminal(height:
     assert "2 edits" in " ".join(shown(board, height))
     board.take(READY)
     assert "Sentence" not in " ".join(shown(board, height))
-    assert "12 statements · 2 references" in " ".join(shown(board, height))
+    assert "2 references" in " ".join(shown(board, height))
 
 
 def test_a_live_terminal_draws_it() -> None:

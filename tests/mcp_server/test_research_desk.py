@@ -239,7 +239,7 @@ async def test_many_calls_at_one_session_hold_up_no_other(tmp_path: Path) -> Non
 
 async def test_a_report_may_cite_ids_links_and_numbers_side_by_side(tmp_path: Path) -> None:
     with engines_web() as (web, base):
-        settings = Settings(model_provider="finder", allowed_internal_hosts=[f"127.0.0.1:{web.port}"])
+        settings = Settings(model_provider="finder", allowed_internal_hosts=(f"127.0.0.1:{web.port}",))
         docs = [str(engines(tmp_path / "docs"))]
         begun = await api.begin_desk(QUESTION, settings, home=tmp_path / "home", docs=docs)
         desk = api.open_desk(begun.run_id, home=tmp_path / "home")
