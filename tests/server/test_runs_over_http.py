@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from deep_research.stores.run_folder import list_runs
+from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.runs.running import engines
 from tests.server.conftest import Finished
 from tests.server.serving import events_of, until_report
@@ -168,11 +168,15 @@ def test_documents_by_path_are_not_taken(http: httpx.Client, tmp_path: Path) -> 
         assert http.post("/api/v1/runs", json={"question": QUESTION, name: value}).status_code == 422
 
 
-def test_a_finished_run_is_refreshed(http: httpx.Client) -> None:
+def test_a_finished_run_is_refreshed_within_the_budget_of_today(
+    http: httpx.Client, own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = http.post("/api/v1/runs", json=BUNDLED).json()["id"]
     assert http.post(f"/api/v1/runs/{run}/refresh").status_code == 409
     until_report(http, run)
+    monkeypatch.setenv("DEEP_RESEARCH_BUDGET_USD", "0.50")
     renewed = http.post(f"/api/v1/runs/{run}/refresh").json()
+    assert RunFolder(own_state, renewed["id"]).load().settings["budget_usd"] == 0.5
     until_report(http, renewed["id"])
     changes = http.get(f"/api/v1/runs/{renewed['id']}/changes").json()
     assert changes["parent"] == run

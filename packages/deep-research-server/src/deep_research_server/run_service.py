@@ -24,7 +24,7 @@ from deep_research.api import EventTail, Run, RunRecord
 from deep_research.data import Asked, FollowUp, Message
 from deep_research.errors import ConfigError, LimitReached, ResearchError, RunBusy, RunNotFound
 from deep_research.events import PASSING, Event, event_adapter
-from deep_research.settings import Settings, load_settings
+from deep_research.settings import BUDGETS, Settings, load_settings
 from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.fair_turns import FairTurns
 
@@ -475,7 +475,7 @@ def make_run_service(home: Path, tokens: AccessTokens | None, *, queued: bool, m
 def within_budgets(settings: Settings) -> Settings:
     """Return settings that a client has given. Raises ConfigError where a budget is above the server's own."""
     own = load_settings()
-    for name in ("budget_usd", "budget_tokens"):
+    for name in BUDGETS:
         most, wanted = getattr(own, name), getattr(settings, name)
         if most is not None and (wanted is None or wanted > most):
             raise ConfigError(f"This server allows a {name} of {most:,} at most.", setting=name, value=wanted)

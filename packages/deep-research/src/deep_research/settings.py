@@ -278,6 +278,7 @@ def home() -> Path:
     return user_data_path("deep-research", appauthor=False)
 
 
+BUDGETS = ("budget_usd", "budget_tokens")
 _ROUNDS = {"loop": "max_iterations", "supervisor": "max_researcher_iterations"}
 """The setting that limits the rounds of a workflow; that of the others is `max_review_iterations`."""
 

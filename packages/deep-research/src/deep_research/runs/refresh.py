@@ -10,7 +10,7 @@ from deep_research.data import FOREIGN, Brief, Decision, Discovery, QueryAnalysi
 from deep_research.data.noun import Noun
 from deep_research.errors import ConfigError
 from deep_research.ports import Journal
-from deep_research.settings import Settings
+from deep_research.settings import BUDGETS, Settings, load_settings
 from deep_research.stores.run_store import RunStore
 
 _CARRIED = "carried"
@@ -44,7 +44,9 @@ async def refresh_run(parent: RunStore, home: Path) -> RunStore:
     `report_changes` then says what changed. Raises ConfigError when the parent had no plan yet.
     """
     record = parent.load()
-    settings = Settings(**record.settings)
+    settings, now = Settings(**record.settings), load_settings()
+    budgets = {name: (getattr(settings, name), most) for name in BUDGETS if (most := getattr(now, name))}
+    settings = settings.model_copy(update={name: min(filter(None, both)) for name, both in budgets.items()})
     if settings.workflow in FOREIGN:
         message = (
             f"The run {parent.run_id} researched nothing by itself; verify its report again, or begin a new session."
