@@ -12,8 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
+from deep_research.concurrency import OWNER, FairThreads
 from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.fair_turns import OWNER, FairThreads, FairTurns
+from deep_research_server.fair_turns import FairTurns
 from tests.model.harness import served
 from tests.server.serving import Held, client, serving_runs, until_report
 
@@ -121,7 +122,7 @@ async def test_a_turn_given_to_one_who_has_just_left_goes_on() -> None:
 
 
 def test_work_in_threads_is_done_in_turns_of_its_owners() -> None:
-    threads, go = FairThreads(), threading.Event()
+    threads, go = FairThreads(4, "test"), threading.Event()
 
     def submit(owner: str, work: Callable[[], Any]) -> "Future[Any]":
         def of_owner() -> "Future[Any]":
@@ -142,7 +143,7 @@ def test_work_in_threads_is_done_in_turns_of_its_owners() -> None:
 
 
 def test_work_that_waits_is_given_up_when_the_threads_end() -> None:
-    threads, go = FairThreads(), threading.Event()
+    threads, go = FairThreads(4, "test"), threading.Event()
     begun = [threads.submit(go.wait) for _ in range(100)]
     ending = threading.Thread(target=threads.shutdown)
     ending.start()

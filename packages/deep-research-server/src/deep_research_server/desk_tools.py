@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import os
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _PART_CHARS = 30_000
+_MOST_CALLS = 8
+"""Calls of an owner at the same time: each may hold half a megabyte of text."""
 _MOST_ENCODED = 4_000_000
 """Bytes of a file that is handed over in an answer."""
 _REACHES_OUT = ToolAnnotations(open_world_hint=True)
@@ -59,6 +62,7 @@ class DeskTools:
 
     def __init__(self, home_of: Callable[[Context], tuple[str, Path]], service: RunService) -> None:
         self._home_of, self._service = home_of, service
+        self._under_way = Counter[str]()
 
     def register(self, server: MCPServer) -> None:
         """Offer the tools."""
@@ -201,9 +205,15 @@ class DeskTools:
         return ExportedReport(**known, text=text[start:end], next=end if end < len(text) else None)
 
     async def _at(self, context: Context, run_id: str, work: "Callable[[ResearchDesk], Awaitable[_T]]") -> _T:
-        _, home = self._home_of(context)
-        desk = await explained(asyncio.to_thread(api.open_desk, run_id, home=home))
-        return await explained(work(desk))
+        owner, home = self._home_of(context)
+        if owner and self._under_way[owner] >= _MOST_CALLS:
+            raise ToolError(f"{_MOST_CALLS} calls of yours are under way: wait for their answers.")
+        self._under_way[owner] += 1  # until it has ended, also where the client has left
+        try:
+            desk = await explained(asyncio.to_thread(api.open_desk, run_id, home=home))
+            return await explained(work(desk))
+        finally:
+            self._under_way[owner] -= 1
 
 
 def _saved(name: str, file_name: str, data: bytes) -> str:

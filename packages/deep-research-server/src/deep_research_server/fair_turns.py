@@ -1,14 +1,9 @@
 """Turns of owners, at runs and at answers that are long in the making: none of them takes all."""
 
 import asyncio
-import os
-import threading
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -76,62 +71,3 @@ class LongAnswers:
         """Return `work(*about)` for the owner of a state folder."""
         async with self._turns.turn_of(str(home)):
             return await self._threads.do(work, *about)
-
-
-OWNER = ContextVar("owner", default="")
-"""Whose request it is that is answered, "" for the user of this machine."""
-
-
-class FairThreads(ThreadPoolExecutor):
-    """The threads of a server's loop (`asyncio.to_thread`): their work is done in turns of its owners.
-
-    An owner has half of them at most, so that one who asks for much does not keep the others waiting.
-    """
-
-    def __init__(self) -> None:
-        most = min(32, (os.cpu_count() or 1) + 4)  # as many as a loop has by itself
-        super().__init__(most, thread_name_prefix="requests")
-        self._most, self._changing = most, threading.Lock()
-        self._running = Counter[str]()
-        self._waiting: dict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = {}
-
-    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> "Future[_T]":
-        """Have a function called in its owner's turn."""
-        coming: Future[_T] = Future()
-        with self._changing:
-            self._waiting.setdefault(OWNER.get(), deque()).append((coming, partial(fn, *args, **kwargs)))
-            self._hand_out()
-        return coming
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Begin nothing more; what waits is not done."""
-        with self._changing:
-            waiting, self._waiting = self._waiting, {}
-        for queue in waiting.values():
-            for coming, _ in queue:
-                coming.cancel()
-        super().shutdown(wait, cancel_futures=cancel_futures)
-
-    def _hand_out(self) -> None:
-        while self._running.total() < self._most:
-            may = [owner for owner in self._waiting if not owner or self._running[owner] < self._most // 2]
-            if not may:
-                return
-            owner = min(may, key=lambda one: self._running[one])
-            queue = self._waiting.pop(owner)
-            coming, work = queue.popleft()
-            if queue:
-                self._waiting[owner] = queue  # behind the others
-            self._running[owner] += 1
-            super().submit(self._do, owner, coming, work)
-
-    def _do(self, owner: str, coming: "Future[Any]", work: Callable[[], Any]) -> None:
-        try:
-            if coming.set_running_or_notify_cancel():
-                coming.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - it is handed on to who waits for the result
-            coming.set_exception(error)
-        finally:
-            with self._changing:
-                self._running[owner] -= 1
-                self._hand_out()

@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import json
+import os
 import re
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -12,8 +13,8 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from deep_research.concurrency import OWNER, FairThreads
 from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.fair_turns import OWNER, FairThreads
 from deep_research_server.request_bodies import LIMITS, SMALL, USUAL, Body, BodyLimit, LargeBodies, Refusal
 from deep_research_server.uploads import UploadsUnderWay
 
@@ -62,7 +63,8 @@ class RequestGuard:
         """Answer what is not let in, and pass on the rest."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
-                asyncio.get_running_loop().set_default_executor(FairThreads())
+                threads = FairThreads(min(32, (os.cpu_count() or 1) + 4), "requests")  # as many as a loop has by itself
+                asyncio.get_running_loop().set_default_executor(threads)
             await self._app(scope, receive, send)
             return
         started = False

@@ -6,7 +6,7 @@ import gc
 import os
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -45,12 +45,70 @@ class Rate(NamedTuple):
     burst: int = 1
 
 
+OWNER = ContextVar("owner", default="")
+"""Whose request it is that is answered, "" for the user of this machine."""
+
+
+class FairThreads(ThreadPoolExecutor):
+    """Threads whose work is done in turns of its owners: who asks for much does not keep the others waiting.
+
+    The user of this machine may have all of them, an owner half (of one alone, that one).
+    """
+
+    def __init__(self, most: int, name: str) -> None:
+        super().__init__(most, thread_name_prefix=name)
+        self._most, self._changing = most, threading.Lock()
+        self._running = Counter[str]()
+        self._waiting: dict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = {}
+
+    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> "Future[_T]":
+        """Have a function called in its owner's turn."""
+        coming: Future[_T] = Future()
+        with self._changing:
+            self._waiting.setdefault(OWNER.get(), deque()).append((coming, partial(fn, *args, **kwargs)))
+            self._hand_out()
+        return coming
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Begin nothing more; what waits is not done."""
+        with self._changing:
+            waiting, self._waiting = self._waiting, {}
+        for queue in waiting.values():
+            for coming, _ in queue:
+                coming.cancel()
+        super().shutdown(wait, cancel_futures=cancel_futures)
+
+    def _hand_out(self) -> None:
+        while self._running.total() < self._most:
+            may = [owner for owner in self._waiting if not owner or self._running[owner] < max(1, self._most // 2)]
+            if not may:
+                return
+            owner = min(may, key=lambda one: self._running[one])
+            queue = self._waiting.pop(owner)
+            coming, work = queue.popleft()
+            if queue:
+                self._waiting[owner] = queue  # behind the others
+            self._running[owner] += 1
+            super().submit(self._do, owner, coming, work)
+
+    def _do(self, owner: str, coming: "Future[Any]", work: Callable[[], Any]) -> None:
+        try:
+            if coming.set_running_or_notify_cancel():
+                coming.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - it is handed on to who waits for the result
+            coming.set_exception(error)
+        finally:
+            with self._changing:
+                self._running[owner] -= 1
+                self._hand_out()
+
+
 class Threads:
     """Threads for one kind of work: however much there is of it, no other work waits for a thread."""
 
     def __init__(self, most: int, name: str) -> None:
         """Begin with none; at most so many at a time are started."""
-        self._executor = ThreadPoolExecutor(most, thread_name_prefix=name)
+        self._executor = FairThreads(most, name)
 
     async def do(self, work: Callable[..., _T], *about: Any, **named: Any) -> _T:
         """Return `work(*about, **named)`, done in one of the threads in its turn."""
@@ -59,7 +117,7 @@ class Threads:
 
 
 in_background = Threads(1, "background").do
-"""Return `work(*about, **named)`, done in the one thread that all such work shares.
+"""Return `work(*about, **named)`, done in the one thread that all such work shares, in turns of its owners.
 
 Threads that compute take the interpreter from each other: with several, an event loop waits for all of them.
 """
