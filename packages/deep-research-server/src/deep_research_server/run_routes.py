@@ -182,6 +182,14 @@ async def delete_run(context: Context, home: Home, run: OwnRun) -> None:
         raise RunBusy("Another program carries the run out; stop it there.", run_id=run.id)
 
 
+async def _need_report(run: Run) -> api.RunRecord:
+    """Return the record of a run that has a report. Raises RunBusy."""
+    record, is_there = await asyncio.to_thread(lambda: (run.record, run.has_report))
+    if not is_there:
+        raise RunBusy("The run has no report yet.", run_id=run.id)
+    return record
+
+
 def _asked(run: Run) -> Asked:
     record = run.record
     if record.status != "waiting" or record.asked is None:
@@ -234,8 +242,7 @@ async def resume_run(context: Context, home: Home, run: OwnRun) -> models.RunVie
 @router.post("/runs/{run_id}/refresh", status_code=201, responses=problems(404, 409, 429))
 async def refresh_run(response: Response, context: Context, home: Home, run: OwnRun) -> models.RunView:
     """Begin to research the plan of a finished run anew, from today's sources."""
-    if not run.has_report:
-        raise RunBusy("The run has no report yet.", run_id=run.id)
+    await _need_report(run)
     return await _tell_begun(context, home, response, await context.service.refresh(home, run), True)
 
 
@@ -271,10 +278,9 @@ async def follow_run(
 @router.post("/runs/{run_id}/follow-ups", status_code=202, responses=problems(404, 409, 429))
 async def ask_follow_up(given: models.FollowUpInput, context: Context, home: Home, run: OwnRun) -> models.FollowUpView:
     """Ask a question about a finished report; its answer is shown at the returned number."""
-    if not run.has_report:
-        raise RunBusy("The run has no report yet.", run_id=run.id)
+    record = await _need_report(run)
     settings = given.model_dump(exclude={"question"}, exclude_none=True)
-    before = {name: value for name, value in run.record.settings.items() if name == "model_provider"}
+    before = {name: value for name, value in record.settings.items() if name == "model_provider"}
     await asyncio.to_thread(settings_of_client, settings, {} if "model_provider" in settings else before)
     made = await context.service.follow_up(home, run, given.question, settings)
     return follow_up_view(made)

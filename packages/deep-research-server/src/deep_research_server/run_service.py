@@ -324,8 +324,9 @@ class RunService:
             await self.cancel(home, run)
         if await asyncio.to_thread(self.is_active, home, run):
             raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
-        await self._check_room(home, runs=0)
-        made = await asyncio.to_thread(lambda: run.note_follow_up(question, **settings))
+        async with self._beginning[home]:
+            await self._check_room(home, runs=0)
+            made = await asyncio.to_thread(lambda: run.note_follow_up(question, **settings))
         await self._answer(home, run, made)
         return made
 

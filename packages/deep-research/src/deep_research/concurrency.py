@@ -49,15 +49,20 @@ OWNER = ContextVar("owner", default="")
 """Whose request it is that is answered, "" for the user of this machine."""
 
 
+_MOST_OF_ONE = 4
+"""Half of the connections that a process has to a database."""
+
+
 class FairThreads(ThreadPoolExecutor):
     """Threads whose work is done in turns of its owners: who asks for much does not keep the others waiting.
 
-    The user of this machine may have all of them, an owner half (of one alone, that one).
+    The user of this machine may have all of them, an owner half and four at most (of one alone, that one).
     """
 
     def __init__(self, most: int, name: str) -> None:
         super().__init__(most, thread_name_prefix=name)
-        self._most, self._changing = most, threading.Lock()
+        self._most, self._most_of_one = most, max(1, min(most // 2, _MOST_OF_ONE))
+        self._changing = threading.Lock()
         self._running = Counter[str]()
         self._waiting: dict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = {}
 
@@ -80,7 +85,7 @@ class FairThreads(ThreadPoolExecutor):
 
     def _hand_out(self) -> None:
         while self._running.total() < self._most:
-            may = [owner for owner in self._waiting if not owner or self._running[owner] < max(1, self._most // 2)]
+            may = [owner for owner in self._waiting if not owner or self._running[owner] < self._most_of_one]
             if not may:
                 return
             owner = min(may, key=lambda one: self._running[one])

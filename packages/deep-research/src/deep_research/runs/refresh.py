@@ -1,7 +1,9 @@
 """Refresh: the plan of an earlier run researched anew, from today's sources."""
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +45,7 @@ async def refresh_run(parent: RunStore, home: Path) -> RunStore:
 
     `report_changes` then says what changed. Raises ConfigError when the parent had no plan yet.
     """
-    record = parent.load()
+    record = await asyncio.to_thread(parent.load)
     settings, now = Settings(**record.settings), load_settings()
     budgets = {name: (getattr(settings, name), most) for name in BUDGETS if (most := getattr(now, name))}
     settings = settings.model_copy(update={name: min(filter(None, both)) for name, both in budgets.items()})
@@ -58,7 +60,8 @@ async def refresh_run(parent: RunStore, home: Path) -> RunStore:
         message = f"The run {parent.run_id} has no plan to go on from."
         raise ConfigError(message, setting="run", value=parent.run_id)
     taken = record.model_dump(include={"question", "language", "history", "mcp_servers", "owner"})
-    store = begin_run(settings, home=home, docs=record.docs, **taken, parent=parent.run_id, origin="refresh")
+    begin = partial(begin_run, settings, home=home, docs=record.docs, **taken, parent=parent.run_id, origin="refresh")
+    store = await asyncio.to_thread(begin)
     if has_plan:
         carried = Carried.model_validate({name: state[name] for name in Carried.model_fields if name in state})
         with closing(store.open_journal()) as journal:
