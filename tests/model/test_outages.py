@@ -32,8 +32,7 @@ def test_a_fallback_that_answered_is_named_and_the_first_model_is_left_alone(
     report = ran.report
     assert set(report.reasoner.models.values()) == {"second"}
     assert set(report.reasoner.calls) == {"second (compatible)"}
-    assert "by second (compatible)" in report.report
-    assert "by first" not in report.report
+    assert "Language model: second (compatible)" in report.report
     assert report.report.count("first (compatible) did not answer") == 1
 
 

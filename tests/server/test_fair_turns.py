@@ -13,8 +13,9 @@ import httpx
 import pytest
 
 from deep_research.concurrency import OWNER, FairThreads
+from deep_research.errors import LimitReached
 from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.fair_turns import FairTurns
+from deep_research_server.fair_turns import FairTurns, UnderWay
 from tests.model.harness import served
 from tests.server.serving import Held, client, serving_runs, until_report
 
@@ -151,3 +152,32 @@ def test_work_that_waits_is_given_up_when_the_threads_end() -> None:
     ending.join(30)
     assert not ending.is_alive()
     assert any(one.cancelled() for one in begun)
+
+
+def test_an_owner_has_so_much_under_way_and_no_more() -> None:
+    under_way = UnderWay(2)
+    with under_way.one_of("mallory"), under_way.one_of("mallory"):
+        with pytest.raises(LimitReached), under_way.one_of("mallory"):
+            pass
+        with under_way.one_of("anna"), under_way.one_of(""), under_way.one_of(""), under_way.one_of(""):
+            pass
+    with under_way.one_of("mallory"):
+        pass
+
+
+def test_requests_under_way_are_counted_until_they_end(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held()
+    monkeypatch.setattr("deep_research_server.request_guard.MOST_UNDER_WAY", 1)
+    asked = {"model": "deep-research", "messages": [{"role": "user", "content": "Which kinds of engines are there?"}]}
+    monkeypatch.setenv("DEEP_RESEARCH_MODEL_PROVIDER", "compatible")
+    monkeypatch.setenv("DEEP_RESEARCH_MODEL_NAME", "scripted")
+    with served(monkeypatch, held), serving_runs(own_state, require_tokens=True) as server:
+        with _client(own_state, server.address, "anna") as anna, _client(own_state, server.address, "bert") as bert:
+            waiting = threading.Thread(target=lambda: anna.post("/v1/chat/completions", json=asked, timeout=60))
+            waiting.start()
+            assert held.held.wait(60)
+            assert anna.get("/api/v1/runs").status_code == 429
+            assert bert.get("/api/v1/runs").status_code == 200
+            held.go.set()
+            waiting.join(60)
+            assert anna.get("/api/v1/runs").status_code == 200

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import os
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -18,6 +17,7 @@ from deep_research import api
 from deep_research.api import Begun, CheckedReport, GivenVerdict, Looked, Noted
 from deep_research.errors import ConfigError, ResearchError
 from deep_research.settings import load_settings
+from deep_research_server.fair_turns import UnderWay
 from deep_research_server.run_service import RunService
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class DeskTools:
 
     def __init__(self, home_of: Callable[[Context], tuple[str, Path]], service: RunService) -> None:
         self._home_of, self._service = home_of, service
-        self._under_way = Counter[str]()
+        self.under_way = UnderWay(_MOST_CALLS)
 
     def register(self, server: MCPServer) -> None:
         """Offer the tools."""
@@ -206,14 +206,12 @@ class DeskTools:
 
     async def _at(self, context: Context, run_id: str, work: "Callable[[ResearchDesk], Awaitable[_T]]") -> _T:
         owner, home = self._home_of(context)
-        if owner and self._under_way[owner] >= _MOST_CALLS:
-            raise ToolError(f"{_MOST_CALLS} calls of yours are under way: wait for their answers.")
-        self._under_way[owner] += 1  # until it has ended, also where the client has left
-        try:
-            desk = await explained(asyncio.to_thread(api.open_desk, run_id, home=home))
-            return await explained(work(desk))
-        finally:
-            self._under_way[owner] -= 1
+
+        async def call() -> _T:
+            with self.under_way.one_of(owner):
+                return await work(await asyncio.to_thread(api.open_desk, run_id, home=home))
+
+        return await explained(call())
 
 
 def _saved(name: str, file_name: str, data: bytes) -> str:

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from deep_research.concurrency import Threads
+from deep_research.errors import LimitReached
 
 _T = TypeVar("_T")
 
@@ -71,3 +72,22 @@ class LongAnswers:
         """Return `work(*about)` for the owner of a state folder."""
         async with self._turns.turn_of(str(home)):
             return await self._threads.do(work, *about)
+
+
+class UnderWay:
+    """How much of an owner is under way, from when it was asked for until it has ended."""
+
+    def __init__(self, most: int) -> None:
+        """The user of this machine, "", may have more."""
+        self._most, self._counts = most, Counter[str]()
+
+    @contextmanager
+    def one_of(self, owner: str) -> Iterator[None]:
+        """Count one more inside the block. Raises LimitReached."""
+        if owner and self._counts[owner] >= self._most:
+            raise LimitReached(f"{self._most} requests of yours are under way: wait for their answers.")
+        self._counts[owner] += 1
+        try:
+            yield
+        finally:
+            self._counts[owner] -= 1

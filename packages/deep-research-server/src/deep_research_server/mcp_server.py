@@ -135,6 +135,7 @@ class _Tools:
     def __init__(self, options: McpOptions) -> None:
         self._options = options
         self._service = make_run_service(options.home, options.tokens, queued=options.queued, max_runs=options.max_runs)
+        self._desk = DeskTools(self._home_of, self._service)
         tokens = options.tokens
         self._long_answers = LongAnswers(tokens.has_several_owners if tokens is not None else lambda: False)
 
@@ -144,7 +145,7 @@ class _Tools:
         server.tool(title="Ask a quick question, or one about a report")(self.ask)
         server.tool(title="Read a report", annotations=_READING)(self.get_report)
         server.tool(title="Check a claim", annotations=_READING)(self.check_claim)
-        DeskTools(self._home_of, self._service).register(server)
+        self._desk.register(server)
         refuse_unknown_arguments(server)
         server.resource("research://runs/{run_id}/report", mime_type="text/markdown")(self.report_resource)
         server.resource("research://runs/{run_id}/result", mime_type="application/json")(self.result_resource)
@@ -231,7 +232,12 @@ class _Tools:
             texts += [f"{one.facts.source.title}\n\n{one.passage.text}" for one in found]
         if not texts:
             raise ToolError("Give `evidence`, or `run_id` and `passages`.")
-        verdict = await explained(api.acheck_claim(claim, "\n\n".join(texts)))
+
+        async def check() -> Any:
+            with self._desk.under_way.one_of(self._home_of(context)[0]):
+                return await api.acheck_claim(claim, "\n\n".join(texts))
+
+        verdict = await explained(check())
         return VerdictAnswer(verdict=verdict.kind, reason=verdict.reason)
 
     async def report_resource(self, run_id: str, context: Context) -> str:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from http import HTTPStatus
 from typing import Any
 
@@ -14,10 +14,14 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deep_research.concurrency import OWNER, FairThreads
+from deep_research.errors import LimitReached
 from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.fair_turns import UnderWay
 from deep_research_server.request_bodies import LIMITS, SMALL, USUAL, Body, BodyLimit, LargeBodies, Refusal
 from deep_research_server.uploads import UploadsUnderWay
 
+MOST_UNDER_WAY = 48
+"""Requests of an owner at the same time: each may hold some megabytes until it is answered."""
 COOKIE = "deep_research_token"
 _TOKEN_COOKIE = re.compile(rf"(?:^|;)\s?{COOKIE}=([\w.~-]{{1,300}})(?=;|\s|$)")
 PUBLIC = ("/", "/page/", "/healthz", "/readyz", "/openapi.json", "/api/v1/session", "/favicon.ico")
@@ -58,18 +62,19 @@ class RequestGuard:
 
     def __init__(self, app: ASGIApp, *, tokens: AccessTokens | None, uploads: UploadsUnderWay | None = None) -> None:
         self._app, self._tokens, self._uploads, self._large = app, tokens, uploads, LargeBodies()
+        self._under_way = UnderWay(MOST_UNDER_WAY)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer what is not let in, and pass on the rest."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
-                threads = FairThreads(min(32, (os.cpu_count() or 1) + 4), "requests")  # as many as a loop has by itself
-                asyncio.get_running_loop().set_default_executor(threads)
+                asyncio.get_running_loop().set_default_executor(_threads())
             await self._app(scope, receive, send)
             return
         started = False
         body: Body | None = None
         room = AsyncExitStack()  # of an upload, until it is answered: then it is among the documents
+        answering = ExitStack()  # until the request has ended, also where its client has left
 
         async def send_guarded(message: Message) -> None:
             nonlocal started
@@ -88,6 +93,7 @@ class RequestGuard:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
             owner = scope.setdefault("state", {})["owner"] = self._admit(scope, headers)
             OWNER.set(owner)
+            answering.enter_context(self._under_way.one_of(owner))
             # Nothing else reads cookies, and reading them costs the square of their length (CVE-2024-7592).
             scope["headers"] = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
             announced = headers.get("content-length", "")
@@ -104,11 +110,14 @@ class RequestGuard:
                 await self._app(scope, body.receive, send_guarded)
             if body.refused and not started:
                 raise body.refused
-        except Refusal as refusal:
+        except (Refusal, LimitReached) as refusal:
             if started:
                 raise
             body = None
-            await problem_response(refusal.status, refusal.detail, scope["path"])(scope, receive, send_guarded)
+            told = (refusal.status, refusal.detail) if isinstance(refusal, Refusal) else (429, refusal.message)
+            await problem_response(*told, scope["path"])(scope, receive, send_guarded)
+        finally:
+            answering.close()
 
     def _admit(self, scope: Scope, headers: dict[str, str]) -> str:
         """Return the owner of a request, "" for the user of this machine. Raises Refusal."""
@@ -127,6 +136,11 @@ class RequestGuard:
         if owner is None and not _is_public(scope["path"]):
             raise Refusal(401, "A token is needed: Authorization: Bearer … (deep-research token create).")
         return owner or ""
+
+
+def _threads() -> FairThreads:
+    """Return the threads of the server's loop, as many as a loop has by itself."""
+    return FairThreads(min(32, (os.cpu_count() or 1) + 4), "requests")
 
 
 def _is_public(path: str) -> bool:

@@ -22,6 +22,9 @@ from deep_research.steps.compare_reports import compare_reports, describe_disagr
 from deep_research.steps.foreign_report import assignment_of, cite_passages, report_title
 from deep_research.steps.write import Written
 
+_MOST_LINES = 3_000
+"""Lines of a report whose changes are shown as a diff."""
+
 
 class VerifyState(AgentState):
     """The state of a verification: `given` is the report, `cited` the same with ids of passages.
@@ -63,7 +66,8 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
         first, second = state["both"]
         disagreements = await compare_reports(ctx, first, second, state["question"].text)
     told = [describe_problems(checked.verification.problems, language), describe_disagreements(disagreements, language)]
-    before, after = state["cited"].splitlines(), checked.text.splitlines()
+    lines = (state["cited"].splitlines(), checked.text.splitlines())
+    shows_diff = checked.edits and max(map(len, lines)) <= _MOST_LINES  # it takes the square of them
     done = Finished(
         question=state["question"],
         original=state["original_query"],
@@ -74,7 +78,7 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
         text="\n\n".join(filter(None, (checked.text, *told))),
         verification=checked.verification,
         edits=checked.edits,
-        diff="\n".join(unified_diff(before, after, "given", "fixed", lineterm="")),
+        diff="\n".join(unified_diff(*lines, "given", "fixed", lineterm="")) if shows_diff else "",
         disagreements=disagreements,
     )
     report = await assemble(ctx, done)
