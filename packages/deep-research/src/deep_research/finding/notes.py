@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from claimcheck.text.sentences import blocks
 from deep_research.data import Passage
-from deep_research.finding.places import PartPlaces, Piece, Place, Stretch
+from deep_research.finding.places import PartPlaces, Piece, Place, Slice, Stretch
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 
@@ -34,7 +34,7 @@ def write_report(
     notes = [phrase(name, language) for name, is_so in told.items() if is_so]
     blocks_of = [f"# {title}", "\n".join(f"> {note}" for note in notes)]
     several = len(parts) > 1
-    shown: set[tuple[str, int, int]] = set()
+    shown: set[Slice] = set()
     for part in parts:
         blocks_of += [f"## {part.text}"] if several else []
         blocks_of += _stretches(part, language, library, shown)
@@ -48,20 +48,19 @@ def write_report(
     return "\n\n".join(blocks_of)
 
 
-def _stretches(part: PartPlaces, language: str, library: Library, shown: set[tuple[str, int, int]]) -> Iterator[str]:
+def _stretches(part: PartPlaces, language: str, library: Library, shown: set[Slice]) -> Iterator[str]:
     """Yield the blocks of the best stretches; before them which words stand nowhere, or nowhere together.
 
-    Of a stretch all of which was `shown` (source, start and end of each slice) only the place is named.
+    Of a stretch all of which was `shown` only the place is named.
     """
     if said := _not_together(part, language):
         yield said
     for stretch in part.stretches:
-        slices = {(stretch.source, piece.start, piece.end) for piece in stretch.pieces}
-        if slices <= shown:
+        if stretch.slices <= shown:
             ids = dict.fromkeys(f"[{key}]" for piece in stretch.pieces for key in piece.passages)
             yield phrase("finder_above", language, place=f"**{_named(stretch, language)}** {''.join(ids)}")
             continue
-        shown |= slices
+        shown |= stretch.slices
         yield f"**{_named(stretch, language)}**"
         for number, piece in enumerate(stretch.pieces):
             if number or stretch.has_before:
@@ -81,7 +80,7 @@ def _not_together(part: PartPlaces, language: str) -> str:
         return ""
 
     def named(words: Sequence[str]) -> str:
-        return phrase("finder_comma", language).join(f"“{word}”" for word in words[:_MOST_NAMED])
+        return phrase("finder_comma", language).join(f"“{word}”" for word in words)
 
     if part.missing:  # then none has all of them, which goes without saying
         return phrase("finder_missing", language, words=named(part.missing))

@@ -2,6 +2,9 @@
 
 from deep_research.data.noun import Noun
 
+Slice = tuple[str, int, int]
+"""A source, and where a slice of it begins and ends."""
+
 
 class Piece(Noun):
     """An exact slice of a snapshot, `snapshot[start:end]`; `passages` are the ids of the passages that it lies in."""
@@ -28,6 +31,11 @@ class Stretch(Noun):
     has_after: bool = False
     location: str = ""
     pages: tuple[int, ...] = ()
+
+    @property
+    def slices(self) -> set[Slice]:
+        """Return where the pieces stand."""
+        return {(self.source, piece.start, piece.end) for piece in self.pieces}
 
 
 class Place(Noun):

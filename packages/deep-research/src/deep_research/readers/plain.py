@@ -32,6 +32,7 @@ _SET_OR_STYLED = re.compile(r"^(?::!?[a-z][\w-]*!?:(?:[ \t].*)?|\[[a-z]+\])$", r
 _CJK_CHAR = re.compile(f"[{CJK}]")
 _LINE_OF_ITS_OWN = 45  # a line shorter than this did not end because the page did
 _CODE_INDENT = 4
+_UNDERLINED = 2  # of all alike: whether "---" stands below "===", each writer decides
 
 
 class PlainReader:
@@ -108,12 +109,12 @@ def write_text(text: str, builder: DocumentBuilder) -> None:
 
 def _write_block(block: list[str], builder: DocumentBuilder) -> None:
     if len(block) >= 2 and _UNDERLINE.match(block[1]) and not _UNDERLINE.match(block[0]):
-        builder.heading(1 if block[1].strip()[0] in "=*#" else 2, block[0])
+        builder.heading(_UNDERLINED, block[0])
         if block[2:]:
             _write_block(block[2:], builder)
         return
     if len(block) >= 3 and _UNDERLINE.match(block[0]) and _UNDERLINE.match(block[2]):
-        builder.heading(1, block[1])
+        builder.heading(_UNDERLINED, block[1])
         if block[3:]:
             _write_block(block[3:], builder)
         return

@@ -76,6 +76,7 @@ class Circumstances(NamedTuple):
     ledger: data.Ledger
     changes: data.Changes
     gaps: tuple[data.Gap, ...]
+    is_bundled: bool = False
 
     @property
     def is_silent(self) -> bool:
@@ -117,6 +118,7 @@ def _circumstances(ctx: RunContext) -> Circumstances:
         ledger=ledger_of(ctx.journal, sources=new, seconds=ctx.log.seconds),
         changes=ctx.steering.now.changes(),
         gaps=tuple(gaps),
+        is_bundled=ctx.is_bundled,
     )
 
 
@@ -223,8 +225,8 @@ def _titled(done: Finished) -> tuple[str, str, list[data.Claim]]:
 
 
 def _notices(about: Circumstances, done: Finished, language: str) -> str:
-    """Return what a reader must know before the text: what was assumed, that a follow-up comes from the library, and
-    that a model was set up and has answered nothing.
+    """Return what a reader must know before the text: what was assumed, that the bundled library was searched, that a
+    follow-up comes from the library, and that a model was set up and has answered nothing.
 
     A writer says itself what of it still matters; see `_method_note`.
     """
@@ -233,6 +235,8 @@ def _notices(about: Circumstances, done: Finished, language: str) -> str:
         lines.append(
             f"*{phrase('assumptions', language)}{colon_of(language)}{join_list(done.decision.assumptions, language)}*"
         )
+    if about.is_bundled and done.verification.claims and done.found_in != "library":
+        lines.append(f"*{phrase('searched_places', language, places=phrase('place_bundled', language))}*")
     if done.found_in:
         lines.append(f"*{phrase(f'from_{done.found_in}', language, searches=about.ledger.searches)}*")
     if about.is_silent:
