@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from deep_research.text.inert_markdown import literal_marks, make_inert
+from deep_research.text.inert_markdown import as_read, keep_literal, literal_marks, make_inert
 
 _RENDERER = MarkdownIt("commonmark", {"html": True}).enable("table")
 _ACTING = {"html_inline", "html_block", "link_open", "image"}
@@ -100,3 +100,24 @@ def test_a_sign_that_stands_so_in_a_source_is_kept_and_the_writer_s_own_emphasis
     text: str, places: list[int]
 ) -> None:
     assert list(literal_marks(text, f"It says {text}.")) == places
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "<button onClick={() => f()}>+1</button>",
+        "[1]: a note",
+        "{/*overview*/}",
+        "*glob* and __init__",
+        "a <z@b.test> wrote",
+    ],
+)
+def test_a_quotation_is_read_as_it_stands(quoted: str) -> None:
+    written = make_inert(keep_literal(quoted))
+    assert as_read(written) == quoted
+    shown = _RENDERER.parse(written)[1].children or []
+    assert "".join(token.content for token in shown) == quoted
+
+
+def test_a_backslash_in_code_stays() -> None:
+    assert as_read("\\<b> `\\<b>`\n\n```\n\\*\n```") == "<b> `\\<b>`\n\n```\n\\*\n```"

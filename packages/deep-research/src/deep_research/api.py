@@ -400,6 +400,13 @@ def with_tables(text: str) -> str:
     return charts.with_tables(text)
 
 
+def as_read(markdown: str) -> str:
+    """Return Markdown for who reads it unrendered: see `inert_markdown.as_read`."""
+    from deep_research.text import inert_markdown  # noqa: PLC0415 - many patterns
+
+    return inert_markdown.as_read(markdown)
+
+
 def list_strategies() -> Mapping[str, str]:
     """Return the strategies with the purpose of each."""
     return sources.strategies()

@@ -7,6 +7,7 @@ from deep_research.data import Passage
 from deep_research.finding.places import PartPlaces, Piece, Place, Slice, Stretch
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
+from deep_research.text.inert_markdown import keep_literal
 
 _MOST_NAMED = 12
 """Words that are named where they do not stand together."""
@@ -92,7 +93,7 @@ def _named(place: Stretch | Place, language: str) -> str:
     """Return where a place is: document › headings, and its page where it has one."""
     headings = [heading for heading in place.where.split(" > ") if heading]
     title = place.title or place.location
-    path = " › ".join([title, *(heading for heading in headings if heading != title)])
+    path = keep_literal(" › ".join([title, *(heading for heading in headings if heading != title)]))
     pages = ", ".join(map(str, place.pages))
     return f"{path} ({phrase('page', language, page=pages)})" if pages else path
 

@@ -32,7 +32,7 @@ _SET_OR_STYLED = re.compile(r"^(?::!?[a-z][\w-]*!?:(?:[ \t].*)?|\[[a-z]+\])$", r
 _CJK_CHAR = re.compile(f"[{CJK}]")
 _LINE_OF_ITS_OWN = 45  # a line shorter than this did not end because the page did
 _CODE_INDENT = 4
-_UNDERLINED = 2  # of all alike: whether "---" stands below "===", each writer decides
+_UNDERLINED = 1  # of all alike: whether "---" stands below "===", each writer decides
 
 
 class PlainReader:

@@ -27,8 +27,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.safe_text import safe_noun
 from deep_research.search.source_standing import dated_source
 from deep_research.steps.open_source import PLACE
-from deep_research.text.inert_markdown import literal_marks, make_inert
-from deep_research.text.rewritten_text import RewrittenText
+from deep_research.text.inert_markdown import keep_literal, literal_marks, make_inert
 from deep_research.verification.citations import citations, number_citations
 from deep_research.verification.statements import end_of_words, plain_text
 from deep_research.worker_child import Limits
@@ -137,7 +136,9 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     judged = any(c.verdict.by_model for c in claims)
     failing = (c for c in claims if c.kind == "fact" and not c.stands)
     doubted = {c.id for c in failing if judged or "not_judged" not in c.verdict.codes}
-    numbered = number_citations(text, references.number_of, _insertions(text, claims, doubted, library))
+    numbered = number_citations(
+        text, references.number_of, _insertions(text, claims, doubted, library, is_quoted=bool(shown))
+    )
     body = make_inert(numbered.text)
     is_same = len(body) == len(numbered.text)
     head = f"# {title}\n\n" + _notices(about, done, language)
@@ -190,9 +191,11 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     )
 
 
-def _insertions(text: str, claims: Sequence[data.Claim], doubted: Collection[str], library: Library) -> dict[int, str]:
+def _insertions(
+    text: str, claims: Sequence[data.Claim], doubted: Collection[str], library: Library, *, is_quoted: bool
+) -> dict[int, str]:
     """Return what is put into a text by its offsets: behind the last citation of doubted claims their mark, and a backslash
-    before signs that are no emphasis but stand so in what is cited."""
+    before signs that are no emphasis but stand so in what is cited, see `literal_marks`."""
     inserted: dict[int, str] = {}
     ends = [citation.end for citation in citations(text)]
     for claim in claims:
@@ -200,7 +203,7 @@ def _insertions(text: str, claims: Sequence[data.Claim], doubted: Collection[str
             last = next(iter(ends[bisect_right(ends, claim.start) : bisect_right(ends, claim.end)][-1:]), None)
             inserted[last or end_of_words(text, claim.end)] = DOUBT_SIGN
         cited = (passage.text for key in claim.passages if (passage := library.passage(key)) is not None)
-        marks = literal_marks(text[claim.start : claim.end], "\n".join(cited))
+        marks = literal_marks(text[claim.start : claim.end], "\n".join(cited), is_quoted=is_quoted)
         inserted |= dict.fromkeys((claim.start + at for at in marks), "\\")
     return inserted
 
@@ -324,9 +327,8 @@ class _References:
         date = told.date or entry.published or ""
         facts += [phrase("published", language, date=date)] * bool(date)
         place = " · ".join(fact for fact in facts if fact)
-        marks = [(at, at, "\\") for at in literal_marks(entry.quote, entry.quote)]
-        quote = f"\n   > {RewrittenText(entry.quote, marks).text}" if entry.quote else ""
-        return f"{entry.number}. **{plain_text(entry.title)}** — {place}{quote}"
+        quote = f"\n   > {keep_literal(entry.quote)}" if entry.quote else ""
+        return f"{entry.number}. **{keep_literal(plain_text(entry.title))}** — {place}{quote}"
 
 
 def _quotable(text: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from deep_research.text.code_spans import code_spans, is_within
+from deep_research.text.rewritten_text import RewrittenText
 
 _LINE_END = re.compile(r"\r\n?")
 # Code blocks inside quotations and list items end where those end; only those at the margin are kept.
@@ -30,16 +31,31 @@ _EDGES = r"\s\"“”„«»()\[\]{}<>|,;"
 _MARKED = re.compile(rf"(?<![^{_EDGES}])[^{_EDGES}*_]*+[*_][^{_EDGES}]*")
 
 
-def literal_marks(text: str, said: str) -> Iterator[int]:
+_ESCAPED = re.compile(r"\\([\\*_<>\[\]!:`~])")
+
+
+def as_read(markdown: str) -> str:
+    """Return Markdown for who reads it unrendered: without the backslashes that keep signs from becoming marks."""
+    code = code_spans(markdown)
+    return _ESCAPED.sub(lambda found: found[0] if is_within(code, found.start()) else found[1], markdown)
+
+
+def literal_marks(text: str, said: str, *, is_quoted: bool = False) -> Iterator[int]:
     """Yield where a backslash keeps a sign from becoming emphasis: in words that stand so in `said`, as in "*.log".
 
-    In code no sign becomes one, and stars on both sides of a word are the writer's emphasis.
+    In code no sign becomes one, and stars on both sides of a word are the writer's emphasis, where it is not `is_quoted`.
     """
     code = code_spans(text)
     for word in _MARKED.finditer(text):
         plain = word[0].rstrip(".:!?'’")
-        if _STARRED.fullmatch(plain) is None and plain in said and not is_within(code, word.start()):
+        if (is_quoted or _STARRED.fullmatch(plain) is None) and plain in said and not is_within(code, word.start()):
             yield from (word.start() + at for run in _EMPHASIS.finditer(plain) for at in range(*run.span()))
+
+
+def keep_literal(quoted: str) -> str:
+    """Return words of a stranger, a title or a sentence, as Markdown in which no sign of theirs becomes emphasis."""
+    marks = ((at, at, "\\") for at in literal_marks(quoted, quoted, is_quoted=True))
+    return RewrittenText(quoted, [*marks]).text
 
 
 def make_inert(markdown: str) -> str:
