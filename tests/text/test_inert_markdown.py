@@ -55,8 +55,8 @@ def test_nothing_acts_in_whatever_is_made_of_these_characters(text: str) -> None
     assert make_inert(make_inert(text)) == make_inert(text)
 
 
-def test_what_is_to_be_filled_in_stands_as_code() -> None:
-    assert make_inert("Wait <d> days, `<d>` or <number of days>.") == "Wait `<d>` days, `<d>` or `<number of days>`."
+def test_what_is_to_be_filled_in_is_no_tag() -> None:
+    assert make_inert("Wait <d> days, `<d>` or <number of days>.") == "Wait \\<d> days, `<d>` or \\<number of days>."
     assert make_inert("`a`<d> <a href=x> <d>`") == "`a`\\<d> \\<a href=x> \\<d>\\`"
 
 

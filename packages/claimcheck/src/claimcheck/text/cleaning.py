@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from claimcheck.language import HAN, KANA
 from claimcheck.lexicon import any_word, compile_on_use
 
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
+_CONTROL = re.compile("[^\n\b]\b(?=\\S)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 # Soft hyphen, zero-width and bidirectional controls, byte-order marks, variation selectors of the second
 # block and tag characters: invisible, so they can carry text that a reader of the page never sees.
-_OVERSTRUCK = re.compile(r"[^\n\x08]\x08(?=\S)")
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef]"
 )
@@ -32,7 +31,7 @@ def clean(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
     text = _LINE_SEPARATOR.sub("\n", text)
-    text = _INVISIBLE.sub("", _CONTROL.sub("", _OVERSTRUCK.sub("", text)))
+    text = _INVISIBLE.sub("", _CONTROL.sub("", text))
     text = _JOINER.sub("", text)
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from deep_research.api import as_read, with_tables
+from deep_research.api import with_tables
 from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.data import FollowUp, Reference, Report
 from deep_research.i18n.catalog import phrase
@@ -29,11 +29,10 @@ def short_text(report: Report) -> str:
 
 
 def print_markdown(text: str, *, plain: bool = False, paged: bool = False) -> None:
-    """Print Markdown: rendered on a terminal, to be read elsewhere, and as it is where `plain`; `paged` shows a long one in
-    the pager."""
-    text = with_tables(safe_text(text))
+    """Print Markdown: rendered on a terminal, unescaped elsewhere, `plain` as it is; `paged` shows a long one in the pager."""
+    text = with_tables(safe_text(text), is_rendered=plain or sys.stdout.isatty())
     if plain or not sys.stdout.isatty():
-        click.echo(text if plain else as_read(text))
+        click.echo(text)
         return
     from rich.console import Console  # noqa: PLC0415 - only on a terminal
     from rich.markdown import Markdown  # noqa: PLC0415

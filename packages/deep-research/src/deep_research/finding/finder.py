@@ -5,13 +5,13 @@ The work is bounded: `MOST_TERMS` terms of a question, `CANDIDATES` passages for
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from claimcheck.language import HAN, HANGUL, KANA, detect, is_cjk
 from claimcheck.text.tokens import normalise
 from deep_research.data import PassageHit
-from deep_research.finding.places import PartPlaces, Place, Slice, Stretch
+from deep_research.finding.places import PartPlaces, Place, Stretch
 from deep_research.finding.question import Part
 from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
 from deep_research.finding.same_texts import Shown
@@ -86,26 +86,20 @@ def rank_places(part: Part, language: str, library: Library, sources: Sequence[s
     return Ranked(part, tuple(ranked), tuple(words), tuple(things), tuple(texts.ordering))
 
 
-def show_places(
-    ranked: Ranked, library: Library, sources: Sequence[str] = (), above: Collection[Slice] = ()
-) -> PartPlaces:
-    """Return what is shown for one part: the best place whole, other places, and which words do not stand together.
-
-    Below `above`, what is shown for the parts before, only places are of use that have words of this part.
-    """
+def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -> PartPlaces:
+    """Return what is shown for one part: the best place whole, other places, and which words do not stand together."""
     part, words = ranked.part, ranked.words
     asked = [word for word in part.words if word.worth > COMMON] or list(part.words)
-    if above:
+    if part.context:  # a place for the part before is of no use that has no word of this one
         own = (one for one in ranked.places if any(w.share(one.terms | one.candidate.terms) for w in asked))
         ranked = ranked._replace(places=tuple(own))
     # What is a word of other scripts, nobody knows.
-    named, told = ([word for word in of if not is_run(word.text)] for of in (asked, part.told))
+    named, about = ([word for word in of if not is_run(word.text)] for of in (asked, part.context))
     shown = Shown()
-    stretches = _stretches(ranked, asked, shown, library, above)
+    stretches = _stretches(ranked, shown, library)
     said = [one.candidate.terms | one.candidate.above for one in ranked.places]
-    said += map(_shown_terms, stretches)
-    told = [word for word in told if word.worth > COMMON]
-    together, missing, complete = _together(named, told, said, library, sources)
+    shown_terms = [_shown_terms(stretch) for stretch in stretches]
+    together, missing, complete = _together(named, about, [*said, *shown_terms], library, sources)
     return PartPlaces(
         text=part.text,
         words=tuple(word.text for word in named),
@@ -113,6 +107,7 @@ def show_places(
         together=together,
         is_complete=complete,
         is_covered=any(has_all(asked, terms) for terms in said),
+        is_shown=bool(stretches) and has_all(asked, frozenset().union(*shown_terms)),
         things=part.things,
         ordering=tuple(source.title for source in map(library.source, ranked.ordering) if source is not None),
         stretches=tuple(stretches),
@@ -178,20 +173,12 @@ def _both_first(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> lis
     return sorted(ranked, key=lambda one: -one.worth - (_BOTH if count[id(one)] == most else 0.0))
 
 
-def _stretches(
-    ranked: Ranked, asked: Sequence[Word], shown: Shown, library: Library, above: Collection[Slice]
-) -> list[Stretch]:
-    """Return the best place whole, and the best place of each thing compared.
-
-    One that is shown `above` is the best of this part too where it has all words that this part has `asked` for.
-    """
+def _stretches(ranked: Ranked, shown: Shown, library: Library) -> list[Stretch]:
+    """Return the best place whole, and the best place of each thing compared."""
     stretches: list[Stretch] = []
-    for best in ranked.places:
-        stretch = make_stretch(best, ranked.words, _location(library, best))
-        if has_all(asked, _shown_terms(stretch)) or not stretch.slices <= set(above):
-            shown.add(best)
-            stretches.append(stretch)
-            break
+    for best in ranked.places[:1]:
+        shown.add(best)
+        stretches.append(make_stretch(best, ranked.words, _location(library, best)))
     for thing in ranked.things:
         best = next((one for one in thing.places if has_all(thing.words, one.terms)), None)
         if best is not None and shown.add(best):
@@ -223,16 +210,14 @@ def _shown_terms(stretch: Stretch) -> frozenset[str]:
 
 def _together(
     named: Sequence[Word],
-    told: Sequence[Word],
+    about: Sequence[Word],
     said: Sequence[frozenset[str]],
     library: Library,
     sources: Sequence[str],
 ) -> tuple[bool, tuple[str, ...], bool]:
-    """Return whether one passage has all words `named`, those of them and of `told` that none has, and whether all
-    were read for that."""
-    together = any(has_all(named, terms) for terms in said)
-    wanted = dict.fromkeys([*named, *told])
-    if together and not told:
+    """Return whether one passage has all words `named`, those of all that none has, and whether all were read for that."""
+    together, wanted = any(has_all(named, terms) for terms in said), dict.fromkeys([*about, *named])
+    if any(has_all(wanted, terms) for terms in said):
         return True, (), True
     left, held = _SCANNED, set[str]()
     for source in library.sources() if not sources else filter(None, map(library.source, sources)):
@@ -244,10 +229,10 @@ def _together(
             text = normalise(f"{source.title}\n{passage.heading}\n{passage.text}")
             terms = terms_of(text)
             has = {word.text for word in wanted if word.share(terms) >= 1.0 or normalise(word.text) in text}
-            held |= has
+            if len(has) == len(wanted):
+                return True, (), True
             together = together or all(word.text in has for word in named)
-        if together and len(held) == len(wanted):
-            break
+            held |= has
     return together, tuple(word.text for word in wanted if word.text not in held), True
 
 

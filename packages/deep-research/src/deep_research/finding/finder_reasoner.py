@@ -33,7 +33,7 @@ from deep_research.data import (
 from deep_research.finding import front_door
 from deep_research.finding.finder import is_foreign, rank_places, show_places
 from deep_research.finding.notes import write_notes, write_report
-from deep_research.finding.places import PartPlaces, Slice
+from deep_research.finding.places import PartPlaces
 from deep_research.finding.question import Part, analyze_question, read_question
 from deep_research.finding.words import COMMON
 from deep_research.ports import Library, Ranker
@@ -154,8 +154,7 @@ class FinderReasoner:
     async def write(self, assignment: Assignment, turns: Sequence[Turn], library: Library) -> Move:
         """Return the places of all sections as a report, by parts and by document."""
         brief = assignment.brief
-        above: set[Slice] = set()
-        each = [await self._find(section, brief, library, section.passages, above) for section in assignment.sections]
+        each = [await self._find(section, brief, library, section.passages) for section in assignment.sections]
         found = [part for parts in each for part in parts]
         spoken = detect(brief.question or brief.title, default=brief.language)
         text = write_report(
@@ -168,32 +167,22 @@ class FinderReasoner:
         )
         return Move(text=text)
 
-    async def _find(
-        self, section: Section, brief: Brief, library: Library, seen: Sequence[str], above: set[Slice] | None = None
-    ) -> list[PartPlaces]:
-        """Return the places for each part of a section among the sources of the passages `seen`; none without any.
-
-        What is shown of them joins `above`, what is shown for the sections before.
-        """
+    async def _find(self, section: Section, brief: Brief, library: Library, seen: Sequence[str]) -> list[PartPlaces]:
+        """Return the places for each part of a section among the sources of the passages `seen`; none without any."""
         parts = parts_of(section, brief)
         if not seen:
             return [
                 PartPlaces(text=part.text, words=tuple(w.text for w in part.words), is_complete=False) for part in parts
             ]
-        above = set() if above is None else above
-        return [await self._find_part(part, brief.language, library, seen, above) for part in parts]
+        return [await self._find_part(part, brief.language, library, seen) for part in parts]
 
-    async def _find_part(
-        self, part: Part, language: str, library: Library, seen: Sequence[str], above: set[Slice]
-    ) -> PartPlaces:
+    async def _find_part(self, part: Part, language: str, library: Library, seen: Sequence[str]) -> PartPlaces:
         sources = tuple(dict.fromkeys(key.partition("p")[0] for key in seen))
         spoken = detect(part.text, default=language)
         ranked = await asyncio.to_thread(rank_places, part, spoken, library, sources)
         if self._ranker is not None and ranked.places:
             ranked = ranked.reordered((await self._ranker.rank(part.text, ranked.texts)).scores)
-        found = await asyncio.to_thread(show_places, ranked, library, sources, above)
-        above.update(*(stretch.slices for stretch in found.stretches))
-        return found
+        return await asyncio.to_thread(show_places, ranked, library, sources)
 
     async def judge(
         self, claims: Sequence[Claim], flags: Mapping[str, Sequence[str]], library: Library, question: str

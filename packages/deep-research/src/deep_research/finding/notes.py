@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from claimcheck.text.sentences import blocks
 from deep_research.data import Passage
-from deep_research.finding.places import PartPlaces, Piece, Place, Slice, Stretch
+from deep_research.finding.places import PartPlaces, Piece, Place, Stretch
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.text.inert_markdown import keep_literal
@@ -35,7 +35,7 @@ def write_report(
     notes = [phrase(name, language) for name, is_so in told.items() if is_so]
     blocks_of = [f"# {title}", "\n".join(f"> {note}" for note in notes)]
     several = len(parts) > 1
-    shown: set[Slice] = set()
+    shown: set[tuple[str, int, int]] = set()
     for part in parts:
         blocks_of += [f"## {part.text}"] if several else []
         blocks_of += _stretches(part, language, library, shown)
@@ -49,19 +49,21 @@ def write_report(
     return "\n\n".join(blocks_of)
 
 
-def _stretches(part: PartPlaces, language: str, library: Library, shown: set[Slice]) -> Iterator[str]:
+def _stretches(part: PartPlaces, language: str, library: Library, shown: set[tuple[str, int, int]]) -> Iterator[str]:
     """Yield the blocks of the best stretches; before them which words stand nowhere, or nowhere together.
 
-    Of a stretch all of which was `shown` only the place is named.
+    Of a stretch all of which was `shown` (source, start and end of each slice) only the place is named, if it has all words of the part.
     """
     if said := _not_together(part, language):
         yield said
     for stretch in part.stretches:
-        if stretch.slices <= shown:
-            ids = dict.fromkeys(f"[{key}]" for piece in stretch.pieces for key in piece.passages)
-            yield phrase("finder_above", language, place=f"**{_named(stretch, language)}** {''.join(ids)}")
+        slices = {(stretch.source, piece.start, piece.end) for piece in stretch.pieces}
+        if slices <= shown:
+            if part.is_shown:
+                ids = dict.fromkeys(f"[{key}]" for piece in stretch.pieces for key in piece.passages)
+                yield phrase("finder_above", language, place=f"**{_named(stretch, language)}** {''.join(ids)}")
             continue
-        shown |= stretch.slices
+        shown |= slices
         yield f"**{_named(stretch, language)}**"
         for number, piece in enumerate(stretch.pieces):
             if number or stretch.has_before:

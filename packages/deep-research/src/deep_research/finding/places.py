@@ -2,9 +2,6 @@
 
 from deep_research.data.noun import Noun
 
-Slice = tuple[str, int, int]
-"""A source, and where a slice of it begins and ends."""
-
 
 class Piece(Noun):
     """An exact slice of a snapshot, `snapshot[start:end]`; `passages` are the ids of the passages that it lies in."""
@@ -32,11 +29,6 @@ class Stretch(Noun):
     location: str = ""
     pages: tuple[int, ...] = ()
 
-    @property
-    def slices(self) -> set[Slice]:
-        """Return where the pieces stand."""
-        return {(self.source, piece.start, piece.end) for piece in self.pieces}
-
 
 class Place(Noun):
     """Another place worth a look: `line` is text around the words, on one line; `passage` is the one that it begins in."""
@@ -56,7 +48,7 @@ class PartPlaces(Noun):
     `words` are those that were looked for, `missing` those that stand in no text that was read. `together` says
     whether one passage has them all. `is_complete` says that every text was looked through for that. Of scripts whose
     words nothing parts none are among them: what is a word there, nobody knows.
-    `is_covered`: one of the places has every word of the part, also of a script whose words nothing parts. `things` are
+    `is_covered`: one of the places has every word of the part, also of a script whose words nothing parts; `is_shown`: the stretches have. `things` are
     the two or more things that the part compares, `ordering` the titles of documents of which something is not shown
     because it orders a reading program about.
     """
@@ -67,6 +59,7 @@ class PartPlaces(Noun):
     together: bool = True
     is_complete: bool = True
     is_covered: bool = False
+    is_shown: bool = False
     things: tuple[str, ...] = ()
     ordering: tuple[str, ...] = ()
     stretches: tuple[Stretch, ...] = ()

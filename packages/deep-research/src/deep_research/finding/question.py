@@ -23,16 +23,12 @@ _HARD = re.compile(r"[?？;；\n]+|(?<=[.!。！])\s+(?=\S)|(?:^|\s)\(?\d{1,2}[.
 
 
 class Part(NamedTuple):
-    """One part of a question: its own words, words of the part before it that say what it is about, things compared.
-
-    `told` are the words of what was told before the first part.
-    """
+    """One part of a question: its own words, words of the part before it that say what it is about, things compared."""
 
     text: str
     words: tuple[Word, ...]
     context: tuple[Word, ...] = ()
     things: tuple[str, ...] = ()
-    told: tuple[Word, ...] = ()
 
 
 class Asked(NamedTuple):
@@ -63,7 +59,7 @@ def read_question(question: str, language: str = "") -> Asked:
             piece, asked = f"{before.text} {piece}", _once([*before.words, *asked])
         about = _once([*told, *(found[0].words if found else ())])
         context = tuple(word for word in about if word.worth > COMMON and word not in asked)
-        found.append(Part(piece, tuple(asked), context, compared(piece, language), () if found else tuple(told)))
+        found.append(Part(piece, tuple(asked), context, compared(piece, language)))
     return Asked(tuple(part for part in found if part.words), len(text) < len(question.rstrip()))
 
 

@@ -51,7 +51,6 @@ _NOT_OF_THE_WEB = frozenset({"utf-7", "punycode", "idna", "unicode_escape", "raw
 _VAGUE_TYPES = ("", OCTETS, "application/x-unknown", "text/plain", "unknown/unknown", "text/html")
 _SAMPLE = 4_096
 CONTROLS = bytes(byte for byte in range(32) if byte not in b"\b\t\n\f\r\x1b")
-"""Bytes that text has few of."""
 
 
 def media_type_of(body: bytes, content_type: str) -> str:

@@ -32,7 +32,6 @@ _SET_OR_STYLED = re.compile(r"^(?::!?[a-z][\w-]*!?:(?:[ \t].*)?|\[[a-z]+\])$", r
 _CJK_CHAR = re.compile(f"[{CJK}]")
 _LINE_OF_ITS_OWN = 45  # a line shorter than this did not end because the page did
 _CODE_INDENT = 4
-_UNDERLINED = 1  # of all alike: whether "---" stands below "===", each writer decides
 
 
 class PlainReader:
@@ -108,15 +107,12 @@ def write_text(text: str, builder: DocumentBuilder) -> None:
 
 
 def _write_block(block: list[str], builder: DocumentBuilder) -> None:
+    if len(block) >= 3 and _UNDERLINE.match(block[0]) and _UNDERLINE.match(block[2]):
+        block = block[1:]
     if len(block) >= 2 and _UNDERLINE.match(block[1]) and not _UNDERLINE.match(block[0]):
-        builder.heading(_UNDERLINED, block[0])
+        builder.heading(1, block[0])  # all alike: whether "---" stands below "===", each writer decides
         if block[2:]:
             _write_block(block[2:], builder)
-        return
-    if len(block) >= 3 and _UNDERLINE.match(block[0]) and _UNDERLINE.match(block[2]):
-        builder.heading(_UNDERLINED, block[1])
-        if block[3:]:
-            _write_block(block[3:], builder)
         return
     block = [line for line in block if not _UNDERLINE.match(line)]
     if _is_definition(block):

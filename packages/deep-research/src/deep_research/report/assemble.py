@@ -117,7 +117,7 @@ def _circumstances(ctx: RunContext) -> Circumstances:
         ledger=ledger_of(ctx.journal, sources=new, seconds=ctx.log.seconds),
         changes=ctx.steering.now.changes(),
         gaps=tuple(gaps),
-        is_bundled=ctx.is_bundled,
+        is_bundled=not ctx.outside.docs and any(place.name == "documents" for place in ctx.outside.places),
     )
 
 
@@ -136,9 +136,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     judged = any(c.verdict.by_model for c in claims)
     failing = (c for c in claims if c.kind == "fact" and not c.stands)
     doubted = {c.id for c in failing if judged or "not_judged" not in c.verdict.codes}
-    numbered = number_citations(
-        text, references.number_of, _insertions(text, claims, doubted, library, is_quoted=bool(shown))
-    )
+    numbered = number_citations(text, references.number_of, _insertions(text, claims, doubted, library))
     body = make_inert(numbered.text)
     is_same = len(body) == len(numbered.text)
     head = f"# {title}\n\n" + _notices(about, done, language)
@@ -191,11 +189,9 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     )
 
 
-def _insertions(
-    text: str, claims: Sequence[data.Claim], doubted: Collection[str], library: Library, *, is_quoted: bool
-) -> dict[int, str]:
+def _insertions(text: str, claims: Sequence[data.Claim], doubted: Collection[str], library: Library) -> dict[int, str]:
     """Return what is put into a text by its offsets: behind the last citation of doubted claims their mark, and a backslash
-    before signs that are no emphasis but stand so in what is cited, see `literal_marks`."""
+    before signs that are no emphasis but stand so in what is cited."""
     inserted: dict[int, str] = {}
     ends = [citation.end for citation in citations(text)]
     for claim in claims:
@@ -203,7 +199,7 @@ def _insertions(
             last = next(iter(ends[bisect_right(ends, claim.start) : bisect_right(ends, claim.end)][-1:]), None)
             inserted[last or end_of_words(text, claim.end)] = DOUBT_SIGN
         cited = (passage.text for key in claim.passages if (passage := library.passage(key)) is not None)
-        marks = literal_marks(text[claim.start : claim.end], "\n".join(cited), is_quoted=is_quoted)
+        marks = literal_marks(text[claim.start : claim.end], "\n".join(cited))
         inserted |= dict.fromkeys((claim.start + at for at in marks), "\\")
     return inserted
 

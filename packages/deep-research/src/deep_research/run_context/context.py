@@ -103,11 +103,6 @@ class RunContext:
         """Keep an event, and show it."""
         self.log.emit(event)
 
-    @property
-    def is_bundled(self) -> bool:
-        """Whether the bundled library is searched, which stands in where the user named nothing."""
-        return not self.outside.docs and any(place.name == "documents" for place in self.outside.places)
-
     def places_named(self, language: str) -> str:
         """Return the names of what is searched, for messages to the user and the report."""
         docs, places = self.outside.docs, self.outside.places

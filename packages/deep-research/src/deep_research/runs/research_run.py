@@ -116,7 +116,9 @@ class ResearchRun(RunTask):
         )
 
     def notice(self, ctx: RunContext) -> str:
-        return "bundled" if ctx.is_bundled else ""
+        # The bundled library stands in where the user named nothing to search.
+        is_bundled = not self.record.docs and any(place.name == "documents" for place in ctx.outside.places)
+        return "bundled" if is_bundled else ""
 
     def listening(self, ctx: RunContext) -> AbstractAsyncContextManager[object]:
         return self._inbox.watching(ctx.steering)
