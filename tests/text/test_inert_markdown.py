@@ -94,12 +94,13 @@ def test_what_some_take_for_a_fence_and_others_for_a_table_is_neither(fence: str
 
 @pytest.mark.parametrize(
     ("text", "places"),
-    [("files *.log", [6]), ("the __init__ file", [4, 5, 10, 11]), ("see **Note** here", []), ("a ** b", [])],
+    [("files *.log", [6]), ("the __init__ file", [4, 5, 10, 11]), ("see *Note* here", [4, 9]), ("a ** b", [])],
 )
 def test_a_sign_that_stands_so_in_a_source_is_kept_and_the_writer_s_own_emphasis_stays(
     text: str, places: list[int]
 ) -> None:
     assert list(literal_marks(text, f"It says {text}.")) == places
+    assert list(literal_marks("see **Note** here", f"It says {text}.")) == []
 
 
 @pytest.mark.parametrize(
