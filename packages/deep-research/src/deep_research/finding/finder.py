@@ -90,9 +90,6 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
     """Return what is shown for one part: the best place whole, other places, and which words do not stand together."""
     part, words = ranked.part, ranked.words
     asked = [word for word in part.words if word.worth > COMMON] or list(part.words)
-    if part.context:  # a place for the part before is of no use that has no word of this one
-        own = (one for one in ranked.places if any(w.share(one.terms | one.candidate.terms) for w in asked))
-        ranked = ranked._replace(places=tuple(own))
     # What is a word of other scripts, nobody knows.
     named, about = ([word for word in of if not is_run(word.text)] for of in (asked, part.context))
     shown = Shown()
@@ -108,7 +105,6 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
         is_complete=complete,
         is_covered=any(has_all(asked, terms) for terms in said),
         is_shown=bool(stretches) and has_all(asked, frozenset().union(*shown_terms)),
-        things=part.things,
         ordering=tuple(source.title for source in map(library.source, ranked.ordering) if source is not None),
         stretches=tuple(stretches),
         places=_places(ranked.places, words, shown, library),

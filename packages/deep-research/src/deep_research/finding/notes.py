@@ -22,13 +22,7 @@ def write_notes(part: PartPlaces, language: str, library: Library) -> str:
 
 
 def write_report(
-    title: str,
-    parts: Sequence[PartPlaces],
-    language: str,
-    library: Library,
-    *,
-    is_cut: bool = False,
-    is_foreign: bool = False,
+    title: str, parts: Sequence[PartPlaces], language: str, library: Library, *, is_cut: bool, is_foreign: bool
 ) -> str:
     """Return the report: what it is, the best stretch for each part, other places by part, and all by document."""
     told = {"finder_note": True, "finder_note_rows": True, "finder_cut": is_cut, "finder_language": is_foreign}

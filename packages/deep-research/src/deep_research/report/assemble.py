@@ -404,11 +404,5 @@ def _source(library: Library, key: str) -> data.ReportSource | None:
     source, snapshot = library.source(key), library.snapshot(key)
     if source is None or snapshot is None:
         return None
-    return copy_fields(
-        data.ReportSource,
-        snapshot,
-        title=source.title,
-        url=source.url,
-        origin=source.origin,
-        published=source.published,
-    )
+    told = {"title": source.title, "url": source.url, "origin": source.origin, "published": source.published}
+    return copy_fields(data.ReportSource, snapshot, **told)
