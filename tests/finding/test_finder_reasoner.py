@@ -239,3 +239,24 @@ def test_a_ranker_puts_the_places_in_order(tmp_path: Path) -> None:
         plain, _ = asyncio.run(researched(library, "filter clean"))
         ranked, _ = asyncio.run(researched(library, "filter clean", Reversing()))
     assert re.findall(r"\*\*(File \d)\*\*", plain) != re.findall(r"\*\*(File \d)\*\*", ranked)
+
+
+_HONEY = {"bees.md": "# Bees\n\n## Honey\n\nBees make honey from nectar that is gathered in spring.\n"}
+
+
+@pytest.mark.parametrize(
+    "question", ["The zebra saxophone sings. What is honey?", "What is honey? The zebra saxophone sings."]
+)
+def test_words_that_stand_nowhere_are_named_of_all_sentences(tmp_path: Path, question: str) -> None:
+    with library_of(tmp_path / "folder", _HONEY) as library:
+        report, _ = asyncio.run(researched(library, question))
+    assert all(f"“{word}”" in report for word in ("zebra", "saxophone", "sings"))
+
+
+@pytest.mark.parametrize(
+    ("second", "is_shown"), [("Where is nectar gathered?", True), ("Which nectar does a zebra drink?", False)]
+)
+def test_a_part_is_said_to_be_shown_above_only_where_its_words_are(tmp_path: Path, second: str, is_shown: bool) -> None:
+    with library_of(tmp_path / "folder", _HONEY) as library:
+        report, _ = asyncio.run(researched(library, f"How do bees make honey? {second}"))
+    assert ("Shown above" in report) is is_shown

@@ -225,7 +225,7 @@ def test_latex():
     )
     document = read(text.encode(), "a.tex")
     assert document.text == (
-        "## Method\n\nWe lost 3.4 % of heat; $\\pm 0.2$ K, crême, garçon.\n\n- One\n- Two\n\nBy wall\n\n"
+        "A. Weber, Gödel\n\n## Method\n\nWe lost 3.4 % of heat; $\\pm 0.2$ K, crême, garçon.\n\n- One\n- Two\n\nBy wall\n\n"
         "| Wall | W |\n| --- | --- |\n| North | 1 200 |\n\n```\n% kept\n```"
     )
     assert (document.title, document.authors) == ("Heat loss", ("A. Weber", "Gödel"))

@@ -1,7 +1,9 @@
+import gzip
 from pathlib import Path
 
 import pytest
 
+from deep_research import registry
 from deep_research.errors import Unreadable
 from deep_research.readers.plain import PlainReader
 from deep_research.text.document_builder import DocumentBuilder
@@ -58,6 +60,7 @@ x = "*kept*"
 def test_markdown():
     document = PlainReader().read(MARKDOWN.encode(), name="a.md")
     assert document.text == (
+        "- author: A. Vaswani, N. Shazeer\n\n"
         "Attention is all you need, says the paper with snake_case_name and init.\n\n"
         "## Setext heading\n\n# Results\n\n"
         "- one with a*b*c that goes on\n  1. deep\n- two\n\n"
@@ -292,3 +295,22 @@ def test_a_document_whose_headings_are_all_alike_has_its_file_name_as_title() ->
     builder = DocumentBuilder()
     builder.heading(2, "Travel rules")
     assert builder.document(name="r.odt").title == "Travel rules"
+
+
+def test_overstruck_text_is_text_also_without_an_ending_and_packed() -> None:
+    struck = "".join(f"{sign}\b{sign}" for sign in "Postfix") + " CDB _\bh_\bo_\bw\n"
+    for name, data in (("CDB_README", struck.encode()), ("CDB_README.gz", gzip.compress(struck.encode()))):
+        reader = registry.reader_for(name, data)
+        assert reader is not None
+        assert reader.read(data, name=name).text == "Postfix CDB how"
+
+
+def test_underlines_of_plain_text_nest_nothing() -> None:
+    text = "Bugfix\n======\n\nIt was mended.\n\nMajor changes\n-------------\n\nThis is new.\n"
+    levels = {heading.level for heading in PlainReader().read(text.encode(), name="NEWS").headings}
+    assert len(levels) == 1
+
+
+def test_comments_of_mdx_are_no_text() -> None:
+    text = "{/*hint*/}\n\n## Overview {/*overview*/}\n\nUse `{/* x */}` here.\n"
+    assert read(text, "a.mdx") == "## Overview\n\nUse {/* x */} here."

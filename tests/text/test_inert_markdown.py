@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from deep_research.text.inert_markdown import literal_marks, make_inert
+from deep_research.text.inert_markdown import as_read, keep_literal, literal_marks, make_inert
 
 _RENDERER = MarkdownIt("commonmark", {"html": True}).enable("table")
 _ACTING = {"html_inline", "html_block", "link_open", "image"}
@@ -55,8 +55,8 @@ def test_nothing_acts_in_whatever_is_made_of_these_characters(text: str) -> None
     assert make_inert(make_inert(text)) == make_inert(text)
 
 
-def test_what_is_to_be_filled_in_stands_as_code() -> None:
-    assert make_inert("Wait <d> days, `<d>` or <number of days>.") == "Wait `<d>` days, `<d>` or `<number of days>`."
+def test_what_is_to_be_filled_in_is_no_tag() -> None:
+    assert make_inert("Wait <d> days, `<d>` or <number of days>.") == "Wait \\<d> days, `<d>` or \\<number of days>."
     assert make_inert("`a`<d> <a href=x> <d>`") == "`a`\\<d> \\<a href=x> \\<d>\\`"
 
 
@@ -94,9 +94,31 @@ def test_what_some_take_for_a_fence_and_others_for_a_table_is_neither(fence: str
 
 @pytest.mark.parametrize(
     ("text", "places"),
-    [("files *.log", [6]), ("the __init__ file", [4, 5, 10, 11]), ("see **Note** here", []), ("a ** b", [])],
+    [("files *.log", [6]), ("the __init__ file", [4, 5, 10, 11]), ("see *Note* here", [4, 9]), ("a ** b", [])],
 )
 def test_a_sign_that_stands_so_in_a_source_is_kept_and_the_writer_s_own_emphasis_stays(
     text: str, places: list[int]
 ) -> None:
     assert list(literal_marks(text, f"It says {text}.")) == places
+    assert list(literal_marks("see **Note** here", f"It says {text}.")) == []
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "<button onClick={() => f()}>+1</button>",
+        "[1]: a note",
+        "{/*overview*/}",
+        "*glob* and __init__",
+        "a <z@b.test> wrote",
+    ],
+)
+def test_a_quotation_is_read_as_it_stands(quoted: str) -> None:
+    written = make_inert(keep_literal(quoted))
+    assert as_read(written) == quoted
+    shown = _RENDERER.parse(written)[1].children or []
+    assert "".join(token.content for token in shown) == quoted
+
+
+def test_a_backslash_in_code_stays() -> None:
+    assert as_read("\\<b> `\\<b>`\n\n```\n\\*\n```") == "<b> `\\<b>`\n\n```\n\\*\n```"

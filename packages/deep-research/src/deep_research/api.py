@@ -393,11 +393,11 @@ def charts_of(report: Report) -> "dict[str, Figure]":
     return charts.charts_of(report)
 
 
-def with_tables(text: str) -> str:
-    """Return Markdown with a table in place of each chart, for where nothing draws it; what cannot be drawn stays."""
+def with_tables(text: str, *, is_rendered: bool = True) -> str:
+    """Return Markdown with a table in place of each chart, see `charts.with_tables`."""
     from deep_research.report import charts  # noqa: PLC0415 - many patterns
 
-    return charts.with_tables(text)
+    return charts.with_tables(text, is_rendered=is_rendered)
 
 
 def list_strategies() -> Mapping[str, str]:

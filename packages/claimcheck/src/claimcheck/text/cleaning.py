@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from claimcheck.language import HAN, KANA
 from claimcheck.lexicon import any_word, compile_on_use
 
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
+_CONTROL = re.compile("[^\n\b]\b(?=\\S)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 # Soft hyphen, zero-width and bidirectional controls, byte-order marks, variation selectors of the second
 # block and tag characters: invisible, so they can carry text that a reader of the page never sees.
 _INVISIBLE = re.compile(
@@ -27,7 +27,7 @@ _NUMBERING = compile_on_use(any_word("headings.numbering_patterns"), re.IGNORECA
 
 
 def clean(text: str) -> str:
-    """Return `text` NFC-normalised, line ends as `\\n`, without characters that control or hide."""
+    """Return `text` NFC-normalised, line ends as `\\n`, without characters that control, hide or are struck over."""
     if _PLAIN.fullmatch(text):
         return text
     text = _LINE_SEPARATOR.sub("\n", text)

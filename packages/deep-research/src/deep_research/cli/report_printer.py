@@ -29,8 +29,8 @@ def short_text(report: Report) -> str:
 
 
 def print_markdown(text: str, *, plain: bool = False, paged: bool = False) -> None:
-    """Print Markdown: rendered on a terminal, as it is elsewhere; `paged` shows a long one in the pager."""
-    text = with_tables(safe_text(text))
+    """Print Markdown: rendered on a terminal, unescaped elsewhere, `plain` as it is; `paged` shows a long one in the pager."""
+    text = with_tables(safe_text(text), is_rendered=plain or sys.stdout.isatty())
     if plain or not sys.stdout.isatty():
         click.echo(text)
         return

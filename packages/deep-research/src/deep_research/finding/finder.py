@@ -90,11 +90,13 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
     """Return what is shown for one part: the best place whole, other places, and which words do not stand together."""
     part, words = ranked.part, ranked.words
     asked = [word for word in part.words if word.worth > COMMON] or list(part.words)
-    named = [word for word in asked if not is_run(word.text)]  # what is a word of other scripts, nobody knows
+    # What is a word of other scripts, nobody knows.
+    named, about = ([word for word in of if not is_run(word.text)] for of in (asked, part.context))
     shown = Shown()
     stretches = _stretches(ranked, shown, library)
     said = [one.candidate.terms | one.candidate.above for one in ranked.places]
-    together, missing, complete = _together(named, [*said, *map(_shown_terms, stretches)], library, sources)
+    shown_terms = [_shown_terms(stretch) for stretch in stretches]
+    together, missing, complete = _together(named, about, [*said, *shown_terms], library, sources)
     return PartPlaces(
         text=part.text,
         words=tuple(word.text for word in named),
@@ -102,7 +104,7 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
         together=together,
         is_complete=complete,
         is_covered=any(has_all(asked, terms) for terms in said),
-        things=part.things,
+        is_shown=bool(stretches) and has_all(asked, frozenset().union(*shown_terms)),
         ordering=tuple(source.title for source in map(library.source, ranked.ordering) if source is not None),
         stretches=tuple(stretches),
         places=_places(ranked.places, words, shown, library),
@@ -203,25 +205,31 @@ def _shown_terms(stretch: Stretch) -> frozenset[str]:
 
 
 def _together(
-    named: Sequence[Word], said: Sequence[frozenset[str]], library: Library, sources: Sequence[str]
+    named: Sequence[Word],
+    about: Sequence[Word],
+    said: Sequence[frozenset[str]],
+    library: Library,
+    sources: Sequence[str],
 ) -> tuple[bool, tuple[str, ...], bool]:
-    """Return whether one passage has all words, those that none has, and whether all were read for that."""
-    if any(has_all(named, terms) for terms in said):
+    """Return whether one passage has all words `named`, those of all that none has, and whether all were read for that."""
+    together, wanted = any(has_all(named, terms) for terms in said), dict.fromkeys([*about, *named])
+    if any(has_all(wanted, terms) for terms in said):
         return True, (), True
     left, held = _SCANNED, set[str]()
     for source in library.sources() if not sources else filter(None, map(library.source, sources)):
         snapshot = library.snapshot(source.id)
         left -= len(snapshot.text) if snapshot is not None else 0
         if left < 0:
-            return False, (), False
+            return together, (), False
         for passage in library.passages(source.id) if snapshot is not None else ():
             text = normalise(f"{source.title}\n{passage.heading}\n{passage.text}")
             terms = terms_of(text)
-            has = [word.text for word in named if word.share(terms) >= 1.0 or normalise(word.text) in text]
-            if len(has) == len(named):
+            has = {word.text for word in wanted if word.share(terms) >= 1.0 or normalise(word.text) in text}
+            if len(has) == len(wanted):
                 return True, (), True
-            held.update(has)
-    return False, tuple(word.text for word in named if word.text not in held), True
+            together = together or all(word.text in has for word in named)
+            held |= has
+    return together, tuple(word.text for word in wanted if word.text not in held), True
 
 
 def is_foreign(parts: Sequence[PartPlaces], language: str) -> bool:

@@ -157,15 +157,9 @@ class FinderReasoner:
         each = [await self._find(section, brief, library, section.passages) for section in assignment.sections]
         found = [part for parts in each for part in parts]
         spoken = detect(brief.question or brief.title, default=brief.language)
-        text = write_report(
-            brief.title,
-            found,
-            brief.language,
-            library,
-            is_cut=read_question(assignment.question.text, brief.language).is_cut,
-            is_foreign=is_foreign(found, spoken),
-        )
-        return Move(text=text)
+        told = {"is_cut": read_question(assignment.question.text, brief.language).is_cut}
+        told["is_foreign"] = is_foreign(found, spoken)
+        return Move(text=write_report(brief.title, found, brief.language, library, **told))
 
     async def _find(self, section: Section, brief: Brief, library: Library, seen: Sequence[str]) -> list[PartPlaces]:
         """Return the places for each part of a section among the sources of the passages `seen`; none without any."""

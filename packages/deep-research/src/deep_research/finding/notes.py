@@ -7,6 +7,7 @@ from deep_research.data import Passage
 from deep_research.finding.places import PartPlaces, Piece, Place, Stretch
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
+from deep_research.text.inert_markdown import keep_literal
 
 _MOST_NAMED = 12
 """Words that are named where they do not stand together."""
@@ -21,13 +22,7 @@ def write_notes(part: PartPlaces, language: str, library: Library) -> str:
 
 
 def write_report(
-    title: str,
-    parts: Sequence[PartPlaces],
-    language: str,
-    library: Library,
-    *,
-    is_cut: bool = False,
-    is_foreign: bool = False,
+    title: str, parts: Sequence[PartPlaces], language: str, library: Library, *, is_cut: bool, is_foreign: bool
 ) -> str:
     """Return the report: what it is, the best stretch for each part, other places by part, and all by document."""
     told = {"finder_note": True, "finder_note_rows": True, "finder_cut": is_cut, "finder_language": is_foreign}
@@ -51,15 +46,16 @@ def write_report(
 def _stretches(part: PartPlaces, language: str, library: Library, shown: set[tuple[str, int, int]]) -> Iterator[str]:
     """Yield the blocks of the best stretches; before them which words stand nowhere, or nowhere together.
 
-    Of a stretch all of which was `shown` (source, start and end of each slice) only the place is named.
+    Of a stretch all of which was `shown` (source, start and end of each slice) only the place is named, if it has all words of the part.
     """
     if said := _not_together(part, language):
         yield said
     for stretch in part.stretches:
         slices = {(stretch.source, piece.start, piece.end) for piece in stretch.pieces}
         if slices <= shown:
-            ids = dict.fromkeys(f"[{key}]" for piece in stretch.pieces for key in piece.passages)
-            yield phrase("finder_above", language, place=f"**{_named(stretch, language)}** {''.join(ids)}")
+            if part.is_shown:
+                ids = dict.fromkeys(f"[{key}]" for piece in stretch.pieces for key in piece.passages)
+                yield phrase("finder_above", language, place=f"**{_named(stretch, language)}** {''.join(ids)}")
             continue
         shown |= slices
         yield f"**{_named(stretch, language)}**"
@@ -81,7 +77,7 @@ def _not_together(part: PartPlaces, language: str) -> str:
         return ""
 
     def named(words: Sequence[str]) -> str:
-        return phrase("finder_comma", language).join(f"“{word}”" for word in words[:_MOST_NAMED])
+        return phrase("finder_comma", language).join(f"“{word}”" for word in words)
 
     if part.missing:  # then none has all of them, which goes without saying
         return phrase("finder_missing", language, words=named(part.missing))
@@ -93,7 +89,7 @@ def _named(place: Stretch | Place, language: str) -> str:
     """Return where a place is: document › headings, and its page where it has one."""
     headings = [heading for heading in place.where.split(" > ") if heading]
     title = place.title or place.location
-    path = " › ".join([title, *(heading for heading in headings if heading != title)])
+    path = keep_literal(" › ".join([title, *(heading for heading in headings if heading != title)]))
     pages = ", ".join(map(str, place.pages))
     return f"{path} ({phrase('page', language, page=pages)})" if pages else path
 

@@ -50,7 +50,7 @@ _SUPERSETS = {
 _NOT_OF_THE_WEB = frozenset({"utf-7", "punycode", "idna", "unicode_escape", "raw_unicode_escape", "undefined"})
 _VAGUE_TYPES = ("", OCTETS, "application/x-unknown", "text/plain", "unknown/unknown", "text/html")
 _SAMPLE = 4_096
-_CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b")
+CONTROLS = bytes(byte for byte in range(32) if byte not in b"\b\t\n\f\r\x1b")
 
 
 def media_type_of(body: bytes, content_type: str) -> str:
@@ -100,7 +100,7 @@ def is_text(data: bytes) -> bool:
     """Tell whether the bytes are text: few control characters, or a byte-order mark."""
     head = data[:_SAMPLE]
     return head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or (
-        len(head.translate(None, _CONTROLS)) >= 0.98 * len(head)
+        len(head.translate(None, CONTROLS)) >= 0.98 * len(head)
     )
 
 

@@ -6,10 +6,9 @@ from contextlib import suppress
 from claimcheck.language import KANA
 from claimcheck.lexicon import words
 from deep_research.errors import Unreadable
-from deep_research.protocol.media_type import BOMS, codec_of
+from deep_research.protocol.media_type import BOMS, CONTROLS, codec_of
 
 _SAMPLE = 65_536
-_CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b")
 _WESTERN = frozenset("àâäáãåæçèéêëíîïñóôöõøœùúûüÿßÀÂÄÁÅÆÇÈÉÊËÍÎÏÑÓÔÖÕØŒÙÚÛÜŸ€£§°©®™«»“”„‘’‚–—…·¡¿ºª×±½\xa0")
 # The commonest characters of each language; a wrong decoding of its bytes yields rare ones instead.
 _COMMON_HAN = frozenset("".join(words("script.common_signs")))
@@ -28,7 +27,7 @@ def decode(data: bytes, *, declared: str = "") -> str:
             return data.decode(encoding, "replace").removeprefix("\ufeff")
     if encoding := _utf16_without_bom(data):
         return data.decode(encoding, "replace")
-    if len(data[:_SAMPLE].translate(None, _CONTROLS)) < 0.92 * len(data[:_SAMPLE]):
+    if len(data[:_SAMPLE].translate(None, CONTROLS)) < 0.92 * len(data[:_SAMPLE]):
         raise Unreadable("binary data, not text")
     for encoding in filter(None, ("utf-8", codec_of(declared))):
         with suppress(UnicodeDecodeError, LookupError):

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*[^`*]*+\*/\}[ \t]*+$", re.DOTALL | re.MULTILINE)
+"""Of HTML, and of MDX at the end of a line."""
 _FENCED = re.compile(r"(^\s{0,3}```.*?^\s{0,3}```\s*$)", re.DOTALL | re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
@@ -43,14 +44,14 @@ _LINE_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?td|/?th)\b", re.IGNORECASE)
 def write_markdown(text: str, builder: DocumentBuilder) -> dict[str, str]:
     """Write the blocks of CommonMark (https://spec.commonmark.org) with tables; return the front matter's fields.
 
-    What the front matter says in words (status, version, superseded by) is the text's first block.
+    What the front matter says in words (status, authors, superseded by) is the text's first block.
     """
     fields: dict[str, str] = {}
     if match := _FRONT_MATTER.match(text):
         fields = {name.lower(): value.strip("\"'[] ") for name, value in _FIELD.findall(match.group(1))}
         text = text[match.end() :]
         for name, value in _SAID.findall(match.group(1)):
-            if name.lower() not in fields:
+            if name.lower() not in ("title", "date", "published"):
                 builder.item(f"{name}: {value}")
     _Blocks(builder).write(_parser().parse(_prepare(text)))
     return fields
@@ -66,10 +67,10 @@ def _parser() -> "MarkdownIt":
 
 
 def _prepare(text: str) -> str:
-    """Remove HTML comments and the marks before notes, except inside fenced code; definitions stand alone."""
+    """Remove comments of HTML and MDX and the marks before notes, except inside fenced code; definitions stand alone."""
     pieces = _FENCED.split(text) if "```" in text else [text]
     for index in range(0, len(pieces), 2):
-        piece = _COMMENT.sub("", pieces[index]) if "<!--" in pieces[index] else pieces[index]
+        piece = _COMMENT.sub("", pieces[index]) if "<!--" in pieces[index] or "{/*" in pieces[index] else pieces[index]
         pieces[index] = _NOTE.sub(r"\1", _DEFINITION.sub("\n", piece)) if "]:" in piece else piece
     return "".join(pieces)
 

@@ -107,15 +107,12 @@ def write_text(text: str, builder: DocumentBuilder) -> None:
 
 
 def _write_block(block: list[str], builder: DocumentBuilder) -> None:
+    if len(block) >= 3 and _UNDERLINE.match(block[0]) and _UNDERLINE.match(block[2]):
+        block = block[1:]
     if len(block) >= 2 and _UNDERLINE.match(block[1]) and not _UNDERLINE.match(block[0]):
-        builder.heading(1 if block[1].strip()[0] in "=*#" else 2, block[0])
+        builder.heading(1, block[0])  # all alike: whether "---" stands below "===", each writer decides
         if block[2:]:
             _write_block(block[2:], builder)
-        return
-    if len(block) >= 3 and _UNDERLINE.match(block[0]) and _UNDERLINE.match(block[2]):
-        builder.heading(1, block[1])
-        if block[3:]:
-            _write_block(block[3:], builder)
         return
     block = [line for line in block if not _UNDERLINE.match(line)]
     if _is_definition(block):

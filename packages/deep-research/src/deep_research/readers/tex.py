@@ -49,6 +49,8 @@ class TexReader:
             if (match := re.search(rf"\\{field}(?:\[[^\]]*\])?{_ARGUMENT}", text))
         }
         body = text.partition("\\begin{document}")[2].partition("\\end{document}")[0] or text
+        authors = re.split(r"(?:(?<!\s)\s++)?\\and\s*", said.get("author", ""))
+        builder.paragraph(", ".join(authors))
         for place, piece in enumerate(_CODE.split(body)):
             if place % 3 == 2:
                 builder.code(piece)
@@ -58,7 +60,7 @@ class TexReader:
             title=said.get("title") or name.rsplit(".", 1)[0],
             media_type=self.media_types[0],
             published=iso_date(said.get("date", "")),
-            authors=re.split(r"(?:(?<!\s)\s++)?\\and\s*", said.get("author", "")),
+            authors=authors,
         )
 
 

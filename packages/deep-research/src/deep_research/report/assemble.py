@@ -27,8 +27,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.safe_text import safe_noun
 from deep_research.search.source_standing import dated_source
 from deep_research.steps.open_source import PLACE
-from deep_research.text.inert_markdown import literal_marks, make_inert
-from deep_research.text.rewritten_text import RewrittenText
+from deep_research.text.inert_markdown import keep_literal, literal_marks, make_inert
 from deep_research.verification.citations import citations, number_citations
 from deep_research.verification.statements import end_of_words, plain_text
 from deep_research.worker_child import Limits
@@ -76,6 +75,7 @@ class Circumstances(NamedTuple):
     ledger: data.Ledger
     changes: data.Changes
     gaps: tuple[data.Gap, ...]
+    is_bundled: bool = False
 
     @property
     def is_silent(self) -> bool:
@@ -117,6 +117,7 @@ def _circumstances(ctx: RunContext) -> Circumstances:
         ledger=ledger_of(ctx.journal, sources=new, seconds=ctx.log.seconds),
         changes=ctx.steering.now.changes(),
         gaps=tuple(gaps),
+        is_bundled=not ctx.outside.docs and any(place.name == "documents" for place in ctx.outside.places),
     )
 
 
@@ -223,8 +224,8 @@ def _titled(done: Finished) -> tuple[str, str, list[data.Claim]]:
 
 
 def _notices(about: Circumstances, done: Finished, language: str) -> str:
-    """Return what a reader must know before the text: what was assumed, that a follow-up comes from the library, and
-    that a model was set up and has answered nothing.
+    """Return what a reader must know before the text: what was assumed, that the bundled library was searched, that a
+    follow-up comes from the library, and that a model was set up and has answered nothing.
 
     A writer says itself what of it still matters; see `_method_note`.
     """
@@ -233,6 +234,8 @@ def _notices(about: Circumstances, done: Finished, language: str) -> str:
         lines.append(
             f"*{phrase('assumptions', language)}{colon_of(language)}{join_list(done.decision.assumptions, language)}*"
         )
+    if about.is_bundled and done.verification.claims and done.found_in != "library":
+        lines.append(f"*{phrase('searched_places', language, places=phrase('place_bundled', language))}*")
     if done.found_in:
         lines.append(f"*{phrase(f'from_{done.found_in}', language, searches=about.ledger.searches)}*")
     if about.is_silent:
@@ -320,9 +323,8 @@ class _References:
         date = told.date or entry.published or ""
         facts += [phrase("published", language, date=date)] * bool(date)
         place = " · ".join(fact for fact in facts if fact)
-        marks = [(at, at, "\\") for at in literal_marks(entry.quote, entry.quote)]
-        quote = f"\n   > {RewrittenText(entry.quote, marks).text}" if entry.quote else ""
-        return f"{entry.number}. **{plain_text(entry.title)}** — {place}{quote}"
+        quote = f"\n   > {keep_literal(entry.quote)}" if entry.quote else ""
+        return f"{entry.number}. **{keep_literal(plain_text(entry.title))}** — {place}{quote}"
 
 
 def _quotable(text: str) -> Iterator[str]:
@@ -402,11 +404,5 @@ def _source(library: Library, key: str) -> data.ReportSource | None:
     source, snapshot = library.source(key), library.snapshot(key)
     if source is None or snapshot is None:
         return None
-    return copy_fields(
-        data.ReportSource,
-        snapshot,
-        title=source.title,
-        url=source.url,
-        origin=source.origin,
-        published=source.published,
-    )
+    told = {"title": source.title, "url": source.url, "origin": source.origin, "published": source.published}
+    return copy_fields(data.ReportSource, snapshot, **told)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from deep_research.text.code_spans import code_spans, is_within
+from deep_research.text.rewritten_text import RewrittenText
 
 _LINE_END = re.compile(r"\r\n?")
 # Code blocks inside quotations and list items end where those end; only those at the margin are kept.
@@ -24,22 +25,36 @@ _PIECE = re.compile(r"\\[!-/:-@\[-`{-~]|`+|.")
 _TAG_NEXT = re.compile(r"[A-Za-z/!?]")
 
 _EMPHASIS = re.compile(r"\*+|(?<!\w)_+|(?<!_)_++(?!\w)")
-_STARRED = re.compile(r"(\*+)\w[^*]*\1|[\W_]*")
-"""Emphasis, or signs alone."""
+_SIGNS = re.compile(r"[\W_]*")
 _EDGES = r"\s\"“”„«»()\[\]{}<>|,;"
 _MARKED = re.compile(rf"(?<![^{_EDGES}])[^{_EDGES}*_]*+[*_][^{_EDGES}]*")
+
+
+_ESCAPED = re.compile(r"\\([\\*_<>\[\]!:`~])")
+
+
+def as_read(markdown: str) -> str:
+    """Return Markdown for who reads it unrendered: without the backslashes that keep signs from becoming marks."""
+    code = code_spans(markdown)
+    return _ESCAPED.sub(lambda found: found[0] if is_within(code, found.start()) else found[1], markdown)
 
 
 def literal_marks(text: str, said: str) -> Iterator[int]:
     """Yield where a backslash keeps a sign from becoming emphasis: in words that stand so in `said`, as in "*.log".
 
-    In code no sign becomes one, and stars on both sides of a word are the writer's emphasis.
+    In code no sign becomes one.
     """
     code = code_spans(text)
     for word in _MARKED.finditer(text):
         plain = word[0].rstrip(".:!?'’")
-        if _STARRED.fullmatch(plain) is None and plain in said and not is_within(code, word.start()):
+        if _SIGNS.fullmatch(plain) is None and plain in said and not is_within(code, word.start()):
             yield from (word.start() + at for run in _EMPHASIS.finditer(plain) for at in range(*run.span()))
+
+
+def keep_literal(quoted: str) -> str:
+    """Return words of a stranger, a title or a sentence, as Markdown in which no sign of theirs becomes emphasis."""
+    marks = ((at, at, "\\") for at in literal_marks(quoted, quoted))
+    return RewrittenText(quoted, [*marks]).text
 
 
 def make_inert(markdown: str) -> str:
@@ -86,11 +101,7 @@ def _line(line: str, *, is_row: bool) -> str:
     done: list[str] = []
     at = 0
     while at < len(pieces):
-        is_behind_code = bool(done) and done[-1].endswith("`")
-        if pieces[at] == "<" and not is_behind_code and (end := _blank_end(pieces, at)):
-            done += ["`", *pieces[at:end], "`"]
-            at = end
-        elif pieces[at][0] != "`":
+        if pieces[at][0] != "`":
             done.append(_escaped(pieces, at, has_words=words < at))
             at += 1
         elif end := _span_end(closings.get(len(pieces[at]), ()), bars, at):
@@ -100,17 +111,6 @@ def _line(line: str, *, is_row: bool) -> str:
             done.append("\\`" * len(pieces[at]))
             at += 1
     return "".join(done)
-
-
-_BLANK = re.compile(r"<[A-Za-z][\w .,…-]{0,60}>(?!`)")
-"""What a writer leaves to be filled in ("<days>")."""
-
-
-def _blank_end(pieces: list[str], start: int) -> int:
-    """Return the index after what is to be filled in that begins at `start`, 0 when nothing does: as code it is seen as it is
-    also where Markdown is read unrendered, and not with a backslash before it."""
-    found = _BLANK.match("".join(pieces[start : start + 64]))
-    return start + len(found[0]) if found else 0
 
 
 def _closings(pieces: list[str]) -> Mapping[int, Sequence[int]]:
