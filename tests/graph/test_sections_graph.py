@@ -42,7 +42,8 @@ def test_b1_nodes_and_routes_of_the_graph() -> None:
         ("confirm_plan", "__end__"), ("plan_sections", "researcher"),
         ("plan_sections", "aggregate"), ("researcher", "aggregate"), ("aggregate", "review"),
         ("review", "plan_sections"), ("review", "confirm_review"), ("review", "final_report"),
-        ("confirm_review", "plan_sections"), ("confirm_review", "final_report"), ("final_report", "__end__"),
+        ("confirm_review", "plan_sections"), ("confirm_review", "final_report"), ("final_report", "plan_sections"),
+        ("final_report", "__end__"),
     }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from deep_research.cli.main import run as command
+from deep_research.errors import ProviderDown
 from deep_research.runs.steering_inbox import steer
 from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.model.harness import PLAN, QUESTION, research, served, steps
@@ -75,3 +76,30 @@ def test_who_wants_the_report_now_gets_the_notes(tmp_path: Path, monkeypatch: py
         report = go_on(began).report
     assert [gap for gap in report.gaps if gap.what == "report"]
     assert report.answered
+
+
+def test_a_section_at_which_the_model_was_silent_is_researched_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    home, play, away = tmp_path / "home", ScriptedResearcher(sections=PLAN, sentences=4), [True]
+    monkeypatch.setenv("DEEP_RESEARCH_HOME", str(home))
+
+    def silent(request: Request) -> Reply:
+        step = step_of(request)
+        is_hit = step in ("research", "notes") and play.section_of(request).startswith("Beta")
+        is_begun = any(message["role"] == "tool" for message in request["messages"])
+        return Reply(fault="overloaded") if away and (step == "write" or (is_hit and is_begun)) else play(request)
+
+    with served(monkeypatch, silent) as provider:
+        began = begin(QUESTION, home=home, docs=[engines(tmp_path / "n")], **MODEL)
+        with pytest.raises(ProviderDown):
+            go_on(began)
+        away.clear()
+        before = len(provider.calls)
+        assert command(["resume", began.folder.run_id, "--quiet"]) == 0
+        again = [play.section_of(c.request) for c in provider.calls[before:] if step_of(c.request) == "research"]
+    assert {title.split()[0] for title in again} == {"Beta"}
+    assert "Blocked deserialization" not in caplog.text
+    report = RunFolder(home, began.folder.run_id).load_result()
+    assert all(section.notes for section in report.sections)
+    assert not [gap for gap in report.gaps if "section_empty" in gap.codes]

@@ -8,7 +8,7 @@ import pytest
 
 from deep_research.data import Usage
 from deep_research.errors import ConfigError
-from deep_research.providers.model_families import family_of, is_known
+from deep_research.providers.model_families import family_of
 from deep_research.providers.provider_catalog import (
     PROVIDERS,
     VARIABLES,
@@ -47,7 +47,7 @@ def test_the_variables_of_all_providers_are_read() -> None:
 def test_default_models_open_without_sending_anything(name: str) -> None:
     model = open_model(name, keys=KEYS)
     assert (model.provider, model.model) == (name, PROVIDERS[name].model)
-    assert is_known(model.model)
+    assert model.family.source
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,25 @@ def test_facts_are_dated_and_have_a_source() -> None:
 def test_cached_and_written_tokens_have_their_own_prices() -> None:
     usage = Usage(prompt_tokens=1_000_000, cached_tokens=500_000, cache_write_tokens=100_000, completion_tokens=100_000)
     assert family_of("claude-haiku-4-5").cost_usd(usage) == pytest.approx(0.4 + 0.05 + 0.125 + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "price"),
+    [
+        ("gpt-5", 1.25),
+        ("openai/gpt-5-2025-08-07", 1.25),
+        ("claude-haiku-4-5@20251001", 1.0),
+        ("gpt-4o-latest", 2.5),
+        ("gpt-5-pro", 15.0),
+        ("gpt-5-pro-2025-10-06", 15.0),
+        ("gpt-5.7", None),
+        ("gpt-5.1-codex-mini", None),
+        ("gpt-4.1-pro", None),
+    ],
+)
+def test_a_price_holds_for_the_model_itself_and_its_dates(name: str, price: float | None) -> None:
+    assert family_of(name).input_usd == price
+    assert family_of(name).structured == "native"
 
 
 def test_opening_a_model_loads_no_sdk() -> None:

@@ -1,6 +1,6 @@
 """Every protocol on one page: what the program asks of a source, reader, reasoner and store."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
@@ -284,11 +284,12 @@ class Reasoner(Protocol):
 
     A researcher, the writer and the verifier are conversations that only grow: `turns` are what was done and seen so
     far, and each call of a method is the next move. `reads_conversation`: it understands the conversation before a
-    question, and the addresses in it.
+    question, and the addresses in it. `unanswered`: titles of sections at which a model did not answer in this sitting.
     """
 
     info: ReasonerInfo
     reads_conversation: bool
+    unanswered: Collection[str]
 
     async def decide(
         self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None

@@ -36,12 +36,16 @@ def limits_of(size: int, format_name: str = "", *, pages: int = MOST_PAGES) -> L
 
 
 class FileAnswer(NamedTuple):
-    """What became of a file: its document, or why there is none. Size and time are those of the read bytes."""
+    """What became of a file: its document, or why there is none. The mark is that of the read bytes."""
 
     document: Document | None
     why: str = ""
-    size: int = 0
-    mtime_ns: int = 0
+    mark: str = ""
+
+
+def mark_of(about: os.stat_result) -> str:
+    """Return what tells a file from itself after a change, also after one that sets its time back."""
+    return f"{about.st_size}-{about.st_mtime_ns}-{about.st_ctime_ns}"
 
 
 def refusal(data: bytes, max_bytes: int) -> str:
@@ -67,7 +71,7 @@ def read_file(path: str, max_bytes: int) -> FileAnswer:
         document, why = _read(reader, data, display_name(path))
         if document is not None and not document.text.strip():
             document, why = None, f"{NO_TEXT} in it"
-    return FileAnswer(document, why, about.st_size, about.st_mtime_ns)
+    return FileAnswer(document, why, mark_of(about))
 
 
 def read_given(reader: str, data: bytes, name: str) -> FileAnswer:

@@ -45,6 +45,7 @@ class FinderReasoner:
     """Implements `ports.Reasoner` without a model: the same graph and steps; what it returns are places."""
 
     reads_conversation = False
+    unanswered = ()
 
     def __init__(self, ranker: Ranker | None = None) -> None:
         """`ranker` puts the places in order, in place of the features."""

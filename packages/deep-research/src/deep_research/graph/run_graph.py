@@ -19,7 +19,7 @@ from langgraph.config import get_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, interrupt
 
-from deep_research import data
+from deep_research import data, errors
 from deep_research.data import Asked
 from deep_research.data.noun import Noun
 from deep_research.graph.sqlite_checkpoints import open_sqlite_checkpoints
@@ -86,7 +86,7 @@ async def drive(
 
 @asynccontextmanager
 async def open_checkpoints(location: Path | str, guard: Guard | None = None) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    """Open or make the checkpoints in a file or a database; our nouns are the only classes they may hold."""
+    """Open or make the checkpoints in a file or a database; our nouns and errors are all that they may hold."""
     if str(location).startswith("postgres"):
         async with database_at(str(location)).checkpoints(_noun_serializer(), guard) as saver:
             yield saver
@@ -109,7 +109,8 @@ def knowing_nouns(checkpointer: Any) -> Any:
 
 
 def _noun_serializer() -> JsonPlusSerializer:
-    nouns = [noun for _, noun in inspect.getmembers(data, inspect.isclass) if issubclass(noun, Noun)]
+    ours = [kind for module in (data, errors) for _, kind in inspect.getmembers(module, inspect.isclass)]
+    nouns = [kind for kind in ours if issubclass(kind, Noun | errors.ResearchError)]
     return JsonPlusSerializer(allowed_msgpack_modules=[(noun.__module__, noun.__name__) for noun in nouns])
 
 

@@ -62,9 +62,26 @@ async def plan_sections(
     return Command(goto=sends or "aggregate", update={**update, "sections": out or sections})
 
 
-async def aggregate(state: AgentState) -> dict[str, Any]:
-    """Fan in: the reducers have merged what the researchers handed back."""
-    return {"sections": state["sections"]}
+async def aggregate(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Fan in: the reducers have merged what the researchers handed back; what the model's server left stays to be done."""
+    left = runtime.context.reasoner.unanswered
+    owed = ({"status": "pending", "attempts": s.attempts - 1} if s.title in left else {} for s in state["sections"])
+    return {"sections": [s.model_copy(update=update) for s, update in zip(state["sections"], owed, strict=True)]}
+
+
+async def report_or_resume(state: AgentState, runtime: Runtime[RunContext]) -> Any:
+    """Write the report; in a later sitting first research again what the model's server left in an earlier one."""
+    ctx = runtime.context
+    kept = [s for s in ctx.steering.now.kept(state["sections"]) if s.title not in ctx.reasoner.unanswered]
+    owed = [s for s in kept if s.status == "pending"]
+    if ctx.steering.now.finishing or not owed:
+        return await final_report(state, runtime)
+    talks = state.get("conversations", {})
+    update = {
+        "sections": [s.model_copy(update={"content": "", "key_findings": ()}) for s in owed],
+        "conversations": {s.title: [turn for turn in talks.get(s.title, []) if not turn.said] for s in owed},
+    }
+    return Command(goto="plan_sections", update=update)
 
 
 async def review_sections(
@@ -136,10 +153,9 @@ def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:
     graph.add_node("aggregate", aggregate)
     graph.add_node("review", review_sections, destinations=("plan_sections", "confirm_review", "final_report"))
     graph.add_node("confirm_review", confirm_review, destinations=("plan_sections", "final_report"))
-    graph.add_node("final_report", final_report)
+    graph.add_node("final_report", report_or_resume, destinations=("plan_sections", END))
     graph.add_edge(START, "clarify")
     graph.add_edge("discover", "plan_sections")
     graph.add_edge("researcher", "aggregate")
     graph.add_edge("aggregate", "review")
-    graph.add_edge("final_report", END)
     return graph

@@ -1,5 +1,6 @@
 """What is known about a model by its name: sizes, structured output, thinking, prices (families.toml)."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from datetime import date
@@ -15,6 +16,8 @@ from deep_research.errors import ConfigError
 
 Structured = Literal["native", "tool", "json", "text"]
 _PRICES = ("input_usd", "output_usd", "cached_usd", "cache_write_usd")
+_SAME_MODEL = re.compile(r"[-@](?:\d{4}|\d{6}|\d{8}|\d{4}-\d\d-\d\d|latest)")
+"""What may follow a name that has a price: with other words behind it, a model costs up to 14 times as much."""
 
 
 class Family(Noun):
@@ -83,11 +86,9 @@ def family_of(model: str, overrides: Mapping[str, Any] | None = None) -> Family:
         raise ConfigError(message, setting=f"models.{model}.{name}", value=first["input"]) from None
 
 
-def is_known(model: str) -> bool:
-    """Return whether a model's family is known."""
-    return bool(_known(model))
-
-
 def _known(model: str) -> dict[str, Any]:
     name = model.lower().rsplit("/", 1)[-1]
-    return next((facts for pattern, facts in _table()[1] if name.startswith(pattern)), {})
+    pattern, facts = next((row for row in _table()[1] if name.startswith(row[0])), (name, {}))
+    if name == pattern or _SAME_MODEL.fullmatch(name, len(pattern)):
+        return facts
+    return {fact: value for fact, value in facts.items() if fact not in _PRICES}

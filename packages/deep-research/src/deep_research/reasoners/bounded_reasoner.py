@@ -36,7 +36,7 @@ class _BoundedReasoner:
         self._kind, self._ranker = kind, ranker
         here = _made(kind, ranker)
         self.info: ReasonerInfo = here.info
-        self.reads_conversation = here.reads_conversation
+        self.reads_conversation, self.unanswered = here.reads_conversation, here.unanswered
 
     def __getattr__(self, step: str) -> Callable[..., Any]:
         """Return one step of thinking, a coroutine function. Raises AttributeError for what is none."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deep_research.errors import ConfigError
-from deep_research.reading_child import reason_of
+from deep_research.reading_child import mark_of, reason_of
 
 _SKIPPED_FOLDERS = frozenset(("CVS", "_darcs", "node_modules", "__pycache__", "__MACOSX"))
 _GENERATED_INDEX = ("genindex", "py-modindex", "search.html", "bookindex.html", "searchindex.js", "objects.inv")
@@ -26,8 +26,7 @@ class File(NamedTuple):
 
     path: Path
     location: str
-    size: int
-    mtime_ns: int
+    mark: str
 
     @property
     def url(self) -> str:
@@ -129,7 +128,7 @@ class _Walk:
         if not stat.S_ISREG(about.st_mode):  # opening a pipe or a device would wait for ever
             yield Problem(location, "no file: a pipe, a socket or a device")
         elif not self._is_known(about):  # two names of one file are one document
-            yield File(path, location, about.st_size, about.st_mtime_ns)
+            yield File(path, location, mark_of(about))
 
     def _is_known(self, about: os.stat_result) -> bool:
         """Tell whether this file or folder was met before; from now on it was."""

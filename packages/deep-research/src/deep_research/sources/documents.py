@@ -33,6 +33,8 @@ _REASONS = 3  # that are told where nothing can be read
 _SNIPPET_CHARS = 300
 _PATIENCE_SECONDS = 5.0
 _BATCH_SECONDS = 1.0
+_TRIED = "tried-"
+"""Marks a file that ended its reader once: the reason may have been a want of memory that passes."""
 
 Reading = tuple[str, FileAnswer]
 """The path of a file, and what became of it."""
@@ -65,24 +67,16 @@ def _answers(worker: Worker, waiting: deque[str], max_bytes: int, seconds: float
         except Stopped:
             raise
         except ResearchError as error:  # whatever one file brings about, the others are read
-            answer = _given_up(waiting[0], CRASHED if isinstance(error, WorkTooLarge) else error.message)
+            answer = FileAnswer(None, CRASHED if isinstance(error, WorkTooLarge) else error.message, _TRIED)
         yield waiting.popleft(), answer
-
-
-def _given_up(path: str, why: str) -> FileAnswer:
-    try:
-        about = Path(path).stat()
-    except OSError:
-        return FileAnswer(None, why)
-    return FileAnswer(None, why, about.st_size, about.st_mtime_ns)
 
 
 class DocumentsSource:
     """Searches folders and files. `library` is theirs alone and outlives the run: it is the index.
 
-    What is in the library is remembered by keys `file:…#size-mtime-version`, in the same transaction
+    What is in the library is remembered by keys `file:…#size-times-version`, in the same transaction
     as the text itself, so that a kill at any moment loses at most what was being read. Files that
-    cannot be read are remembered as sources without text.
+    cannot be read are remembered as sources without text; one that ended its reader is tried in one more run.
     """
 
     name = _ORIGIN
@@ -96,6 +90,7 @@ class DocumentsSource:
         self._sources: dict[str, Source] = {}
         self._by_url: dict[str, Source] = {}
         self._problems: list[Problem] = []
+        self._known = set[str]()
         self._stop = StopSwitch()
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
@@ -130,10 +125,10 @@ class DocumentsSource:
         problems = [entry for entry in listed if isinstance(entry, Problem)]
         if not listed:
             raise ConfigError(f"there are no files in {self._named()}", setting="docs", value=self._named())
-        wanted = {f"{file.url}#{self._mark(file.size, file.mtime_ns)}": file for file in files}
+        wanted = {self._key(file, file.mark): file for file in files}
+        self._known = {_stem(source.key) for source in self._library.sources()}
         self._forget(set(wanted))
-        known = {_stem(source.key) for source in self._library.sources()}
-        self._index([file for key, file in wanted.items() if key not in known], progress)
+        self._index([file for key, file in wanted.items() if key not in self._known], progress)
         self._load({file.url: file for file in files})
         gaps = _gaps([*problems, *self._problems])
         if not self._sources:
@@ -145,8 +140,8 @@ class DocumentsSource:
     def _named(self) -> str:
         return ", ".join(str(path) for path in self._paths)
 
-    def _mark(self, size: int, mtime_ns: int) -> str:
-        return f"{size}-{mtime_ns}-{self._version}-{self._max_bytes}"
+    def _key(self, file: File, mark: str) -> str:
+        return f"{file.url}#{mark}-{self._version}-{self._max_bytes}"
 
     def _forget(self, wanted: set[str]) -> None:
         """Take out of the index what is gone or has changed."""
@@ -183,7 +178,10 @@ class DocumentsSource:
             raise Stopped("indexing was stopped; what was read so far is kept")
 
     def _keep(self, file: File, answer: FileAnswer) -> None:
-        key = f"{file.url}#{self._mark(answer.size, answer.mtime_ns)}"
+        mark = answer.mark
+        if mark == _TRIED:
+            mark = file.mark if self._key(file, _TRIED + file.mark) in self._known else _TRIED + file.mark
+        key = self._key(file, mark)
         document = answer.document
         if document is None:
             self._note(f"{key}#0", file, answer.why)

@@ -78,7 +78,8 @@ async def write_notes(
     text = "\n\n".join(filter(None, (section.content, notes.strip())))[:_MOST_CHARS]
     known = [key for key in await asyncio.to_thread(cited_ids, text) if ctx.library.passage(key) is not None]
     if not known:
-        ctx.report_gap(gap_of(section.title, "section_empty"))
+        is_unread = bool(seen) and section.title in ctx.reasoner.unanswered
+        ctx.report_gap(gap_of(section.title, "without_model" if is_unread else "section_empty"))
     done = section.model_copy(
         update={
             "content": text,

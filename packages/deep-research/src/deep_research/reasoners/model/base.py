@@ -17,7 +17,7 @@ from deep_research.data import (
     Section,
     ToolSpec,
 )
-from deep_research.errors import ContextTooLong, LimitReached, ModelError
+from deep_research.errors import ContextTooLong, LimitReached, ModelError, ProviderDown
 from deep_research.i18n.catalog import gap_from
 from deep_research.ports import Reasoner
 from deep_research.prompts import render
@@ -81,8 +81,8 @@ class ModelReasonerBase:
         self._note_words = f"{min(_NOTE_WORDS, settings.output_tokens('write') * 5 // 16):,}"
         self._date = date
         self._on_gap = on_gap
-        self._unanswered = set[str]()
-        """Titles of sections at whose first question the server failed: what follows from it would fail as well."""
+        self.unanswered = dict[str, bool]()
+        """Titles of sections at which the server failed; of those at whose first question, what follows would fail as well."""
         self._folder = prompt_folder
 
     def _render(self, name: str, **values: Any) -> str:
@@ -119,12 +119,19 @@ class ModelReasonerBase:
         try:
             return await think
         except (LimitReached, ModelError) as error:
+            self._note_silence(step, error)
             self._on_gap(gap_from(step, error, "without_model"))
             return await instead()
 
+    def _note_silence(self, title: str, error: Exception, *, is_first: bool = False) -> None:
+        if isinstance(error, ProviderDown):
+            self.unanswered[title] = is_first
+
     def _goes_unanswered(self, section: Section, role: Role) -> bool:
         """Return whether a question about a section would go to the server that failed at its first one."""
-        return section.title in self._unanswered and self.info.models.get(role) == self.info.models.get("research")
+        return self.unanswered.get(section.title, False) and self.info.models.get(role) == self.info.models.get(
+            "research"
+        )
 
     def _calls(self, section: Section) -> int:
         """Return how many calls the researcher of a section may make."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from claimcheck.language import language_name
 from deep_research.data import Action, Brief, ModelMessage, Move, Review, Section, SectionReview, Turn, tool_calls_made
 from deep_research.data.noun import copy_fields
-from deep_research.errors import LimitReached, ModelError, ProviderDown
+from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import gap_from
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import ReviewAnswer, SectionReviewAnswer
@@ -51,8 +51,7 @@ class Researching(ModelReasonerBase):
             return await self._within_window(self._room("write"), make)
         except (LimitReached, ModelError) as error:
             self._on_gap(gap_from(section.title, error, "without_model"))
-            if isinstance(error, ProviderDown) and not turns:
-                self._unanswered.add(section.title)
+            self._note_silence(section.title, error, is_first=not turns)
             if any(seen.passages for turn in turns for seen in turn.observations):
                 return Move()  # its notes are asked for, which a budget may still allow
             return await self._fallback.next_move(section, brief, turns, library)
