@@ -294,3 +294,10 @@ async def test_a_client_cannot_name_the_run_that_a_thread_goes_on_with(
 def test_the_id_of_a_run_is_no_path(run_id: str, own_state: Path) -> None:
     with pytest.raises(RunNotFound):
         open_runs(own_state).store(run_id)
+
+
+async def test_the_workflow_is_named_where_a_graph_is_built(docs: str) -> None:
+    with pytest.raises(ConfigError, match="workflow='loop'"):
+        await build_deep_research_graph().ainvoke(_asked(), _config(docs, workflow="loop"))
+    report = await run_deep_research(QUESTION, config=_config(docs, "loops", workflow="loop"))
+    assert report.workflow == "loop"

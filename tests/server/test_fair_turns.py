@@ -168,16 +168,17 @@ def test_an_owner_has_so_much_under_way_and_no_more() -> None:
 def test_requests_under_way_are_counted_until_they_end(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held = Held()
     monkeypatch.setattr("deep_research_server.request_guard.MOST_UNDER_WAY", 1)
-    asked = {"model": "deep-research", "messages": [{"role": "user", "content": "Which kinds of engines are there?"}]}
-    monkeypatch.setenv("DEEP_RESEARCH_MODEL_PROVIDER", "compatible")
-    monkeypatch.setenv("DEEP_RESEARCH_MODEL_NAME", "scripted")
-    with served(monkeypatch, held), serving_runs(own_state, require_tokens=True) as server:
-        with _client(own_state, server.address, "anna") as anna, _client(own_state, server.address, "bert") as bert:
-            waiting = threading.Thread(target=lambda: anna.post("/v1/chat/completions", json=asked, timeout=60))
-            waiting.start()
-            assert held.held.wait(60)
+    with (
+        served(monkeypatch, held),
+        serving_runs(own_state, require_tokens=True) as server,
+        _client(own_state, server.address, "anna") as anna,
+        _client(own_state, server.address, "bert") as bert,
+    ):
+        run = anna.post("/api/v1/runs", json=LONG).json()["id"]
+        with anna.stream("GET", f"/api/v1/runs/{run}/events") as events:
+            assert next(events.iter_lines())
             assert anna.get("/api/v1/runs").status_code == 429
             assert bert.get("/api/v1/runs").status_code == 200
             held.go.set()
-            waiting.join(60)
-            assert anna.get("/api/v1/runs").status_code == 200
+            events.read()
+        assert anna.get("/api/v1/runs").status_code == 200

@@ -97,6 +97,9 @@ class GraphHost:
             named, left = take_over(ours)
             if left:
                 warnings.warn(f"Not taken from a client of this server: {name_all(left)}.", stacklevel=2)
+        if (other := named.get("workflow", self.workflow)) != self.workflow:
+            message = f"This graph is {self.workflow!r}; name {other!r} where it is built: workflow={other!r}."
+            raise ConfigError(message, setting="workflow", value=other)
         return read_configurable({**self.bound, **named})
 
     def store_for(self, question: str, configurable: Mapping[str, Any]) -> RunStore:
