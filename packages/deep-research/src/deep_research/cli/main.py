@@ -133,6 +133,17 @@ def cli() -> None:
     deep-research "What index types does PostgreSQL offer?" --docs ~/postgres-docs
     deep-research research --help      all flags of a research
     """
+    import logging  # noqa: PLC0415 - help stays fast
+
+    # Before an SDK that a command loads sets up its own.
+    shown = logging.lastResort or logging.StreamHandler()
+    shown.addFilter(_is_shown)
+    logging.getLogger().addHandler(shown)
+
+
+def _is_shown(record: Any) -> bool:
+    """Return whether a log record goes to the screen; the faults of others' MCP servers are gaps."""
+    return not record.name.startswith(("mcp.client", "client"))
 
 
 def main(arguments: list[str] | None = None) -> None:
