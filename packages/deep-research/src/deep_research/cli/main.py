@@ -137,13 +137,9 @@ def cli() -> None:
 
     # Before an SDK that a command loads sets up its own.
     shown = logging.lastResort or logging.StreamHandler()
-    shown.addFilter(_is_shown)
+    # The faults of others' MCP servers are gaps.
+    shown.filters[:] = [lambda record: not record.name.startswith(("mcp.client", "client"))]
     logging.getLogger().addHandler(shown)
-
-
-def _is_shown(record: Any) -> bool:
-    """Return whether a log record goes to the screen; the faults of others' MCP servers are gaps."""
-    return not record.name.startswith(("mcp.client", "client"))
 
 
 def main(arguments: list[str] | None = None) -> None:
