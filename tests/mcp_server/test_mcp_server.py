@@ -2,14 +2,18 @@
 
 import asyncio
 import json
+import sys
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import httpx2
 import pytest
 
 from deep_research_server.access_tokens import AccessTokens
-from tests.mcp_server.clients import over_http, over_stdio, served
+from mcp import Client, StdioServerParameters, stdio_client
+from tests.mcp.serving import POCKET
+from tests.mcp_server.clients import environment, over_http, over_stdio, served
 from tests.runs.running import engines
 
 QUESTION = "Compare the Alpha engine and the Beta engine"
@@ -129,3 +133,18 @@ async def test_claims_that_take_long_to_judge_hold_up_no_other_request(tmp_path:
             for task in judging:
                 task.cancel()
             await asyncio.wait(judging)
+
+
+@pytest.mark.process
+async def test_a_line_of_a_source_s_server_that_is_no_json_makes_no_traceback(tmp_path: Path) -> None:
+    command = f'command = "sh"\nargs = ["-c", "echo no json; exec {sys.executable} {POCKET}"]\n'
+    (tmp_path / "settings.toml").write_text(f"[mcp_servers.pocket]\n{command}")
+    parameters = StdioServerParameters(
+        command=sys.executable, args=["-m", "deep_research", "mcp"], env=environment(tmp_path)
+    )
+    with TemporaryFile("w+") as said:
+        async with Client(stdio_client(parameters, errlog=said), read_timeout_seconds=90) as client:
+            done = await client.call_tool("research", {"question": "Which engine did Rolf Maier build?"})
+        said.seek(0)
+        assert said.read() == ""
+    assert not done.is_error

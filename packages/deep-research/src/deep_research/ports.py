@@ -284,12 +284,16 @@ class Reasoner(Protocol):
 
     A researcher, the writer and the verifier are conversations that only grow: `turns` are what was done and seen so
     far, and each call of a method is the next move. `reads_conversation`: it understands the conversation before a
-    question, and the addresses in it. `unanswered`: titles of sections at which a model did not answer in this sitting.
+    question, and the addresses in it.
     """
 
     info: ReasonerInfo
     reads_conversation: bool
-    unanswered: Collection[str]
+
+    @property
+    def unanswered(self) -> Collection[str]:
+        """Titles of sections at which a model did not answer in this sitting."""
+        ...
 
     async def decide(
         self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None

@@ -133,6 +133,13 @@ def cli() -> None:
     deep-research "What index types does PostgreSQL offer?" --docs ~/postgres-docs
     deep-research research --help      all flags of a research
     """
+    import logging  # noqa: PLC0415 - help stays fast
+
+    # Before an SDK that a command loads sets up its own.
+    shown = logging.lastResort or logging.StreamHandler()
+    # The faults of others' MCP servers are gaps.
+    shown.filters[:] = [lambda record: not record.name.startswith(("mcp.client", "client"))]
+    logging.getLogger().addHandler(shown)
 
 
 def main(arguments: list[str] | None = None) -> None:

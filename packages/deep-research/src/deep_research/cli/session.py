@@ -38,6 +38,8 @@ class Session:
     def __init__(self, flags: dict[str, Any]) -> None:
         self._flags = flags
         if flags.get("verbose"):
+            if logging.lastResort is not None:  # what every command begins with
+                logging.getLogger().removeHandler(logging.lastResort)
             logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
 
     def start(self, question: str) -> int:

@@ -44,8 +44,7 @@ _TITLE = 120
 class FinderReasoner:
     """Implements `ports.Reasoner` without a model: the same graph and steps; what it returns are places."""
 
-    reads_conversation = False
-    unanswered = ()
+    reads_conversation, unanswered = False, ()
 
     def __init__(self, ranker: Ranker | None = None) -> None:
         """`ranker` puts the places in order, in place of the features."""

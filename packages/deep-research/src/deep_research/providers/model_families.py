@@ -17,7 +17,6 @@ from deep_research.errors import ConfigError
 Structured = Literal["native", "tool", "json", "text"]
 _PRICES = ("input_usd", "output_usd", "cached_usd", "cache_write_usd")
 _SAME_MODEL = re.compile(r"[-@](?:\d{4}|\d{6}|\d{8}|\d{4}-\d\d-\d\d|latest)")
-"""What may follow a name that has a price: with other words behind it, a model costs up to 14 times as much."""
 
 
 class Family(Noun):
