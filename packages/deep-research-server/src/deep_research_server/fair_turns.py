@@ -78,7 +78,7 @@ class UnderWay:
     """How much of an owner is under way, from when it was asked for until it has ended."""
 
     def __init__(self, most: int) -> None:
-        """The user of this machine, "", may have more."""
+        """Begin with none; the user of this machine, "", may have more than `most`."""
         self._most, self._counts = most, Counter[str]()
 
     @contextmanager
