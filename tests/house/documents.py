@@ -70,7 +70,7 @@ def settings_page() -> str:
         _TABLE.format(title=title, rows="\n".join(_row(name, Settings.model_fields[name]) for name in names))
         for title, names in [*groups, ("Advanced", advanced)]
     ]
-    shaping = ", ".join(f"`{name}`" for name in Settings.model_fields if name in SHAPES_REPORT - {"workflow"})
+    shaping = ", ".join(f"`{name}`" for name in Settings.model_fields if name in SHAPES_REPORT)
     return _SETTINGS.format(prefix=PREFIX, shaping=shaping, tables="\n".join(tables).rstrip())
 
 

@@ -76,6 +76,6 @@ async def run_deep_research(
     """
     from deep_research.runs.graph_host import run_graph  # noqa: PLC0415 - langgraph is slow to load
 
-    workflow = (config or {}).get("configurable", {}).get("workflow")
-    asked = graph if graph is not None else build_deep_research_graph(workflow=workflow)
+    named = (config or {}).get("configurable", {})
+    asked = graph or build_deep_research_graph(workflow=named.get("workflow", settings_module.load_settings().workflow))
     return await run_graph(asked, query, config or {}, answer_of(on_clarify_question), max_iterations=max_iterations)
