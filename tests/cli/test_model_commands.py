@@ -133,4 +133,4 @@ def test_where_no_model_is_reached_the_report_begins_with_that_and_with_what_to_
     assert first.startswith("> Places that a search found.")
     assert first.endswith(remedy)
     assert report.count(remedy) == 1
-    assert "<html>" not in report.replace("`<html>`", "")
+    assert "<html>" not in report.replace("\\<html>", "")

@@ -3,7 +3,8 @@
 import asyncio
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -40,7 +41,7 @@ Reading = tuple[str, FileAnswer]
 """The path of a file, and what became of it."""
 
 
-def read_in_child(paths: Iterable[str], max_bytes: int, *, seconds: float = 0.0) -> Iterator[Reading]:
+def read_in_child(paths: Iterable[str], max_bytes: int, *, seconds: float = 0.0) -> Generator[Reading]:
     """Read the files in another process, in order; one that crashes or takes longer than `seconds` is given up.
 
     That process reads ahead while the caller works on what it was given. Raises ResearchError when none can be started.
@@ -158,14 +159,17 @@ class DocumentsSource:
         by_path = {str(file.path): file for file in files}
         done = read = 0
         progress("Reading documents", done, len(files))
-        for group in _batched(self._until_stopped(read_in_child(by_path, self._max_bytes))):
-            with self._library.batch():
-                for path, answer in group:
-                    self._keep(by_path[path], answer)
-            done += len(group)
-            read += sum(answer.document is not None for _, answer in group)
-            told = ("Reading documents", done) if done < len(files) else ("Documents read", read)
-            progress(*told, len(files))
+        with closing(
+            read_in_child(by_path, self._max_bytes)
+        ) as readings:  # also where this is stopped: its process ends
+            for group in _batched(self._until_stopped(readings)):
+                with self._library.batch():
+                    for path, answer in group:
+                        self._keep(by_path[path], answer)
+                done += len(group)
+                read += sum(answer.document is not None for _, answer in group)
+                told = ("Reading documents", done) if done < len(files) else ("Documents read", read)
+                progress(*told, len(files))
 
     def _until_stopped(self, readings: Iterator[Reading]) -> Iterator[Reading]:
         for reading in readings:
