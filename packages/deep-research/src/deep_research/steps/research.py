@@ -123,12 +123,11 @@ def _queries_made(section: Section, turns: Iterable[Turn], places: set[str]) -> 
 
 def _calls_made(section: Section, turns: Iterable[Turn]) -> tuple[str, ...]:
     """Return the calls for a section that looked something up, a line each, those of earlier attempts first."""
-    looked = (a for turn in turns for a in turn.actions if a.name in ("search", "open", "call_tool"))
-    made = (
-        " ".join(f"{a.tool}{f' ({a.source})' if a.source != a.tool and a.source else ''}: {a.query}".split("\n"))
-        for a in looked
-    )
-    return tuple(dict.fromkeys([*section.tool_calls, *made]))
+    made = list(section.tool_calls)
+    for action in (a for turn in turns for a in turn.actions if a.name in ("search", "open", "call_tool")):
+        place = f" ({action.source})" if action.source not in ("", action.tool) else ""
+        made.append(f"{action.tool}{place}: {action.query}".replace("\n", " "))
+    return tuple(dict.fromkeys(made))
 
 
 def handed_back(section: Section, library: Library) -> str:
