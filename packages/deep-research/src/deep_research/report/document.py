@@ -39,7 +39,9 @@ from deep_research.verification.chart_points import INFO
 _LONGEST_HEADING, _SUBHEADING = 100, 3
 _PIECE = re.compile(rf"\[(?P<number>\d{{1,4}})\]|(?P<mark>[{OPEN}{CLOSE}{DOUBT_SIGN}])")
 _MOST_GUESSED = 2
-_FORMULA = re.compile(r"\\\(.+?\\\)|\\\[.+?\\\]|\$\$.+?\$\$|\$(?=\S)[^$\n]+(?<!\s)\$(?!\d)", re.DOTALL)
+_FORMULA = re.compile(
+    r"\\\(.{1,2000}?\\\)|\\\[.{1,2000}?\\\]|\$\$.{1,2000}?\$\$|\$(?=\S)[^$\n]{1,500}(?<!\s)\$(?!\d)", re.DOTALL
+)
 _LATEX = re.compile(r"[\\^_{]")
 """What a formula loses to Markdown, and no price and no citation between such marks has."""
 
