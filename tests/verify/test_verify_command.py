@@ -23,7 +23,7 @@ from tests.runs.running import engines
 from tests.support.fake_web import FakeWeb
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher
-from tests.verify.reports import engines_web, html, markdown, word
+from tests.verify.reports import engines_web, html, markdown, printed, word
 
 MODEL = ["-p", "compatible", "--model", "scripted", "--set", "sources="]
 
@@ -77,12 +77,12 @@ def test_without_a_model_code_finds_what_it_is_sure_of(
         assert claim["text"].split()[0] in report["report"][claim["start"] : claim["end"]]
 
 
-@pytest.mark.parametrize("kind", ["html", "docx"])
+@pytest.mark.parametrize("kind", ["html", "docx", "pdf"])
 def test_links_of_pages_and_documents_are_followed(
     kind: str, tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / f"r.{kind}"
-    path.write_bytes(html(web[1]).encode() if kind == "html" else word(web[1]))
+    path.write_bytes(html(web[1]).encode() if kind == "html" else {"docx": word, "pdf": printed}[kind](web[1]))
     _, report = verified(capsys, str(path), "-p", "finder", *opened(web[0]))
     assert list(problems(report)) == ["The Alpha engine turns at 3,500 rpm."]
     cited = {claim["text"]: claim["passages"] for claim in report["claims"]}
