@@ -42,9 +42,9 @@ from deep_research.data.evidence import ClaimKind as ClaimKind
 from deep_research.data.evidence import Document as Document
 from deep_research.data.evidence import Gap as Gap
 from deep_research.data.evidence import Heading as Heading
+from deep_research.data.evidence import Link as Link
 from deep_research.data.evidence import PageStart as PageStart
 from deep_research.data.evidence import PartStart as PartStart
-from deep_research.data.evidence import Link as Link
 from deep_research.data.evidence import Passage as Passage
 from deep_research.data.evidence import PassageHit as PassageHit
 from deep_research.data.evidence import Reference as Reference

@@ -271,7 +271,8 @@ def _block(lines: list[Line], body_size: float) -> Block:
 def _joined(texts: list[str]) -> str:
     """Join lines, undoing the hyphens that the line breaks made."""
     joined = ""
-    for text in map(str.strip, texts):
+    for line in texts:
+        text = line.strip()
         if joined and text[:1] >= FIRST_SIGN and joined.find(LINK_END, joined.rfind(text[0])) == len(joined) - 1:
             joined, text = joined[:-1], text[1:]  # a link that its line breaks
         if (match := _HYPHEN_AT_END.search(joined)) and text[:1].islower():
