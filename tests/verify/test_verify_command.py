@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -321,6 +322,24 @@ def test_a_budget_ends_a_verification_and_leaves_what_was_not_judged_unconfirmed
     assert any("budget of 8000 tokens" in gap["why"] for gap in report["gaps"])
     assert {claim["verdict"]["kind"] for claim in report["claims"]} >= {"unverified"}
     assert report["ledger"]["prompt_tokens"] < 30_000
+
+
+def test_the_judge_sees_a_citation_that_the_sentence_speaks_of(
+    tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"# Engines\n\nRe-check [1] and [2] before you buy.\n\n## Sources\n\n[1] {web[1]}/alpha\n[2] {web[1]}/beta\n"
+    (tmp_path / "r.md").write_text(text, "utf-8")
+    asked: list[str] = []
+
+    def judge(request: Request) -> Reply:
+        asked.append(request["prompt"])
+        problem = {"number": 1, "verdict": "misleading", "problem": "no need to"}
+        return Reply(data={"problems": [problem], "reckonings": [], "checked": 1})
+
+    with served(monkeypatch, playing(judge=judge)):
+        _, report = verified(capsys, str(tmp_path / "r.md"), *MODEL, *opened(web[0]))
+    assert re.search(r"Re-check (\[s\dp\d\])+ and (\[s\dp\d\])+ before you buy\.", asked[0])
+    assert report["claims"][0]["text"] == report["problems"][0]["quote"]
 
 
 def test_what_a_page_says_in_other_words_is_looked_for_by_the_judge_s_words(
