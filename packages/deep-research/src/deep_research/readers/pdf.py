@@ -142,10 +142,11 @@ def _with_signs(text_page: Any, start: int, content: str, areas: Mapping[int, Se
     def sign_at(index: int) -> str:
         try:
             left, bottom, right, top = text_page.get_charbox(index)
+            x, y = (left + right) / 2, (bottom + top) / 2
+            near = areas.get(int(y), ())
         except Exception:  # noqa: BLE001 - as above
             return ""
-        x, y = (left + right) / 2, (bottom + top) / 2
-        return next((a.sign for a in areas.get(int(y), ()) if a.left <= x <= a.right and a.bottom <= y <= a.top), "")
+        return next((a.sign for a in near if a.left <= x <= a.right and a.bottom <= y <= a.top), "")
 
     signs: list[str] = []
     for offset, char in enumerate(content):
@@ -405,9 +406,8 @@ def _sections(lines: list[Line], entries: Sequence[Entry]) -> Iterator[tuple[Ent
     for entry in entries:
         start, end = _place_of(entry, rest)
         yield above, rest[:start]
-        said = _joined(
-            [line.linked or line.text for line in rest[start:end]]
-        )  # with its number, which entries often lack
+        # With its number, which entries often lack.
+        said = _joined([line.linked or line.text for line in rest[start:end]])
         above, rest = entry._replace(title=said or entry.title), rest[end:]
     yield above, rest
 
