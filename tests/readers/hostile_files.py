@@ -158,6 +158,11 @@ def _cells(count: int, attributes: str = "") -> str:
     return f"<w:tbl><w:tr>{f'<w:tc>{attributes}{_P}</w:tc>' * count}</w:tr></w:tbl>"
 
 
+def _pdf_links(count: int) -> bytes:
+    area = "<</Subtype/Link/Rect[0 650 600 740]/A<</S/URI/URI(http://a.test/%d)>>>>"
+    return b"[" + "".join(area % number for number in range(count)).encode() + b"]"
+
+
 def _pdfs() -> Iterator[tuple[str, Callable[[], bytes]]]:
     flate = "/Filter[/FlateDecode/FlateDecode]"
     yield "flate-in-flate.pdf", lambda: pdf(zlib.compress(zeros(3_000_000_000), 9), filters=flate)
@@ -169,6 +174,8 @@ def _pdfs() -> Iterator[tuple[str, Callable[[], bytes]]]:
     forms = (*(_form(b"/X Do " * 10, number + 7) for number in range(9)), _form(_TEXT, None))
     yield "forms.pdf", lambda: pdf(b"/X Do", resources="/XObject<</X 6 0 R>>", objects=forms)
     yield "form-loop.pdf", lambda: pdf(b"/X Do", resources="/XObject<</X 6 0 R>>", objects=(_form(b"/X Do /X Do", 6),))
+    links = _pdf_links(100_000)
+    yield "links.pdf", lambda: pdf(_TEXT * 200, objects=(links,), resources="/A<<>>>>/Annots 6 0 R/B<<")
     yield "page-loop.pdf", lambda: pdf(_TEXT, kids="2 0 R 3 0 R", count=1_000_000)
     yield "same-page.pdf", lambda: pdf(_TEXT, kids="3 0 R " * 300_000, count=300_000)
     yield "count.pdf", lambda: pdf(_TEXT, count=2_000_000_000)

@@ -12,11 +12,16 @@ def make_pdf(
     info: str = "",
     encrypted: bool = False,
     outline: Sequence[tuple[str, int, float]] = (),
+    links: Sequence[tuple[str, str]] = (),
 ) -> bytes:
     """Return a PDF of pages of lines; a plain string stands below the one before, in size 11.
 
     `outline` are entries with their page, from 0, and how high on it they lead, in points.
+    `links` are places on each page (left, bottom, right and top in points) and the addresses that they lead to.
     """
+    areas = " ".join(
+        f"<< /Type /Annot /Subtype /Link /Rect [{area}] /A << /S /URI /URI ({address}) >> >>" for area, address in links
+    )
     objects = ["", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"]
     kids: list[int] = []
     for lines in pages:
@@ -24,7 +29,7 @@ def make_pdf(
         objects.append(f"<< /Length {len(content.encode('cp1252'))} >>\nstream\n{content}\nendstream")
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {len(objects)} 0 R"
-            " /Resources << /Font << /F1 3 0 R >> >> >>"
+            f" /Resources << /Font << /F1 3 0 R >> >> /Annots [{areas}] >>"
         )
         kids.append(len(objects))
     objects[0] = "<< /Type /Catalog /Pages 2 0 R >>"

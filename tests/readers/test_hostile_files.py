@@ -17,6 +17,7 @@ from tests.readers.hostile_files import corpus, read
 
 ENDED = ("flate-in-flate.pdf", "forms.pdf", "form-loop.pdf", "bomb.pdf.gz")
 READ = (
+    "links.pdf",
     "gridspan.docx",
     "spans.docx",
     "before.docx",

@@ -18,6 +18,19 @@ def test_lines_become_paragraphs_and_hyphens_go():
     assert document.text == f"{WIDE} {WIDE} and international words are joined.\n\nNext one."
 
 
+def test_words_lead_where_their_link_does_also_across_lines():
+    lines = ["Our survey", "of engines 1999. And no more."]
+    report, number = "http://a.test/report(1)", "http://a.test/2"
+    areas = (("71 757 300 771", report), ("72 743 124 757", report), ("126 743 153 757", number))
+    out = (("72 743 500 757", "file:///etc/passwd"), ("72 100 500 900", "http://a.test/page"))
+    document = PdfReader().read(make_pdf([lines, ["Other."]], links=(*out, *areas)), name="paper.pdf")
+    first, heading = document.text.split("\n\n")
+    assert (first, heading) == (" ".join(lines), "Other.")
+    linked = [(document.text[link.start : link.end], link.address) for link in document.links]
+    assert linked[:2] == [("Our survey of engines", report), ("1999.", number)]
+    assert document.linked_text.startswith(f"[Our survey of engines]({report}) [1999.]({number}) And no more.")
+
+
 def test_pages_are_kept():
     document = read(["First page text."], ["Second page text."], ["Third page text."])
     assert [page.number for page in document.pages] == [1, 2, 3]

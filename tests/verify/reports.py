@@ -9,6 +9,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
 from docx.oxml.parser import OxmlElement
 
+from tests.readers.pdf_files import make_pdf
 from tests.support.fake_web import FakeWeb
 
 ALPHA = (
@@ -60,6 +61,16 @@ def html(base: str) -> str:
         f'<p>The Beta engine weighs 85 kg (<a href="{base}/beta">Beta engine</a>), says its maker.</p>'
         "<script>fetch('http://127.0.0.1:9/')</script><h2>References</h2>"
         f'<ol><li id="r1">Alpha engine, <a href="{base}/alpha">{base}/alpha</a></li></ol>',
+    )
+
+
+def printed(base: str) -> bytes:
+    """The same claims as a PDF file, whose links stand behind its words, one of them over two lines."""
+    lines = ["The Alpha engine turns at 3,500 rpm (source).", "The Beta engine weighs 85 kg (its", "maker)."]
+    places = {"257 757 290 771": "alpha", "226 743 282 757": "beta", "71 729 104 743": "beta"}
+    return make_pdf(
+        [[*lines, ("Engines compared", 72, 790, 20)]],
+        links=[(place, f"{base}/{path}") for place, path in places.items()],
     )
 
 

@@ -23,7 +23,7 @@ from tests.runs.running import engines
 from tests.support.fake_web import FakeWeb
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher
-from tests.verify.reports import engines_web, html, markdown, word
+from tests.verify.reports import engines_web, html, markdown, printed, word
 
 MODEL = ["-p", "compatible", "--model", "scripted", "--set", "sources="]
 
@@ -77,12 +77,12 @@ def test_without_a_model_code_finds_what_it_is_sure_of(
         assert claim["text"].split()[0] in report["report"][claim["start"] : claim["end"]]
 
 
-@pytest.mark.parametrize("kind", ["html", "docx"])
+@pytest.mark.parametrize("kind", ["html", "docx", "pdf"])
 def test_links_of_pages_and_documents_are_followed(
     kind: str, tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / f"r.{kind}"
-    path.write_bytes(html(web[1]).encode() if kind == "html" else word(web[1]))
+    path.write_bytes(html(web[1]).encode() if kind == "html" else {"docx": word, "pdf": printed}[kind](web[1]))
     _, report = verified(capsys, str(path), "-p", "finder", *opened(web[0]))
     assert list(problems(report)) == ["The Alpha engine turns at 3,500 rpm."]
     cited = {claim["text"]: claim["passages"] for claim in report["claims"]}
@@ -321,6 +321,24 @@ def test_a_budget_ends_a_verification_and_leaves_what_was_not_judged_unconfirmed
     assert any("budget of 8000 tokens" in gap["why"] for gap in report["gaps"])
     assert {claim["verdict"]["kind"] for claim in report["claims"]} >= {"unverified"}
     assert report["ledger"]["prompt_tokens"] < 30_000
+
+
+def test_the_judge_sees_a_citation_that_the_sentence_speaks_of(
+    tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"# Engines\n\nRe-check [1] and [2] before you buy.\n\n## Sources\n\n[1] {web[1]}/alpha\n[2] {web[1]}/beta\n"
+    (tmp_path / "r.md").write_text(text, "utf-8")
+    asked: list[str] = []
+
+    def judge(request: Request) -> Reply:
+        asked.append(request["prompt"])
+        problem = {"number": 1, "verdict": "misleading", "problem": "no need to"}
+        return Reply(data={"problems": [problem], "reckonings": [], "checked": 1})
+
+    with served(monkeypatch, playing(judge=judge)):
+        _, report = verified(capsys, str(tmp_path / "r.md"), *MODEL, *opened(web[0]))
+    assert "Re-check (s1p1) and (s2p1) before you buy. [s" in asked[0].replace("s2p1) and (s1p1", "s1p1) and (s2p1")
+    assert report["claims"][0]["text"] == report["problems"][0]["quote"]
 
 
 def test_what_a_page_says_in_other_words_is_looked_for_by_the_judge_s_words(

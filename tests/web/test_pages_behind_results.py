@@ -159,7 +159,8 @@ def test_of_copies_of_one_text_one_is_quoted(world: World, own_state: Path) -> N
 
 
 def test_addresses_written_in_what_was_read_may_be_opened(world: World) -> None:
-    document = make_pdf([["More about engines: http://more.test/engines.html."]])
+    lines = ["More about engines: http://more.test/engines.html.", "And about tests."]
+    document = make_pdf([lines], links=[("72 740 500 758", "http://behind.test/words")])
     world.web.site("pdf.test").page("/a.pdf", document, "application/pdf")
     world.web.site("text.test").page("/a.txt", "Engines: http://plain.test/engines", "text/plain")
     known = KnownAddresses()
@@ -173,6 +174,8 @@ def test_addresses_written_in_what_was_read_may_be_opened(world: World) -> None:
             await place.read(Found(key=url, title="", url=url, origin="searxng"))
         await fetcher.close()
         await web.close()
+
+        assert fetcher.links("http://pdf.test/a.pdf") == {"http://behind.test/words": "And about tests."}
 
     asyncio.run(read())
     assert "http://more.test/engines.html" in known

@@ -78,6 +78,8 @@ class RunPages:
         found = Found(key=self.key(page.archived_url or page.final_url), title="", url=url, origin=PLACE)
         document = await in_worker_thread(document_of, page, found, self._rejected)
         await in_background(self._fetcher.known.add_page_text, document.text)
+        if document.links:
+            await in_background(learn_links, self._fetcher, url, document.linked_text)
         told = {"title": document.title or url, "published": document.published, "authors": document.authors}
         return found.model_copy(update={**told, "document": document})
 
@@ -154,6 +156,13 @@ async def page_or_copy(fetcher: "Fetcher", url: str, *, title: str, origin: str,
             raise dead from None
     on_gap(gap_of(title, "archived_copy", source=origin, url=url, copy=page.final_url))
     return page
+
+
+def learn_links(fetcher: "Fetcher", url: str, text: str) -> None:
+    """Take in what the Markdown of a page links to: the text that is read has only the words."""
+    from deep_research.fetch.fetched_page import links_in_markdown  # noqa: PLC0415 - only with web pages
+
+    fetcher.learn(url, url, links_in_markdown(url, text))
 
 
 def document_of(page: "Page", found: Found, rejected: RejectedDocuments | None = None) -> Document:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 from claimcheck.language import detect
 from deep_research import sources
 from deep_research.assembly.giving_up import GivingUp
-from deep_research.assembly.page_access import OnGap, QuestionPages, RunPages, addresses_in, document_of, page_or_copy
+from deep_research.assembly.page_access import (
+    OnGap,
+    QuestionPages,
+    RunPages,
+    addresses_in,
+    document_of,
+    learn_links,
+    page_or_copy,
+)
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import ConfigError, NotFound, SourceError
@@ -174,17 +182,12 @@ class WebPlace:
         Addresses written in the text may be opened from now on.
         """
         document = await (self._whole(found) if found.excerpt else self._read(found))
-        if "](" in found.page_text and found.url:
-            await in_background(self._learn_links, found)
+        text = document.linked_text if document.links else found.page_text
+        if "](" in text and found.url:
+            await in_background(learn_links, self._fetcher, found.url, text)
         if "://" in document.text:
             await in_background(self._fetcher.known.add_page_text, document.text)
         return document
-
-    def _learn_links(self, found: Found) -> None:
-        """Take in what the Markdown of a page links to that a service has sent: the text that is read has only the words."""
-        from deep_research.fetch.fetched_page import links_in_markdown  # noqa: PLC0415 - only with web pages
-
-        self._fetcher.learn(found.url, found.url, links_in_markdown(found.url, found.page_text))
 
     async def _whole(self, found: Found) -> Document:
         """Return the text behind an excerpt, or the excerpt and a gap if the text cannot be read."""

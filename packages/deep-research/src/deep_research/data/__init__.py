@@ -42,6 +42,7 @@ from deep_research.data.evidence import ClaimKind as ClaimKind
 from deep_research.data.evidence import Document as Document
 from deep_research.data.evidence import Gap as Gap
 from deep_research.data.evidence import Heading as Heading
+from deep_research.data.evidence import Link as Link
 from deep_research.data.evidence import PageStart as PageStart
 from deep_research.data.evidence import PartStart as PartStart
 from deep_research.data.evidence import Passage as Passage
@@ -51,6 +52,7 @@ from deep_research.data.evidence import Snapshot as Snapshot
 from deep_research.data.evidence import Source as Source
 from deep_research.data.evidence import Verdict as Verdict
 from deep_research.data.evidence import VerdictKind as VerdictKind
+from deep_research.data.evidence import write_link as write_link
 from deep_research.data.model_calls import FinishReason as FinishReason
 from deep_research.data.model_calls import ModelAnswer as ModelAnswer
 from deep_research.data.model_calls import ModelMessage as ModelMessage

@@ -39,6 +39,14 @@ class PageStart(Noun):
     number: int
 
 
+class Link(Noun):
+    """Words of a document that lead to an address of the web."""
+
+    start: int
+    end: int
+    address: str
+
+
 class PartStart(Noun):
     """Where a document of its own begins in a file that holds several (a message, what is attached to it), and its data."""
 
@@ -54,8 +62,8 @@ class Document(Noun):
 
     The text is light Markdown: headings as `## Title` lines, list items as `- item`, tables as
     `| a | b |` rows, code between lines of three backticks, blank lines between blocks;
-    no emphasis, no links. `warnings` says what could not be read inside it. A file that holds several documents has
-    `parts`, the first of which begins it.
+    no emphasis; `links` says where the words of a PDF lead. `warnings` says what could not be read inside it. A file that
+    holds several documents has `parts`, the first of which begins it.
     """
 
     text: str
@@ -65,6 +73,7 @@ class Document(Noun):
     authors: tuple[str, ...] = ()
     headings: tuple[Heading, ...] = ()
     pages: tuple[PageStart, ...] = ()
+    links: tuple[Link, ...] = ()
     warnings: tuple[str, ...] = ()
     parts: tuple[PartStart, ...] = ()
 
@@ -86,9 +95,25 @@ class Document(Noun):
         )
 
     @property
+    def linked_text(self) -> str:
+        """The text with its links as Markdown."""
+        pieces, position = list[str](), 0
+        for link in self.links:
+            pieces += (self.text[position : link.start], write_link(self.text[link.start : link.end], link.address))
+            position = link.end
+        return "".join((*pieces, self.text[position:]))
+
+    @property
     def sha256(self) -> str:
         """Hexadecimal SHA-256 of the text as UTF-8: the address of its snapshot."""
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def write_link(shown: str, address: str) -> str:
+    """Return a link as Markdown: its words with its address, or the address alone."""
+    if not shown or shown.startswith(("http:", "https:")):
+        return address
+    return f"[{shown.removeprefix('[').removesuffix(']')}]({address})"
 
 
 _Mark = TypeVar("_Mark", Heading, PageStart)

@@ -9,7 +9,7 @@ from typing import Any
 from claimcheck.text.cleaning import fold, plain_heading
 from deep_research.errors import Unreadable
 from deep_research.readers._decode import decode
-from deep_research.readers._markdown import is_trail
+from deep_research.readers._markdown import image_words, is_trail
 from deep_research.text.page_noise import is_hidden
 
 Element = Any  # lxml.etree._Element
@@ -60,6 +60,8 @@ _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _FEWEST_ENTRIES, _MOSTLY, _LABEL, _NUMBER = 3, 0.8, 30, 8
 """How many links to headings of the page make its contents, what share of a list they must be, and how many characters the
 label above them and the number before one may have."""
+_FEW_PARTS, _BESIDE = 50, 2_000
+"""Elements beside an image, and characters of them, among which its words are looked for."""
 _ROOTS = ("main", "article")
 _ROOT_NAMES = frozenset(
     (
@@ -188,6 +190,8 @@ def prune(root: Element, *, furniture: bool = True) -> None:
     whole = text_length(root)
     for element in list(_topmost(root, _invisible)):
         drop(element)
+    for image in list(root.iter("img")):
+        _tell_image(image)
     if not furniture:
         return
     contents = _lists_of_headings(root)
@@ -197,6 +201,16 @@ def prune(root: Element, *, furniture: bool = True) -> None:
         # A page that wraps its whole text in something called "sidebar" still has that text.
         if (text_length(element) * 2 < whole and element is not kept) or element.tag == "nav":
             drop(element)
+
+
+def _tell_image(image: Element) -> None:
+    """Put the words of an image in its place, unless its link or its caption says them as well."""
+    shown = image_words(image.get("alt") or "", image.get("src") or "")
+    is_pixel = {image.get("width"), image.get("height")} & {"0", "1"}
+    around = next(image.iterancestors("a", "figure"), None)
+    beside = text_of(around)[:_BESIDE] if around is not None and len(around) <= _FEW_PARTS else ""
+    if shown and not is_pixel and shown.removeprefix("[image: ")[:-1] not in fold(beside):
+        image.tag, image.text = "span", f" {shown} "
 
 
 def _lists_of_headings(root: Element) -> set[Element]:

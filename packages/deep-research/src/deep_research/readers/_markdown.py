@@ -3,10 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from claimcheck.lexicon import compile_on_use
 from deep_research.text.document_builder import DocumentBuilder
+from deep_research.text.page_noise import gives_orders
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -38,6 +41,9 @@ _TAGS = frozenset(
     " style sub summary sup svg table tbody td textarea tfoot th thead time title tr tt u ul var video wbr".split()
 )
 """Elements of HTML; in Markdown they are marks, not words."""
+_IMAGE_FIELD = re.compile(r"\b(alt|src)=[\"']([^\"'<>]{0,1000})[\"']")
+_PICTURES = frozenset((".avif", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"))
+_FEW, _SIGN = 50, len("[image: ")
 _LINE_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?td|/?th)\b", re.IGNORECASE)
 
 
@@ -164,7 +170,14 @@ def _lines(tokens: Sequence[Any]) -> Iterator[str]:
             yield "".join(pieces)
             pieces.clear()
         elif token.type == "image":
-            prose.append("".join(_lines(token.children or ())))
+            shown = image_words("".join(_lines(token.children or ())), str(token.attrs["src"]))
+            is_said = len(tokens) <= _FEW and any(
+                shown[_SIGN:-1] == one.content.strip() for one in tokens if one.type == "text"
+            )
+            prose.append("" if is_said else shown)
+        elif token.type == "html_inline" and token.content[:4].lower() == "<img":
+            told = dict(_IMAGE_FIELD.findall(token.content))
+            prose.append(image_words(told.get("alt", ""), told.get("src", "")))
         elif token.type == "html_inline":
             tag = _TAG.match(token.content)
             # What is no tag of HTML is a placeholder: "Vcs-<type>".
@@ -174,6 +187,21 @@ def _lines(tokens: Sequence[Any]) -> Iterator[str]:
             prose.append("\n" if token.type == "softbreak" else token.content)
     end_prose()
     yield "".join(pieces)
+
+
+def image_words(alt: str, address: str) -> str:
+    """Return what stands in the text for an image: `[image: alt]`, with the words in the path of a badge (shields.io) where
+    it has no alternative text; "" for an icon, and where the text is a file name or gives orders, which no visitor sees."""
+    words = alt.split()
+    if [word.lower() for word in words[:1]] == ["image"] and "".join(words[1:2]).rstrip(":").isdigit():
+        words = words[2:]  # services count them: "Image 3: A chart"
+    _, _, badge = address.partition("://img.shields.io/badge/")
+    if not words and badge:
+        said = unquote(badge).replace("--", "\0").replace("__", "\1").rpartition("-")[0]
+        words = said.translate(str.maketrans("-_\0\1", "  -_")).split()
+    shown = " ".join(words)
+    is_name = len(words) < 2 and PurePath(shown).suffix.lower() in _PICTURES
+    return "" if is_name or not any(map(str.isalnum, shown)) or gives_orders(shown) else f"[image: {shown}]"
 
 
 def _tidy(text: str) -> str:

@@ -3,9 +3,11 @@
 import re
 import threading
 import unicodedata
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from ctypes import byref, c_int, create_string_buffer
+from itertools import groupby, islice, pairwise
 from statistics import median
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -15,7 +17,7 @@ from claimcheck.text.cleaning import clean, fold
 from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.reading_child import NO_TEXT
-from deep_research.text.document_builder import DocumentBuilder
+from deep_research.text.document_builder import FIRST_SIGN, LINK_END, DocumentBuilder
 
 _HYPHEN_AT_END = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad\u0002\ufffe]$")
 _ITEM = re.compile(r"^\s*(?:[•◦▪●○■□–‣∙·*\uf0b7\u2022\uf0a7]|\(?\d{1,2}[.)])\s+(?=\S)")
@@ -25,10 +27,15 @@ _LIGATURES = re.compile("[\ufb00-\ufb06\uff21-\uff5a\uff10-\uff19]")
 _NUMBERED_HEADING = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,3}|[IVX]{1,4}\.|[A-Z]\.)\s+[A-Z\u3040-\u9fff\uac00-\ud7af]")
 _LARGER = 1.12  # than the text: a heading
 _MAX_HEADING_CHARS = 160
+_MOST_LINKS, _LONGEST_ADDRESS, _TALLEST, _MOST_IN_ROW = 20_000, 2_000, 100, 50
+"""Links of a file that are looked at, bytes of an address, points of height of a link, and links at one height of a page."""
 
 
 class Line(NamedTuple):
-    """One line; `left`, `right`, `top` and `bottom` in points from the lower left corner, `size` of its font."""
+    """One line; `left`, `right`, `top` and `bottom` in points from the lower left corner, `size` of its font.
+
+    `linked` is its text with the signs of links in it, "" where it has none.
+    """
 
     text: str
     left: float
@@ -36,6 +43,17 @@ class Line(NamedTuple):
     top: float
     bottom: float
     size: float
+    linked: str = ""
+
+
+class Area(NamedTuple):
+    """Where words stand that lead elsewhere, in points, and the sign of their link."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+    sign: str
 
 
 class Block(NamedTuple):
@@ -54,21 +72,54 @@ class Entry(NamedTuple):
     top: float | None
 
 
-def page_lines(pdf: Any, number: int) -> list[Line]:
+def page_lines(pdf: Any, number: int, links: "_Links") -> list[Line]:
     """Return the lines of page `number` (from 0) in the order of the file, which is the reading order of columns."""
     page = pdf[number]
     try:
         text_page = page.get_textpage()
         try:
-            return list(_lines(text_page))
+            return list(_lines(text_page, _by_height(links.of_page(pdf, page))))
         finally:
             text_page.close()
     finally:
         page.close()
 
 
-def _lines(text_page: Any) -> Iterator[Line]:
-    text = text_page.get_text_range()
+class _Links:
+    """Finds the links of the pages of a PDF, which `builder` is to keep; of a file with very many the first ones."""
+
+    def __init__(self, builder: DocumentBuilder) -> None:
+        self._builder = builder
+        self._left = _MOST_LINKS
+
+    def of_page(self, pdf: Any, page: Any) -> Iterator[Area]:
+        """Yield where the links of a page that lead to the web stand."""
+        from pypdfium2 import raw  # noqa: PLC0415 - heavy
+
+        place, link, box, address = c_int(), raw.FPDF_LINK(), raw.FS_RECTF(), create_string_buffer(_LONGEST_ADDRESS)
+        while self._left > 0 and raw.FPDFLink_Enumerate(page, byref(place), byref(link)):
+            self._left -= 1
+            action = raw.FPDFLink_GetAction(link)
+            size = raw.FPDFAction_GetURIPath(pdf, action, address, len(address)) if action else 0
+            written = address.value.decode("utf-8", "replace").strip() if 0 < size <= len(address) else ""
+            leads_out = written.lower().startswith(("http://", "https://")) and len(written.split()) == 1
+            if leads_out and raw.FPDFLink_GetAnnotRect(link, byref(box)):
+                sign = self._builder.link_start(written)
+                yield Area(box.left, min(box.bottom, box.top), box.right, max(box.bottom, box.top), sign)
+
+
+def _by_height(areas: Iterable[Area]) -> dict[int, list[Area]]:
+    """Return areas by each whole point of height that they cover, of each the first ones only."""
+    rows: dict[int, list[Area]] = defaultdict(list)
+    for area in areas:
+        for height in range(int(area.bottom), int(area.top) + 1) if 0 < area.top - area.bottom < _TALLEST else ():
+            if len(rows[height]) < _MOST_IN_ROW:
+                rows[height].append(area)
+    return rows
+
+
+def _lines(text_page: Any, areas: Mapping[int, Sequence[Area]]) -> Iterator[Line]:
+    text, heights = text_page.get_text_range(), sorted(areas)
     # PDFium's character indices run over its own text, in which a line ends with \r\n.
     position = 0
     for raw in text.split("\n"):
@@ -79,7 +130,32 @@ def _lines(text_page: Any) -> Iterator[Line]:
             continue
         box = _box(text_page, start, len(content.strip()))
         if box:
-            yield Line(_readable(content), *box)
+            above = bisect_left(heights, box[3] - box[4])  # a raised number stands higher than its line
+            is_near = above < len(heights) and heights[above] <= box[2] + box[4]
+            linked = _with_signs(text_page, start, content.strip(), areas) if is_near else ""
+            yield Line(_readable(content), *box, _readable(linked))
+
+
+def _with_signs(text_page: Any, start: int, content: str, areas: Mapping[int, Sequence[Area]]) -> str:
+    """Return a line with the signs of links around the letters whose middle stands in their areas, "" without any."""
+
+    def sign_at(index: int) -> str:
+        try:
+            left, bottom, right, top = text_page.get_charbox(index)
+            x, y = (left + right) / 2, (bottom + top) / 2
+            near = areas.get(int(y), ())
+        except Exception:  # noqa: BLE001 - as above
+            return ""
+        return next((a.sign for a in near if a.left <= x <= a.right and a.bottom <= y <= a.top), "")
+
+    signs: list[str] = []
+    for offset, char in enumerate(content):
+        signs.append(signs[-1] if char == " " else sign_at(start + offset))
+    pieces: list[str] = []
+    for sign, numbers in groupby(range(len(content)), key=signs.__getitem__):
+        words = "".join(content[number] for number in numbers)
+        pieces.append(f"{sign}{words.rstrip()}{LINK_END}{' ' * words.endswith(' ')}" if sign else words)
+    return "".join(pieces) if any(signs) else ""
 
 
 def _box(text_page: Any, start: int, length: int) -> tuple[float, float, float, float, float] | None:
@@ -174,7 +250,7 @@ def _indented(open_lines: list[Line], line: Line) -> bool:
 
 
 def _block(lines: list[Line], body_size: float) -> Block:
-    text = _joined([line.text for line in lines])
+    text = _joined([line.linked or line.text for line in lines])
     if all(_is_heading(line, body_size) for line in lines):
         ratio = lines[0].size / body_size
         return Block("heading", text, 1 if ratio > 1.6 else 2 if ratio > 1.25 else 3)
@@ -196,7 +272,10 @@ def _block(lines: list[Line], body_size: float) -> Block:
 def _joined(texts: list[str]) -> str:
     """Join lines, undoing the hyphens that the line breaks made."""
     joined = ""
-    for text in map(str.strip, texts):
+    for line in texts:
+        text = line.strip()
+        if joined and text[:1] >= FIRST_SIGN and joined.find(LINK_END, joined.rfind(text[0])) == len(joined) - 1:
+            joined, text = joined[:-1], text[1:]  # a link that its line breaks
         if (match := _HYPHEN_AT_END.search(joined)) and text[:1].islower():
             joined = joined[: match.start()] + text
         else:
@@ -254,7 +333,8 @@ def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = N
         pdf = _open(data)
         try:
             builder = DocumentBuilder()
-            pages = [page_lines(pdf, number) for number in range(min(len(pdf), _MAX_PAGES))]
+            links = _Links(builder)
+            pages = [page_lines(pdf, number, links) for number in range(min(len(pdf), _MAX_PAGES))]
             if len(pdf) > _MAX_PAGES:
                 builder.warn(f"only the first {_MAX_PAGES} of {len(pdf)} pages were read")
             if see is not None:
@@ -326,7 +406,8 @@ def _sections(lines: list[Line], entries: Sequence[Entry]) -> Iterator[tuple[Ent
     for entry in entries:
         start, end = _place_of(entry, rest)
         yield above, rest[:start]
-        said = _joined([line.text for line in rest[start:end]])  # with its number, which entries often lack
+        # With its number, which entries often lack.
+        said = _joined([line.linked or line.text for line in rest[start:end]])
         above, rest = entry._replace(title=said or entry.title), rest[end:]
     yield above, rest
 

@@ -47,7 +47,7 @@ def report_text(data: bytes, name: str) -> str:
     if not document.text.strip():
         raise ConfigError(f"{name!r} has no text.", setting="report", value=name)
     is_titled = document.text.startswith("# ") or not document.title or document.title in document.text[:500]
-    return document.text if is_titled else f"# {document.title}\n\n{document.text}"
+    return document.linked_text if is_titled else f"# {document.title}\n\n{document.linked_text}"
 
 
 def _plain(data: bytes, name: str) -> str:

@@ -10,6 +10,7 @@ import re
 import zipfile
 from collections.abc import Callable, Mapping
 
+from deep_research.data import write_link
 from deep_research.readers.compressed import open_zip
 
 _HREF = re.compile(r"\bhref\s?=\s?[\"'](https?://[^\"'<>\s]{1,2000})[\"']", re.IGNORECASE)
@@ -48,14 +49,7 @@ def _as_link(opening: str, inside: str) -> str:
     if found is None:
         return f"{opening}{inside}</a>"
     shown = " ".join(_TAG.sub("", inside).split())
-    return _linked(shown, html.escape(html.unescape(found[1])))
-
-
-def _linked(shown: str, address: str) -> str:
-    """Return a link as text: its words with its address, or the address alone."""
-    if not shown or shown.startswith(("http:", "https:")):
-        return address
-    return f"[{shown.removeprefix('[').removesuffix(']')}]({address})"
+    return write_link(shown, html.escape(html.unescape(found[1])))
 
 
 def _as_number(_opening: str, inside: str) -> str:
@@ -112,7 +106,7 @@ def _with_links(xml: str, relations: str) -> str:
         address = targets.get(dict(_FIELD.findall(opening)).get("r:id", ""), "")
         if not address.startswith(("http:", "https:")):
             return f"{opening}{inside}</w:hyperlink>"
-        return _run(_linked(_words(inside), address))
+        return _run(write_link(_words(inside), address))
 
     return _each(xml, "w:hyperlink", marked)
 

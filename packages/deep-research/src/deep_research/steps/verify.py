@@ -5,6 +5,7 @@ tools who reads the whole as the reader who will act on it. Nothing here changes
 """
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from deep_research.concurrency import side_by_side
@@ -19,9 +20,9 @@ from deep_research.steps.converse import converse
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.arithmetic import agrees, evaluate
 from deep_research.verification.chart_points import chart_problems, read_charts
-from deep_research.verification.citations import cited_ids
+from deep_research.verification.citations import citations, cited_ids
 from deep_research.verification.statement_flags import Flag, flags_of
-from deep_research.verification.statements import Statement, split_statements
+from deep_research.verification.statements import Statement, plain_text, split_statements
 
 LOOKUPS = 12
 """Calls by which the verifier may look things up."""
@@ -99,13 +100,14 @@ async def verify(
     if unread:
         claims = await asyncio.to_thread(lambda: [_of_unread(claim, text, unread) for claim in claims])
     # What code has copied is nobody's statement: nothing is looked for in it.
-    judging = judge_claims(ctx, assignment, *(([], "") if is_quoted else (claims, text)))
+    stand = {} if is_quoted else await asyncio.to_thread(_as_they_stand, claims, text)
+    judging = judge_claims(ctx, assignment, *(([], "") if is_quoted else (claims, text)), stand)
     if ctx.settings.depth == "brief" or not is_written:
         judged, seen = await judging, Findings()
     else:
         judged, seen = await side_by_side([judging, examine(ctx, assignment, text)])
     if is_written and unread is not None:
-        claims, judged = await _look_further(ctx, assignment, claims, judged)
+        claims, judged = await _look_further(ctx, assignment, claims, judged, stand)
     placed = await asyncio.to_thread(_placed, seen.problems, claims, text, ctx.library)
     twice = {(p.claim, p.kind) for p in placed if p.claim}  # what both have found, the verifier tells
     problems = (*(p for p in judged.problems if (p.claim, p.kind) not in twice), *placed)
@@ -118,7 +120,7 @@ async def verify(
 
 
 async def _look_further(
-    ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], judged: Findings
+    ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], judged: Findings, stand: Mapping[str, str]
 ) -> tuple[Sequence[Claim], Findings]:
     """Return statements and findings after what was not found in the nearest passages has been looked for in the pages.
 
@@ -131,7 +133,7 @@ async def _look_further(
         wider = {c.id: more for c, p in sought if (more := await asyncio.to_thread(_wider, ctx.library, c, p))}
         if not wider:
             break
-        again = await judge_claims(ctx, assignment, list(wider.values()), "")
+        again = await judge_claims(ctx, assignment, list(wider.values()), "", stand)
         kept = tuple(p for p in judged.problems if p.claim not in wider or p.by == "code")
         known = {p.claim for p in kept}
         new = tuple(p for p in again.problems if p.by != "code" or p.claim not in known)
@@ -161,8 +163,26 @@ def _of_unread(claim: Claim, text: str, unread: Mapping[str, str]) -> Claim:
     return claim.model_copy(update={"verdict": verdict_of("unverified", "source_unread", why=unread[lost[0]])})
 
 
-async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], text: str) -> Findings:
-    """Return what code and a judge find wrong with statements, each against the passages it cites."""
+def _as_they_stand(claims: Sequence[Claim], text: str) -> dict[str, str]:
+    """Return the statements (by id) that go on behind a citation, with their citations: "As [s1p2] says, …"."""
+    cited = citations(text)
+    starts = [one.start for one in cited]
+    found: dict[str, str] = {}
+    for claim in claims:
+        own = cited[bisect_left(starts, claim.start) : bisect_left(starts, claim.end)]
+        ends = [*(one.start for one in own[1:]), claim.end]
+        if any(any(map(str.isalnum, text[one.end : end])) for one, end in zip(own, ends, strict=False)):
+            found[claim.id] = plain_text(text[claim.start : claim.end]).strip("| ")
+    return found
+
+
+async def judge_claims(
+    ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], text: str, stand: Mapping[str, str]
+) -> Findings:
+    """Return what code and a judge find wrong with statements, each against the passages it cites.
+
+    `stand` are those (by id) that the judge sees with their citations.
+    """
     question = assignment.question.text
     is_judged = ctx.reasoner.info.is_language_model
     is_whole = ctx.settings.workflow == "verify" and not is_judged
@@ -177,7 +197,7 @@ async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence
         return Findings(problems=tuple(sure))
     facts = [claim for claim in claims if claim.passages]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
-    rows = await side_by_side(_judged(ctx, batch, told, question) for batch in _batches(facts, ctx.library))
+    rows = await side_by_side(_judged(ctx, batch, told, question, stand) for batch in _batches(facts, ctx.library))
     problems = [p for row in rows for p in row.problems]
     reckoned = [p for row in rows for p in _reckoned_wrong(row, claims)]
     known = {p.claim for p in problems}
@@ -188,10 +208,18 @@ async def judge_claims(ctx: RunContext, assignment: Assignment, claims: Sequence
 
 
 async def _judged(
-    ctx: RunContext, claims: Sequence[Claim], flags: Mapping[str, Sequence[str]], question: str
+    ctx: RunContext,
+    claims: Sequence[Claim],
+    flags: Mapping[str, Sequence[str]],
+    question: str,
+    stand: Mapping[str, str],
 ) -> Findings:
+    said = {claim.id: claim.text for claim in claims}
+    shown = [claim.model_copy(update={"text": stand.get(claim.id, claim.text)}) for claim in claims]
     try:
-        return await ctx.reasoner.judge(claims, flags, ctx.library, question)
+        found = await ctx.reasoner.judge(shown, flags, ctx.library, question)
+        problems = tuple(p.model_copy(update={"quote": said.get(p.claim, p.quote)}) for p in found.problems)
+        return found.model_copy(update={"problems": problems})
     except (LimitReached, ModelError) as error:
         ctx.report_gap(gap_from("judge", error))
         return Findings()
@@ -362,7 +390,8 @@ async def verify_changes(
     claims = await asyncio.to_thread(claims_of, text, ctx.library)
     ids = {old.id: c.id for c in claims if (old := known.get((c.text, c.passages))) is not None}
     changed = [c for c in claims if (c.text, c.passages) not in known]
-    judged = await judge_claims(ctx, assignment, changed, text if changed else "")
+    stand = await asyncio.to_thread(_as_they_stand, changed, text)
+    judged = await judge_claims(ctx, assignment, changed, text if changed else "", stand)
     kept = [_carried(p, ids, text) for p in before.problems]
     new = [p for p in judged.problems if p.claim or not any(p.problem == old.problem for old in kept)]
     verdicts = {c.id: known[c.text, c.passages].verdict for c in claims if (c.text, c.passages) in known}

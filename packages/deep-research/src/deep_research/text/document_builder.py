@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from claimcheck.text.cleaning import clean, fold
-from deep_research.data import Document, Heading, PageStart, PartStart
+from deep_research.data import Document, Heading, Link, PageStart, PartStart
 
 _FENCE = re.compile(r"\s{0,3}(?:```+|~~~+)\s*")
 _LOOKS_LIKE_HEADING = re.compile(r"#{1,6} +")
@@ -18,6 +18,9 @@ _MOST_WARNINGS = 200
 """That are told one by one of a document; more are counted."""
 MAX_COLUMNS = 60
 """Columns of a table that are kept."""
+LINK_END = "\U0010fffd"
+"""The sign behind the words of a link; before them stands that of its address, from `FIRST_SIGN` on (`link_start`)."""
+FIRST_SIGN, _MOST_ADDRESSES = "\U000f0000", 5_000
 
 
 class DocumentBuilder:
@@ -33,6 +36,8 @@ class DocumentBuilder:
         self._documents: list[PartStart] = []
         self._part: PartStart | None = None
         self._warnings: dict[str, None] = {}
+        self._addresses: dict[str, int] = {}
+        self._links: list[Link] = []
 
     def __len__(self) -> int:
         """Characters written so far."""
@@ -46,7 +51,7 @@ class DocumentBuilder:
         elif title:
             level = min(6, max(1, level))
             start = self._add("heading", f"{'#' * level} {title}")
-            self._headings.append(Heading(start=start, level=level, title=title))
+            self._headings.append(Heading(start=start, level=level, title=self._parts[-1][level + 1 :]))
 
     def paragraph(self, text: str) -> None:
         """Add a paragraph on one line. Marks that would turn it into code or a heading are dropped."""
@@ -114,6 +119,11 @@ class DocumentBuilder:
         for warning in document.warnings:
             self.warn(warning)
 
+    def link_start(self, address: str) -> str:
+        """Return the sign that stands before words which lead to `address`, "" where no more are kept."""
+        number = self._addresses.setdefault(address, len(self._addresses))
+        return chr(ord(FIRST_SIGN) + number) if number < _MOST_ADDRESSES else ""
+
     def warn(self, warning: str) -> None:
         """Record something inside the document that could not be read, once."""
         self._warnings.setdefault(warning)
@@ -140,6 +150,7 @@ class DocumentBuilder:
             authors=tuple(dict.fromkeys(name for author in authors if (name := fold(author)))),
             headings=tuple(self._headings),
             pages=tuple(self._pages),
+            links=tuple(self._links),
             warnings=self._told(),
             parts=tuple(self._documents),
         )
@@ -160,7 +171,23 @@ class DocumentBuilder:
         if self._part is not None:
             self._documents.append(self._part.model_copy(update={"start": start}))
             self._part = None
-        self._parts.append(block)
-        self._length += len(block)
+        self._parts.append(self._without_signs(block, start) if self._addresses else block)
+        self._length += len(self._parts[-1])
         self._last = kind
         return start
+
+    def _without_signs(self, block: str, start: int) -> str:
+        """Return a block without the signs of links, and keep where their words stand."""
+        kept: list[str] = []
+        known, begin, address = list(self._addresses), 0, ""
+        for char in block:
+            number = ord(char) - ord(FIRST_SIGN)
+            if char == LINK_END:
+                if address and len(kept) > begin:
+                    self._links.append(Link(start=start + begin, end=start + len(kept), address=address))
+                address = ""
+            elif 0 <= number < len(known):
+                begin, address = len(kept), known[number]
+            else:
+                kept.append(char)
+        return "".join(kept)
