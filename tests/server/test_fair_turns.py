@@ -12,10 +12,11 @@ from typing import Any
 import httpx
 import pytest
 
-from deep_research.concurrency import OWNER, FairThreads
+from deep_research.concurrency import OWNER, FairThreads, Turns
 from deep_research.errors import LimitReached
 from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.fair_turns import FairTurns, UnderWay
+from deep_research_server.fair_turns import UnderWay
+from deep_research_server.run_service import turns_of_runs
 from tests.model.harness import served
 from tests.server.serving import Held, client, serving_runs, until_report
 
@@ -67,7 +68,7 @@ def test_what_is_refused_for_want_of_room_is_not_made(own_state: Path, monkeypat
         held.go.set()
 
 
-async def _taken(turns: FairTurns, owners: str) -> tuple[list[str], asyncio.Event, list[asyncio.Task[None]]]:
+async def _taken(turns: Turns, owners: str) -> tuple[list[str], asyncio.Event, list[asyncio.Task[None]]]:
     """Let owners ask for turns in this order; return who got one, what ends all turns, and the tasks."""
     got, over = list[str](), asyncio.Event()
 
@@ -92,7 +93,7 @@ async def _taken(turns: FairTurns, owners: str) -> tuple[list[str], asyncio.Even
     ],
 )
 async def test_who_gets_the_places(asking: str, is_shared: bool, got: str) -> None:
-    taken, over, tasks = await _taken(FairTurns(4, lambda: is_shared), asking)
+    taken, over, tasks = await _taken(turns_of_runs(4, lambda: is_shared), asking)
     assert "".join(taken) == got
     over.set()
     await asyncio.wait(tasks)
@@ -100,7 +101,7 @@ async def test_who_gets_the_places(asking: str, is_shared: bool, got: str) -> No
 
 
 async def test_one_place_goes_round_and_one_who_stops_waiting_takes_none() -> None:
-    taken, over, tasks = await _taken(FairTurns(1, lambda: True), "aaabc")
+    taken, over, tasks = await _taken(turns_of_runs(1, lambda: True), "aaabc")
     tasks[1].cancel()
     over.set()
     await asyncio.wait(tasks)
@@ -108,7 +109,7 @@ async def test_one_place_goes_round_and_one_who_stops_waiting_takes_none() -> No
 
 
 async def test_a_turn_given_to_one_who_has_just_left_goes_on() -> None:
-    turns = FairTurns(1, lambda: False)
+    turns = turns_of_runs(1, lambda: False)
     taken, over, tasks = await _taken(turns, "ab")
     over.set()
     for _ in range(20):
@@ -155,7 +156,7 @@ def test_work_that_waits_is_given_up_when_the_threads_end() -> None:
 
 
 def test_an_owner_has_so_much_under_way_and_no_more() -> None:
-    under_way = UnderWay(2)
+    under_way = UnderWay(2, "calls")
     with under_way.one_of("mallory"), under_way.one_of("mallory"):
         with pytest.raises(LimitReached), under_way.one_of("mallory"):
             pass

@@ -9,7 +9,6 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -25,7 +24,7 @@ from deep_research.data import Ledger, Message
 from deep_research.errors import ConfigError
 from deep_research.settings import load_settings
 from deep_research_server.event_lines import describe_event
-from deep_research_server.fair_turns import LongAnswers
+from deep_research_server.fair_turns import OwnersRoute, make_answer
 from deep_research_server.http_context import Context, Owner, ServerContext
 from deep_research_server.run_service import RunService
 
@@ -39,7 +38,7 @@ MODELS: dict[str, dict[str, Any]] = {
 _MOST_CHARS = 20_000
 _UNTOLD = frozenset({"stage_started", "progress", "section_started", "reviewed"})
 """Kinds of events of which a reader of thoughts is told nothing."""
-router = APIRouter(prefix="/v1", tags=["openai"])
+router = APIRouter(prefix="/v1", tags=["openai"], route_class=OwnersRoute)
 _ERROR = {"type": "object", "properties": {"error": {"type": "object"}}, "required": ["error"]}
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"description": "An error in OpenAI's form", "content": {"application/json": {"schema": _ERROR}}}
@@ -127,7 +126,6 @@ class _Asking(NamedTuple):
     home: Path
     run: Run
     model: str
-    answers: LongAnswers
     created: int
     """When it began, in seconds since 1970."""
 
@@ -144,7 +142,7 @@ class _Asking(NamedTuple):
             ended.cancel()
             gone.cancel()
         await self.service.hand_over(self.run)
-        return await self.answers.make(self.home, self.outcome)
+        return await make_answer(self.outcome)
 
     async def progress(self) -> AsyncIterator[str | None]:
         """Give what is said of its progress until the run has ended: lines, and the report as it is being written.
@@ -247,7 +245,7 @@ async def _chat_chunks(asking: _Asking, *, usage: bool) -> AsyncIterator[bytes]:
             yield b": still here\n\n"
         elif line:
             yield chunk({"reasoning_content": line})
-    done = await asking.answers.make(asking.home, asking.outcome)
+    done = await make_answer(asking.outcome)
     for piece in _pieces(done.text):
         yield chunk({"content": piece})
     yield chunk({}, "stop")
@@ -272,7 +270,7 @@ async def create_response(asked: ResponseRequest, request: Request, context: Con
         return StreamingResponse(_response_events(asking), media_type="text/event-stream")
     if is_awaited:
         await asking.wait(request)
-    return JSONResponse(await asking.answers.make(asking.home, partial(_response, asking, background=asked.background)))
+    return JSONResponse(await make_answer(_response, asking, background=asked.background))
 
 
 async def _before(context: Context, owner: str, response_id: str) -> list[Message]:
@@ -287,7 +285,7 @@ async def _before(context: Context, owner: str, response_id: str) -> list[Messag
             said.append(Message(role="assistant", text=api.format_question(run.record.asked)))
         return said
 
-    return await context.long_answers.make(context.service.home_of(owner), look)
+    return await make_answer(look)
 
 
 async def _asking_of(context: Context, owner: Owner, response_id: _ResponseId) -> _Asking:
@@ -302,30 +300,30 @@ def _asking(context: ServerContext, owner: str, run: Run, model: str = "") -> _A
     named = (n for n, v in MODELS.items() if v and all(record.settings.get(key) == value for key, value in v.items()))
     created = int(datetime.fromisoformat(record.created).timestamp())
     model = model or next(named, "deep-research")
-    return _Asking(context.service, context.service.home_of(owner), run, model, context.long_answers, created)
+    return _Asking(context.service, context.service.home_of(owner), run, model, created)
 
 
 _Response = Annotated[_Asking, Depends(_asking_of)]
 
 
 @router.get("/responses/{response_id}", responses=ERRORS)
-async def show_response(asking: _Response) -> dict[str, Any]:
+def show_response(asking: _Response) -> dict[str, Any]:
     """Show a response as it stands."""
-    return await asking.answers.make(asking.home, partial(_response, asking, background=True))
+    return _response(asking, background=True)
 
 
 @router.post("/responses/{response_id}/cancel", responses=ERRORS)
 async def cancel_response(asking: _Response) -> dict[str, Any]:
     """Stop a response; its state is kept."""
     await asking.service.cancel(asking.home, asking.run)
-    return await asking.answers.make(asking.home, partial(_response, asking, background=True))
+    return await make_answer(_response, asking, background=True)
 
 
 @router.delete("/responses/{response_id}", responses=ERRORS)
-async def delete_response(context: Context, asking: _Response) -> dict[str, Any]:
+async def delete_response(asking: _Response) -> dict[str, Any]:
     """Delete a response with its run."""
     await asking.service.cancel(asking.home, asking.run)
-    await context.long_answers.make(asking.home, lambda: api.delete_runs([asking.run.id], home=asking.home))
+    await make_answer(api.delete_runs, [asking.run.id], home=asking.home)
     return {"id": f"resp_{asking.run.id}", "object": "response", "deleted": True}
 
 
@@ -387,7 +385,7 @@ async def _response_events(asking: _Asking) -> AsyncIterator[bytes]:
     async for line in asking.progress():
         if line is None:
             yield b": still here\n\n"
-    final = await asking.answers.make(asking.home, partial(_response, asking, background=False))
+    final = await make_answer(_response, asking, background=False)
     if final["status"] != "completed":
         yield event("response.failed", response=final)
         return
