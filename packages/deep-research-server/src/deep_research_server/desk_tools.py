@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _PART_CHARS = 30_000
-_MOST_ENCODED = 4_000_000
-"""Bytes of a file that is handed over in an answer."""
+MOST_ENCODED = 4_000_000
+"""Bytes of a file or result that is handed over in an answer."""
 _REACHES_OUT = ToolAnnotations(open_world_hint=True)
 _READS = ToolAnnotations(read_only_hint=True)
 SessionId = Annotated[str, Field(description="Id that begin_research gave.", max_length=80)]
@@ -181,7 +181,7 @@ class DeskTools:
         try:
             text = made.data.decode()
         except UnicodeDecodeError:
-            if len(made.data) > _MOST_ENCODED:
+            if len(made.data) > MOST_ENCODED:
                 raise ToolError("The file is too large for an answer: give save_to, or another format.") from None
             return ExportedReport(**known, base64=base64.b64encode(made.data).decode())
         end = start + _PART_CHARS

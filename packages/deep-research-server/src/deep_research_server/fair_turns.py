@@ -5,6 +5,7 @@ computes leaves the event loop for threads, which all give turns to owners (`Fai
 function, and a tool, do so by themselves (`in_turn`). Runs take their turns of the same kind (`Turns`).
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,8 @@ from typing import Any
 from fastapi import Response
 from fastapi.routing import APIRoute
 from pydantic_core import to_json
+from starlette.responses import StreamingResponse
+from starlette.types import Message, Send
 
 from deep_research.concurrency import Threads
 from deep_research.errors import LimitReached
@@ -28,7 +31,7 @@ class OwnersRoute(APIRoute):
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         is_plain = not iscoroutinefunction(endpoint)
-        super().__init__(path, in_turn(endpoint, _answered) if is_plain else endpoint, **options)
+        super().__init__(path, in_turn(endpoint, answered) if is_plain else endpoint, **options)
 
 
 def in_turn(plain: Callable[..., Any], then: Callable[[Any], Any] = lambda made: made) -> Callable[..., Awaitable[Any]]:
@@ -41,10 +44,26 @@ def in_turn(plain: Callable[..., Any], then: Callable[[Any], Any] = lambda made:
     return answer
 
 
-def _answered(made: Any) -> Response | None:
+def answered(made: Any) -> Response | None:
+    """Return what a route has made as its JSON; a response and nothing as they are."""
     if made is None or isinstance(made, Response):
         return made
     return Response(to_json(made, by_alias=True, inf_nan_mode="null"), media_type="application/json")
+
+
+class FairStream(StreamingResponse):
+    """Server-sent events; much that is there at once leaves others their turn between its parts."""
+
+    media_type = "text/event-stream"
+
+    async def stream_response(self, send: Send) -> None:
+        """See Starlette."""
+
+        async def send_in_turn(message: Message) -> None:
+            await send(message)
+            await asyncio.sleep(0)
+
+        await super().stream_response(send_in_turn)
 
 
 class UnderWay:

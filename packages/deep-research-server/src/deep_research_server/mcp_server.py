@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.types import CallToolResult, ResourceLink, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
@@ -24,7 +24,7 @@ from deep_research.data import Report, VerdictKind
 from deep_research.data.noun import copy_fields
 from deep_research.settings import load_settings
 from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.desk_tools import DeskTools
+from deep_research_server.desk_tools import MOST_ENCODED, DeskTools
 from deep_research_server.event_lines import describe_event
 from deep_research_server.fair_turns import make_answer
 from deep_research_server.owners_tools import OwnersServer
@@ -244,7 +244,10 @@ class _Tools:
 
     def result_resource(self, run_id: str, context: Context) -> str:
         """Return the whole result as JSON."""
-        return self._open(context, run_id).report.model_dump_json()
+        result = self._open(context, run_id).report.model_dump_json()
+        if len(result) > MOST_ENCODED:
+            raise ResourceError("The result is too large for an answer: export_report gives it in parts.")
+        return result
 
     def passage_resource(self, run_id: str, passage: str, context: Context) -> str:
         """Return a passage, verbatim."""

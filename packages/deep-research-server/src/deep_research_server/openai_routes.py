@@ -16,7 +16,6 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi import Path as InPath
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
-from starlette.responses import StreamingResponse
 
 from deep_research import api
 from deep_research.api import Run
@@ -24,7 +23,7 @@ from deep_research.data import Ledger, Message
 from deep_research.errors import ConfigError
 from deep_research.settings import load_settings
 from deep_research_server.event_lines import describe_event
-from deep_research_server.fair_turns import OwnersRoute, make_answer
+from deep_research_server.fair_turns import FairStream, OwnersRoute, answered, in_turn, make_answer
 from deep_research_server.http_context import Context, Owner, ServerContext
 from deep_research_server.run_service import RunService
 
@@ -207,7 +206,7 @@ async def complete_chat(asked: ChatRequest, request: Request, context: Context, 
     asking = await _begin(context, owner, asked.model, question, history)
     if asked.stream:
         usage = asked.stream_options is not None and asked.stream_options.include_usage
-        return StreamingResponse(_chat_chunks(asking, usage=usage), media_type="text/event-stream")
+        return FairStream(_chat_chunks(asking, usage=usage))
     done = await asking.wait(request)
     if done.failed:
         error = {"message": done.text, "type": "server_error", "param": None, "code": "research_failed"}
@@ -267,10 +266,10 @@ async def create_response(asked: ResponseRequest, request: Request, context: Con
     is_awaited = asked.stream or not asked.background
     asking = await _begin(context, owner, asked.model, question, history, is_awaited=is_awaited)
     if asked.stream:
-        return StreamingResponse(_response_events(asking), media_type="text/event-stream")
+        return FairStream(_response_events(asking))
     if is_awaited:
         await asking.wait(request)
-    return JSONResponse(await make_answer(_response, asking, background=asked.background))
+    return await _shown(asking, background=asked.background)
 
 
 async def _before(context: Context, owner: str, response_id: str) -> list[Message]:
@@ -307,16 +306,16 @@ _Response = Annotated[_Asking, Depends(_asking_of)]
 
 
 @router.get("/responses/{response_id}", responses=ERRORS)
-def show_response(asking: _Response) -> dict[str, Any]:
+async def show_response(asking: _Response) -> Response:
     """Show a response as it stands."""
-    return _response(asking, background=True)
+    return await _shown(asking, background=True)
 
 
 @router.post("/responses/{response_id}/cancel", responses=ERRORS)
-async def cancel_response(asking: _Response) -> dict[str, Any]:
+async def cancel_response(asking: _Response) -> Response:
     """Stop a response; its state is kept."""
     await asking.service.cancel(asking.home, asking.run)
-    return await make_answer(_response, asking, background=True)
+    return await _shown(asking, background=True)
 
 
 @router.delete("/responses/{response_id}", responses=ERRORS)
@@ -347,6 +346,9 @@ def _response(asking: _Asking, *, background: bool) -> dict[str, Any]:
     }
     output = [{**message, "content": [part]}] if status == "completed" else []
     return _response_body(asking, status, background=background, output=output, error=error, usage=usage)
+
+
+_shown = in_turn(_response, answered)
 
 
 def _response_body(asking: _Asking, status: str, *, background: bool = False, **come: Any) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import BaseModel
-from starlette.responses import StreamingResponse
 
 from deep_research import api
 from deep_research.api import EventTail, Run, RunHead
@@ -23,7 +22,7 @@ from deep_research.settings import Settings
 from deep_research.worker_pool import in_worker_thread
 from deep_research_server import api_models as models
 from deep_research_server.evidence_routes import view_of_report
-from deep_research_server.fair_turns import OwnersRoute, make_answer
+from deep_research_server.fair_turns import FairStream, OwnersRoute, make_answer
 from deep_research_server.http_context import Context, Home, Owner, OwnRun, problems, settings_of_client
 from deep_research_server.run_service import RunService
 from deep_research_server.uploads import UploadedDocuments
@@ -245,7 +244,7 @@ def show_changes(run: OwnRun) -> models.ChangesView:
     return models.ChangesView(parent=run.record.parent, text=str(run.changes_since_parent()))
 
 
-@router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse)
+@router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=FairStream)
 async def follow_run(
     context: Context,
     home: Home,
@@ -253,7 +252,7 @@ async def follow_run(
     after: After = 0,
     last_event_id: LastEventId = "",
     language: Language = None,
-) -> StreamingResponse:
+) -> FairStream:
     """Follow the events of a run, from the first one or from `Last-Event-ID` on.
 
     Each has its number as id and its kind as event name; the pieces of a report that is being written (`report_piece`)
@@ -287,12 +286,10 @@ def show_follow_up(run: OwnRun, number: int) -> models.FollowUpView:
     return follow_up_view(run.numbered_follow_up(number))
 
 
-@router.get(
-    "/runs/{run_id}/follow-ups/{number}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse
-)
+@router.get("/runs/{run_id}/follow-ups/{number}/events", responses={**_SSE, **problems(404)}, response_class=FairStream)
 async def follow_follow_up(
     context: Context, home: Home, run: OwnRun, number: int, after: After = 0, last_event_id: LastEventId = ""
-) -> StreamingResponse:
+) -> FairStream:
     """Follow the events of a follow-up question."""
     await asyncio.to_thread(run.numbered_follow_up, number)
     return _stream(context, home, run, run.tail_events(number), _first_wanted(after, last_event_id), None)
@@ -309,9 +306,7 @@ def _first_wanted(after: int, last_event_id: str) -> int:
     return min(int(last_event_id) if last_event_id.isdecimal() and last_event_id.isascii() else after, 10**9)
 
 
-def _stream(
-    context: Context, home: Path, run: Run, log: EventTail, after: int, language: str | None
-) -> StreamingResponse:
+def _stream(context: Context, home: Path, run: Run, log: EventTail, after: int, language: str | None) -> FairStream:
     def is_going_on() -> bool:
         return context.service.is_active(home, run) or run.is_running
 
@@ -320,7 +315,7 @@ def _stream(
 
     lines = context.service.feeds.follow(log, after, is_going_on)
     events = _sse(lines, after, last_state, language)
-    return StreamingResponse(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+    return FairStream(events, headers={"x-accel-buffering": "no"})
 
 
 async def _sse(

@@ -9,7 +9,7 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
@@ -157,6 +157,25 @@ in_background = Threads(1, "background").do
 
 Threads that compute take the interpreter from each other: with several, an event loop waits for all of them.
 """
+
+
+@asynccontextmanager
+async def held_beside(holding: AbstractContextManager[object]) -> AsyncIterator[None]:
+    """Enter and leave in threads what may wait there: a lock, a lease. What a cancelled task has entered is left."""
+
+    def leave() -> "asyncio.Future[object]":
+        return asyncio.ensure_future(asyncio.to_thread(holding.__exit__, None, None, None))
+
+    entering = asyncio.ensure_future(asyncio.to_thread(holding.__enter__))
+    try:
+        await asyncio.shield(entering)
+    except asyncio.CancelledError:
+        entering.add_done_callback(lambda done: done.cancelled() or done.exception() or leave())
+        raise
+    try:
+        yield
+    finally:
+        await asyncio.shield(leave())
 
 
 COMPUTING = threading.Lock()
