@@ -61,7 +61,8 @@ class FairStream(StreamingResponse):
 
         async def send_in_turn(message: Message) -> None:
             await send(message)
-            await asyncio.sleep(0)
+            if message.get("more_body"):  # once all is sent, the request has ended for its client
+                await asyncio.sleep(0)
 
         await super().stream_response(send_in_turn)
 
