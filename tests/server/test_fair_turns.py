@@ -3,31 +3,26 @@
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from fastapi import APIRouter
 
 from deep_research.concurrency import OWNER, FairThreads, Turns
 from deep_research.errors import LimitReached
-from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.fair_turns import UnderWay
+from deep_research_server import evidence_routes, openai_routes, run_routes, server_routes
+from deep_research_server.fair_turns import FairStream, OwnersRoute, UnderWay
+from deep_research_server.http_app import ServerOptions, make_app
 from deep_research_server.run_service import turns_of_runs
 from tests.model.harness import served
-from tests.server.serving import Held, client, serving_runs, until_report
+from tests.server.serving import Held, client, client_of, serving_app, serving_runs, until_report
 
 QUICK = {"question": "How does speculative decoding work?", "model_provider": "finder", "workflow": "quick"}
 LONG = {"question": "Which kinds of engines are there?", "model_provider": "compatible", "model_name": "scripted"}
-
-
-@contextmanager
-def _client(home: Path, address: str, owner: str) -> Iterator[httpx.Client]:
-    with client(address, headers={"Authorization": f"Bearer {AccessTokens(home).create(owner)}"}) as http:
-        yield http
 
 
 def _begun(http: httpx.Client, number: int, asked: dict[str, Any]) -> list[httpx.Response]:
@@ -38,7 +33,7 @@ def test_an_owner_who_fills_the_server_holds_nobody_up(own_state: Path, monkeypa
     held = Held()
     with served(monkeypatch, held), serving_runs(own_state, require_tokens=True, max_runs=2) as server:
         server.service._most = 5
-        with _client(own_state, server.address, "anna") as anna, _client(own_state, server.address, "ben") as ben:
+        with client_of(own_state, server.address, "anna") as anna, client_of(own_state, server.address, "ben") as ben:
             statuses = [made.status_code for made in _begun(anna, 7, LONG)]
             assert statuses == [201] * 5 + [429] * 2
             for made in _begun(ben, 2, QUICK):
@@ -172,8 +167,8 @@ def test_requests_under_way_are_counted_until_they_end(own_state: Path, monkeypa
     with (
         served(monkeypatch, held),
         serving_runs(own_state, require_tokens=True) as server,
-        _client(own_state, server.address, "anna") as anna,
-        _client(own_state, server.address, "bert") as bert,
+        client_of(own_state, server.address, "anna") as anna,
+        client_of(own_state, server.address, "bert") as bert,
     ):
         run = anna.post("/api/v1/runs", json=LONG).json()["id"]
         with anna.stream("GET", f"/api/v1/runs/{run}/events") as events:
@@ -184,3 +179,55 @@ def test_requests_under_way_are_counted_until_they_end(own_state: Path, monkeypa
             held.go.set()
             assert list(lines)
         assert anna.get("/api/v1/runs").status_code == 200
+
+
+def _where() -> dict[str, str]:
+    """Tell in which thread a route or tool is done, and whose it is."""
+    return {"thread": threading.current_thread().name.partition("_")[0], "owner": OWNER.get()}
+
+
+async def _here() -> dict[str, str]:
+    return _where()
+
+
+def test_a_route_that_is_a_plain_function_is_done_in_its_owners_turn(own_state: Path) -> None:
+    app, router = make_app(ServerOptions(own_state, require_tokens=True)), APIRouter(route_class=OwnersRoute)
+    router.get("/new")(_where)
+    router.get("/page/here")(_here)  # needs no token
+    app.router.routes[:0] = router.routes
+    with serving_app(app) as (address, _), client_of(own_state, address, "anna") as anna, client(address) as stranger:
+        assert anna.get("/new").json() == {"thread": "answers", "owner": "anna"}
+        assert anna.get("/page/here").json()["owner"] == "anna"
+        assert stranger.get("/page/here").json()["owner"] == "?"  # not the user of this machine, who may have all
+
+
+def test_every_route_that_reads_is_a_plain_function() -> None:
+    waiting = {"follow_run", "follow_follow_up", "export_report", "list_models", "show_response"}
+    for module in (run_routes, evidence_routes, server_routes, openai_routes):
+        for route in module.router.routes:
+            assert isinstance(route, OwnersRoute)
+            is_read = "GET" in route.methods and route.name not in waiting
+            assert hasattr(route.endpoint, "__wrapped__") or not is_read, route.path
+
+
+async def test_a_stream_leaves_others_their_turn() -> None:
+    over, turns = asyncio.Event(), 0
+
+    async def parts() -> AsyncIterator[bytes]:
+        for _ in range(100):
+            yield b"data: {}\n\n"
+
+    async def sent(_message: Any) -> None:
+        pass
+
+    async def count() -> None:
+        nonlocal turns
+        while not over.is_set():
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    await FairStream(parts()).stream_response(sent)
+    over.set()
+    await counting
+    assert turns >= 100

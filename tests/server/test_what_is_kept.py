@@ -21,7 +21,7 @@ from deep_research_server.fair_turns import make_answer
 from deep_research_server.http_app import ServerOptions, make_app
 from deep_research_server.mcp_server import McpOptions, make_http_app
 from tests.mcp_server.clients import over_http
-from tests.server.serving import client, serving, serving_app
+from tests.server.serving import client, client_of, serving, serving_app
 from tests.support.made_reports import RUN_ID, make_report, save_run
 
 QUESTION = {"question": "How does speculative decoding work?", "workflow": "quick", "sources": []}
@@ -36,8 +36,7 @@ class Two:
 
     def __init__(self, app: Any, address: str, loop: asyncio.AbstractEventLoop, home: Path) -> None:
         self.context, self.loop, self.home = app.state.context, loop, owner_home(home, "mallory")
-        self.mallory = client(address, headers=_token(home, "mallory"))
-        self.anna = client(address, headers=_token(home, "anna"))
+        self.mallory, self.anna = (client_of(home, address, owner) for owner in ("mallory", "anna"))
 
     def begin(self, work: Any) -> "Future[Any]":
         """Have something done in the loop of the server."""
