@@ -250,10 +250,8 @@ async def _hold(store: RunStore, stack: AsyncExitStack) -> None:
     """Hold a run until `stack` ends, once nobody else does. Raises RunBusy."""
     until = time.monotonic() + _WAIT_SECONDS
     while True:
-        is_last = time.monotonic() > until
-        if is_last or not await asyncio.to_thread(store.is_held):  # asking for the lock waits a little: not in the loop
-            with nullcontext() if is_last else suppress(RunBusy):
-                return await stack.enter_async_context(held_beside(store.held()))
+        with nullcontext() if time.monotonic() > until else suppress(RunBusy):
+            return await stack.enter_async_context(held_beside(store.held()))
         await asyncio.sleep(_LOOK_SECONDS)
 
 
