@@ -1,8 +1,11 @@
 """Work that waits until there is room."""
 
 import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from deep_research.concurrency import Backlog
+from deep_research.concurrency import Backlog, held_beside
 
 
 async def test_nothing_more_is_taken_in_while_too_much_waits() -> None:
@@ -44,3 +47,30 @@ async def test_the_place_of_one_that_is_cancelled_while_it_is_let_in_goes_to_the
     await asyncio.wait([first, third, fourth], timeout=10)
     assert begun == ["first", "third", "fourth"]
     assert second.cancelled()
+
+
+async def test_what_a_task_was_entering_when_it_was_cancelled_is_left() -> None:
+    entering, may_enter, left, threads = threading.Event(), threading.Event(), asyncio.Event(), set[int]()
+    loop = asyncio.get_running_loop()
+
+    @contextmanager
+    def slow() -> Iterator[None]:
+        entering.set()
+        may_enter.wait(30)
+        threads.add(threading.get_ident())
+        yield
+        threads.add(threading.get_ident())
+        loop.call_soon_threadsafe(left.set)
+
+    async def hold() -> None:
+        async with held_beside(slow()):
+            pass
+
+    holding = asyncio.create_task(hold())
+    await asyncio.to_thread(entering.wait, 30)  # the loop goes on meanwhile
+    holding.cancel()
+    await asyncio.wait([holding])
+    may_enter.set()
+    await asyncio.wait_for(left.wait(), 30)
+    assert holding.cancelled()
+    assert threading.get_ident() not in threads

@@ -8,11 +8,16 @@ from typing import Any
 
 import httpx
 import pytest
+from mcp.server.mcpserver import Context
 
-from deep_research_server import mcp_sessions
-from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.mcp_server import McpOptions, make_http_app
+from deep_research.concurrency import OWNER
+from deep_research_server import mcp_server, mcp_sessions
+from deep_research_server.access_tokens import AccessTokens, owner_home
+from deep_research_server.mcp_server import McpOptions, make_http_app, make_server
+from deep_research_server.mcp_sessions import SessionPlaces
+from deep_research_server.request_guard import RequestGuard
 from tests.server.serving import serving_app
+from tests.support.made_reports import RUN_ID, save_run
 
 _HEAD = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
 
@@ -86,3 +91,31 @@ def test_an_idle_session_ends(own_state: Path, monkeypatch: pytest.MonkeyPatch) 
             if not _lives(anna, session):
                 return
         pytest.fail("it is still there")
+
+
+def where(context: Context) -> str:
+    """Tell in which thread a tool is done, and whose call it is."""
+    assert context
+    return f"{threading.current_thread().name.partition('_')[0]} of {OWNER.get()}"
+
+
+def test_a_tool_that_is_a_plain_function_is_done_in_its_owners_turn(own_state: Path) -> None:
+    tokens = AccessTokens(own_state)
+    server = make_server(McpOptions(own_state, tokens))
+    server.add_tool(where)
+    app = RequestGuard(SessionPlaces(server.streamable_http_app()), tokens=tokens)
+    with serving_app(app) as (address, _), _client(own_state, address, "anna") as anna:
+        session = _begin(anna)
+        assert "answers of anna" in _say(anna, "tools/call", session, name="where", arguments={}).text
+        assert "Extra inputs" in _say(anna, "tools/call", session, name="where", arguments={"more": 1}).text
+
+
+def test_a_result_that_is_too_large_for_an_answer_is_refused(
+    own_state: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_run(owner_home(own_state, "anna"))
+    with _client(own_state, address, "anna") as anna:
+        session, uri = _begin(anna), f"research://runs/{RUN_ID}/result"
+        assert "Alpha engine" in _say(anna, "resources/read", session, uri=uri).text
+        monkeypatch.setattr(mcp_server, "MOST_ENCODED", 1_000)
+        assert "too large for an answer" in _say(anna, "resources/read", session, uri=uri).text

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import httpx
 import uvicorn
 
+from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.http_app import ServerOptions, make_app
 from deep_research_server.listening import server_config
 from deep_research_server.run_service import RunService
@@ -146,6 +147,11 @@ class Wire:
 def client(address: str, **options: Any) -> httpx.Client:
     """Return a client of the server."""
     return httpx.Client(base_url=address, timeout=TIMEOUT, trust_env=False, **options)
+
+
+def client_of(home: Path, address: str, owner: str) -> httpx.Client:
+    """Return a client of the server with a token of its own for an owner."""
+    return client(address, headers={"Authorization": f"Bearer {AccessTokens(home).create(owner)}"})
 
 
 def begin(http: httpx.Client, docs: Path, question: str, **settings: object) -> str:

@@ -3,30 +3,26 @@
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from fastapi import APIRouter
 
-from deep_research.concurrency import OWNER, FairThreads
+from deep_research.concurrency import OWNER, FairThreads, Turns
 from deep_research.errors import LimitReached
-from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.fair_turns import FairTurns, UnderWay
+from deep_research_server import evidence_routes, openai_routes, run_routes, server_routes
+from deep_research_server.fair_turns import FairStream, OwnersRoute, UnderWay
+from deep_research_server.http_app import ServerOptions, make_app
+from deep_research_server.run_service import turns_of_runs
 from tests.model.harness import served
-from tests.server.serving import Held, client, serving_runs, until_report
+from tests.server.serving import Held, client, client_of, serving_app, serving_runs, until_report
 
 QUICK = {"question": "How does speculative decoding work?", "model_provider": "finder", "workflow": "quick"}
 LONG = {"question": "Which kinds of engines are there?", "model_provider": "compatible", "model_name": "scripted"}
-
-
-@contextmanager
-def _client(home: Path, address: str, owner: str) -> Iterator[httpx.Client]:
-    with client(address, headers={"Authorization": f"Bearer {AccessTokens(home).create(owner)}"}) as http:
-        yield http
 
 
 def _begun(http: httpx.Client, number: int, asked: dict[str, Any]) -> list[httpx.Response]:
@@ -37,7 +33,7 @@ def test_an_owner_who_fills_the_server_holds_nobody_up(own_state: Path, monkeypa
     held = Held()
     with served(monkeypatch, held), serving_runs(own_state, require_tokens=True, max_runs=2) as server:
         server.service._most = 5
-        with _client(own_state, server.address, "anna") as anna, _client(own_state, server.address, "ben") as ben:
+        with client_of(own_state, server.address, "anna") as anna, client_of(own_state, server.address, "ben") as ben:
             statuses = [made.status_code for made in _begun(anna, 7, LONG)]
             assert statuses == [201] * 5 + [429] * 2
             for made in _begun(ben, 2, QUICK):
@@ -67,7 +63,7 @@ def test_what_is_refused_for_want_of_room_is_not_made(own_state: Path, monkeypat
         held.go.set()
 
 
-async def _taken(turns: FairTurns, owners: str) -> tuple[list[str], asyncio.Event, list[asyncio.Task[None]]]:
+async def _taken(turns: Turns, owners: str) -> tuple[list[str], asyncio.Event, list[asyncio.Task[None]]]:
     """Let owners ask for turns in this order; return who got one, what ends all turns, and the tasks."""
     got, over = list[str](), asyncio.Event()
 
@@ -92,7 +88,7 @@ async def _taken(turns: FairTurns, owners: str) -> tuple[list[str], asyncio.Even
     ],
 )
 async def test_who_gets_the_places(asking: str, is_shared: bool, got: str) -> None:
-    taken, over, tasks = await _taken(FairTurns(4, lambda: is_shared), asking)
+    taken, over, tasks = await _taken(turns_of_runs(4, lambda: is_shared), asking)
     assert "".join(taken) == got
     over.set()
     await asyncio.wait(tasks)
@@ -100,7 +96,7 @@ async def test_who_gets_the_places(asking: str, is_shared: bool, got: str) -> No
 
 
 async def test_one_place_goes_round_and_one_who_stops_waiting_takes_none() -> None:
-    taken, over, tasks = await _taken(FairTurns(1, lambda: True), "aaabc")
+    taken, over, tasks = await _taken(turns_of_runs(1, lambda: True), "aaabc")
     tasks[1].cancel()
     over.set()
     await asyncio.wait(tasks)
@@ -108,7 +104,7 @@ async def test_one_place_goes_round_and_one_who_stops_waiting_takes_none() -> No
 
 
 async def test_a_turn_given_to_one_who_has_just_left_goes_on() -> None:
-    turns = FairTurns(1, lambda: False)
+    turns = turns_of_runs(1, lambda: False)
     taken, over, tasks = await _taken(turns, "ab")
     over.set()
     for _ in range(20):
@@ -155,7 +151,7 @@ def test_work_that_waits_is_given_up_when_the_threads_end() -> None:
 
 
 def test_an_owner_has_so_much_under_way_and_no_more() -> None:
-    under_way = UnderWay(2)
+    under_way = UnderWay(2, "calls")
     with under_way.one_of("mallory"), under_way.one_of("mallory"):
         with pytest.raises(LimitReached), under_way.one_of("mallory"):
             pass
@@ -171,8 +167,8 @@ def test_requests_under_way_are_counted_until_they_end(own_state: Path, monkeypa
     with (
         served(monkeypatch, held),
         serving_runs(own_state, require_tokens=True) as server,
-        _client(own_state, server.address, "anna") as anna,
-        _client(own_state, server.address, "bert") as bert,
+        client_of(own_state, server.address, "anna") as anna,
+        client_of(own_state, server.address, "bert") as bert,
     ):
         run = anna.post("/api/v1/runs", json=LONG).json()["id"]
         with anna.stream("GET", f"/api/v1/runs/{run}/events") as events:
@@ -183,3 +179,55 @@ def test_requests_under_way_are_counted_until_they_end(own_state: Path, monkeypa
             held.go.set()
             assert list(lines)
         assert anna.get("/api/v1/runs").status_code == 200
+
+
+def _where() -> dict[str, str]:
+    """Tell in which thread a route or tool is done, and whose it is."""
+    return {"thread": threading.current_thread().name.partition("_")[0], "owner": OWNER.get()}
+
+
+async def _here() -> dict[str, str]:
+    return _where()
+
+
+def test_a_route_that_is_a_plain_function_is_done_in_its_owners_turn(own_state: Path) -> None:
+    app, router = make_app(ServerOptions(own_state, require_tokens=True)), APIRouter(route_class=OwnersRoute)
+    router.get("/new")(_where)
+    router.get("/page/here")(_here)  # needs no token
+    app.router.routes[:0] = router.routes
+    with serving_app(app) as (address, _), client_of(own_state, address, "anna") as anna, client(address) as stranger:
+        assert anna.get("/new").json() == {"thread": "answers", "owner": "anna"}
+        assert anna.get("/page/here").json()["owner"] == "anna"
+        assert stranger.get("/page/here").json()["owner"] == "?"  # not the user of this machine, who may have all
+
+
+def test_every_route_that_reads_is_a_plain_function() -> None:
+    waiting = {"follow_run", "follow_follow_up", "export_report", "list_models", "show_response"}
+    for module in (run_routes, evidence_routes, server_routes, openai_routes):
+        for route in module.router.routes:
+            assert isinstance(route, OwnersRoute)
+            is_read = "GET" in route.methods and route.name not in waiting
+            assert hasattr(route.endpoint, "__wrapped__") or not is_read, route.path
+
+
+async def test_a_stream_leaves_others_their_turn() -> None:
+    over, turns = asyncio.Event(), 0
+
+    async def parts() -> AsyncIterator[bytes]:
+        for _ in range(100):
+            yield b"data: {}\n\n"
+
+    async def sent(_message: Any) -> None:
+        pass
+
+    async def count() -> None:
+        nonlocal turns
+        while not over.is_set():
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    await FairStream(parts()).stream_response(sent)
+    over.set()
+    await counting
+    assert turns >= 100

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,17 @@ from typing import Any
 import httpx
 import pytest
 
+from deep_research.concurrency import OWNER
 from deep_research.data import Claim, FollowUp, Verdict
 from deep_research.runs import report_changes
 from deep_research.stores.run_folder import RunFolder
 from deep_research_server import run_service
 from deep_research_server.access_tokens import AccessTokens, owner_home
+from deep_research_server.fair_turns import make_answer
 from deep_research_server.http_app import ServerOptions, make_app
 from deep_research_server.mcp_server import McpOptions, make_http_app
 from tests.mcp_server.clients import over_http
-from tests.server.serving import client, serving, serving_app
+from tests.server.serving import client, client_of, serving, serving_app
 from tests.support.made_reports import RUN_ID, make_report, save_run
 
 QUESTION = {"question": "How does speculative decoding work?", "workflow": "quick", "sources": []}
@@ -34,12 +36,20 @@ class Two:
 
     def __init__(self, app: Any, address: str, loop: asyncio.AbstractEventLoop, home: Path) -> None:
         self.context, self.loop, self.home = app.state.context, loop, owner_home(home, "mallory")
-        self.mallory = client(address, headers=_token(home, "mallory"))
-        self.anna = client(address, headers=_token(home, "anna"))
+        self.mallory, self.anna = (client_of(home, address, owner) for owner in ("mallory", "anna"))
 
     def begin(self, work: Any) -> "Future[Any]":
         """Have something done in the loop of the server."""
         return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+    def begin_answers(self, number: int, work: Callable[[], Any]) -> "list[Future[Any]]":
+        """Have so many answers of mallory's made."""
+
+        async def make() -> Any:
+            OWNER.set("mallory")
+            return await make_answer(work)
+
+        return [self.begin(make()) for _ in range(number)]
 
 
 @pytest.fixture
@@ -134,7 +144,7 @@ def test_beginning_reads_no_other_run(own_state: Path) -> None:
 def test_long_answers_are_made_in_turns_of_their_owners(two: Two) -> None:
     save_run(two.home)
     go = threading.Event()
-    long = [two.begin(two.context.long_answers.make(two.home, go.wait)) for _ in range(40)]
+    long = two.begin_answers(40, go.wait)
     try:
         for path in ("", f"/{RUN_ID}", f"/{RUN_ID}/report", f"/{RUN_ID}/follow-ups", f"/{RUN_ID}/changes"):
             with pytest.raises(httpx.ReadTimeout):
@@ -149,7 +159,7 @@ def test_long_answers_are_made_in_turns_of_their_owners(two: Two) -> None:
 def test_two_deletions_that_meet_are_no_failure_of_the_server(two: Two) -> None:
     save_run(two.home)
     go = threading.Event()
-    long = [two.begin(two.context.long_answers.make(two.home, go.wait)) for _ in range(2)]
+    long = two.begin_answers(2, go.wait)
     found = list[int]()
 
     def delete() -> None:

@@ -18,9 +18,11 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from tests.runs.running import begin, engines, go_on, run
+from tests.support.made_reports import save_run
 from tests.support.postgres import new_database
 
 from deep_research import run_deep_research
+from deep_research.api import open_run
 from deep_research.data import Document, Found, Report
 from deep_research.errors import RunBusy, RunTakenOver, StoreError
 from deep_research.events import Event, StageStarted
@@ -57,6 +59,17 @@ def test_a_run_leaves_nothing_in_the_state_folder_and_replays(url: str, tmp_path
         for table in ("runs", "calls", "events", "snapshots", "texts", "sources", "notes"):
             assert connection.execute(f"SELECT count(*) FROM deep_research.{table}".encode()).fetchone() == (0,)
         assert connection.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)
+
+
+def test_a_source_is_shown_without_reading_the_others(url: str, tmp_path: Path) -> None:
+    store = save_run(tmp_path)
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE deep_research.snapshots SET passages = 'no list' WHERE source = 2")
+    shown = open_run(store.run_id, home=tmp_path)
+    facts, snapshot = shown.read_source("s1")
+    assert snapshot is not None
+    assert facts.characters == len(snapshot.text)
+    assert shown.read_passage("s1p1").passage.source == "s1"
 
 
 def test_notes_of_an_earlier_version_are_taken_over(url: str) -> None:

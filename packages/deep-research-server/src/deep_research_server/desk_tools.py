@@ -15,9 +15,8 @@ from pydantic import BaseModel, Field
 
 from deep_research import api
 from deep_research.api import Begun, CheckedReport, GivenVerdict, Looked, Noted
-from deep_research.errors import ConfigError, ResearchError
+from deep_research.errors import ConfigError
 from deep_research.settings import load_settings
-from deep_research_server.fair_turns import UnderWay
 from deep_research_server.run_service import RunService
 
 if TYPE_CHECKING:
@@ -25,10 +24,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _PART_CHARS = 30_000
-_MOST_CALLS = 8
-"""Calls of an owner at the same time: each may hold half a megabyte of text."""
-_MOST_ENCODED = 4_000_000
-"""Bytes of a file that is handed over in an answer."""
+MOST_ENCODED = 4_000_000
+"""Bytes of a file or result that is handed over in an answer."""
 _REACHES_OUT = ToolAnnotations(open_world_hint=True)
 _READS = ToolAnnotations(read_only_hint=True)
 SessionId = Annotated[str, Field(description="Id that begin_research gave.", max_length=80)]
@@ -48,21 +45,11 @@ class ExportedReport(BaseModel):
     next: int | None = None
 
 
-async def explained(work: Awaitable[_T]) -> _T:
-    """Return what `work` gives; an error of ours becomes the tool's answer."""
-    try:
-        return await work
-    except ResearchError as error:
-        hint = f" (setting {error.setting})" if isinstance(error, ConfigError) and error.setting else ""
-        raise ToolError(f"{error.message}{hint}") from error
-
-
 class DeskTools:
     """The tools of a desk; `home_of` tells owner and state folder of a request, `service` whether there is room."""
 
     def __init__(self, home_of: Callable[[Context], tuple[str, Path]], service: RunService) -> None:
         self._home_of, self._service = home_of, service
-        self.under_way = UnderWay(_MOST_CALLS)
 
     def register(self, server: MCPServer) -> None:
         """Offer the tools."""
@@ -93,13 +80,9 @@ class DeskTools:
         if docs and owner:
             raise ToolError("Documents of the server's machine are searched for its own user alone.")
         given: dict[str, Any] = {"sources": sources} if sources else {}
-        settings = await explained(asyncio.to_thread(lambda: load_settings(**given)))
-
-        async def begin() -> Begun:
-            async with self._service.room_for_one(home):
-                return await api.begin_desk(question, settings, home=home, docs=docs or [])
-
-        return await explained(begin())
+        settings = await asyncio.to_thread(lambda: load_settings(**given))
+        async with self._service.room_for_one(home):
+            return await api.begin_desk(question, settings, home=home, docs=docs or [])
 
     async def search(
         self,
@@ -193,25 +176,19 @@ class DeskTools:
         made = await self._at(context, run_id, lambda desk: desk.export_report(format))
         known: dict[str, Any] = {"run_id": run_id, "file_name": made.file_name, "media_type": made.media_type}
         if save_to:
-            path = await explained(asyncio.to_thread(_saved, save_to, made.file_name, made.data))
+            path = await asyncio.to_thread(_saved, save_to, made.file_name, made.data)
             return ExportedReport(**known, saved_at=path)
         try:
             text = made.data.decode()
         except UnicodeDecodeError:
-            if len(made.data) > _MOST_ENCODED:
+            if len(made.data) > MOST_ENCODED:
                 raise ToolError("The file is too large for an answer: give save_to, or another format.") from None
             return ExportedReport(**known, base64=base64.b64encode(made.data).decode())
         end = start + _PART_CHARS
         return ExportedReport(**known, text=text[start:end], next=end if end < len(text) else None)
 
     async def _at(self, context: Context, run_id: str, work: "Callable[[ResearchDesk], Awaitable[_T]]") -> _T:
-        owner, home = self._home_of(context)
-
-        async def call() -> _T:
-            with self.under_way.one_of(owner):
-                return await work(await asyncio.to_thread(api.open_desk, run_id, home=home))
-
-        return await explained(call())
+        return await work(await asyncio.to_thread(api.open_desk, run_id, home=self._home_of(context)[1]))
 
 
 def _saved(name: str, file_name: str, data: bytes) -> str:
@@ -222,12 +199,3 @@ def _saved(name: str, file_name: str, data: bytes) -> str:
         raise ConfigError(message, setting="save_to", value=name)
     api.write_bytes_atomically(path, data)
     return str(path)
-
-
-def refuse_unknown_arguments(server: MCPServer) -> None:
-    """Have all tools refuse an argument that they do not know, instead of leaving it out."""
-    for tool in server._tool_manager.list_tools():  # the package offers no way
-        model = tool.fn_metadata.arg_model
-        model.model_config["extra"] = "forbid"
-        model.model_rebuild(force=True)
-        tool.parameters["additionalProperties"] = False

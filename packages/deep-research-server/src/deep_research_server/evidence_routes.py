@@ -12,12 +12,13 @@ from deep_research.data.noun import copy_fields
 from deep_research.errors import RunNotFound
 from deep_research.i18n.catalog import explain, name_subject
 from deep_research_server.api_models import PassageView, ReportView, SnapshotView, SourceView
-from deep_research_server.http_context import Context, Home, OwnRun, json_answer, problems
+from deep_research_server.fair_turns import OwnersRoute
+from deep_research_server.http_context import OwnRun, problems
 
 if TYPE_CHECKING:
     from deep_research.api import SourceFacts
 
-router = APIRouter(prefix="/api/v1/runs/{run_id}", tags=["evidence"])
+router = APIRouter(prefix="/api/v1/runs/{run_id}", tags=["evidence"], route_class=OwnersRoute)
 _EXPORTS = Threads(2, "exports")
 """A huge report takes many seconds."""
 _WEB = ("http://", "https://")
@@ -25,17 +26,15 @@ _SourceId = Annotated[str, Path(pattern=r"^s[1-9][0-9]{0,6}$", description="Id o
 _PassageId = Annotated[str, Path(pattern=r"^s[1-9][0-9]{0,6}p[1-9][0-9]{0,6}$", description="Such as s7p3.")]
 
 
-@router.get("/report", response_model=ReportView, responses=problems(404))
-async def show_report(
-    context: Context,
-    home: Home,
+@router.get("/report", responses=problems(404))
+def show_report(
     run: OwnRun,
     language: Annotated[
         str | None, Query(pattern="^[a-z]{2}$", description="Give the reasons of verdicts and gaps in this language.")
     ] = None,
-) -> Response:
+) -> ReportView:
     """Show the report as an object: Markdown, claims with verdicts, problems, references, passages, counts, charts."""
-    return await json_answer(context, home, lambda: view_of_report(run.report, language))
+    return view_of_report(run.report, language)
 
 
 @router.get(
@@ -43,10 +42,9 @@ async def show_report(
     response_class=Response,
     responses={200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}, **problems(404)},
 )
-async def show_markdown(context: Context, home: Home, run: OwnRun) -> Response:
+def show_markdown(run: OwnRun) -> Response:
     """Show the report as Markdown."""
-    text = await context.long_answers.make(home, lambda: run.report.report)
-    return Response(text, media_type="text/markdown; charset=utf-8")
+    return Response(run.report.report, media_type="text/markdown; charset=utf-8")
 
 
 @router.get(
@@ -69,41 +67,32 @@ async def export_report(
 
 
 @router.get("/sources", responses=problems(404))
-async def list_sources(
-    context: Context,
-    home: Home,
+def list_sources(
     run: OwnRun,
     everything: Annotated[bool, Query(alias="all", description="Also those that were found and not read.")] = False,
 ) -> list[SourceView]:
     """List the sources that the run has read, with date and standing, and how many passages of each are cited."""
-
-    def look() -> list[SourceView]:
-        references = run.report.references if run.has_report else ()
-        cited = {one.source: len(one.passages) for one in references}
-        found = run.list_sources(everything=everything)
-        return [_source_view(facts, cited.get(facts.source.id, 0)) for facts in found]
-
-    return await context.long_answers.make(home, look)
+    references = run.report.references if run.has_report else ()
+    cited = {one.source: len(one.passages) for one in references}
+    found = run.list_sources(everything=everything)
+    return [_source_view(facts, cited.get(facts.source.id, 0)) for facts in found]
 
 
 @router.get("/sources/{source}", responses=problems(404))
-async def show_source(context: Context, home: Home, run: OwnRun, source: _SourceId) -> SourceView:
+def show_source(run: OwnRun, source: _SourceId) -> SourceView:
     """Show a source."""
-    facts, _ = await context.long_answers.make(home, run.read_source, source)
-    return _source_view(facts)
+    return _source_view(run.read_source(source)[0])
 
 
 @router.get("/sources/{source}/snapshot", responses=problems(404))
-async def show_snapshot(
-    context: Context,
-    home: Home,
+def show_snapshot(
     run: OwnRun,
     source: _SourceId,
     start: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
     length: Annotated[int, Query(ge=1, le=200_000)] = 50_000,
 ) -> SnapshotView:
     """Show a stretch of the text of a source as it was read."""
-    facts, snapshot = await context.long_answers.make(home, run.read_source, source)
+    facts, snapshot = run.read_source(source)
     if snapshot is None:
         raise RunNotFound(f"No text of the source {source!r} was read.", run_id=run.id)
     end = min(len(snapshot.text), start + length)
@@ -119,15 +108,13 @@ async def show_snapshot(
 
 
 @router.get("/passages/{passage}", responses=problems(404))
-async def show_passage(
-    context: Context,
-    home: Home,
+def show_passage(
     run: OwnRun,
     passage: _PassageId,
     around: Annotated[int, Query(ge=0, le=20_000, description="Characters of context on each side.")] = 600,
 ) -> PassageView:
     """Show a passage in its context."""
-    found = await context.long_answers.make(home, lambda: run.read_passage(passage, around=around))
+    found = run.read_passage(passage, around=around)
     return copy_fields(
         PassageView,
         found.passage,

@@ -1,91 +1,84 @@
-"""Turns of owners, at runs and at answers that are long in the making: none of them takes all."""
+"""What one owner may take of a server, so that the others find a place.
+
+Every request passes `RequestGuard`, which tells whose it is (`OWNER`) and counts it until it has ended. What reads or
+computes leaves the event loop for threads, which all give turns to owners (`FairThreads`): a route that is a plain
+function, and a tool, do so by themselves (`in_turn`). Runs take their turns of the same kind (`Turns`).
+"""
 
 import asyncio
-from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
-from typing import Any, TypeVar
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from inspect import iscoroutinefunction
+from typing import Any
+
+from fastapi import Response
+from fastapi.routing import APIRoute
+from pydantic_core import to_json
+from starlette.responses import StreamingResponse
+from starlette.types import Message, Send
 
 from deep_research.concurrency import Threads
 from deep_research.errors import LimitReached
 
-_T = TypeVar("_T")
+make_answer = Threads(2, "answers").do
+"""Return `work(*about, **named)`, done in a turn of the owner: for what takes long, or much memory; each has one."""
 
 
-class FairTurns:
-    """At most `most` turns at a time; the next one is that of the owner who has the fewest.
+class OwnersRoute(APIRoute):
+    """A route whose answer is made in a turn of its owner, its JSON too, where the endpoint is a plain function."""
 
-    Where `is_shared` says that others could come, the last turn is left to an owner who has none: a run can take hours.
-    Whoever is alone takes all.
-    """
-
-    def __init__(self, most: int, is_shared: Callable[[], bool]) -> None:
-        self._most, self._is_shared = most, is_shared
-        self._running = Counter[str]()
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
-
-    @asynccontextmanager
-    async def turn_of(self, owner: str) -> AsyncIterator[None]:
-        """Wait for a turn of an owner, and hold it for the block."""
-        coming: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(owner, deque()).append(coming)
-        self._hand_out()
-        try:
-            await coming
-        except asyncio.CancelledError:
-            if not coming.cancelled():
-                self._end(owner)
-            raise
-        try:
-            yield
-        finally:
-            self._end(owner)
-
-    def _end(self, owner: str) -> None:
-        self._running[owner] -= 1
-        self._hand_out()
-
-    def _hand_out(self) -> None:
-        while (free := self._most - self._running.total()) > 0:
-            alone = free > 1 or not self._is_shared()
-            may = [owner for owner in self._waiting if alone or not self._running[owner]]
-            if not may:
-                return
-            owner = min(may, key=lambda one: self._running[one])
-            queue = self._waiting.pop(owner)
-            coming = queue.popleft()
-            if queue:
-                self._waiting[owner] = queue  # behind the others
-            if not coming.cancelled():
-                self._running[owner] += 1
-                coming.set_result(None)
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        is_plain = not iscoroutinefunction(endpoint)
+        super().__init__(path, in_turn(endpoint, answered) if is_plain else endpoint, **options)
 
 
-class LongAnswers:
-    """Makes answers that take long, or much memory: two at a time in threads of their own, in turns of their owners."""
+def in_turn(plain: Callable[..., Any], then: Callable[[Any], Any] = lambda made: made) -> Callable[..., Awaitable[Any]]:
+    """Return a coroutine function that does what a plain one does, and `then` with its result, in the owner's turn."""
 
-    def __init__(self, is_shared: Callable[[], bool]) -> None:
-        self._turns, self._threads = FairTurns(2, is_shared), Threads(2, "answers")
+    @wraps(plain)
+    async def answer(*about: Any, **named: Any) -> Any:
+        return await make_answer(lambda: then(plain(*about, **named)))
 
-    async def make(self, home: Path, work: Callable[..., _T], *about: Any) -> _T:
-        """Return `work(*about)` for the owner of a state folder."""
-        async with self._turns.turn_of(str(home)):
-            return await self._threads.do(work, *about)
+    return answer
+
+
+def answered(made: Any) -> Response | None:
+    """Return what a route has made as its JSON; a response and nothing as they are."""
+    if made is None or isinstance(made, Response):
+        return made
+    return Response(to_json(made, by_alias=True, inf_nan_mode="null"), media_type="application/json")
+
+
+class FairStream(StreamingResponse):
+    """Server-sent events; much that is there at once leaves others their turn between its parts."""
+
+    media_type = "text/event-stream"
+
+    async def stream_response(self, send: Send) -> None:
+        """See Starlette."""
+
+        async def send_in_turn(message: Message) -> None:
+            await send(message)
+            if message.get("more_body"):  # once all is sent, the request has ended for its client
+                await asyncio.sleep(0)
+
+        await super().stream_response(send_in_turn)
 
 
 class UnderWay:
     """How much of an owner is under way, from when it was asked for until it has ended."""
 
-    def __init__(self, most: int) -> None:
-        """Begin with none; the user of this machine, "", may have more than `most`."""
-        self._most, self._counts = most, Counter[str]()
+    def __init__(self, most: int, what: str, *, of_all: bool = False) -> None:
+        """Begin with none; the user of this machine, "", may have more than `most`, unless it holds `of_all`."""
+        self._most, self._what, self._of_all, self._counts = most, what, of_all, Counter[str]()
 
     @contextmanager
     def one_of(self, owner: str) -> Iterator[None]:
         """Count one more inside the block. Raises LimitReached."""
-        if owner and self._counts[owner] >= self._most:
-            raise LimitReached(f"{self._most} requests of yours are under way: wait for their answers.")
+        if (owner or self._of_all) and self._counts[owner] >= self._most:
+            raise LimitReached(f"{self._most} {self._what} of yours are under way: wait for their answers.")
         self._counts[owner] += 1
         try:
             yield

@@ -26,7 +26,6 @@ from deep_research import api
 from deep_research.errors import ResearchError
 from deep_research_server import evidence_routes, openai_routes, run_routes, server_routes
 from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.fair_turns import LongAnswers
 from deep_research_server.http_context import ServerContext, add_error_handlers
 from deep_research_server.listening import run_app
 from deep_research_server.request_guard import RequestGuard, is_loopback
@@ -131,8 +130,7 @@ def make_app(options: ServerOptions) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         service = make_run_service(options.home, tokens, queued=options.queued, max_runs=options.max_runs)
-        long_answers = LongAnswers(tokens.has_several_owners if tokens is not None else lambda: False)
-        app.state.context = ServerContext(service, tokens, options.uploads, long_answers)
+        app.state.context = ServerContext(service, tokens, options.uploads)
         warming = asyncio.create_task(asyncio.to_thread(warm_up))
         yield
         warming.cancel()

@@ -1,7 +1,7 @@
 """What the routes share: the service, the owner of a request, and how errors become answers."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from fastapi import Depends, FastAPI, Request
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -19,7 +18,6 @@ from deep_research.api import Run
 from deep_research.settings import Settings, load_settings
 from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.api_models import Problem
-from deep_research_server.fair_turns import LongAnswers
 from deep_research_server.request_bodies import Refusal
 from deep_research_server.request_guard import problem_response
 from deep_research_server.run_service import RunService, within_budgets
@@ -35,7 +33,6 @@ class ServerContext:
     service: RunService
     tokens: AccessTokens | None
     uploads: UploadLimit
-    long_answers: LongAnswers
 
 
 def context_of(request: Request) -> ServerContext:
@@ -81,12 +78,6 @@ async def run_of(context: Context, owner: Owner, run_id: RunId) -> Run:
 
 
 OwnRun = Annotated[Run, Depends(run_of)]
-
-
-async def json_answer(context: ServerContext, home: Path, look: Callable[[], BaseModel]) -> Response:
-    """Return what `look` finds as an answer that is made, its JSON as well, in a turn of the owner."""
-    data = await context.long_answers.make(home, lambda: look().model_dump_json(by_alias=True))
-    return Response(data, media_type="application/json")
 
 
 _TEXTS = {

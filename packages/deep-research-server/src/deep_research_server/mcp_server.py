@@ -4,12 +4,11 @@ What the tools answer is structured content, whose schemas clients are told.
 """
 
 import asyncio
-from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from mcp.server import MCPServer
@@ -23,15 +22,14 @@ from deep_research import api
 from deep_research.api import Run, VerdictCounts, verdict_counts
 from deep_research.data import Report, VerdictKind
 from deep_research.data.noun import copy_fields
-from deep_research.errors import ResearchError
 from deep_research.settings import load_settings
 from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.desk_tools import DeskTools, explained, refuse_unknown_arguments
+from deep_research_server.desk_tools import MOST_ENCODED, DeskTools
 from deep_research_server.event_lines import describe_event
-from deep_research_server.fair_turns import LongAnswers
+from deep_research_server.fair_turns import make_answer
+from deep_research_server.owners_tools import OwnersServer
 from deep_research_server.run_service import is_still_awaited, make_run_service, within_budgets
 
-_T = TypeVar("_T")
 _INSTRUCTIONS = (
     "Two ways. Research by yourself: begin_research, then search, open, find and note; write a report that cites passage "
     "ids like [s7p3]; verify_report, judge, record_verdicts, put it right, export_report. Or have it researched: "
@@ -122,10 +120,16 @@ class McpOptions:
 
 def make_server(options: McpOptions) -> MCPServer:
     """Return the server with its tools and resources."""
-    server = MCPServer(
-        "deep-research", version=deep_research.__version__, instructions=_INSTRUCTIONS, log_level="ERROR"
+    tools = _Tools(options)
+    server = OwnersServer(
+        tools.owner_of,
+        ("research", "ask"),
+        name="deep-research",
+        version=deep_research.__version__,
+        instructions=_INSTRUCTIONS,
+        log_level="ERROR",
     )
-    _Tools(options).register(server)
+    tools.register(server)
     return server
 
 
@@ -136,8 +140,6 @@ class _Tools:
         self._options = options
         self._service = make_run_service(options.home, options.tokens, queued=options.queued, max_runs=options.max_runs)
         self._desk = DeskTools(self._home_of, self._service)
-        tokens = options.tokens
-        self._long_answers = LongAnswers(tokens.has_several_owners if tokens is not None else lambda: False)
 
     def register(self, server: MCPServer) -> None:
         """Offer the tools and resources."""
@@ -146,7 +148,6 @@ class _Tools:
         server.tool(title="Read a report", annotations=_READING)(self.get_report)
         server.tool(title="Check a claim", annotations=_READING)(self.check_claim)
         self._desk.register(server)
-        refuse_unknown_arguments(server)
         server.resource("research://runs/{run_id}/report", mime_type="text/markdown")(self.report_resource)
         server.resource("research://runs/{run_id}/result", mime_type="application/json")(self.result_resource)
         server.resource("research://runs/{run_id}/passages/{passage}", mime_type="text/plain")(self.passage_resource)
@@ -183,22 +184,25 @@ class _Tools:
         """Answer a question in one turn: from what a run has read, or, without a run, by a quick search."""
         if run_id is None:
             return await self._researched(context, question, [], {"workflow": "quick"}, again=again)
-        run, (_, home) = await self._open(context, run_id), self._home_of(context)
+        run, (_, home) = await asyncio.to_thread(self._open, context, run_id), self._home_of(context)
         await self._check_workers(home)
-        begun = await explained(self._service.follow_up(home, run, question, {}))
+        begun = await self._service.follow_up(home, run, question, {})
         await self._watch(context, home, run, begun.number)
-        made = await explained(asyncio.to_thread(run.numbered_follow_up, begun.number))
-        if made.report is None:
-            raise ToolError(made.error or "The question has no answer.")
-        return _result(made.report)
 
-    async def get_report(self, context: Context, run_id: RunId) -> Annotated[CallToolResult, ReportAnswer]:
+        def answer() -> CallToolResult:
+            made = run.numbered_follow_up(begun.number)
+            if made.report is None:
+                raise ToolError(made.error or "The question has no answer.")
+            return _result(made.report)
+
+        return await make_answer(answer)
+
+    def get_report(self, context: Context, run_id: RunId) -> Annotated[CallToolResult, ReportAnswer]:
         """Return the report of an earlier run with its sources."""
-        run = await self._open(context, run_id)
-        if not await explained(asyncio.to_thread(lambda: run.has_report)):
-            raise ToolError(await asyncio.to_thread(self._how_to_go_on, self._home_of(context)[1], run))
-        home = self._home_of(context)[1]
-        return await explained(self._long_answers.make(home, lambda: _result(run.report)))
+        run = self._open(context, run_id)
+        if not run.has_report:
+            raise ToolError(self._how_to_go_on(self._home_of(context)[1], run))
+        return _result(run.report)
 
     def _how_to_go_on(self, home: Path, run: Run) -> str:
         """Return what an agent can do about a run without a report."""
@@ -226,46 +230,39 @@ class _Tools:
         """Judge whether a text, or passages of a run, support a claim; without a model, in milliseconds."""
         texts = [evidence] if evidence else []
         if passages:
-            run = await self._open(context, run_id)
-            found = [await explained(asyncio.to_thread(run.read_passage, key)) for key in passages]
+            found = await make_answer(lambda: list(map(self._open(context, run_id).read_passage, passages)))
             # The title too: the passage may only say "this proposal".
             texts += [f"{one.facts.source.title}\n\n{one.passage.text}" for one in found]
         if not texts:
             raise ToolError("Give `evidence`, or `run_id` and `passages`.")
-
-        async def check() -> Any:
-            with self._desk.under_way.one_of(self._home_of(context)[0]):
-                return await api.acheck_claim(claim, "\n\n".join(texts))
-
-        verdict = await explained(check())
+        verdict = await api.acheck_claim(claim, "\n\n".join(texts))
         return VerdictAnswer(verdict=verdict.kind, reason=verdict.reason)
 
-    async def report_resource(self, run_id: str, context: Context) -> str:
+    def report_resource(self, run_id: str, context: Context) -> str:
         """Return the report as Markdown."""
-        return await self._read(context, run_id, lambda run: run.report.report)
+        return self._open(context, run_id).report.report
 
-    async def result_resource(self, run_id: str, context: Context) -> str:
+    def result_resource(self, run_id: str, context: Context) -> str:
         """Return the whole result as JSON."""
-        return await self._read(context, run_id, lambda run: run.report.model_dump_json())
+        result = self._open(context, run_id).report.model_dump_json()
+        if len(result) > MOST_ENCODED:
+            raise ResourceError("The result is too large for an answer: export_report gives it in parts.")
+        return result
 
-    async def passage_resource(self, run_id: str, passage: str, context: Context) -> str:
+    def passage_resource(self, run_id: str, passage: str, context: Context) -> str:
         """Return a passage, verbatim."""
-        return await self._read(context, run_id, lambda run: run.read_passage(passage).passage.text)
+        return self._open(context, run_id).read_passage(passage).passage.text
 
-    async def _read(self, context: Context, run_id: str, look: Callable[[Run], _T]) -> _T:
-        """Return what `look` finds in a run. Raises ResourceError."""
-        _, home = self._home_of(context)
-        try:
-            return await self._long_answers.make(home, lambda: look(api.open_run(run_id, home=home)))
-        except ResearchError as error:
-            raise ResourceError(error.message) from error
-
-    def _home_of(self, context: Context) -> tuple[str, Path]:
-        """Return the owner of a request, as the guard has found it ("" over standard input), and its state folder."""
+    def owner_of(self, context: Context) -> str:
+        """Return the owner of a request, as the guard has found it, "" over standard input. Raises ToolError."""
         request = context.request_context.request
         if request is None and self._options.tokens is not None:
             raise ToolError("It cannot be told whose request this is.")
-        owner: str = request.state.owner if request is not None else ""
+        return request.state.owner if request is not None else ""
+
+    def _home_of(self, context: Context) -> tuple[str, Path]:
+        """Return the owner of a request and its state folder."""
+        owner = self.owner_of(context)
         return owner, self._service.home_of(owner)
 
     async def _researched(
@@ -280,36 +277,36 @@ class _Tools:
             raise ToolError("Documents of the server's machine are searched for its own user alone.")
         await self._check_workers(home)
         given = {"allow_clarification": False, "confirm_review": False, **values}
-        settings = await explained(asyncio.to_thread(lambda: within_budgets(load_settings(**given))))
+        settings = await asyncio.to_thread(lambda: within_budgets(load_settings(**given)))
         paths = [Path(path) for path in docs]
         begin = partial(self._service.start, owner, question, settings, docs=paths, is_awaited=True)
-        run, _ = await explained(begin())
-        is_told = await explained(asyncio.to_thread(lambda: run.has_report))
+        run, _ = await begin()
+        is_told = await asyncio.to_thread(lambda: run.has_report)
         if again and is_told:
-            await explained(asyncio.to_thread(run.note_awaited, ""))
-            (run, _), is_told = await explained(begin()), False
+            await asyncio.to_thread(run.note_awaited, "")
+            (run, _), is_told = await begin(), False
         await context.report_progress(0.0, message=f"Run {run.id}. If cut off, call again with the same arguments.")
         await self._watch(context, home, run)
-        record = await explained(asyncio.to_thread(lambda: run.record))
+        record = await asyncio.to_thread(lambda: run.record)
         if record.status != "finished" or not record.is_answered:
-            await explained(self._service.hand_over(run))
-            record = await explained(asyncio.to_thread(lambda: run.record))
+            await self._service.hand_over(run)
+            record = await asyncio.to_thread(lambda: run.record)
         if record.status != "finished":
             how = self._how_to_go_on(home, run) if record.awaited else ""
             raise ToolError(" ".join(said for said in (record.error or record.waiting_for, how) if said))
         made = (
             f"The run of the same call at {record.created[:16]} (UTC) has made this report; again=true makes a new one."
         )
-        return _result(await explained(asyncio.to_thread(lambda: run.report)), made if is_told else "")
+        return await make_answer(lambda: _result(run.report, made if is_told else ""))
 
     async def _check_workers(self, home: Path) -> None:
         """Raise ToolError where runs are queued and nothing would carry them out."""
-        if self._service.is_queued and not (await explained(asyncio.to_thread(api.queue_state, home=home))).workers:
+        if self._service.is_queued and not (await asyncio.to_thread(api.queue_state, home=home)).workers:
             raise ToolError("No worker is alive that could carry it out: start one with `deep-research worker`.")
 
-    async def _open(self, context: Context, run_id: str) -> Run:
-        _, home = self._home_of(context)
-        return await explained(asyncio.to_thread(api.open_run, run_id, home=home))
+    def _open(self, context: Context, run_id: str) -> Run:
+        """Return a run of the owner; may block. Raises RunNotFound."""
+        return api.open_run(run_id, home=self._home_of(context)[1])
 
     async def _watch(self, context: Context, home: Path, run: Run, follow_up: int = 0) -> None:
         """Notify the progress of a run to its end; see `RunService.attend` for a call that is cancelled."""

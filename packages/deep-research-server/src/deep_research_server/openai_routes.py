@@ -9,7 +9,6 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -17,7 +16,6 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi import Path as InPath
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
-from starlette.responses import StreamingResponse
 
 from deep_research import api
 from deep_research.api import Run
@@ -25,7 +23,7 @@ from deep_research.data import Ledger, Message
 from deep_research.errors import ConfigError
 from deep_research.settings import load_settings
 from deep_research_server.event_lines import describe_event
-from deep_research_server.fair_turns import LongAnswers
+from deep_research_server.fair_turns import FairStream, OwnersRoute, answered, in_turn, make_answer
 from deep_research_server.http_context import Context, Owner, ServerContext
 from deep_research_server.run_service import RunService
 
@@ -39,7 +37,7 @@ MODELS: dict[str, dict[str, Any]] = {
 _MOST_CHARS = 20_000
 _UNTOLD = frozenset({"stage_started", "progress", "section_started", "reviewed"})
 """Kinds of events of which a reader of thoughts is told nothing."""
-router = APIRouter(prefix="/v1", tags=["openai"])
+router = APIRouter(prefix="/v1", tags=["openai"], route_class=OwnersRoute)
 _ERROR = {"type": "object", "properties": {"error": {"type": "object"}}, "required": ["error"]}
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"description": "An error in OpenAI's form", "content": {"application/json": {"schema": _ERROR}}}
@@ -127,7 +125,6 @@ class _Asking(NamedTuple):
     home: Path
     run: Run
     model: str
-    answers: LongAnswers
     created: int
     """When it began, in seconds since 1970."""
 
@@ -144,7 +141,7 @@ class _Asking(NamedTuple):
             ended.cancel()
             gone.cancel()
         await self.service.hand_over(self.run)
-        return await self.answers.make(self.home, self.outcome)
+        return await make_answer(self.outcome)
 
     async def progress(self) -> AsyncIterator[str | None]:
         """Give what is said of its progress until the run has ended: lines, and the report as it is being written.
@@ -209,7 +206,7 @@ async def complete_chat(asked: ChatRequest, request: Request, context: Context, 
     asking = await _begin(context, owner, asked.model, question, history)
     if asked.stream:
         usage = asked.stream_options is not None and asked.stream_options.include_usage
-        return StreamingResponse(_chat_chunks(asking, usage=usage), media_type="text/event-stream")
+        return FairStream(_chat_chunks(asking, usage=usage))
     done = await asking.wait(request)
     if done.failed:
         error = {"message": done.text, "type": "server_error", "param": None, "code": "research_failed"}
@@ -247,7 +244,7 @@ async def _chat_chunks(asking: _Asking, *, usage: bool) -> AsyncIterator[bytes]:
             yield b": still here\n\n"
         elif line:
             yield chunk({"reasoning_content": line})
-    done = await asking.answers.make(asking.home, asking.outcome)
+    done = await make_answer(asking.outcome)
     for piece in _pieces(done.text):
         yield chunk({"content": piece})
     yield chunk({}, "stop")
@@ -269,10 +266,10 @@ async def create_response(asked: ResponseRequest, request: Request, context: Con
     is_awaited = asked.stream or not asked.background
     asking = await _begin(context, owner, asked.model, question, history, is_awaited=is_awaited)
     if asked.stream:
-        return StreamingResponse(_response_events(asking), media_type="text/event-stream")
+        return FairStream(_response_events(asking))
     if is_awaited:
         await asking.wait(request)
-    return JSONResponse(await asking.answers.make(asking.home, partial(_response, asking, background=asked.background)))
+    return await _shown(asking, background=asked.background)
 
 
 async def _before(context: Context, owner: str, response_id: str) -> list[Message]:
@@ -287,7 +284,7 @@ async def _before(context: Context, owner: str, response_id: str) -> list[Messag
             said.append(Message(role="assistant", text=api.format_question(run.record.asked)))
         return said
 
-    return await context.long_answers.make(context.service.home_of(owner), look)
+    return await make_answer(look)
 
 
 async def _asking_of(context: Context, owner: Owner, response_id: _ResponseId) -> _Asking:
@@ -302,30 +299,30 @@ def _asking(context: ServerContext, owner: str, run: Run, model: str = "") -> _A
     named = (n for n, v in MODELS.items() if v and all(record.settings.get(key) == value for key, value in v.items()))
     created = int(datetime.fromisoformat(record.created).timestamp())
     model = model or next(named, "deep-research")
-    return _Asking(context.service, context.service.home_of(owner), run, model, context.long_answers, created)
+    return _Asking(context.service, context.service.home_of(owner), run, model, created)
 
 
 _Response = Annotated[_Asking, Depends(_asking_of)]
 
 
 @router.get("/responses/{response_id}", responses=ERRORS)
-async def show_response(asking: _Response) -> dict[str, Any]:
+async def show_response(asking: _Response) -> Response:
     """Show a response as it stands."""
-    return await asking.answers.make(asking.home, partial(_response, asking, background=True))
+    return await _shown(asking, background=True)
 
 
 @router.post("/responses/{response_id}/cancel", responses=ERRORS)
-async def cancel_response(asking: _Response) -> dict[str, Any]:
+async def cancel_response(asking: _Response) -> Response:
     """Stop a response; its state is kept."""
     await asking.service.cancel(asking.home, asking.run)
-    return await asking.answers.make(asking.home, partial(_response, asking, background=True))
+    return await _shown(asking, background=True)
 
 
 @router.delete("/responses/{response_id}", responses=ERRORS)
-async def delete_response(context: Context, asking: _Response) -> dict[str, Any]:
+async def delete_response(asking: _Response) -> dict[str, Any]:
     """Delete a response with its run."""
     await asking.service.cancel(asking.home, asking.run)
-    await context.long_answers.make(asking.home, lambda: api.delete_runs([asking.run.id], home=asking.home))
+    await make_answer(api.delete_runs, [asking.run.id], home=asking.home)
     return {"id": f"resp_{asking.run.id}", "object": "response", "deleted": True}
 
 
@@ -349,6 +346,9 @@ def _response(asking: _Asking, *, background: bool) -> dict[str, Any]:
     }
     output = [{**message, "content": [part]}] if status == "completed" else []
     return _response_body(asking, status, background=background, output=output, error=error, usage=usage)
+
+
+_shown = in_turn(_response, answered)
 
 
 def _response_body(asking: _Asking, status: str, *, background: bool = False, **come: Any) -> dict[str, Any]:
@@ -387,7 +387,7 @@ async def _response_events(asking: _Asking) -> AsyncIterator[bytes]:
     async for line in asking.progress():
         if line is None:
             yield b": still here\n\n"
-    final = await asking.answers.make(asking.home, partial(_response, asking, background=False))
+    final = await make_answer(_response, asking, background=False)
     if final["status"] != "completed":
         yield event("response.failed", response=final)
         return

@@ -2,9 +2,6 @@
 
 import asyncio
 import re
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from typing import NamedTuple
 
@@ -14,7 +11,7 @@ _BODY_SECONDS, _LEAST_BYTES_PER_SECOND, _LONGEST_SECONDS = 30.0, 20_000, 600.0
 """How long the body of a request may take, beside what it takes at this pace; and at most."""
 _VALUE = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[,\[{]', re.DOTALL)
 """What each value of JSON has at least one of; strings are passed over whole."""
-_LARGE_AT_ONCE = 8
+MOST_LARGE = 8
 """Bodies above the usual size that an owner may have on their way at a time: they are held in memory."""
 
 
@@ -45,27 +42,6 @@ LIMITS = {
     "/mcp": BodyLimit(3_200_000, 5_000),
 }
 """Of bodies in JSON, by the paths of routes; others have the usual one."""
-
-
-class LargeBodies:
-    """The large bodies that are on their way, by owner."""
-
-    def __init__(self) -> None:
-        self._coming = Counter[str]()
-
-    @contextmanager
-    def place_for(self, owner: str, size: int) -> Iterator[None]:
-        """Hold a place while a body of so many bytes comes. Raises Refusal where its owner has no more."""
-        if size <= USUAL.size:
-            yield
-            return
-        if self._coming[owner] >= _LARGE_AT_ONCE:
-            raise Refusal(429, f"{_LARGE_AT_ONCE} large requests are on their way already.")
-        self._coming[owner] += 1
-        try:
-            yield
-        finally:
-            self._coming[owner] -= 1
 
 
 class Body:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack, ExitStack, nullcontext
 from http import HTTPStatus
 from typing import Any
 
@@ -17,11 +17,13 @@ from deep_research.concurrency import OWNER, FairThreads
 from deep_research.errors import LimitReached
 from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.fair_turns import UnderWay
-from deep_research_server.request_bodies import LIMITS, SMALL, USUAL, Body, BodyLimit, LargeBodies, Refusal
+from deep_research_server.request_bodies import LIMITS, MOST_LARGE, SMALL, USUAL, Body, BodyLimit, Refusal
 from deep_research_server.uploads import UploadsUnderWay
 
 MOST_UNDER_WAY = 48
 """Requests of an owner at the same time: each may hold some megabytes until it is answered."""
+_STRANGERS = "?"
+"""All who show no token are one owner, of no name that a token has: they may have few threads, not all."""
 COOKIE = "deep_research_token"
 _TOKEN_COOKIE = re.compile(rf"(?:^|;)\s?{COOKIE}=([\w.~-]{{1,300}})(?=;|\s|$)")
 PUBLIC = ("/", "/page/", "/healthz", "/readyz", "/openapi.json", "/api/v1/session", "/favicon.ico")
@@ -61,8 +63,9 @@ class RequestGuard:
     """
 
     def __init__(self, app: ASGIApp, *, tokens: AccessTokens | None, uploads: UploadsUnderWay | None = None) -> None:
-        self._app, self._tokens, self._uploads, self._large = app, tokens, uploads, LargeBodies()
-        self._under_way = UnderWay(MOST_UNDER_WAY)
+        self._app, self._tokens, self._uploads = app, tokens, uploads
+        self._under_way = UnderWay(MOST_UNDER_WAY, "requests")
+        self._large = UnderWay(MOST_LARGE, "large requests", of_all=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer what is not let in, and pass on the rest."""
@@ -92,7 +95,7 @@ class RequestGuard:
         try:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
             owner = scope.setdefault("state", {})["owner"] = self._admit(scope, headers)
-            OWNER.set(owner)
+            OWNER.set(owner or ("" if self._tokens is None else _STRANGERS))
             answering.enter_context(self._under_way.one_of(owner))
             # Nothing else reads cookies, and reading them costs the square of their length (CVE-2024-7592).
             scope["headers"] = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
@@ -105,7 +108,7 @@ class RequestGuard:
             else:
                 is_small = scope["method"] in _SAFE or _is_public(scope["path"])
                 body = Body(receive, SMALL if is_small else LIMITS.get(scope["path"], USUAL), announced)
-                with self._large.place_for(owner, body.size):
+                with self._large.one_of(owner) if body.size > USUAL.size else nullcontext():
                     await body.read()
                 await self._app(scope, body.receive, send_guarded)
             if body.refused and not started:

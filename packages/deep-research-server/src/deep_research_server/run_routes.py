@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import BaseModel
-from starlette.responses import StreamingResponse
 
 from deep_research import api
 from deep_research.api import EventTail, Run, RunHead
@@ -23,11 +22,12 @@ from deep_research.settings import Settings
 from deep_research.worker_pool import in_worker_thread
 from deep_research_server import api_models as models
 from deep_research_server.evidence_routes import view_of_report
-from deep_research_server.http_context import Context, Home, Owner, OwnRun, json_answer, problems, settings_of_client
+from deep_research_server.fair_turns import FairStream, OwnersRoute, make_answer
+from deep_research_server.http_context import Context, Home, Owner, OwnRun, problems, settings_of_client
 from deep_research_server.run_service import RunService
 from deep_research_server.uploads import UploadedDocuments
 
-router = APIRouter(prefix="/api/v1", tags=["runs"])
+router = APIRouter(prefix="/api/v1", tags=["runs"], route_class=OwnersRoute)
 Key = Annotated[
     str,
     Header(
@@ -120,7 +120,7 @@ async def _tell_begun(context: Context, home: Path, response: Response, run: Run
 
 
 @router.get("/runs", responses=problems())
-async def list_runs(
+def list_runs(
     context: Context,
     home: Home,
     q: Annotated[str, Query(max_length=200, description="Words of the question or title.")] = "",
@@ -129,47 +129,39 @@ async def list_runs(
     cursor: Annotated[str, Query(max_length=80, description="`next` of the page before.")] = "",
 ) -> models.RunPage:
     """List runs, newest first."""
-
-    def look() -> models.RunPage:
-        words = q.casefold().split()
-        found = [
-            (record, _state(context.service, home, record))
-            for record in api.list_runs(home=home)
-            if all(word in f"{record.question} {record.title}".casefold() for word in words)
-        ]
-        rows = [(record, state) for record, state in found if status is None or state == status]
-        places = {record.run_id: place for place, (record, _) in enumerate(rows)}
-        if cursor and cursor not in places:
-            raise ConfigError("The cursor is not one of this list.", setting="cursor", value=cursor)
-        start = places[cursor] + 1 if cursor else 0
-        shown = [
-            copy_fields(
-                models.RunSummary,
-                record,
-                id=record.run_id,
-                question=record.question[:_LISTED_CHARS],
-                status=state,
-                has_report=record.status == "finished",
-            )
-            for record, state in rows[start : start + limit]
-        ]
-        more = start + limit < len(rows)
-        return models.RunPage(runs=shown, next=shown[-1].id if more else "", total=len(rows))
-
-    return await context.long_answers.make(home, look)
+    words = q.casefold().split()
+    found = [
+        (record, _state(context.service, home, record))
+        for record in api.list_runs(home=home)
+        if all(word in f"{record.question} {record.title}".casefold() for word in words)
+    ]
+    rows = [(record, state) for record, state in found if status is None or state == status]
+    places = {record.run_id: place for place, (record, _) in enumerate(rows)}
+    if cursor and cursor not in places:
+        raise ConfigError("The cursor is not one of this list.", setting="cursor", value=cursor)
+    start = places[cursor] + 1 if cursor else 0
+    shown = [
+        copy_fields(
+            models.RunSummary,
+            record,
+            id=record.run_id,
+            question=record.question[:_LISTED_CHARS],
+            status=state,
+            has_report=record.status == "finished",
+        )
+        for record, state in rows[start : start + limit]
+    ]
+    more = start + limit < len(rows)
+    return models.RunPage(runs=shown, next=shown[-1].id if more else "", total=len(rows))
 
 
 @router.get("/runs/{run_id}", responses=problems(404))
-async def show_run(context: Context, home: Home, run: OwnRun) -> models.RunDetails:
+def show_run(context: Context, home: Home, run: OwnRun) -> models.RunDetails:
     """Show a run with its sections and its cost so far."""
-
-    def look() -> models.RunDetails:
-        view = view_of(context.service, home, run)
-        ledger = run.report.ledger if view.has_report else run.cost_so_far()
-        asked = run.count_follow_ups() if view.has_report else 0
-        return models.RunDetails(**dict(view), sections=run.sections(), ledger=ledger, follow_ups=asked)
-
-    return await context.long_answers.make(home, look)
+    view = view_of(context.service, home, run)
+    ledger = run.report.ledger if view.has_report else run.cost_so_far()
+    asked = run.count_follow_ups() if view.has_report else 0
+    return models.RunDetails(**dict(view), sections=run.sections(), ledger=ledger, follow_ups=asked)
 
 
 @router.delete("/runs/{run_id}", status_code=204, responses=problems(404, 409))
@@ -177,7 +169,7 @@ async def delete_run(context: Context, home: Home, run: OwnRun) -> None:
     """Delete a run with everything that only it needed."""
     if await asyncio.to_thread(context.service.is_active, home, run):
         await context.service.cancel(home, run)
-    done = await context.long_answers.make(home, lambda: api.delete_runs([run.id], home=home))
+    done = await make_answer(api.delete_runs, [run.id], home=home)
     if done.busy:
         raise RunBusy("Another program carries the run out; stop it there.", run_id=run.id)
 
@@ -247,16 +239,12 @@ async def refresh_run(response: Response, context: Context, home: Home, run: Own
 
 
 @router.get("/runs/{run_id}/changes", responses=problems(404))
-async def show_changes(context: Context, home: Home, run: OwnRun) -> models.ChangesView:
+def show_changes(run: OwnRun) -> models.ChangesView:
     """Show what the report of a refreshed run says that the one before did not, as Markdown."""
-
-    def look() -> models.ChangesView:
-        return models.ChangesView(parent=run.record.parent, text=str(run.changes_since_parent()))
-
-    return await context.long_answers.make(home, look)
+    return models.ChangesView(parent=run.record.parent, text=str(run.changes_since_parent()))
 
 
-@router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse)
+@router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=FairStream)
 async def follow_run(
     context: Context,
     home: Home,
@@ -264,7 +252,7 @@ async def follow_run(
     after: After = 0,
     last_event_id: LastEventId = "",
     language: Language = None,
-) -> StreamingResponse:
+) -> FairStream:
     """Follow the events of a run, from the first one or from `Last-Event-ID` on.
 
     Each has its number as id and its kind as event name; the pieces of a report that is being written (`report_piece`)
@@ -287,27 +275,21 @@ async def ask_follow_up(given: models.FollowUpInput, context: Context, home: Hom
 
 
 @router.get("/runs/{run_id}/follow-ups", responses=problems(404))
-async def list_follow_ups(context: Context, home: Home, run: OwnRun) -> list[models.FollowUpSummary]:
+def list_follow_ups(run: OwnRun) -> list[models.FollowUpSummary]:
     """List the questions about a report, in order; each shows its answer at its number."""
-
-    def look() -> list[models.FollowUpSummary]:
-        return [copy_fields(models.FollowUpSummary, head) for head in run.list_follow_ups()]
-
-    return await context.long_answers.make(home, look)
+    return [copy_fields(models.FollowUpSummary, head) for head in run.list_follow_ups()]
 
 
-@router.get("/runs/{run_id}/follow-ups/{number}", response_model=models.FollowUpView, responses=problems(404))
-async def show_follow_up(context: Context, home: Home, run: OwnRun, number: int) -> Response:
+@router.get("/runs/{run_id}/follow-ups/{number}", responses=problems(404))
+def show_follow_up(run: OwnRun, number: int) -> models.FollowUpView:
     """Show a question about a report with its answer."""
-    return await json_answer(context, home, lambda: follow_up_view(run.numbered_follow_up(number)))
+    return follow_up_view(run.numbered_follow_up(number))
 
 
-@router.get(
-    "/runs/{run_id}/follow-ups/{number}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse
-)
+@router.get("/runs/{run_id}/follow-ups/{number}/events", responses={**_SSE, **problems(404)}, response_class=FairStream)
 async def follow_follow_up(
     context: Context, home: Home, run: OwnRun, number: int, after: After = 0, last_event_id: LastEventId = ""
-) -> StreamingResponse:
+) -> FairStream:
     """Follow the events of a follow-up question."""
     await asyncio.to_thread(run.numbered_follow_up, number)
     return _stream(context, home, run, run.tail_events(number), _first_wanted(after, last_event_id), None)
@@ -324,9 +306,7 @@ def _first_wanted(after: int, last_event_id: str) -> int:
     return min(int(last_event_id) if last_event_id.isdecimal() and last_event_id.isascii() else after, 10**9)
 
 
-def _stream(
-    context: Context, home: Path, run: Run, log: EventTail, after: int, language: str | None
-) -> StreamingResponse:
+def _stream(context: Context, home: Path, run: Run, log: EventTail, after: int, language: str | None) -> FairStream:
     def is_going_on() -> bool:
         return context.service.is_active(home, run) or run.is_running
 
@@ -335,7 +315,7 @@ def _stream(
 
     lines = context.service.feeds.follow(log, after, is_going_on)
     events = _sse(lines, after, last_state, language)
-    return StreamingResponse(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+    return FairStream(events, headers={"x-accel-buffering": "no"})
 
 
 async def _sse(

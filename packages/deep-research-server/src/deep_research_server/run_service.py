@@ -21,12 +21,12 @@ from typing import Any
 
 from deep_research import api
 from deep_research.api import EventTail, Run, RunRecord
+from deep_research.concurrency import Turns
 from deep_research.data import Asked, FollowUp, Message
 from deep_research.errors import ConfigError, LimitReached, ResearchError, RunBusy, RunNotFound
 from deep_research.events import PASSING, Event, event_adapter
 from deep_research.settings import BUDGETS, Settings, load_settings
 from deep_research_server.access_tokens import AccessTokens, owner_home
-from deep_research_server.fair_turns import FairTurns
 
 MOST_KEPT_RUNS, MOST_KEPT_BYTES = 2_000, 20_000_000_000
 """What an owner keeps; who deletes nothing begins nothing more."""
@@ -185,7 +185,7 @@ class RunService:
         is_shared: Callable[[], bool] = lambda: False,
     ) -> None:
         self.home, self.feeds = home, feeds
-        self._turns = FairTurns(max_active, is_shared)
+        self._turns = turns_of_runs(max_active, is_shared)
         self._most = max_active + max_waiting
         self._tasks: dict[_Key, asyncio.Task[None]] = {}
         self._beginning = defaultdict[Path, asyncio.Lock](asyncio.Lock)
@@ -464,6 +464,11 @@ class QueuedRunService(RunService):
 
     async def _taken(self, home: Path) -> int:
         return (await asyncio.to_thread(api.queue_state, home=home)).runs
+
+
+def turns_of_runs(most: int, is_shared: Callable[[], bool]) -> Turns:
+    """Return turns of which, where there are several owners, the last one is left to who has none: a run can take hours."""
+    return Turns(most, lambda _owner, has, free: not has or free > 1 or not is_shared())
 
 
 def make_run_service(home: Path, tokens: AccessTokens | None, *, queued: bool, max_runs: int) -> RunService:

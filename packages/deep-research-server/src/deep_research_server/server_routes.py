@@ -12,20 +12,21 @@ from deep_research.errors import ConfigError
 from deep_research.i18n.catalog import languages
 from deep_research.settings import Settings, load_settings
 from deep_research_server import api_models as models
+from deep_research_server.fair_turns import OwnersRoute
 from deep_research_server.http_context import Context, Home, Owner, problems
 from deep_research_server.request_bodies import Refusal
 from deep_research_server.request_guard import COOKIE
 from deep_research_server.uploads import UploadedDocuments, UploadLimit
 
-router = APIRouter(prefix="/api/v1", tags=["server"])
+router = APIRouter(prefix="/api/v1", tags=["server"], route_class=OwnersRoute)
 health = APIRouter(tags=["server"])
 _DocumentId = Annotated[str, Path(pattern=r"^d[0-9a-f]{16}$")]
 
 
 @router.get("/options", responses=problems())
-async def show_options(context: Context, owner: Owner) -> models.Options:
+def show_options(context: Context, owner: Owner) -> models.Options:
     """Show what can be chosen for a run on this server."""
-    return await asyncio.to_thread(offered_choices, context.uploads, owner)
+    return offered_choices(context.uploads, owner)
 
 
 def offered_choices(limit: UploadLimit, owner: str) -> models.Options:
@@ -61,16 +62,15 @@ async def upload_document(context: Context, home: Home, file: Annotated[UploadFi
 
 
 @router.get("/documents", responses=problems())
-async def list_documents(context: Context, home: Home) -> models.DocumentPage:
+def list_documents(context: Context, home: Home) -> models.DocumentPage:
     """List the uploaded documents, newest first."""
-    documents = UploadedDocuments(home, context.uploads)
-    return models.DocumentPage(documents=await asyncio.to_thread(documents.all))
+    return models.DocumentPage(documents=UploadedDocuments(home, context.uploads).all())
 
 
 @router.delete("/documents/{document}", status_code=204, responses=problems(404))
-async def delete_document(context: Context, home: Home, document: _DocumentId) -> None:
+def delete_document(context: Context, home: Home, document: _DocumentId) -> None:
     """Delete an uploaded document; runs that have read it keep what they read."""
-    await asyncio.to_thread(UploadedDocuments(home, context.uploads).delete, document)
+    UploadedDocuments(home, context.uploads).delete(document)
 
 
 @router.post("/session", status_code=204, responses=problems())

@@ -9,7 +9,7 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
@@ -53,6 +53,55 @@ _MOST_OF_ONE = 4
 """Half of the connections that a process has to a database."""
 
 
+class Turns:
+    """Gives out turns: at most `most` at a time, and the next one is that of the owner who has the fewest.
+
+    `may` tells whether an owner who has so many may have one of so many that are free. Usable from all threads.
+    """
+
+    def __init__(self, most: int, may: Callable[[str, int, int], bool]) -> None:
+        self._most, self._may = most, may
+        self._changing = threading.Lock()
+        self._running = Counter[str]()
+        self._waiting: dict[str, deque[Callable[[], bool]]] = {}
+
+    def ask(self, owner: str, begin: Callable[[], bool]) -> None:
+        """Have `begin` called in the owner's turn; it says whether it takes the turn, and each one taken is ended."""
+        with self._changing:
+            self._waiting.setdefault(owner, deque()).append(begin)
+            self._hand_out()
+
+    def end(self, owner: str) -> None:
+        """Give back a turn of an owner."""
+        with self._changing:
+            self._running[owner] -= 1
+            self._hand_out()
+
+    @asynccontextmanager
+    async def turn_of(self, owner: str) -> AsyncIterator[None]:
+        """Wait for a turn of an owner, and hold it for the block; for one event loop."""
+        coming: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.ask(owner, lambda: not coming.cancelled() and coming.set_result(None) is None)
+        try:
+            await coming
+            yield
+        finally:
+            if not coming.cancelled():
+                self.end(owner)
+
+    def _hand_out(self) -> None:
+        while (free := self._most - self._running.total()) > 0:
+            may = [owner for owner in self._waiting if self._may(owner, self._running[owner], free)]
+            if not may:
+                return
+            owner = min(may, key=lambda one: self._running[one])
+            queue = self._waiting.pop(owner)
+            begin = queue.popleft()
+            if queue:
+                self._waiting[owner] = queue  # behind the others
+            self._running[owner] += begin()
+
+
 class FairThreads(ThreadPoolExecutor):
     """Threads whose work is done in turns of its owners: who asks for much does not keep the others waiting.
 
@@ -61,40 +110,24 @@ class FairThreads(ThreadPoolExecutor):
 
     def __init__(self, most: int, name: str) -> None:
         super().__init__(most, thread_name_prefix=name)
-        self._most, self._most_of_one = most, max(1, min(most // 2, _MOST_OF_ONE))
-        self._changing = threading.Lock()
-        self._running = Counter[str]()
-        self._waiting: dict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = {}
+        most_of_one = max(1, min(most // 2, _MOST_OF_ONE))
+        self._turns = Turns(most, lambda owner, has, _free: not owner or has < most_of_one)
+        self._coming = set[Future[Any]]()
 
     def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> "Future[_T]":
         """Have a function called in its owner's turn."""
         coming: Future[_T] = Future()
-        with self._changing:
-            self._waiting.setdefault(OWNER.get(), deque()).append((coming, partial(fn, *args, **kwargs)))
-            self._hand_out()
+        owner, work, begin = OWNER.get(), partial(fn, *args, **kwargs), super().submit
+        self._coming.add(coming)
+        coming.add_done_callback(self._coming.discard)
+        self._turns.ask(owner, lambda: not coming.cancelled() and bool(begin(self._do, owner, coming, work)))
         return coming
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Begin nothing more; what waits is not done."""
-        with self._changing:
-            waiting, self._waiting = self._waiting, {}
-        for queue in waiting.values():
-            for coming, _ in queue:
-                coming.cancel()
+        for coming in list(self._coming):
+            coming.cancel()
         super().shutdown(wait, cancel_futures=cancel_futures)
-
-    def _hand_out(self) -> None:
-        while self._running.total() < self._most:
-            may = [owner for owner in self._waiting if not owner or self._running[owner] < self._most_of_one]
-            if not may:
-                return
-            owner = min(may, key=lambda one: self._running[one])
-            queue = self._waiting.pop(owner)
-            coming, work = queue.popleft()
-            if queue:
-                self._waiting[owner] = queue  # behind the others
-            self._running[owner] += 1
-            super().submit(self._do, owner, coming, work)
 
     def _do(self, owner: str, coming: "Future[Any]", work: Callable[[], Any]) -> None:
         try:
@@ -103,9 +136,7 @@ class FairThreads(ThreadPoolExecutor):
         except BaseException as error:  # noqa: BLE001 - it is handed on to who waits for the result
             coming.set_exception(error)
         finally:
-            with self._changing:
-                self._running[owner] -= 1
-                self._hand_out()
+            self._turns.end(owner)
 
 
 class Threads:
@@ -126,6 +157,25 @@ in_background = Threads(1, "background").do
 
 Threads that compute take the interpreter from each other: with several, an event loop waits for all of them.
 """
+
+
+@asynccontextmanager
+async def held_beside(holding: AbstractContextManager[object]) -> AsyncIterator[None]:
+    """Enter and leave in threads what may wait there: a lock, a lease. What a cancelled task has entered is left."""
+
+    def leave() -> "asyncio.Future[object]":
+        return asyncio.ensure_future(asyncio.to_thread(holding.__exit__, None, None, None))
+
+    entering = asyncio.ensure_future(asyncio.to_thread(holding.__enter__))
+    try:
+        await asyncio.shield(entering)
+    except asyncio.CancelledError:
+        entering.add_done_callback(lambda done: done.cancelled() or done.exception() or leave())
+        raise
+    try:
+        yield
+    finally:
+        await asyncio.shield(leave())
 
 
 COMPUTING = threading.Lock()

@@ -27,6 +27,11 @@ from deep_research_server.postgres.postgres_database import Database, to_bytes, 
 
 _SETTING = "DEEP_RESEARCH_SNAPSHOTS_URL"
 _passages = TypeAdapter(tuple[StoredPassage, ...])
+_SOURCES = """
+SELECT facts FROM deep_research.sources WHERE run_id = %s AND (%s::text IS NULL OR 's' || number = %s) ORDER BY number"""
+_SNAPSHOTS = """
+SELECT n.facts, n.passages, n.sha256, t.body FROM deep_research.snapshots n JOIN deep_research.texts t USING (sha256)
+WHERE n.run_id = %s AND (%s::text IS NULL OR 's' || n.source = %s) ORDER BY n.number"""
 _INSERT_SNAPSHOT = """
 INSERT INTO deep_research.snapshots (run_id, number, source, sha256, facts, passages) VALUES (%s, %s, %s, %s, %s, %s)
 ON CONFLICT DO NOTHING"""
@@ -124,25 +129,33 @@ class PostgresLibrary(SqliteLibrary):
     `check` raises when another process has taken the run over.
     """
 
-    def __init__(self, database: Database, run_id: str, check: Any, objects: TextObjects | None = None) -> None:
-        """Texts go to `objects` where there are such; those that the database has are read from there."""
+    def __init__(
+        self, database: Database, run_id: str, check: Any, objects: TextObjects | None, shown: str | None
+    ) -> None:
+        """Texts go to `objects` where there are such; those that the database has are read from there.
+
+        With `shown`, a source or "" for all, it is read alone and not searched: no index is made.
+        """
+        self._is_shown = shown is not None
         super().__init__(":memory:")
         self._made: list[StoredSnapshot] = []
         """What was added to memory and is not in the database yet."""
         self._objects = objects
         self._database, self._run_id, self._check = database, run_id, check
         self._snapshots = 0
-        sources = database.rows("SELECT facts FROM deep_research.sources WHERE run_id = %s ORDER BY number", (run_id,))
-        rows = database.rows(
-            "SELECT n.facts, n.passages, n.sha256, t.body FROM deep_research.snapshots n JOIN deep_research.texts t USING (sha256)"
-            " WHERE n.run_id = %s ORDER BY n.number",
-            (run_id,),
-        )
+        wanted = (run_id, shown or None, shown or None)
+        sources = database.rows(_SOURCES, wanted)
         if sources:
-            snapshots = [self._read_row(*row) for row in rows]
+            snapshots = [self._read_row(*row) for row in database.rows(_SNAPSHOTS, wanted)]
             super().restore([Source.model_validate_json(facts) for (facts,) in sources], snapshots)
             self._snapshots = len(snapshots)
         self._sources = {source.id for source in self.sources()}
+
+    def _rebuild(self) -> None:
+        if self._is_shown:
+            self._index.create()  # with nothing in it
+        else:
+            super()._rebuild()
 
     def add_source(self, found: Found) -> Source:
         with self._lock:

@@ -154,8 +154,8 @@ class PostgresRun:
             raise no_report(self.run_id)
         return Report.model_validate_json(found)
 
-    def open_library(self) -> PostgresLibrary:
-        return PostgresLibrary(self._database, self.run_id, self._check, text_objects(snapshots_url()))
+    def open_library(self, shown: str | None = None) -> PostgresLibrary:
+        return PostgresLibrary(self._database, self.run_id, self._check, text_objects(snapshots_url()), shown)
 
     def open_journal(self) -> PostgresJournal:
         spool = None

@@ -9,6 +9,7 @@ from typing import Any
 from claimcheck.language import detect
 from deep_research.assembly.environment import Job, RunEnvironment
 from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
+from deep_research.concurrency import held_beside
 from deep_research.data import FollowUp, Message, Question, Report
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.report.ledger import ledger_of
@@ -31,7 +32,7 @@ async def ask_follow_up(
     `settings` are those that differ from the run's. Raises RunNotFound when the run has no report yet, RunBusy when
     another process works on it, ConfigError for an unusable question, another ResearchError when it failed.
     """
-    with store.held():
+    async with held_beside(store.held()):
         made = await asyncio.to_thread(_open_follow_up, store, question, settings or {})
         task = FollowUpRun(store, made)
         await carry_out(task, environment)

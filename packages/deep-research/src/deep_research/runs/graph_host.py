@@ -16,6 +16,7 @@ from typing import Any, cast
 from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import OWN_ARGUMENTS, OwnObjects, take_objects
+from deep_research.concurrency import held_beside
 from deep_research.conversation.history import read_history
 from deep_research.data import Message, Report
 from deep_research.errors import ConfigError, Declined, NeedsAnswer, RunNotFound
@@ -153,23 +154,24 @@ class GraphHost:
             servers = (await asyncio.to_thread(settings_module.load_settings, mcp_servers=servers)).mcp_servers
         environment = RunEnvironment(given.home, listener=listen, mcp_servers=servers, own=given.objects)
         ends = suppress(Declined, NeedsAnswer)  # they are noted; a graph says it in its state
-        holding = nullcontext() if task.store is self._holding else task.store.held()
-        with ends, holding, noting_end(task, environment) as log:
+        holding = nullcontext() if task.store is self._holding else held_beside(task.store.held())
+        async with holding:
+            with ends, noting_end(task, environment) as log:
 
-            async def keep(values: Mapping[str, Any]) -> None:
-                reports.append(await keep_report(task, log, values))
+                async def keep(values: Mapping[str, Any]) -> None:
+                    reports.append(await keep_report(task, log, values))
 
-            if log.earlier:
-                task.note(status="running", waiting_for="", asked=None, error="")
-            async with open_task(task, environment, log) as (ctx, start):
-                sitting = Sitting(replace(ctx, keep_report=keep), start if is_new else None)
-                yield sitting
-            if declined:
-                raise Declined(declined[0].reason, run_id=task.store.run_id, by=declined[0].by)
-            if (asked := sitting.asked) is not None:
-                raise NeedsAnswer(asked.question, run_id=task.store.run_id, options=asked.options, asked=asked)
-            if not reports:  # the caller has stopped the graph between two nodes
-                task.note(status="stopped", seconds=log.seconds)
+                if log.earlier:
+                    task.note(status="running", waiting_for="", asked=None, error="")
+                async with open_task(task, environment, log) as (ctx, start):
+                    sitting = Sitting(replace(ctx, keep_report=keep), start if is_new else None)
+                    yield sitting
+                if declined:
+                    raise Declined(declined[0].reason, run_id=task.store.run_id, by=declined[0].by)
+                if (asked := sitting.asked) is not None:
+                    raise NeedsAnswer(asked.question, run_id=task.store.run_id, options=asked.options, asked=asked)
+                if not reports:  # the caller has stopped the graph between two nodes
+                    task.note(status="stopped", seconds=log.seconds)
 
 
 def _new_run(question: str, given: Given, *, history: Sequence[Message] = (), wanted_id: str = "") -> RunStore:
@@ -225,7 +227,7 @@ async def run_graph(
                 configurable.setdefault("allow_clarification", False)
             if graph.checkpointer in (None, False):
                 store = await asyncio.to_thread(host.store_for, question, configurable)
-                await asyncio.to_thread(stack.enter_context, store.held())
+                await stack.enter_async_context(held_beside(store.held()))
                 at = store.checkpoints_at()
                 checkpoints = await stack.enter_async_context(open_checkpoints(at.location, at.guard))
                 graph = graph.copy({"checkpointer": checkpoints, "host": host.for_holder(store)})

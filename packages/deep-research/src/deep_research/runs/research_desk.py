@@ -8,14 +8,14 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, closing, nullcontext, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, closing, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
 from deep_research.assembly.environment import RunEnvironment, open_context
-from deep_research.concurrency import in_background
+from deep_research.concurrency import held_beside, in_background
 from deep_research.data import (
     LIBRARY,
     Action,
@@ -100,13 +100,12 @@ class ResearchDesk:
         """Hold the session and give its context; `addresses` are those that the agent names."""
         # Calls of this process wait in a queue; only the first of them looks whether another process has the session.
         turn = _TURNS.setdefault((self._store.place, id(asyncio.get_running_loop())), asyncio.Lock())
-        async with turn:
-            with ExitStack() as stack:
-                await _hold(self._store, stack)
-                log = stack.enter_context(closing(self._store.open_log(lambda _event: None)))
-                job = replace(ResearchRun(self._store).job(log), addresses=tuple(addresses), stands_in=False)
-                async with open_context(job, self._environment) as ctx:
-                    yield ctx
+        async with turn, AsyncExitStack() as stack:
+            await _hold(self._store, stack)
+            log = stack.enter_context(closing(self._store.open_log(lambda _event: None)))
+            job = replace(ResearchRun(self._store).job(log), addresses=tuple(addresses), stands_in=False)
+            async with open_context(job, self._environment) as ctx:
+                yield ctx
 
     def note(self, **changes: Any) -> None:
         """Write down in the record how the session stands."""
@@ -141,13 +140,16 @@ class ResearchDesk:
     async def add_note(self, text: str) -> Noted:
         """Keep a note of the agent: Markdown that cites passage ids."""
         async with self.opened() as ctx:
-            kept = await in_background(ctx.journal.notes, _NOTE)
-            if sum(map(len, kept.values())) + len(text) > _MOST_NOTED:
-                message = f"The notes of a session hold at most {_MOST_NOTED:,} characters. Begin another one."
-                raise ConfigError(message, setting="note", value=len(text))
-            number = len(kept) + 1
-            ctx.journal.note(_NOTE, str(number), await in_background(clean_report, text))
-            unknown = tuple(key for key in cited_ids(text) if ctx.library.passage(key) is None)
+            return await in_background(self._add_note, ctx, text)
+
+    def _add_note(self, ctx: RunContext, text: str) -> Noted:
+        kept = ctx.journal.notes(_NOTE)
+        if sum(map(len, kept.values())) + len(text) > _MOST_NOTED:
+            message = f"The notes of a session hold at most {_MOST_NOTED:,} characters. Begin another one."
+            raise ConfigError(message, setting="note", value=len(text))
+        number = len(kept) + 1
+        ctx.journal.note(_NOTE, str(number), clean_report(text))
+        unknown = tuple(key for key in cited_ids(text) if ctx.library.passage(key) is None)
         return Noted(run_id=self._store.run_id, notes=number, unknown=unknown)
 
     async def verify_report(self, text: str, start: int = 0) -> CheckedReport:
@@ -244,14 +246,12 @@ class ResearchDesk:
         )
 
 
-async def _hold(store: RunStore, stack: ExitStack) -> None:
+async def _hold(store: RunStore, stack: AsyncExitStack) -> None:
     """Hold a run until `stack` ends, once nobody else does. Raises RunBusy."""
     until = time.monotonic() + _WAIT_SECONDS
     while True:
-        is_last = time.monotonic() > until
-        if is_last or not await asyncio.to_thread(store.is_held):  # asking for the lock waits a little: not in the loop
-            with nullcontext() if is_last else suppress(RunBusy):
-                return stack.enter_context(store.held())
+        with nullcontext() if time.monotonic() > until else suppress(RunBusy):
+            return await stack.enter_async_context(held_beside(store.held()))
         await asyncio.sleep(_LOOK_SECONDS)
 
 

@@ -11,6 +11,7 @@ from claimcheck.language import detect
 from deep_research.assembly.environment import Job, RunEnvironment
 from deep_research.assembly.page_access import QuestionPages
 from deep_research.assembly.run_settings import begin_run
+from deep_research.concurrency import held_beside
 from deep_research.data import Message, Question, Report
 from deep_research.errors import ConfigError, Declined
 from deep_research.events import Progress, StageStarted
@@ -75,7 +76,7 @@ def clean_question(question: str) -> str:
 async def resume_run(store: RunStore, environment: RunEnvironment) -> Report:
     """Do a run, or what is left of it, and return its report. Raises what `Run.carry_out` does."""
     store.load()
-    with store.held():
+    async with held_beside(store.held()):
         return await carry_out(task_of(store), environment)
 
 

@@ -58,18 +58,18 @@ class RunEvidence:
 
     def list_sources(self, *, everything: bool = False) -> list[SourceFacts]:
         """Return the sources that the run has read, with date and standing; with `everything` all it has found."""
-        with closing(self._store.open_library()) as library:
+        with closing(self._store.open_library("")) as library:
             found = [_facts(library, source) for source in library.sources()]
         return [facts for facts in found if facts.read or everything]
 
     def read_source(self, source: str) -> tuple[SourceFacts, Snapshot | None]:
         """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
-        with closing(self._store.open_library()) as library:
+        with closing(self._store.open_library(source)) as library:
             return _facts(library, _known(library, source)), library.snapshot(source)
 
     def read_passage(self, passage: str, *, around: int = 0) -> PassageInContext:
         """Return a passage with up to `around` characters on each side. Raises RunNotFound for an unknown id."""
-        with closing(self._store.open_library()) as library:
+        with closing(self._store.open_library(passage.partition("p")[0])) as library:
             found = library.passage(passage)
             if found is None:
                 raise RunNotFound(f"The run has no passage {passage!r}.", run_id=self._store.run_id)
@@ -127,7 +127,7 @@ def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path
 
 def _collect(store: RunStore, report: Report, font_folder: str) -> ExportInput:
     """Return the report with the authors of its sources and the surroundings of its passages."""
-    with closing(store.open_library()) as library:
+    with closing(store.open_library("")) as library:
         sources = (library.source(reference.source) for reference in report.references)
         authors = {source.id: source.authors for source in sources if source is not None}
         texts = {key: library.snapshot(key) for key in {passage.source for passage in report.passages.values()}}

@@ -185,7 +185,7 @@ class RunFolder:
         except (OSError, ValidationError, UnicodeDecodeError) as error:
             raise no_report(self.run_id) from error
 
-    def open_library(self) -> SqliteLibrary:
+    def open_library(self, shown: str | None = None) -> SqliteLibrary:
         return SqliteLibrary(self.library)
 
     def open_journal(self) -> SqliteJournal:

@@ -229,8 +229,8 @@ class RunStore(Protocol):
         """Return the result. Raises RunNotFound when the run has none yet."""
         ...
 
-    def open_library(self) -> StoredLibrary:
-        """Open the library of the run."""
+    def open_library(self, shown: str | None = None) -> StoredLibrary:
+        """Open the library of the run; only to show a source of it, or with "" all of them, it need not be searchable."""
         ...
 
     def open_journal(self) -> StoredJournal:
