@@ -26,10 +26,11 @@ from deep_research.data.noun import copy_fields
 from deep_research.errors import ResearchError
 from deep_research.settings import load_settings
 from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.awaited_runs import is_still_awaited
 from deep_research_server.desk_tools import DeskTools, explained, refuse_unknown_arguments
 from deep_research_server.event_lines import describe_event
 from deep_research_server.fair_turns import LongAnswers
-from deep_research_server.run_service import is_still_awaited, make_run_service, within_budgets
+from deep_research_server.run_service import make_run_service, within_budgets
 
 _T = TypeVar("_T")
 _INSTRUCTIONS = (
