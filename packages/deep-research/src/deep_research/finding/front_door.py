@@ -10,18 +10,14 @@ from typing import NamedTuple
 
 from claimcheck.language import detect, zipf
 from claimcheck.lexicon import any_word
+from deep_research.conversation.clarifications import KINDS, question_for
 from deep_research.conversation.replies import confirms, rejects, says_nothing, split_start, tells_to_start
-from deep_research.data import Clarification, Decision, Message, Question, Template, Term
+from deep_research.data import Decision, Message, Question, Template, Term
 from deep_research.finding.question import is_plain_topic
 from deep_research.finding.words import COMMON, NAME, Word, read_words
 from deep_research.i18n.catalog import phrase
 from deep_research.text.question_terms import codes
 
-_KINDS = ("kind_technology", "kind_medicine", "kind_product", "kind_event")
-_ASPECTS = ("opt_progress", "opt_how", "opt_compare", "opt_overview")
-_OPTIONS = {"topic": _KINDS, "aspect": _ASPECTS, "focus": _ASPECTS, "referent": ("opt_newest",)}
-MISSING = frozenset(_OPTIONS)
-"""What a question of ours can ask for."""
 _ALONE, _TOGETHER, _HALVES = 3.6, 4.0, 3.8
 """Zipf frequency (base-10 logarithm per billion words) from which a word alone, each of two, or each half of one says too little."""
 _LONGEST = 2_000
@@ -74,7 +70,7 @@ def understand(question: Question, rounds: int = 0) -> Understood:
     own = "" if tells_to_start(own) else own
     before = history[: len(history) - 2 * rounds] if rounds else history
     answers = [m.text for m in history[len(before) :] if m.role == "user" and not says_nothing(m.text)]
-    unsaid = {phrase(name, question.language) for name in ("opt_mistyped", *_KINDS)}  # options that name nothing yet
+    unsaid = {phrase(name, question.language) for name in ("opt_mistyped", *KINDS)}  # options that name nothing yet
     answers = [answer for answer in answers if answer not in unsaid]
     topic = _topic_before(own, question.language, before)
     text = " ".join([own, *(answer[:_LONGEST] for answer in answers)])
@@ -149,17 +145,3 @@ def _ask(said: Understood, language: str, template: Template | None, missing: st
         reasoning=f"Nothing in the message says the {missing}.",
         clarification=question_for(missing, term, language, template),
     )
-
-
-def question_for(
-    missing: str, term: str, language: str, template: Template | None, points: Sequence[str] = ()
-) -> Clarification:
-    """Return the question for what is missing (of `MISSING`) about a `term`, always with options.
-
-    They are the template's, then, where points of a topic are asked for, `points`, then ours.
-    """
-    own = next((c for c in template.clarifications if c.missing_info == missing), None) if template else None
-    of_topic = ((template.focus if template else ()) or points) if _OPTIONS[missing] is _ASPECTS else ()
-    offered = (own and own.options) or of_topic or [phrase(name, language) for name in _OPTIONS[missing]]
-    asked = (own and own.question) or phrase(f"ask_{missing}", language, term=term)
-    return Clarification(question=asked, options=tuple(offered), missing_info=missing)

@@ -19,9 +19,9 @@ used up, or the user would not say), asking becomes starting with a stated assum
 
 from collections.abc import Sequence
 
+from deep_research.conversation.clarifications import MISSING, question_for
 from deep_research.conversation.replies import says_nothing, split_start, wants_to_skip
 from deep_research.data import Clarification, Decision, Message, Question, Template, Term
-from deep_research.finding.front_door import MISSING, question_for
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings
