@@ -15,7 +15,7 @@ from deep_research.settings import Settings
 
 _LEFT_LASTS = timedelta(days=1)
 """So long after it was begun a run that was cut off is gone on with; later its searches would be out of date."""
-_MARK_CHARS = 16
+MARK_CHARS = 16
 """So much of the request that it was begun for stands at the end of a run's id, by which it is found."""
 _MOST_REQUESTS = 12
 """Messages of a conversation, from its end, of which one may have begun the run that asked."""
@@ -34,29 +34,14 @@ def requests_in(owner: str, settings: Settings, history: Sequence[Message]) -> l
     return [request_key(owner, history[n].text, settings, (), history[:n]) for n in reversed(places)]
 
 
-def marked_id(request: str) -> str:
-    """Return the id of a run that is begun for a request now."""
-    return api.dated_id(request[:_MARK_CHARS])
-
-
 def marked_runs(home: Path, requests: Iterable[str]) -> list[Run]:
     """Return the runs of an owner that were begun for these requests, the newest of each first."""
     ids = sorted(api.run_ids(home=home), reverse=True)
     found: list[Run] = []
-    for one in (one for request in requests for one in ids if one.endswith(f"-{request[:_MARK_CHARS]}")):
+    for one in (one for request in requests for one in ids if one.endswith(f"-{request[:MARK_CHARS]}")):
         with suppress(RunNotFound):  # it was deleted meanwhile
             found.append(api.open_run(one, home=home, is_known=True))
     return found
-
-
-def cut_off_run(home: Path, request: str) -> Run | None:
-    """Return the newest run of a request whose client was cut off, None where there is none."""
-    with suppress(RunNotFound):
-        # Another one is made only where none is awaited, so it can be the newest alone.
-        for run in marked_runs(home, [request])[:1]:
-            if (record := run.record).awaited == request and is_still_awaited(record):
-                return run
-    return None
 
 
 def run_asked_in(runs: Iterable[Run], history: Sequence[Message], request: str) -> Run | None:

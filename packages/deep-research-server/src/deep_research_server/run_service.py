@@ -24,8 +24,7 @@ from deep_research.events import PASSING, Event, event_adapter
 from deep_research.settings import BUDGETS, Settings, load_settings
 from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.awaited_runs import (
-    cut_off_run,
-    marked_id,
+    MARK_CHARS,
     marked_runs,
     request_key,
     requests_in,
@@ -233,12 +232,12 @@ class RunService:
         async with self._beginning[home]:  # what is refused must not have been made
             if wanted_id and (made := await asyncio.to_thread(_made_before, home, wanted_id)) is not None:
                 return made, False
-            if awaited and (cut := await asyncio.to_thread(cut_off_run, home, awaited)) is not None:
+            if awaited and (cut := await asyncio.to_thread(_cut_off, home, awaited)) is not None:
                 await self._take_up(home, cut)
                 return cut, False
             await self._check_capacity(home)
             await self._check_room(home)
-            wanted_id = wanted_id or (marked_id(awaited) if awaited else "")
+            wanted_id = wanted_id or (api.dated_id(awaited[:MARK_CHARS]) if awaited else "")
             run = await asyncio.to_thread(make, home=home, wanted_id=wanted_id)
             if awaited:
                 await asyncio.to_thread(run.note_awaited, awaited)
@@ -509,6 +508,11 @@ def within_budgets(settings: Settings) -> Settings:
         if most is not None and (wanted is None or wanted > most):
             raise ConfigError(f"This server allows a {name} of {most:,} at most.", setting=name, value=wanted)
     return settings
+
+
+def _cut_off(home: Path, awaited: str) -> Run | None:
+    # Another one is made only where none is awaited, so it can be the newest alone.
+    return run_asked_in(marked_runs(home, [awaited])[:1], (), awaited)
 
 
 def _made_before(home: Path, wanted: str) -> Run | None:
