@@ -12,7 +12,7 @@ from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.model.harness import PLAN, QUESTION, served
 from tests.providers.served import serving
 from tests.runs.running import engines
-from tests.support.scripted_researcher import ScriptedResearcher
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 MODEL = ["-p", "compatible", "--model", "scripted"]
 
@@ -60,7 +60,10 @@ def test_b12_a_discovery_alone_searches_for_its_target(
         capsys.readouterr()
         assert command(["step", "discover", "--run", run_id, "--json", *MODEL]) == 0
         assert json.loads(capsys.readouterr().out)["entities"]
-        assert len(provider.calls) > before
+        assert {step_of(call.request) for call in provider.calls[before:]} == {
+            "research",
+            "entities",
+        }  # it looks around
     assert {path: path.read_bytes() for path in kept} == kept
 
 
