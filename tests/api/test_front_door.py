@@ -198,10 +198,16 @@ async def test_a_run_is_held_while_its_user_is_asked(docs: Path) -> None:
     assert "Alpha" in report.title
 
 
-async def test_b11_who_cannot_answer_leaves_the_run_waiting(docs: Path, own_state: Path) -> None:
+async def test_a4_a_function_without_an_answer_has_the_research_started(docs: Path) -> None:
     config: Any = {"configurable": {"docs": [str(docs)]}}
+    report = await run_deep_research("tell me about it", config=config, on_clarify_question=lambda _q: None)
+    assert any("literally" in said for said in report.assumptions)
+
+
+async def test_b11_who_cannot_answer_about_a_plan_leaves_the_run_waiting(docs: Path, own_state: Path) -> None:
+    config: Any = {"configurable": {"docs": [str(docs)], "confirm_plan": True}}
     with pytest.raises(NeedsAnswer) as waiting:
-        await run_deep_research("tell me about it", config=config, on_clarify_question=lambda _q: None)
+        await run_deep_research(QUESTION, config=config, on_clarify_question=lambda _q: None)
     (head,) = list_runs(own_state)
     record = RunFolder(own_state, head.run_id).load()
     assert record.status == "waiting"

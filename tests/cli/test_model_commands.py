@@ -9,9 +9,10 @@ from deep_research.cli.flags import budget_of
 from deep_research.cli.main import run as command
 from deep_research.errors import ConfigError
 from deep_research.stores.run_folder import RunFolder, list_runs
-from tests.model.harness import QUESTION, served
+from tests.model.harness import PLAN, QUESTION, served
 from tests.providers.served import serving
 from tests.runs.running import engines
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 MODEL = ["-p", "compatible", "--model", "scripted"]
 
@@ -34,6 +35,36 @@ def test_a_step_prints_prompt_answer_and_cost(
     assert shown.out.partition("── answer ")[2].partition("\n")[2].strip()
     assert shown.err.startswith("1 calls · ")
     assert f"{provider.prompt_tokens} prompt tokens" in shown.err
+
+
+def test_b12_a_step_has_the_template_and_the_terms_that_it_has_in_a_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], own_state: Path
+) -> None:
+    (own_state / "templates").mkdir(parents=True)
+    own = 'name = "engine"\nwords = ["engine"]\nfocus = ["power"]\n[[clarifications]]\nmissing = "topic"\nquestion = "Which engine?"'
+    (own_state / "templates" / "engine.toml").write_text(own, "utf-8")
+    assert command(["step", "clarify", "tell me more", "--json", "--set", "template=engine", "-p", "finder"]) == 0
+    assert json.loads(capsys.readouterr().out)["clarification"]["question"] == "Which engine?"
+    assert command(["step", "clarify", "the gene STATUS6", "--json", "-p", "finder"]) == 0
+    assert json.loads(capsys.readouterr().out)["terms"][0]["term"] == "STATUS6"
+
+
+def test_b12_a_discovery_alone_searches_for_its_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], own_state: Path
+) -> None:
+    with served(monkeypatch, ScriptedResearcher(sections=PLAN, query_type="list")) as provider:
+        assert command([QUESTION, *MODEL, "--docs", str(engines(tmp_path / "notes")), "--quiet"]) == 0
+        run_id = list_runs(own_state)[0].run_id
+        kept = {path: path.read_bytes() for path in (own_state / "runs" / run_id).glob("*.json*")}
+        before = len(provider.calls)
+        capsys.readouterr()
+        assert command(["step", "discover", "--run", run_id, "--json", *MODEL]) == 0
+        assert json.loads(capsys.readouterr().out)["entities"]
+        assert {step_of(call.request) for call in provider.calls[before:]} == {
+            "research",
+            "entities",
+        }  # it looks around
+    assert {path: path.read_bytes() for path in kept} == kept
 
 
 def test_a_step_takes_state_and_sources_of_an_earlier_run(

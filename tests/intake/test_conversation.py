@@ -12,7 +12,7 @@ from deep_research.events import RunDeclined, Understood
 from deep_research.i18n.catalog import phrase
 from deep_research.runs.research_run import create_run
 from deep_research.settings import Settings
-from tests.intake.harness import Judge, ask, assistant, finderly, start, user
+from tests.intake.harness import Judge, ask, assistant, finderly, start, user, with_model
 from tests.model.harness import PLAN, served
 from tests.runs.running import Ran, begin, engines, go_on
 from tests.support.scripted_researcher import step_of
@@ -85,6 +85,42 @@ def test_a4_a_refusal_starts_at_once_and_the_report_says_what_was_assumed(
     ran, asked = _run(tmp_path, SPOKEN[language][0], [refusal])
     assert len(asked) == 1
     _assert_assumed(ran, word)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("cancer", "no"),
+        ("cancer", "No thanks."),
+        ("cancer", "yes"),
+        ("癌症", "不用了，谢谢"),
+        ("암", "아니요, 괜찮아요"),
+        ("암", "됐어요"),
+    ],
+)
+def test_a4_a_bare_no_starts_with_what_was_assumed(question: str, answer: str, tmp_path: Path) -> None:
+    ran, asked = _run(tmp_path, question, [answer])
+    assert len(asked) == 1
+    (told,) = ran.of(Understood)
+    assert (told.question, told.assumptions) == (
+        question,
+        (phrase("assumed_default", detect(question), question=question),),
+    )
+
+
+@pytest.mark.parametrize("said", ["just start", "直接开始", "请直接开始", "그냥 시작해 줘", "바로 시작해"])
+def test_a13_who_only_says_to_start_is_asked_for_the_topic_or_means_the_one_before(said: str) -> None:
+    asked = finderly(said).clarification
+    assert asked is not None
+    assert asked.missing_info == "topic"
+    decision = finderly(said, history=[user("speculative decoding"), assistant("Which aspect?")])
+    assert (decision.next_action, decision.refined_question) == ("START_RESEARCH", "speculative decoding")
+
+
+def test_a4_who_only_says_to_start_is_not_asked_again_by_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Judge({"直接开始": ask("哪个方面？", "a", "b", goal="癌症")})
+    decision = with_model(monkeypatch, judge, "直接开始", history=[user("癌症"), assistant("哪个方面？")])
+    assert decision.next_action == "START_RESEARCH"
 
 
 def test_a4_after_three_rounds_the_best_guess_is_used_and_reported(

@@ -70,6 +70,14 @@ def test_a10_files_of_the_user_are_found_in_both_folders_and_come_first(
     assert found[0].spoken("fr").focus[1:] == ("weight", "price")
 
 
+def test_a10_the_points_of_a_template_are_no_options_for_a_topic(tmp_path: Path) -> None:
+    own = OWN.replace('missing = "aspect"', 'missing = "topic"')
+    asked = finderly("tell me more", templates=load_templates([_write(tmp_path, own)]), template="engine").clarification
+    assert asked is not None
+    assert asked.question == "Which side of engines?"
+    assert "power" not in asked.options != ()
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -298,3 +299,57 @@ def test_c1_sufficient_evidence_or_the_limit_ends_a_loop(
     again = [c for c in of_step(provider, "research") if "its weight is missing" in c.request["prompt"]]
     assert bool(again) == (reviews > 1)
     assert_presentable(ran)
+
+
+class Planner(ScriptedResearcher):
+    """A scripted researcher that gives these plans, one after the other: titles, each with what it is about."""
+
+    def __init__(self, *plans: list[tuple[str, str]], **more: Any) -> None:
+        super().__init__(**more)
+        self.plans = list(plans)
+
+    def _plan(self, request: Request) -> dict[str, Any]:
+        titles = self.plans.pop(0) if len(self.plans) > 1 else self.plans[0]
+        sections = [{"title": t, "description": about, "queries": [f"{t} {about}"]} for t, about in titles]
+        return {"title": "Engines", "objective": "Answer.", "scope": "", "sections": sections}
+
+
+THREE = [("Alpha engine", "speed"), ("Beta engine", "speed"), ("Gamma engine", "speed")]
+
+
+@pytest.mark.parametrize("workflow", ["sections", "loop"])
+@pytest.mark.parametrize(("plans", "titles"), [([THREE[:1], THREE], 3), ([THREE[:2]], 2), ([THREE], 3)])
+def test_b5_a_plan_of_too_few_sections_is_asked_for_once_more(
+    plans: list[Any], titles: int, workflow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(monkeypatch, Planner(*plans)) as provider:
+        report = research(tmp_path, workflow=workflow).report
+    assert [section.title for section in report.sections] == [title for title, _ in THREE[:titles]]
+    assert steps(provider)["plan"] == (2 if plans != [THREE] else 1)
+
+
+def test_b5_sections_with_one_title_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    same = [("Alpha engine", "speed"), ("Alpha engine", "weight"), ("Alpha engine", "speed"), ("Beta engine", "speed")]
+    with served(monkeypatch, Planner(same)):
+        report = research(tmp_path).report
+    assert [section.title for section in report.sections] == ["Alpha engine", "Alpha engine (2)", "Beta engine"]
+
+
+@pytest.mark.parametrize("workflow", ["sections", "loop"])
+def test_c3_a_finding_that_names_no_passage_that_exists_is_none(
+    workflow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play = ScriptedResearcher(sections=PLAN, sentences=4)
+    made_up = "- This was never read anywhere, by anybody. [s999p1]\n"
+
+    def script(request: Request) -> Any:
+        reply = play(request)
+        at = reply.text.find("\n- ") if step_of(request) in ("research", "notes") and not reply.tool_calls else -1
+        return replace(reply, text=f"{reply.text[: at + 1]}{made_up}{reply.text[at + 1 :]}") if at >= 0 else reply
+
+    with served(monkeypatch, script):
+        report = research(tmp_path, workflow=workflow).report
+    assert any("[s999p1]" in section.notes for section in report.sections)
+    found = [finding for section in report.sections for finding in section.key_findings]
+    assert found
+    assert not [finding for finding in found if "[s999p1]" in finding]

@@ -54,9 +54,10 @@ def test_a_run_goes_on_at_the_writing_call_and_pays_nothing_twice(
     assert not [gap for gap in report.gaps if gap.what == "report"]
 
 
-def test_a_refusal_is_no_outage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fault", ["refusal", "not_accepted"])
+def test_a_refusal_is_no_outage(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Waiting would change nothing: the notes are the report."""
-    with served(monkeypatch, Away("refusal")) as provider:
+    with served(monkeypatch, Away(fault)) as provider:
         report = research(tmp_path).report
     assert steps(provider)["write"] == 2
     assert [gap for gap in report.gaps if gap.what == "report"]

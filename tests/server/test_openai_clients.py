@@ -7,7 +7,9 @@ from pathlib import Path
 import httpx
 import openai
 import pytest
+from openai.types.chat import ChatCompletionMessageParam
 
+from deep_research.stores.run_folder import list_runs
 from tests.server.serving import TIMEOUT, serving
 
 QUESTION = "How does speculative decoding work?"
@@ -70,6 +72,48 @@ def test_a_response_in_the_background_is_looked_at_later_and_gone_on_from(sdk: o
     sdk.responses.delete(after.id)
     with pytest.raises(openai.NotFoundError):
         sdk.responses.retrieve(after.id)
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [("tell me about it", ["speculative decoding"]), ("帮我研究一下", ["B", "speculative decoding"]),
+     ("cancer", ["直接开始"])],
+)  # fmt: skip
+def test_a4_the_answer_in_a_chat_goes_to_the_run_that_asked(
+    question: str, answers: list[str], sdk: openai.OpenAI, own_state: Path
+) -> None:
+    said: list[ChatCompletionMessageParam] = [{"role": "user", "content": question}]
+    for answer in answers:
+        asked = sdk.chat.completions.create(model="deep-research", messages=said).choices[0].message.content or ""
+        assert "1. " in asked
+        said += [{"role": "assistant", "content": f"{asked}\n"}, {"role": "user", "content": answer}]
+    report = sdk.chat.completions.create(model="deep-research", messages=said).choices[0].message.content or ""
+    assert answers[-1] in report or question in report
+    (run,) = list_runs(own_state)
+    assert (run.question, run.status) == (question, "finished")
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_a4_the_answer_to_a_response_goes_to_the_run_that_asked(
+    background: bool, sdk: openai.OpenAI, own_state: Path
+) -> None:
+    asked = sdk.responses.create(model="deep-research", input="tell me about it", background=background)
+    while asked.status == "in_progress":
+        asked = sdk.responses.retrieve(asked.id)
+    after = sdk.responses.create(model="deep-research", input="speculative decoding", previous_response_id=asked.id)
+    assert "[1]" in after.output_text
+    (run,) = list_runs(own_state)
+    assert (run.question, run.status) == ("tell me about it", "finished")
+
+
+def test_a8_a_conversation_that_no_run_waits_in_can_be_asked_about(sdk: openai.OpenAI) -> None:
+    said: list[ChatCompletionMessageParam] = [
+        {"role": "user", "content": QUESTION},
+        {"role": "assistant", "content": "…"},
+        {"role": "user", "content": "cancer"},
+    ]
+    asked = sdk.chat.completions.create(model="deep-research", messages=said).choices[0].message.content or ""
+    assert asked.startswith("Which aspect of “cancer”")
 
 
 def test_a_response_is_cancelled(sdk: openai.OpenAI) -> None:

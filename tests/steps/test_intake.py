@@ -106,6 +106,40 @@ def test_a3_who_judges_without_a_question_leaves_it_to_the_program() -> None:
     assert lost.missing_info == "topic"
 
 
+ASPECTS = ("Latest progress", "How it works", "Comparison of alternatives", "A general overview")
+KINDS = (
+    "A technology or method",
+    "A disease, a drug or a target",
+    "Products or companies",
+    "An event or a development",
+)
+
+
+@pytest.mark.parametrize(
+    ("goal", "asks", "of_template", "options"),
+    [
+        ("", None, ("aspect",), KINDS),
+        ("", Clarification(question="What is it?", missing_info="topic"), ("aspect", "focus"), KINDS),
+        ("", None, ("topic", "aspect"), ("a boat", "a car")),
+        ("engines", None, ("topic",), ("price", "speed")),
+        ("engines", None, None, ASPECTS),
+        ("engines", Clarification(question="Which years?", missing_info="the years"), None, ASPECTS),
+        ("", Clarification(question="Which ship?", missing_info="the ship"), None, ()),
+    ],
+)
+def test_a3_options_are_of_the_kind_that_is_missing(
+    goal: str, asks: Clarification | None, of_template: tuple[str, ...] | None, options: tuple[str, ...]
+) -> None:
+    own = [
+        Clarification(question=f"{one}?", options=("a boat", "a car"), missing_info=one) for one in of_template or ()
+    ]
+    template = Template(name="t", focus=("price", "speed"), clarifications=tuple(own)) if own else None
+    judged = _judged(goal=goal, clarification=asks)
+    asked = settle(judged, QUESTION, Settings(), rounds=0, template=template).clarification
+    assert asked is not None
+    assert asked.options == options
+
+
 def test_a3_a_question_without_options_gets_those_of_the_template() -> None:
     template = Template(name="t", focus=("price", "speed"))
     bare = Clarification(question="Which aspect?", missing_info="focus")

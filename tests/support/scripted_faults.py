@@ -101,7 +101,7 @@ TRANSPORT_FAULTS = ("cut_stream", "error_in_stream", "timeout", "not_json")
 """Faults below the answer: broken off, an error inside a stream that began with 200, silence, a proxy's web page."""
 
 HTTP_FAULTS = (
-    "rate_limited", "insufficient_quota", "server_error", "overloaded", "context_too_long", "bad_key", "unknown_model",
+    "rate_limited", "insufficient_quota", "server_error", "overloaded", "context_too_long", "bad_key", "unknown_model", "not_accepted",
     "content_filter",
 )  # fmt: skip
 """Faults that are an HTTP error with the vendor's own body."""
@@ -156,6 +156,7 @@ def _openai(fault: str, model: str, tokens: int, limit: int) -> tuple[int, str, 
             f"The model `{model}` does not exist or you do not have access to it.",
         ),
         "content_filter": (400, "invalid_request_error", "content_policy_violation", "Your request was rejected."),
+        "not_accepted": (400, "invalid_request_error", "decimal_below_min_value", "Invalid 'temperature'."),
     }.get(fault, (500, "server_error", None, "The server had an error while processing your request."))  # fmt: skip
 
 

@@ -24,11 +24,12 @@ from deep_research.data import Report, VerdictKind
 from deep_research.data.noun import copy_fields
 from deep_research.settings import load_settings
 from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.awaited_runs import is_still_awaited
 from deep_research_server.desk_tools import MOST_ENCODED, DeskTools
 from deep_research_server.event_lines import describe_event
 from deep_research_server.fair_turns import make_answer
 from deep_research_server.owners_tools import OwnersServer
-from deep_research_server.run_service import is_still_awaited, make_run_service, within_budgets
+from deep_research_server.run_service import make_run_service, within_budgets
 
 _INSTRUCTIONS = (
     "Two ways. Research by yourself: begin_research, then search, open, find and note; write a report that cites passage "

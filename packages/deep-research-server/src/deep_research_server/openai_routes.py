@@ -179,16 +179,24 @@ async def _leaves(request: Request) -> None:
 
 
 async def _begin(
-    context: Context, owner: str, model: str, question: str, history: list[Message], *, is_awaited: bool = True
+    context: Context,
+    owner: str,
+    model: str,
+    question: str,
+    history: list[Message],
+    *,
+    is_awaited: bool = True,
+    asked_by: Run | None = None,
 ) -> _Asking:
     if model not in MODELS:
         raise ConfigError(f"There is no model {model!r}; there are: {', '.join(MODELS)}.", setting="model", value=model)
     if not question:
         raise ConfigError("The conversation holds no question of the user.", setting="messages")
-    # What was asked back once is not asked again: the answer stands in the conversation.
-    values = {**MODELS[model], **({"allow_clarification": False} if history else {})}
-    settings = await asyncio.to_thread(lambda: load_settings(**values))
-    run, _ = await context.service.start(owner, question, settings, history=history, is_awaited=is_awaited)
+    settings = await asyncio.to_thread(lambda: load_settings(**MODELS[model]))
+    awaiting = {"history": history, "is_awaited": is_awaited}
+    run = await context.service.go_on(owner, question, settings, asked_by=asked_by, **awaiting)
+    if run is None:
+        run, _ = await context.service.start(owner, question, settings, **awaiting)
     return await asyncio.to_thread(_asking, context, owner, run, model)
 
 
@@ -261,10 +269,12 @@ async def create_response(asked: ResponseRequest, request: Request, context: Con
         question, history = asked.input.strip(), list[Message]()
     else:
         question, history = conversation(asked.input)
+    before: Run | None = None
     if asked.previous_response_id:
-        history = [*await _before(context, owner, asked.previous_response_id), *history]
+        before = await context.service.open(owner, asked.previous_response_id.removeprefix("resp_"))
+        history = [*await _said_before(context, owner, before), *history]
     is_awaited = asked.stream or not asked.background
-    asking = await _begin(context, owner, asked.model, question, history, is_awaited=is_awaited)
+    asking = await _begin(context, owner, asked.model, question, history, is_awaited=is_awaited, asked_by=before)
     if asked.stream:
         return FairStream(_response_events(asking))
     if is_awaited:
@@ -272,9 +282,8 @@ async def create_response(asked: ResponseRequest, request: Request, context: Con
     return await _shown(asking, background=asked.background)
 
 
-async def _before(context: Context, owner: str, response_id: str) -> list[Message]:
+async def _said_before(context: Context, owner: str, run: Run) -> list[Message]:
     """Return the question and the answer of an earlier response as a conversation."""
-    run = await context.service.open(owner, response_id.removeprefix("resp_"))
 
     def look() -> list[Message]:
         said = [*run.record.history, Message(role="user", text=run.record.question)]

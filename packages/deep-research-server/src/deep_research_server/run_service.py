@@ -7,26 +7,30 @@ and from time to time: so a run that another process carries out is followed too
 """
 
 import asyncio
-import hashlib
-import json
 import logging
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from deep_research import api
-from deep_research.api import EventTail, Run, RunRecord
+from deep_research.api import EventTail, Run
 from deep_research.concurrency import Turns
 from deep_research.data import Asked, FollowUp, Message
 from deep_research.errors import ConfigError, LimitReached, ResearchError, RunBusy, RunNotFound
 from deep_research.events import PASSING, Event, event_adapter
 from deep_research.settings import BUDGETS, Settings, load_settings
 from deep_research_server.access_tokens import AccessTokens, owner_home
+from deep_research_server.awaited_runs import (
+    MARK_CHARS,
+    marked_runs,
+    request_key,
+    requests_in,
+    run_asked_in,
+)
 
 MOST_KEPT_RUNS, MOST_KEPT_BYTES = 2_000, 20_000_000_000
 """What an owner keeps; who deletes nothing begins nothing more."""
@@ -35,10 +39,6 @@ _log = logging.getLogger(__name__)
 _STOP_SECONDS = 20.0
 _LEFT_SECONDS = 15.0
 """So long a run goes on that its client has left: one whose time limit cut it off asks again at once."""
-_LEFT_LASTS = timedelta(days=1)
-"""So long after it was begun a run that was cut off is gone on with; later its searches would be out of date."""
-_MARK_CHARS = 16
-"""So much of the request that it was begun for stands at the end of a run's id, by which it is found."""
 _NO_EVENT = 10**9
 """A number that no event has: after it there is nothing to read but the end."""
 _Key = tuple[Path, str]
@@ -215,9 +215,7 @@ class RunService:
     ) -> tuple[Run, bool]:
         """Make a run for a question and begin with it; see `begin`. A client may wait for its outcome: `is_awaited`."""
         make = partial(api.start_run, question, settings, docs=docs, history=history)
-        told = [owner, [str(path) for path in docs], [message.model_dump() for message in history]]
-        request = json.dumps([" ".join(question.split()), *told, settings.model_dump(mode="json")], sort_keys=True)
-        awaited = hashlib.sha256(request.encode()).hexdigest() if is_awaited else ""
+        awaited = request_key(owner, question, settings, docs, history) if is_awaited else ""
         return await self.begin(owner, make, wanted_id=wanted_id, awaited=awaited)
 
     async def begin(
@@ -239,12 +237,41 @@ class RunService:
                 return cut, False
             await self._check_capacity(home)
             await self._check_room(home)
-            wanted_id = wanted_id or (api.dated_id(awaited[:_MARK_CHARS]) if awaited else "")
+            wanted_id = wanted_id or (api.dated_id(awaited[:MARK_CHARS]) if awaited else "")
             run = await asyncio.to_thread(make, home=home, wanted_id=wanted_id)
             if awaited:
                 await asyncio.to_thread(run.note_awaited, awaited)
             await self.carry_out(home, run)
         return run, True
+
+    async def go_on(
+        self,
+        owner: str,
+        said: str,
+        settings: Settings,
+        history: Sequence[Message],
+        *,
+        is_awaited: bool,
+        asked_by: Run | None = None,
+    ) -> Run | None:
+        """Go on with the run whose question ends the conversation `history`, with what the user `said` to it.
+
+        It is `asked_by`, or one that was begun for an earlier message of the conversation; None where no run waits.
+        """
+        home, key = self.home_of(owner), request_key(owner, said, settings, (), history)
+        async with self._beginning[home]:
+            begun = [] if asked_by else requests_in(owner, settings, history)
+            runs = [asked_by] if asked_by else await asyncio.to_thread(marked_runs, home, begun)
+            run = await asyncio.to_thread(run_asked_in, runs, history, key)
+            if run is None:
+                return None
+            if run.record.status != "waiting":  # the client was cut off after its answer
+                await self._take_up(home, run)
+                return run
+            if is_awaited:
+                await asyncio.to_thread(run.note_awaited, key)
+            await self.carry_out(home, run, said)
+        return run
 
     async def _take_up(self, home: Path, run: Run) -> None:
         """Go on with a run that was left, unless it has ended with a report or goes on still."""
@@ -489,19 +516,8 @@ def within_budgets(settings: Settings) -> Settings:
 
 
 def _cut_off(home: Path, awaited: str) -> Run | None:
-    """Return the newest run of a request whose client was cut off, None where there is none."""
     # Another one is made only where none is awaited, so it can be the newest alone.
-    newest = max((one for one in api.run_ids(home=home) if one.endswith(f"-{awaited[:_MARK_CHARS]}")), default="")
-    with suppress(RunNotFound):  # it was deleted meanwhile
-        run = api.open_run(newest, home=home, is_known=True)
-        if (record := run.record).awaited == awaited and is_still_awaited(record):
-            return run
-    return None
-
-
-def is_still_awaited(record: RunRecord) -> bool:
-    """Return whether the request that a run was begun for goes on with it when it is made again."""
-    return bool(record.awaited) and datetime.fromisoformat(record.created) > datetime.now(UTC) - _LEFT_LASTS
+    return run_asked_in(marked_runs(home, [awaited])[:1], (), awaited)
 
 
 def _made_before(home: Path, wanted: str) -> Run | None:

@@ -1,5 +1,6 @@
 """The workflow as a LangGraph graph: built with settings, run by itself or inside a program's own graph."""
 
+import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -7,7 +8,7 @@ from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer
 from deep_research.assembly.own_objects import take_objects
 from deep_research.conversation.plan_outline import format_question
-from deep_research.data import Report
+from deep_research.data import Asked, Report
 from deep_research.setting_arguments import SettingArguments
 
 if TYPE_CHECKING:
@@ -21,10 +22,19 @@ OnQuestion = Callable[[str], "str | None | Awaitable[str | None]"]
 
 
 def answer_of(on_question: OnQuestion | None) -> Answer | None:
-    """Return what a run calls with its question: the function that takes it as one text; None where nobody answers."""
+    """Return what a run calls with its question: the function that takes it as one text; None where nobody answers.
+
+    To a clarification None is an answer: the person says no more, and the research starts with what is assumed.
+    """
     if on_question is None:
         return None
-    return lambda asked: on_question(format_question(asked))
+
+    async def answer(asked: Asked) -> str | None:
+        said = on_question(format_question(asked))
+        said = await said if inspect.isawaitable(said) else said
+        return "" if said is None and asked.kind == "clarify" else said
+
+    return answer
 
 
 def build_deep_research_graph(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from deep_research.data import ModelAnswer, ModelRequest, Role, Usage
-from deep_research.errors import LimitReached
+from deep_research.errors import LimitReached, ModelSetupError, Refused
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Journal
 from deep_research.providers.langchain_model import show_call
@@ -109,13 +109,19 @@ class PaidCalls:
     async def _asked(self, request: ModelRequest, role: Role, keep: Callable[[str], None]) -> PaidCall:
         """Ask the client, with its answer given to `keep` before anything is made of it.
 
-        Attempts that failed on the way are paid for as well.
+        Attempts that failed on the way are paid for as well. Where a model has answered in this run, a request that is
+        not accepted is its step's matter alone: it raises Refused.
         """
         opened = _OpenCall(role, keep)
         within = _OPEN_CALL.set(opened)
         try:
             model = self._client.models_of(role)[0]
             await show_call(request, role, model, lambda: self._client.complete(request, role=role))
+        except ModelSetupError as error:
+            if error.reason != "bad_request" or not self._journal.count("model"):
+                raise
+            about = {name: getattr(error, name) for name in ("provider", "model", "status", "request_id", "reason")}
+            raise Refused(error.message, **about) from error
         finally:
             _OPEN_CALL.reset(within)
             await self._keep(opened.attempts)

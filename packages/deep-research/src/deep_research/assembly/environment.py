@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from deep_research import registry
 from deep_research.assembly.follow_up_parts import JournalSince, prepared_late
 from deep_research.assembly.own_objects import NOTHING, OwnObjects
-from deep_research.assembly.reasoner_choice import key_variables, open_reasoner
+from deep_research.assembly.reasoner_choice import Watch, key_variables, open_reasoner
 from deep_research.assembly.recording import OfflineJournal, note_outside, recorded_outside
 from deep_research.assembly.web_search import WebPlaces, open_web_places
 from deep_research.data import Asked, Gap, Ledger
@@ -71,7 +71,7 @@ class Job:
     cost before a follow-up: its sources are prepared when they are first searched, and its costs are counted
     separately. `began` is when the work began, where that is not when the run did. `addresses` are others that the user has named.
     The bundled library `stands_in` where nothing else is searched. With `is_offline` it is done again
-    from the journal, and nothing outside is reached.
+    from the journal, and nothing outside is reached. `watch` sees every request to a model.
     """
 
     store: RunStore
@@ -85,6 +85,7 @@ class Job:
     addresses: tuple[str, ...] = ()
     stands_in: bool = True
     is_offline: bool = False
+    watch: Watch = lambda _request, _role: None
 
     @property
     def today(self) -> date:
@@ -141,6 +142,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             outside=outside,
             on_gap=on_gap,
             on_progress=lambda what, done, total: job.log.emit(Progress(what=what, done=done, total=total)),
+            watch=job.watch,
             today=job.today,
             models=environment.own.models,
             is_offline=job.is_offline,

@@ -11,13 +11,13 @@ from claimcheck.lexicon import any_word
 Remark = Literal["thanks", "leave", "help", "nothing_open"]
 _REMARKS: tuple[Remark, ...] = ("thanks", "leave", "help")
 _CLAUSES = re.compile(r"[,.;:!?。，、；：！？…~～\n]|\s[-–—]\s|\b(?:and|but|so)\b")
-_TELLING_SIGNS = 4
+_TELLING_SIGNS = 3
 
 
 @cache
 def _pattern(*names: str) -> re.Pattern[str]:
     """Return a pattern of the ways of saying one of these meanings, in all languages."""
-    return re.compile("|".join(any_word(f"reply.{name}_patterns") for name in names))
+    return re.compile("|".join(any_word(f"reply.{name}{kind}") for name in names for kind in ("", "_patterns")))
 
 
 def _all_clauses(answer: str, *meanings: str) -> bool:
@@ -42,6 +42,16 @@ def wants_to_skip(answer: str) -> bool:
     return not answer.strip() or _all_clauses(answer, "skip")
 
 
+def says_nothing(answer: str) -> bool:
+    """Return whether an answer to a question that is no yes or no ("Which aspect?") tells nothing beyond one."""
+    return not answer.strip() or _all_clauses(answer, "skip", "yes", "decline")
+
+
+def tells_to_start(message: str) -> bool:
+    """Return whether a whole message says not to ask but to start, in words that name nothing."""
+    return _is_telling(message.strip()) and _all_clauses(message, "skip")
+
+
 def split_start(message: str) -> tuple[str, bool]:
     """Return an opening message without the clauses that say not to ask but to start, and whether there are any.
 
@@ -51,7 +61,7 @@ def split_start(message: str) -> tuple[str, bool]:
     kept = [
         clause + between
         for clause, between in zip_longest(parts[::2], parts[1::2], fillvalue="")
-        if not (_is_telling(clause.strip()) and _all_clauses(clause, "skip"))
+        if not tells_to_start(clause)
     ]
     rest = "".join(kept).strip(" \t\n,;:-–—，、；：")
     return (rest, True) if rest and len(kept) < len(parts[::2]) else (message, False)
@@ -68,7 +78,7 @@ def confirms(answer: str) -> bool:
 
 def rejects(answer: str) -> bool:
     """Return whether an answer to a shown plan means no: nothing is to be researched."""
-    return _all_clauses(answer, "no")
+    return _all_clauses(answer, "no", "decline")
 
 
 def read_remark(line: str) -> Remark | None:

@@ -14,6 +14,7 @@ from deep_research.data.actions import tool_calls_made as tool_calls_made
 from deep_research.data.brief import FOREIGN as FOREIGN
 from deep_research.data.brief import LOOP_SECTIONS as LOOP_SECTIONS
 from deep_research.data.brief import MAX_SECTIONS as MAX_SECTIONS
+from deep_research.data.brief import MIN_SECTIONS as MIN_SECTIONS
 from deep_research.data.brief import Asked as Asked
 from deep_research.data.brief import Brief as Brief
 from deep_research.data.brief import Changes as Changes

@@ -15,8 +15,8 @@ Workflow = Literal["sections", "loop", "supervisor", "quick", "verify", "desk"]
 """How a run works; `verify` verifies a report, and at the `desk` an agent researches by itself."""
 FOREIGN = ("verify", "desk")  # their report somebody else has written; without a model the others copy from passages
 
-MAX_SECTIONS, LOOP_SECTIONS = 7, 5
-"""Sections of a plan (contract row B5: 3 to 7), and of that of a loop (C1: 3 to 5)."""
+MIN_SECTIONS, MAX_SECTIONS, LOOP_SECTIONS = 3, 7, 5
+"""Sections of a plan (contract row B5: 3 to 7), and the most of that of a loop (C1: 3 to 5)."""
 
 
 class Message(Noun):

@@ -10,16 +10,14 @@ from typing import NamedTuple
 
 from claimcheck.language import detect, zipf
 from claimcheck.lexicon import any_word
-from deep_research.conversation.replies import confirms, rejects, split_start, wants_to_skip
-from deep_research.data import Clarification, Decision, Message, Question, Template, Term
+from deep_research.conversation.clarifications import KINDS, question_for
+from deep_research.conversation.replies import confirms, rejects, says_nothing, split_start, tells_to_start
+from deep_research.data import Decision, Message, Question, Template, Term
 from deep_research.finding.question import is_plain_topic
 from deep_research.finding.words import COMMON, NAME, Word, read_words
 from deep_research.i18n.catalog import phrase
 from deep_research.text.question_terms import codes
 
-_KINDS = ("kind_technology", "kind_medicine", "kind_product", "kind_event")
-_ASPECTS = ("opt_progress", "opt_how", "opt_compare", "opt_overview")
-_OPTIONS = {"topic": _KINDS, "aspect": _ASPECTS, "referent": ("opt_newest",)}
 _ALONE, _TOGETHER, _HALVES = 3.6, 4.0, 3.8
 """Zipf frequency (base-10 logarithm per billion words) from which a word alone, each of two, or each half of one says too little."""
 _LONGEST = 2_000
@@ -69,14 +67,15 @@ def decide(question: Question, *, rounds: int, terms: Sequence[Term], template: 
 def understand(question: Question, rounds: int = 0) -> Understood:
     """Return the question with what was answered to the last `rounds` clarifications, and what it points at."""
     history, own = list(question.history), split_start(question.text[:_LONGEST])[0]
+    own = "" if tells_to_start(own) else own
     before = history[: len(history) - 2 * rounds] if rounds else history
-    answers = [m.text for m in history[len(before) :] if m.role == "user" and not wants_to_skip(m.text)]
-    unsaid = {phrase(name, question.language) for name in ("opt_mistyped", *_KINDS)}  # options that name nothing yet
+    answers = [m.text for m in history[len(before) :] if m.role == "user" and not says_nothing(m.text)]
+    unsaid = {phrase(name, question.language) for name in ("opt_mistyped", *KINDS)}  # options that name nothing yet
     answers = [answer for answer in answers if answer not in unsaid]
     topic = _topic_before(own, question.language, before)
     text = " ".join([own, *(answer[:_LONGEST] for answer in answers)])
     if topic:
-        return Understood(f"{text} ({topic})", tuple(answers), topic)
+        return Understood(f"{text} ({topic})" if own else topic, tuple(answers), topic)
     if answers and not _own_words(own, question.language):
         return Understood(" ".join(answers), tuple(answers))
     if answers and _POINTER.search(own):
@@ -137,15 +136,12 @@ def _start(question: Question, said: Understood, terms: Sequence[Term], named: S
 
 
 def _ask(said: Understood, language: str, template: Template | None, missing: str, term: str = "") -> Decision:
-    """Return the decision to ask for what is missing: with the template's words for it, else with ours."""
-    own = next((c for c in template.clarifications if c.missing_info == missing), None) if template else None
-    asked = own.question if own and own.question else phrase(f"ask_{missing}", language, term=term)
-    offered = own.options if own and own.options else tuple(phrase(name, language) for name in _OPTIONS[missing])
+    """Return the decision to ask for what is missing."""
     return Decision(
         next_action="NEED_CLARIFICATION",
         confidence=0.3,
         goal=term if missing == "aspect" else "",
         refined_question=said.text,
         reasoning=f"Nothing in the message says the {missing}.",
-        clarification=Clarification(question=asked, options=offered, missing_info=missing),
+        clarification=question_for(missing, term, language, template),
     )

@@ -41,7 +41,7 @@ def clarify_then(node: str) -> Node[AgentState]:
         said = ask_user(Asked(question=asked.question, options=asked.options, missing_info=asked.missing_info))
         answer = pick_options(said, asked.options)
         question = intake.answered(question, asked.question, answer)
-        if intake.refuses(answer, question):
+        if intake.refuses(ctx, answer, question):
             decision = intake.start_anyway(decision, question, places=ctx.places_named(question.language))
             return _settle(ctx, question, decision, node, state["messages"])
         answered = {"question": question, "clarification_rounds": rounds + 1, "pending_question": ""}

@@ -19,6 +19,7 @@ from deep_research.graph.clarify import clarify_then
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
 from deep_research.graph.plan_nodes import analyze_question, confirm_plan_then, lay_out_plan
+from deep_research.ports import Library
 from deep_research.run_context.context import RunContext, section_position
 from deep_research.run_context.steering import Interrupted
 from deep_research.steps import research, review, search
@@ -123,7 +124,7 @@ async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]
         if research.is_complete(move.actions):
             break
     written = await research.write_notes(ctx, whole, brief, turns, notes=notes)
-    done = _shared_out(written, sections)
+    done = _shared_out(written, sections, ctx.library)
     return {
         "sections": done,
         **_said(state, [*turns, Turn(said=written.content)] if written.content else turns),
@@ -140,7 +141,7 @@ def _said(state: LoopState, turns: list[Turn]) -> dict[str, Any]:
     return {"conversations": {state["whole"].title: turns}}
 
 
-def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
+def _shared_out(whole: Section, sections: Sequence[Section], library: Library) -> list[Section]:
     """Return the sections with the notes under their headings added; what stands under none is the first one's."""
     titles = {s.title.casefold(): s.title for s in sections}
     notes: dict[str, list[str]] = {s.title: [] for s in sections}
@@ -153,7 +154,7 @@ def _shared_out(whole: Section, sections: Sequence[Section]) -> list[Section]:
     done: list[Section] = []
     for section in sections:
         own = "\n".join(notes[section.title]).strip()
-        findings = tuple(dict.fromkeys([*section.key_findings, *research.key_findings(own)]))
+        findings = tuple(dict.fromkeys([*section.key_findings, *research.key_findings(own, library)]))
         content = "\n\n".join(filter(None, (section.content, own)))
         done.append(section.model_copy(update={**shared, "content": content, "key_findings": findings}))
     return done

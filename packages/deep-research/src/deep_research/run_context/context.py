@@ -132,9 +132,7 @@ def reason_of(error: Exception, what: str) -> str:
 
     Raises the error where no part of the work can go on: a full disk, a stop, a setting that the user must correct.
     """
-    # A key that a model's provider does not accept fails every section alike; a request only its own.
-    is_setup = isinstance(error, ConfigError) and error.reason != "bad_request"
-    if is_setup or isinstance(error, StoreError | Stopped | ReplayDiffers):
+    if isinstance(error, ConfigError | StoreError | Stopped | ReplayDiffers):
         raise error
     if isinstance(error, ResearchError):
         return error.message

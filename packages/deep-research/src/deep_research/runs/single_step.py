@@ -1,23 +1,40 @@
 """One node of the research by itself, for debugging (contract row B12): its prompt, its answer and its cost."""
 
+import asyncio
 import json
 from collections.abc import Awaitable
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from pydantic_core import to_jsonable_python
 
 from claimcheck.language import detect
-from deep_research.assembly.reasoner_choice import key_variables, open_reasoner, resolve_provider
-from deep_research.data import Assignment, Brief, Decision, Gap, ModelRequest, QueryAnalysis, Question, Role, Section
+from deep_research.assembly.environment import Job, RunEnvironment, open_context
+from deep_research.assembly.run_settings import settle
+from deep_research.data import (
+    Assignment,
+    Brief,
+    Decision,
+    Discovery,
+    Gap,
+    Ledger,
+    ModelRequest,
+    QueryAnalysis,
+    Question,
+    Role,
+    Section,
+)
 from deep_research.errors import ConfigError, ModelError
-from deep_research.ports import Library, Reasoner
 from deep_research.report.ledger import PaidCall
+from deep_research.run_context.context import RunContext
 from deep_research.runs.refresh import state_of
-from deep_research.settings import Settings, load_keys
-from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.run_store import RunStore
-from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research.settings import Settings
+from deep_research.steps import intake, plan, research
+from deep_research.stores.run_folder import RunFolder
+from deep_research.stores.run_store import RunRecord, RunStore
 
 
 class StepResult(NamedTuple):
@@ -36,57 +53,75 @@ class StepResult(NamedTuple):
 async def run_step(
     name: str, question: str, settings: Settings, *, home: Path, store: RunStore | None = None
 ) -> StepResult:
-    """Do one node for a question, or with the state and library of an earlier run (`store`).
+    """Do one node for a question, or with the state and a copy of the library of an earlier run (`store`).
 
-    Raises ConfigError for an unknown node or provider, and a missing key.
+    It has what it has in a run: sources, templates, tools. Raises ConfigError for an unknown node or provider, and a
+    missing key.
     """
     state: dict[str, Any] = dict(await state_of(store)) if store is not None else {}
-    library: Library = store.open_library() if store is not None else SqliteLibrary(":memory:")
     asked = state.get("question") or Question(text=question, language=detect(question))
-    keys = load_keys(key_variables())
-    settings = settings.model_copy(update={"model_provider": resolve_provider(settings, keys)})
     requests: list[tuple[Role, ModelRequest]] = []
-    gaps: list[Gap] = []
-    journal = SqliteJournal(":memory:")
-    opened = open_reasoner(
-        settings,
-        keys,
-        journal=journal,
-        home=home,
-        on_gap=gaps.append,
+    with TemporaryDirectory() as folder:
+        job = await asyncio.to_thread(_job, RunFolder(Path(folder), "step"), asked, settings, store, requests)
+        answer: Any = None
+        with closing(job.log):
+            async with open_context(job, RunEnvironment(home)) as ctx:
+                try:
+                    answer = await _thought(name, ctx, asked, state)
+                except ModelError as error:
+                    ctx.report_gap(Gap(what=name, why=error.message))
+                calls = [PaidCall.model_validate_json(text) for text in ctx.journal.answers("model")]
+        return StepResult(requests, answer, calls, job.log.gaps)
+
+
+def _job(
+    scratch: RunFolder,
+    asked: Question,
+    settings: Settings,
+    store: RunStore | None,
+    requests: list[tuple[Role, ModelRequest]],
+) -> Job:
+    """Return the step as the work of a run that is kept nowhere; the earlier run stays as it is."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    told = {"run_id": scratch.run_id, "status": "running", "question": asked.text, "language": asked.language}
+    record = store.load() if store is not None else RunRecord(created=now, **told)
+    settings = settle(settings, record.docs, asked.text)
+    servers = record.mcp_servers or tuple(settings.mcp_servers)
+    record = record.model_copy(update={**told, "mcp_servers": servers})
+    scratch.create(record)
+    if store is not None:
+        with closing(store.open_library()) as library, closing(scratch.open_library()) as copy:
+            copy.restore(library.sources(), library.snapshots())
+    return Job(
+        store=scratch,
+        record=record,
+        settings=settings,
+        question=record.question,
+        log=scratch.open_log(lambda _event: None),
+        began=now,
+        before=Ledger(),  # its sources are prepared when it searches
         watch=lambda request, role: requests.append((role, request)),
     )
-    answer: Any = None
-    try:
-        answer = await _thought(name, opened.reasoner, asked, state, library)
-    except ModelError as error:
-        gaps.append(Gap(what=name, why=error.message))
-    finally:
-        await opened.close()
-        library.close()
-    calls = [PaidCall.model_validate_json(text) for text in journal.answers("model")]
-    journal.close()
-    return StepResult(requests, answer, calls, gaps)
 
 
-def _thought(name: str, by: Reasoner, asked: Question, state: dict[str, Any], library: Library) -> Awaitable[Any]:
+def _thought(name: str, ctx: RunContext, asked: Question, state: dict[str, Any]) -> Awaitable[Any]:
     """Return the thought of a node; what the state lacks is made up from the question."""
+    by, library = ctx.reasoner, ctx.library
     analysis = state.get("analysis") or QueryAnalysis(query_type="general", output_format="prose")
-    decision = state.get("decision") or Decision(next_action="START_RESEARCH", confidence=1.0)
     section = Section(title=asked.text, description=asked.text, queries=(asked.text,), attempts=1)
     sections = list(state.get("sections", [])) or [section]
-    plan = Brief(title=asked.text, objective=asked.text, language=asked.language, sections=tuple(sections))
-    brief = state.get("brief") or plan
+    outline = Brief(title=asked.text, objective=asked.text, language=asked.language, sections=tuple(sections))
+    brief = state.get("brief") or outline
     turns = state.get("conversations", {}).get(sections[0].title, [])
     passages = [p for s in sections for key in s.passages if (p := library.passage(key)) is not None]
     ids = tuple(p.id for p in passages)
     given = Assignment(question=asked, analysis=analysis, brief=brief, sections=tuple(sections), passages=ids)
     thoughts = {
-        "clarify": lambda: by.decide(asked, rounds=0),
-        "analyze": lambda: by.analyze(asked),
-        "discover": lambda: by.entities(asked, analysis, passages, library),
-        "plan_sections": lambda: by.plan(asked, analysis, decision, state.get("discovery"), passages, library),
-        "researcher": lambda: by.next_move(sections[0], brief, turns, library),
+        "clarify": lambda: intake.decide(ctx, asked),
+        "analyze": lambda: _analyzed(ctx, asked),
+        "discover": lambda: _discovered(ctx, asked, state),
+        "plan_sections": lambda: _planned(ctx, asked, state),
+        "researcher": lambda: research.next_move(ctx, sections[0], brief, turns),
         "compress_output": lambda: by.take_notes(sections[0], brief, turns, library),
         "review_section": lambda: by.review_section(sections[0], brief),
         "review": lambda: by.review(brief, sections),
@@ -96,3 +131,22 @@ def _thought(name: str, by: Reasoner, asked: Question, state: dict[str, Any], li
     if name not in thoughts:
         raise ConfigError(f"There is no step {name!r}. Steps: {', '.join(thoughts)}.", setting="step", value=name)
     return thoughts[name]()
+
+
+async def _analyzed(ctx: RunContext, asked: Question) -> QueryAnalysis:
+    return await plan.analyze(ctx, asked, await intake.decide(ctx, asked))
+
+
+async def _discovered(ctx: RunContext, asked: Question, state: dict[str, Any]) -> Discovery:
+    from deep_research.graph.discovery import build_discover  # noqa: PLC0415 - the engine is slow to load
+
+    given = {"question": asked, "asked": state.get("asked", asked), "discovery_turns": []}
+    given["analysis"] = state.get("analysis") or await _analyzed(ctx, asked)
+    return (await build_discover().ainvoke(given, context=ctx))["discovery"]
+
+
+async def _planned(ctx: RunContext, asked: Question, state: dict[str, Any]) -> Brief:
+    decision: Decision = state.get("decision") or await intake.decide(ctx, asked)
+    analysis = state.get("analysis") or await plan.analyze(ctx, asked, decision)
+    own, turns = state.get("asked", asked), state.get("discovery_turns", [])
+    return await plan.plan(ctx, asked, analysis, decision, state.get("discovery"), turns, asked=own)

@@ -19,7 +19,8 @@ used up, or the user would not say), asking becomes starting with a stated assum
 
 from collections.abc import Sequence
 
-from deep_research.conversation.replies import split_start, wants_to_skip
+from deep_research.conversation.clarifications import MISSING, question_for
+from deep_research.conversation.replies import says_nothing, split_start, wants_to_skip
 from deep_research.data import Clarification, Decision, Message, Question, Template, Term
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
@@ -108,7 +109,7 @@ def settle(
     if judged.next_action == "CANNOT_DO":
         return judged
     may_ask = settings.allow_clarification and rounds < settings.max_clarification_rounds
-    may_ask &= not split_start(question.text)[1]
+    may_ask &= not (split_start(question.text)[1] or (question.history and wants_to_skip(question.text)))
     if not asks(judged, settings):
         return _started(judged, question, places)
     if not may_ask:
@@ -119,20 +120,16 @@ def settle(
 
 def clarification(judged: Decision, question: Question, template: Template | None, places: str) -> Clarification:
     """Return the one thing to ask: what is missing, with options (free text is always possible)."""
-    language, topic = question.language, judged.goal.strip() or question.text
-    own = judged.clarification
+    own, goal = judged.clarification, judged.goal.strip()
     if judged.unknown_terms:
-        return _about_term(judged.unknown_terms[0], own, language, places)
-    fitting = (
-        [c for c in template.clarifications if own is None or c.missing_info == own.missing_info] if template else []
-    )
-    suggested = fitting[0].options if fitting else template.focus if template else ()
-    missing = "focus" if judged.goal.strip() else "topic"
-    if own is None:
-        focus = fitting[0].question if fitting else phrase("ask_focus", language, term=topic)
-        own = Clarification(question=focus if missing == "focus" else phrase("ask_topic", language))
-    options = tuple(dict.fromkeys(own.options or suggested or judged.research_focus))[:_MAX_OPTIONS]
-    return own.model_copy(update={"options": options, "missing_info": own.missing_info.strip() or missing})
+        return _about_term(judged.unknown_terms[0], own, question.language, places)
+    said = own.missing_info.strip() if own else ""
+    missing = said if said in MISSING else "focus" if goal else "topic"
+    ours = question_for(missing, goal or question.text, question.language, template, judged.research_focus)
+    # What the reasoner misses in words of its own has no options of ours, unless the topic is known.
+    options = (own and own.options) or (ours.options if goal or said in ("", missing) else ())
+    options = tuple(dict.fromkeys(options))[:_MAX_OPTIONS]
+    return (own or ours).model_copy(update={"options": options, "missing_info": said or missing})
 
 
 def _about_term(term: str, own: Clarification | None, language: str, places: str) -> Clarification:
@@ -174,9 +171,13 @@ def start_anyway(judged: Decision, question: Question, *, places: str = "") -> D
     return started.model_copy(update={"assumptions": tuple(dict.fromkeys([*started.assumptions, said]))})
 
 
-def refuses(answer: str, question: Question) -> bool:
-    """Return whether an answer to a clarification means that the run should start without one."""
-    return wants_to_skip(answer) or answer.strip() == phrase("opt_as_written", question.language)
+def refuses(ctx: RunContext, answer: str, question: Question) -> bool:
+    """Return whether an answer to a clarification means that the run should start without one.
+
+    A bare yes or no is an answer to who can read it.
+    """
+    as_written = answer.strip() == phrase("opt_as_written", question.language)
+    return as_written or (wants_to_skip if ctx.reasoner.reads_conversation else says_nothing)(answer)
 
 
 def answered(question: Question, asked: str, answer: str) -> Question:

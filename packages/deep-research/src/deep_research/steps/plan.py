@@ -49,11 +49,12 @@ async def plan(
     meanings = [p for term in decision.terms if term.found and (p := ctx.library.passage(term.passage))]
     passages = list({p.id: p for p in [*meanings, *first_hits(ctx, turns)]}.values())
     brief = await ctx.reasoner.plan(question, analysis, decision, discovery, passages, ctx.library)
-    distinct = tuple({section.title: section for section in reversed(brief.sections)}.values())[::-1]
     brief = brief.model_copy(
         update={
             "sections": _with_focus(
-                distinct[: LOOP_SECTIONS if ctx.settings.workflow == "loop" else MAX_SECTIONS], decision, question
+                _told_apart(brief.sections)[: LOOP_SECTIONS if ctx.settings.workflow == "loop" else MAX_SECTIONS],
+                decision,
+                question,
             ),
             "question": question.text,
             "terms": tuple(term for term in decision.terms if term.found),
@@ -61,6 +62,19 @@ async def plan(
     )
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
     return brief
+
+
+def _told_apart(sections: Sequence[Section]) -> list[Section]:
+    """Return the sections with a title each, by which they are known from here on; what is planned twice once."""
+    known: dict[str, Section] = {}
+    for section in sections:
+        title, number = section.title, 1
+        while (same := known.get(title.casefold())) and same.description != section.description:
+            number += 1
+            title = f"{section.title} ({number})"
+        if title:
+            known.setdefault(title.casefold(), section.model_copy(update={"title": title}))
+    return list(known.values())
 
 
 def _with_focus(sections: Sequence[Section], decision: Decision, question: Question) -> tuple[Section, ...]:

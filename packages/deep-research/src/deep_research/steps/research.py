@@ -83,7 +83,7 @@ async def write_notes(
     done = section.model_copy(
         update={
             "content": text,
-            "key_findings": tuple(dict.fromkeys([*section.key_findings, *key_findings(notes)])),
+            "key_findings": tuple(dict.fromkeys([*section.key_findings, *key_findings(notes, ctx.library)])),
             "sources": tuple(dict.fromkeys(key.partition("p")[0] for key in known)),
             "status": "completed",
             "tool_calls": _calls_made(section, turns),
@@ -142,8 +142,12 @@ def handed_back(section: Section, library: Library) -> str:
     return "\n\n".join("\n".join([f"**{name}**", *told]) for name, told in parts.items() if any(told))
 
 
-def key_findings(notes: str) -> tuple[str, ...]:
-    """Return the points of the lists below the first heading of notes that name the passages they rest on."""
+def key_findings(notes: str, library: Library) -> tuple[str, ...]:
+    """Return the points of the lists below the first heading of notes that name the passages they rest on.
+
+    One that names a passage which does not exist is none: it stays in the notes alone, where it is flagged.
+    """
     begin = _HEADING.match(notes.lstrip())
     points = _ITEM.findall(_HEADING.split(notes, maxsplit=2)[1]) if begin else []
-    return tuple(" ".join(point.split()) for point in points if cited_ids(point))[:_MOST_FINDINGS]
+    cited = ((" ".join(point.split()), cited_ids(point)) for point in points)
+    return tuple(said for said, keys in cited if keys and all(map(library.passage, keys)))[:_MOST_FINDINGS]

@@ -14,7 +14,7 @@ A template is a TOML file: ours in this folder, the user's in `deep-research-tem
     [[clarifications]]
     missing = "aspect"                         # what is missing: topic, referent, aspect, focus
     question = { en = "Which aspect?" }        # by language, or one text
-    options = { en = ["…", "…"] }              # by language, or one list; without it the focus points
+    options = { en = ["…", "…"] }              # by language, or one list; without it the focus points (aspect, focus)
 """
 
 import re
@@ -34,6 +34,8 @@ from deep_research.foreign_settings import read_toml
 
 NONE = "none"
 _MAX_FILES = 100
+_OF_TOPIC = ("aspect", "focus")
+"""What may be missing that a focus point is an answer to; none of them says which topic is meant."""
 _OF_THE_FOLDER = Path("deep-research-templates")
 
 
@@ -87,15 +89,16 @@ class TemplateFile(_Strict):
 
     def spoken(self, language: str) -> Template:
         """Return the template in one language: its own, else English, else the first there is."""
+        focus = tuple(_said(self.focus, language) or ())
         asked = tuple(
             Clarification(
                 question=_said(one.question, language) or "",
-                options=tuple(_said(one.options, language) or _said(self.focus, language) or ()),
+                options=tuple(_said(one.options, language) or (one.missing in _OF_TOPIC and focus) or ()),
                 missing_info=one.missing,
             )
             for one in self.clarifications
         )
-        return Template(name=self.name, focus=tuple(_said(self.focus, language) or ()), clarifications=asked)
+        return Template(name=self.name, focus=focus, clarifications=asked)
 
 
 def _holds(text: str, word: str) -> bool:

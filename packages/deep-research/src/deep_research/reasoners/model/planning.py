@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from claimcheck.language import language_name
 from deep_research.conversation.plan_outline import format_numbered
 from deep_research.data import (
+    MIN_SECTIONS,
     Action,
     Brief,
     Clarification,
@@ -140,11 +141,16 @@ class Planning(ModelReasonerBase):
                 depth=self._settings.depth,
                 language=language_name(question.language),
             )
-            return await self._ask.structured("research", [user(text)], PlanAnswer)
+            answer = await self._ask.structured("research", [user(text)], PlanAnswer)
+            if len(answer.sections) < MIN_SECTIONS:
+                said = ModelMessage(role="assistant", text=answer.model_dump_json())
+                asked = [user(text), said, user(f"Plan again; {MIN_SECTIONS} to {self._most_sections} sections.")]
+                answer = await self._ask.structured("research", asked, PlanAnswer)
+            return answer
 
         async def think() -> Brief:
             answer = await self._within_window(min(_FIRST_LOOK_TOKENS, self._window // 4), make)
-            return brief_of(answer, question, analysis, decision, discovery, self._most_sections)
+            return brief_of(answer, question, analysis, decision, discovery)
 
         return await self._or_else(
             "plan", think(), lambda: self._fallback.plan(question, analysis, decision, discovery, passages, library)
@@ -206,9 +212,8 @@ def brief_of(
     analysis: QueryAnalysis,
     decision: Decision,
     discovery: Discovery | None,
-    most: int,
 ) -> Brief:
-    """Return the plan: each title once, at most `most` sections."""
+    """Return the plan."""
     names = {e.name.casefold(): e.name for e in discovery.entities} if discovery else {}
     return Brief(
         title=" ".join(answer.title.split()) or question.text,
@@ -217,13 +222,13 @@ def brief_of(
         assumptions=decision.assumptions,
         language=question.language,
         output_format=analysis.output_format,
-        sections=_sections(answer.sections, names, most),
+        sections=_sections(answer.sections, names),
         parts=analysis.parts,
     )
 
 
-def _sections(plans: Sequence[SectionPlan], names: dict[str, str], most: int) -> tuple[Section, ...]:
-    sections = [
+def _sections(plans: Sequence[SectionPlan], names: dict[str, str]) -> tuple[Section, ...]:
+    return tuple(
         Section(
             title=" ".join(planned.title.split()),
             description=planned.description,
@@ -231,9 +236,7 @@ def _sections(plans: Sequence[SectionPlan], names: dict[str, str], most: int) ->
             subject=names.get(planned.title.strip().casefold(), ""),
         )
         for planned in plans
-    ]
-    distinct = {s.title.casefold(): s for s in reversed(sections) if s.title}
-    return tuple(list(distinct.values())[::-1][:most])
+    )
 
 
 def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
