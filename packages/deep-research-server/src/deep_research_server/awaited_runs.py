@@ -50,8 +50,8 @@ def run_asked_in(runs: Iterable[Run], history: Sequence[Message], request: str) 
     for run in runs:
         with suppress(RunNotFound):
             record = run.record
-            is_waiting = record.status == "waiting" and record.asked is not None
-            if is_waiting and " ".join(api.format_question(record.asked).split()) == asked:
+            waiting_for = record.asked if record.status == "waiting" else None
+            if waiting_for is not None and " ".join(api.format_question(waiting_for).split()) == asked:
                 return run
             if record.awaited == request and is_still_awaited(record):
                 return run

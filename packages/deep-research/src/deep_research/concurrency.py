@@ -163,7 +163,7 @@ Threads that compute take the interpreter from each other: with several, an even
 async def held_beside(holding: AbstractContextManager[object]) -> AsyncIterator[None]:
     """Enter and leave in threads what may wait there: a lock, a lease. What a cancelled task has entered is left."""
 
-    def leave() -> "asyncio.Future[object]":
+    def leave() -> "asyncio.Future[bool | None]":
         return asyncio.ensure_future(asyncio.to_thread(holding.__exit__, None, None, None))
 
     entering = asyncio.ensure_future(asyncio.to_thread(holding.__enter__))

@@ -83,11 +83,15 @@ def _job(
 ) -> Job:
     """Return the step as the work of a run that is kept nowhere; the earlier run stays as it is."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    told = {"run_id": scratch.run_id, "status": "running", "question": asked.text, "language": asked.language}
-    record = store.load() if store is not None else RunRecord(created=now, **told)
+    kept = store.load() if store is not None else None
+    record = RunRecord(
+        run_id=scratch.run_id, status="running", created=now, question=asked.text, language=asked.language
+    )
+    if kept is not None:
+        record = kept.model_copy(update=record.model_dump(include={"run_id", "status", "question", "language"}))
     settings = settle(settings, record.docs, asked.text)
     servers = record.mcp_servers or tuple(settings.mcp_servers)
-    record = record.model_copy(update={**told, "mcp_servers": servers})
+    record = record.model_copy(update={"mcp_servers": servers})
     scratch.create(record)
     if store is not None:
         with closing(store.open_library()) as library, closing(scratch.open_library()) as copy:
