@@ -56,7 +56,13 @@ _VERDICT_CODES = {"supported": 0, "unverified": 1, "contradicted": 2}
 
 @click.command("check", epilog="Exit codes: 0 supported, 1 unverified, 2 contradicted. An error (2) prints no verdict.")
 @click.option("--claim", required=True, help="The sentence to judge.")
-@click.option("--evidence", required=True, metavar="FILE", help="The file to hold it against; - for standard input.")
+@click.option(
+    "--evidence",
+    required=True,
+    type=shared_flags.PATH,
+    metavar="FILE",
+    help="The file to hold it against; - for standard input.",
+)
 @shared_flags.AS_JSON
 def check_command(claim: str, evidence: str, as_json: bool) -> int:
     """Judge whether FILE supports a claim, without a model: numbers, names, quotations, support."""
