@@ -70,7 +70,8 @@ def check_command(claim: str, evidence: str, as_json: bool) -> int:
 
     path = Path(evidence).expanduser()
     try:
-        text = sys.stdin.read() if evidence == "-" else api.read_text(path.read_bytes(), path.name)
+        data = sys.stdin.buffer.read() if evidence == "-" else path.read_bytes()
+        text = api.read_text(data, "evidence.txt" if evidence == "-" else path.name)
     except (OSError, Unreadable) as error:
         reason = error.message if isinstance(error, Unreadable) else error.strerror or error
         raise ConfigError(f"Cannot read {evidence}: {reason}", setting="evidence", value=evidence) from error
