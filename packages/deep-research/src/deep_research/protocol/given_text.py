@@ -10,6 +10,6 @@ def text_of(data: bytes) -> str:
         text = data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise UnicodeError(f"it is not UTF-8 text (byte {error.start}); save it with the encoding UTF-8") from error
-    if "\0" in text:
+    if "\0" in text or (not text and encoding != "utf-8"):
         raise UnicodeError("it is UTF-16 without a byte-order mark, or no text; save it with the encoding UTF-8")
     return text
