@@ -148,6 +148,11 @@ USAGE = {
     "a flag out of range": ([QUESTION, "--max-iterations", "11"], "max_review_iterations"),
     "an unknown provider": ([QUESTION, "-p", "nobody"], "nobody"),
     "a path that does not exist": ([QUESTION, "--docs", "/nowhere/at/all"], "/nowhere/at/all"),
+    "an empty path": ([QUESTION, "--docs", ""], "--docs"),
+    "an empty path for --out": ([QUESTION, "--out", ""], "--out"),
+    "an empty path of a report": (["verify", "x.md", "--docs", ""], "--docs"),
+    "an empty path for an export": (["export", "x", "--to", "html", "--out", ""], "--out"),
+    "empty evidence": (["check", "--claim", "x", "--evidence", ""], "--evidence"),
     "a folder for --out that does not exist": ([QUESTION, "--out", "/nowhere/x.md"], "/nowhere/x.md"),
     "a PDF for --out": ([QUESTION, "--out", "report.PDF"], "export RUN --to pdf"),
     "a web page for --out": (["ask", QUESTION, "--out", "report.html"], "export RUN --to html"),
@@ -211,6 +216,64 @@ def test_a_state_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     said = call(QUESTION, env={"DEEP_RESEARCH_HOME": str(tmp_path / "file" / "home")})
     _assert_explained(said, 1, str(tmp_path / "file"))
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that even root cannot write to")
+@pytest.mark.parametrize("before", [[], ["ask"]])
+def test_a_file_for_out_that_cannot_be_written_is_noticed_before_the_research(
+    before: list[str], docs: str, own_state: Path
+) -> None:
+    _assert_explained(
+        call(*before, QUESTION, "--docs", docs, "--quiet", "--out", "/proc/report.md"), 1, "/proc/report.md"
+    )
+    assert not (own_state / "runs").exists()
+
+
+def test_an_earlier_file_for_out_stays_until_there_is_a_report(docs: str, tmp_path: Path) -> None:
+    (tmp_path / "report.md").write_text("earlier")
+    call(QUESTION, "--docs", docs, "--out", str(tmp_path / "report.md"), "-p", "nobody")
+    assert [path.read_text() for path in tmp_path.glob("*report*")] == ["earlier"]
+
+
+@pytest.mark.parametrize("command", ["serve", "mcp"])
+def test_a_server_whose_state_folder_cannot_be_written_does_not_start(command: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    said = call(command, env={"DEEP_RESEARCH_HOME": str(tmp_path / "file" / "home")})
+    _assert_explained(said, 1, str(tmp_path / "file"))
+    assert said.err.count("\n") == 1
+
+
+ENCODINGS = {"utf-8-sig": "", "utf-16": "", "utf-16-le": "UTF-8", "cp1252": "UTF-8"}
+"""With what is said of a file in them; "" for those that are read."""
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_files_of_users_are_read_with_their_byte_order_marks_or_say_what_to_do(encoding: str, own_state: Path) -> None:
+    files = {
+        "settings.toml": '# für uns\ndepth = "deep"\n',
+        "templates/own.toml": 'name = "own"\npurpose = "für uns"\nwords = ["Ampère"]\nfocus = ["x"]\n',
+    }
+    for name, text in files.items():
+        path = own_state / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode(encoding))
+        said = call("templates" if "/" in name else "settings")
+        if ENCODINGS[encoding]:
+            _assert_explained(said, 2, ENCODINGS[encoding])
+            assert str(path) in said.err.replace("\n", "")
+        else:
+            assert (said.code, said.err) == (0, "")
+            assert ("own" if "/" in name else "'deep'") in said.out
+        path.unlink()
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_question_from_standard_input_in_any_encoding(encoding: str, docs: str) -> None:
+    said = call("--docs", docs, "--quiet", stdin=f"Wie schnell ist der Motor für {QUESTION}".encode(encoding))
+    if ENCODINGS[encoding]:
+        _assert_explained(said, 2, ENCODINGS[encoding])
+    else:
+        assert said.code in (0, 4), said.err
 
 
 def test_an_output_that_cannot_be_written(small: Ran) -> None:

@@ -151,6 +151,30 @@ def test_d7_broken_servers_cost_only_themselves_and_are_named(own_state: Path) -
     _assert_gone(calls)
 
 
+UNFIT = """
+import json, sys
+OBJECT = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+TOOLS = [{"name": "search", "inputSchema": OBJECT, "outputSchema": {"type": "array"}}, {"name": "words", "inputSchema": {"type": "string"}},
+         {"name": "nothing"}, {"inputSchema": OBJECT}, 7, {"name": "untyped", "inputSchema": {"properties": {}}}]
+for line in sys.stdin:
+    asked = json.loads(line)
+    about = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+    said = {"content": [{"type": "text", "text": "The Alpha engine turns at 3,000 rpm."}]}
+    answers = {"initialize": about, "tools/list": {"tools": TOOLS}, "tools/call": said}
+    if "id" in asked:
+        answer = {"jsonrpc": "2.0", "id": asked["id"], "result": answers.get(asked["method"], {})}
+        print(json.dumps(answer), flush=True)
+"""
+
+
+def test_d7_tools_that_are_not_described_as_the_protocol_wants_cost_only_themselves(own_state: Path) -> None:
+    own_state.parent.joinpath("unfit.py").write_text(UNFIT)
+    server = {"command": sys.executable, "args": [str(own_state.parent / "unfit.py")]}
+    ran = research(own_state, {"odd": server})
+    assert "3,000 rpm" in ran.report.report
+    assert "'odd': left out, because their schemas are not those of objects: words, nothing, None, ?" in _why(ran)
+
+
 @pytest.mark.parametrize(
     ("fault", "why"),
     [

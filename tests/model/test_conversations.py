@@ -124,6 +124,38 @@ def test_a_researcher_is_told_how_many_calls_are_left_and_writes_its_notes_at_th
     assert_presentable(ran)
 
 
+@pytest.mark.parametrize("copies", [1, 9])
+def test_what_is_asked_again_costs_no_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copies: int) -> None:
+    """Copies in one answer are one call; what was answered before is free; other searches have the calls for themselves."""
+
+    def asking(request: Request) -> Reply | None:
+        turn = sum(m["role"] == "assistant" for m in request["messages"])
+        if turn > 5:
+            return None
+        query = "engine 0" if turn % 2 else f"engine {turn}"
+        return Reply(tool_calls=tuple(Call("search", {"queries": [query], "source": ""}) for _ in range(copies)))
+
+    with served(monkeypatch, playing(research=asking)) as provider:
+        ran = research(tmp_path, max_tool_calls_per_researcher=3, max_review_iterations=0)
+    assert {event.query for event in ran.of(Searched) if event.section} == {"engine 0", "engine 2", "engine 4"}
+    told = "".join(m["text"] for call in provider.calls for m in call.request["messages"])
+    assert "Not done" not in told
+
+
+def test_a_researcher_that_repeats_itself_for_ever_comes_to_its_notes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def repeating(request: Request) -> Reply | None:
+        made = [call["arguments"] for m in request["messages"] for call in m["tool_calls"]]
+        again = ("open", {"source": "s1", "find": ""}) if len(made) % 2 else ("search", {"queries": ["engine"]})
+        return None if "Write your notes now" in request["messages"][-1]["text"] else Reply(tool_calls=(Call(*again),))
+
+    with served(monkeypatch, playing(research=repeating)) as provider:
+        ran = research(tmp_path, max_tool_calls_per_researcher=3, max_review_iterations=0)
+    assert len(of_step(provider, "research")) <= (3 + 3 + 1) * len(ENGINES) + 1
+    assert all(section.notes for section in ran.report.sections)
+
+
 def test_wrong_calls_are_answered_and_a_thought_is_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = (
         Call("think", {"reflection": "I know of 7919 engines."}),

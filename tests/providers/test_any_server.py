@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.data import ModelAnswer, ModelMessage, ModelRequest
+from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, ToolCall
 from deep_research.errors import ContextTooLong, MalformedOutput
 from deep_research.providers.model_client import ModelClient, OpenModel
 from deep_research.providers.provider_catalog import open_model
@@ -122,6 +122,62 @@ async def test_all_that_may_be_refused_one_after_the_other() -> None:
     assert set(body) == {"model", "messages", "max_completion_tokens", "tools", "stream"}
     assert [message["role"] for message in body["messages"]] == ["user"]
     assert "Be brief." in body["messages"][0]["content"]
+
+
+TEMPLATE = "While executing CallExpression at line 1, column 69 in source:\nError: Jinja Exception: {}"
+ALTERNATE = TEMPLATE.format("Conversation roles must alternate user/assistant/user/assistant/...")
+
+
+@pytest.mark.parametrize("status", [200, 400, 404, 405, 415, 422, 500, 501, 503])
+async def test_what_a_refusal_says_is_learnt_whatever_its_status(status: int) -> None:
+    words = {
+        "tools": "tools param requires --jinja flag",
+        "temperature": "temperature is not supported",
+        "stream_options": "got an unexpected keyword argument 'stream_options'",
+    }
+
+    def refuse(request: Request) -> HttpResponse | None:
+        if request["system"]:
+            return refusal(TEMPLATE.format("System role not supported"), status, type="server_error")
+        return next((refusal(said, status) for name, said in words.items() if name in request["body"]), None)
+
+    with PickyProvider(refuse, lambda _: "Good.") as provider:
+        async with compatible(provider, facts={"stream_only": True}) as model:
+            for _ in range(2):
+                assert (await model.complete(asking(tools=(WEATHER,), temperature=0.2))).text == "Good."
+    assert len(provider.calls) == 4 + 2
+
+
+@pytest.mark.parametrize("message", [ALTERNATE, "Internal Server Error"])
+async def test_a_template_that_takes_turns_of_user_and_assistant_alone(message: str) -> None:
+    def refuse(request: Request) -> HttpResponse | None:
+        roles = [sent["role"] for sent in request["body"]["messages"]]
+        return None if roles == ["user", "assistant"] * (len(roles) // 2) + ["user"] else refusal(message, 500)
+
+    with PickyProvider(refuse, lambda _: "Good.") as provider:
+        async with compatible(provider) as model:
+            client = ModelClient([model], clock=FakeClock(), gates={"compatible": Gate()})
+            assert (await client.complete(asking(), role="research")).text == "Good."
+            call = ModelMessage(
+                role="assistant", text="", tool_calls=(ToolCall(id="c", name="get_weather", arguments={}),)
+            )
+            result = ModelMessage(role="tool", text="rain", tool_call_id="c")
+            longer = asking(tools=(WEATHER,))
+            longer = longer.model_copy(update={"messages": (*longer.messages, call, result)})
+            assert (await client.complete(longer, role="research")).text == "Good."
+            before = len(provider.calls)
+            await client.complete(longer, role="research")
+    assert len(provider.calls) == before + 1 <= 9
+
+
+async def test_a_server_error_that_names_what_was_taken_before_teaches_nothing() -> None:
+    answers = iter([None, refusal("stream ID 5 was reset", 500), None, None])
+    with PickyProvider(lambda _: next(answers), lambda _: "Good.") as provider:
+        async with compatible(provider, facts={"stream_only": True}) as model:
+            client = ModelClient([model], clock=FakeClock(), gates={"compatible": Gate()})
+            for _ in range(3):
+                await client.complete(asking(), role="research")
+    assert all(call.request["stream"] for call in provider.calls)
 
 
 NO_TOOLS: dict[str, tuple[str, HttpResponse]] = {

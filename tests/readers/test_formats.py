@@ -107,6 +107,34 @@ def test_docx():
     assert (document.title, document.authors) == ("Melting", ("Ann", "Bob"))
 
 
+@pytest.mark.parametrize(
+    ("value", "number_format", "shown"),
+    [
+        (0.385, "0.0%", "38.5%"), (0.385, "0%", "39%"), (38.5, '0.0"%"', "38.5%"), (12.5, '#,##0.00 "EUR"', "12.50 EUR"),
+        (-1234.5, "_-* #,##0.00\\ [$€-407]_-;-* #,##0.00\\ [$€-407]_-", "-1,234.50 €"), (-5, "_($* #,##0.00_);_($* (#,##0.00)", "-$5.00"),
+        (2_500_000, '$#,##0.0,,"M"', "$2.5M"), (7, '"No. "000', "No. 007"), (3.0, "General", "3"), (3.25, "0.00E+00", "3.25"),
+        (0.5, "# ?/?", "0.5"), (1234.5, "[Red]#,##0.00", "1,234.5"), (1e300, "0%", "1e+300"), (True, "0%", "True"),
+    ],
+)  # fmt: skip
+def test_numbers_of_xlsx_stand_as_their_formats_show_them(value: float, number_format: str, shown: str):
+    file = openpyxl.Workbook()
+    file.worksheets[0].append(["Share", "x"])
+    file.worksheets[0].append([value])
+    file.worksheets[0]["A2"].number_format = number_format
+    assert read(saved(file), "a.xlsx").text.rsplit("\n", 1)[1] == f"| {shown} |  |"
+
+
+def test_formulas_of_xlsx_without_a_stored_value_are_told():
+    file = openpyxl.Workbook()
+    sheet = file.worksheets[0]
+    for row in (["Region", "Units", "Revenue"], ["North", 3, "=B2*2"], ["South", 4, "=B3*2"], ["Total", "=SUM(B2:B3)"]):
+        sheet.append(row)
+    sheet["C4"].number_format = "0.0%"  # has neither a value nor a formula
+    told = "3 formulas of sheet 'Sheet' have no stored value: save it once in a spreadsheet program"
+    assert read(saved(file), "a.xlsx").warnings == (told,)
+    assert read(make_xlsx(), "a.xlsx").warnings == ()
+
+
 def test_pptx():
     document = read(make_pptx(), "a.pptx")
     assert document.text == (

@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
     given = parser.parse_args(arguments)
     try:
-        text = sys.stdin.read() if given.file == "-" else Path(given.file).read_text("utf-8")
+        text = sys.stdin.read() if given.file == "-" else Path(given.file).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         print(f"claimcheck: {given.file} could not be read as UTF-8 text: {error}", file=sys.stderr)  # noqa: T201
         return 3

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deep_research.cli.lazy_modules import api, asyncio
+from deep_research.cli.shared_flags import PATH
 from deep_research.cli.wrapped_text import echo_wrapped
 
 if TYPE_CHECKING:
@@ -35,10 +36,12 @@ def serve_command(host: str, port: int, max_runs: int, max_upload: int, require_
     deep-research serve --host 0.0.0.0 --port 8000
     """
     from deep_research.settings import database_url, home  # noqa: PLC0415
+    from deep_research.state_files import PAGES  # noqa: PLC0415
     from deep_research_server.http_app import ServerOptions, serve  # noqa: PLC0415 - help stays fast
     from deep_research_server.uploads import UploadLimit  # noqa: PLC0415
 
     queued = bool(database_url()) and not in_process
+    api.check_writable(home() / PAGES)
     options = ServerOptions(home(), host, port, require_tokens, max_runs, queued, UploadLimit(max_upload))
 
     def show(address: str) -> None:
@@ -100,6 +103,7 @@ def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max
     """
     from deep_research.errors import ConfigError  # noqa: PLC0415 - help stays fast
     from deep_research.settings import database_url, home  # noqa: PLC0415
+    from deep_research.state_files import PAGES  # noqa: PLC0415
 
     try:
         from deep_research_server.mcp_server import McpOptions, make_http_app, make_server  # noqa: PLC0415
@@ -109,6 +113,7 @@ def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max
         message = "The MCP server needs the official SDK: pip install 'deep-research-server[mcp]'."
         raise ConfigError(message, setting="mcp", value="") from error
     queued = bool(database_url()) and not in_process
+    api.check_writable(home() / PAGES)
     if not over_http:
         make_server(McpOptions(home(), max_runs=max_runs, queued=queued)).run("stdio")
         return
@@ -129,7 +134,9 @@ def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max
 
 @click.command("enqueue")
 @click.argument("question", metavar="QUESTION|RUN")
-@click.option("-d", "--docs", multiple=True, metavar="PATH", help="File or folder to search, as the workers see it.")
+@click.option(
+    "-d", "--docs", multiple=True, type=PATH, metavar="PATH", help="File or folder to search, as the workers see it."
+)
 @click.option("--priority", type=int, default=0, metavar="N", help="Higher comes first among your own runs.")
 @click.option("--owner", default="", metavar="NAME", help="Whose run it is; owners take turns.")
 @click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting of the run.")

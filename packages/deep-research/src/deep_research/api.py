@@ -46,6 +46,7 @@ from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail as EventTail
 from deep_research.stores.open_stores import QueueState, database, open_runs, owner_of
+from deep_research.stores.run_folder import check_writable as check_writable
 from deep_research.stores.run_folder import dated_id as dated_id
 from deep_research.stores.run_folder import write_atomically
 from deep_research.stores.run_folder import write_bytes_atomically as write_bytes_atomically

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from deep_research.protocol.given_text import text_of
 from deep_research.safe_text import safe_text
 
 SHAPES_REPORT = frozenset(
@@ -28,7 +29,7 @@ _MOST_TOLD, _LONGEST_NAME = 12, 60
 def read_toml(path: Path) -> dict[str, Any]:
     """Return what a TOML file says that may be a stranger's.
 
-    Raises OSError for what is no file or too large, UnicodeDecodeError, and TOMLDecodeError also for deep nesting.
+    Raises OSError for what is no file or too large, UnicodeError, and TOMLDecodeError also for deep nesting.
     """
     if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe or a device does not end
         raise OSError(errno.EINVAL, "it is no file")
@@ -39,7 +40,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         if max(line.count(b".") for line in data.split(b"\n")) > _MOST_DOTS:
             raise RecursionError
-        return tomllib.loads(data.decode())
+        return tomllib.loads(text_of(data))
     except RecursionError:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from None
 

@@ -21,6 +21,7 @@ from deep_research.data import Role, Workflow
 from deep_research.data.outside_tools import SERVER_NAME, McpServer
 from deep_research.errors import ConfigError
 from deep_research.foreign_settings import name_all, read_toml, take_over
+from deep_research.protocol.given_text import text_of
 from deep_research.safe_text import register_secrets
 from deep_research.setting_aliases import FORMER_SETTINGS, SETTING_ALIASES, own_names
 
@@ -359,10 +360,10 @@ def _from_files() -> list[tuple[str, dict[str, Any]]]:
 def _from_file(path: Path, *, is_foreign: bool = False) -> dict[str, Any] | None:
     """Return what a file says, None where there is none. Raises ConfigError for one that cannot be read."""
     try:
-        return read_toml(path) if is_foreign else tomllib.loads(path.read_text("utf-8"))
+        return read_toml(path) if is_foreign else tomllib.loads(text_of(path.read_bytes()))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (OSError, UnicodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         why = getattr(error, "strerror", None) or error
         message = f"The settings file {str(path)!r} cannot be read: {why}."
         raise ConfigError(message, setting="file", value=str(path)) from error

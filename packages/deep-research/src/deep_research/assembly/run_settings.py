@@ -19,7 +19,7 @@ from deep_research.templates import NONE, load_templates, named_template, templa
 def check_usable(docs: Sequence[str], settings: Settings, *, home: Path) -> None:
     """Raise ConfigError for paths, MCP servers and focus templates that a run could not use."""
     for path in docs:
-        if not Path(path).expanduser().exists():
+        if not path.strip() or not Path(path).expanduser().exists():
             raise ConfigError(f"There is no file or folder {path!r}.", setting="docs", value=path)
         if any("\ud800" <= c <= "\udfff" for c in path):
             message = f"The name of {path!r} is not valid Unicode and cannot be stored. Rename it or link to it."

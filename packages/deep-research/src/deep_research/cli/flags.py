@@ -56,7 +56,9 @@ def budget_of(amount: str) -> dict[str, Any]:
 
 
 def output_file(flags: dict[str, Any]) -> Path | None:
-    """Return the file that --out names; None for none and for standard output. Raises ConfigError for a bad place."""
+    """Return the file that --out names; None for none and for standard output. Raises ConfigError for a bad
+    place, StoreError for one that cannot be written.
+    """
     out = flags.get("out")
     if not out or out == "-":
         return None
@@ -69,4 +71,5 @@ def output_file(flags: dict[str, Any]) -> Path | None:
     if not flags.get("to") and (other := others.get(path.suffix.lower())):
         message = f"--out writes Markdown (.md). Of the finished run then: deep-research export RUN --to {other}"
         raise ConfigError(message, setting="out", value=out)
+    api.check_writable(path)
     return path

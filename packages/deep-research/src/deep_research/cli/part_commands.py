@@ -56,7 +56,13 @@ _VERDICT_CODES = {"supported": 0, "unverified": 1, "contradicted": 2}
 
 @click.command("check", epilog="Exit codes: 0 supported, 1 unverified, 2 contradicted. An error (2) prints no verdict.")
 @click.option("--claim", required=True, help="The sentence to judge.")
-@click.option("--evidence", required=True, metavar="FILE", help="The file to hold it against; - for standard input.")
+@click.option(
+    "--evidence",
+    required=True,
+    type=shared_flags.PATH,
+    metavar="FILE",
+    help="The file to hold it against; - for standard input.",
+)
 @shared_flags.AS_JSON
 def check_command(claim: str, evidence: str, as_json: bool) -> int:
     """Judge whether FILE supports a claim, without a model: numbers, names, quotations, support."""
@@ -64,7 +70,8 @@ def check_command(claim: str, evidence: str, as_json: bool) -> int:
 
     path = Path(evidence).expanduser()
     try:
-        text = sys.stdin.read() if evidence == "-" else api.read_text(path.read_bytes(), path.name)
+        data = sys.stdin.buffer.read() if evidence == "-" else path.read_bytes()
+        text = api.read_text(data, "evidence.txt" if evidence == "-" else path.name)
     except (OSError, Unreadable) as error:
         reason = error.message if isinstance(error, Unreadable) else error.strerror or error
         raise ConfigError(f"Cannot read {evidence}: {reason}", setting="evidence", value=evidence) from error

@@ -41,7 +41,9 @@ def replay_command(run_id: str, as_json: bool) -> int:
 
 @click.command("bundle")
 @click.argument("run_id", metavar="RUN")
-@click.option("-o", "--out", metavar="FILE", help="The file to write (default: RUN.bundle.zip).")
+@click.option(
+    "-o", "--out", type=shared_flags.PATH, metavar="FILE", help="The file to write (default: RUN.bundle.zip)."
+)
 def bundle_command(run_id: str, out: str | None) -> int:
     """Write RUN into one file: question, settings, journal, snapshots with their hashes, result.
 
@@ -55,7 +57,7 @@ def bundle_command(run_id: str, out: str | None) -> int:
 
 
 @click.command("import")
-@click.argument("file", metavar="FILE")
+@click.argument("file", type=shared_flags.PATH, metavar="FILE")
 def import_command(file: str) -> int:
     """Take the run of a bundle in: it is listed, shown, asked about and replayed like one's own."""
     run = api.read_bundle(

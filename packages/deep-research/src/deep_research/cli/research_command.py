@@ -76,13 +76,15 @@ def research_command(words: tuple[str, ...], query: str | None, **flags: Any) ->
 
 
 def _read_question() -> str:
-    """Return standard input as text. Raises click.UsageError for bytes that are not UTF-8."""
+    """Return standard input as text. Raises click.UsageError for bytes that are none."""
+    from deep_research.protocol.given_text import text_of  # noqa: PLC0415 - help stays fast
+
     if sys.stdin is None or sys.stdin.closed:
         return ""
     try:
-        return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise click.UsageError(f"Standard input is not UTF-8 text (byte {error.start}).") from error
+        return text_of(sys.stdin.buffer.read())
+    except UnicodeError as error:
+        raise click.UsageError(f"Standard input cannot be read: {error}.") from error
 
 
 @click.command("ask")

@@ -215,11 +215,16 @@ def steer_command(run_id: str, remark: str | None, drop: str | None, add: str | 
 @click.argument("run_id", metavar="[RUN]", default="", shell_complete=complete_run_ids)
 @click.option("--to", "to", metavar="FORMAT", default="", help="The format; without it, the formats are listed.")
 @click.option(
-    "--out", metavar="FILE", default="", help="Where to write it (default: a name of the title; - for standard output)."
+    "--out",
+    type=shared_flags.PATH,
+    metavar="FILE",
+    help="Where to write it (default: a name of the title; - for standard output).",
 )
 @click.option("--followup", "number", type=int, metavar="N", help="Export the answer to the Nth follow-up question.")
-@click.option("--fonts", metavar="FOLDER", default="", help="A folder with fonts for PDF, beside those of the system.")
-def export_command(run_id: str, to: str, out: str, number: int | None, fonts: str) -> int:
+@click.option(
+    "--fonts", type=shared_flags.PATH, metavar="FOLDER", help="A folder with fonts for PDF, beside those of the system."
+)
+def export_command(run_id: str, to: str, out: str | None, number: int | None, fonts: str | None) -> int:
     """Write the report of RUN (its id, or an unambiguous part of it) in another format.
 
     \b

@@ -20,7 +20,7 @@ from deep_research.cli.report_printer import print_answer, print_markdown, print
 from deep_research.cli.terminal_input import ask_user, listening, pass_on, say_asked
 from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.data import Asked, FollowUp, Report
-from deep_research.errors import ConfigError, NeedsAnswer, ResearchError
+from deep_research.errors import ConfigError, NeedsAnswer, ResearchError, StoreError
 from deep_research.i18n.catalog import explain, outages, phrase
 from deep_research.settings import Settings
 
@@ -37,6 +37,7 @@ class Session:
 
     def __init__(self, flags: dict[str, Any]) -> None:
         self._flags = flags
+        self._out = output_file(flags)  # before anything is paid for
         if flags.get("verbose"):
             if logging.lastResort is not None:  # what every command begins with
                 logging.getLogger().removeHandler(logging.lastResort)
@@ -55,24 +56,22 @@ class Session:
 
     def ask(self, run_id: str, question: str) -> int:
         """Ask a question about a finished run. Returns the exit code."""
-        output_file(self._flags)
         return self._hand_over(self.follow_up(api.open_run(run_id), question))
 
     def begin(self, question: str) -> Run:
         """Make a new run. Raises ConfigError for unusable flags or an unusable question."""
-        path = output_file(self._flags)
         run = api.start_run(question, settings_of(self._flags), docs=self._flags.get("docs") or ())
-        if path is not None:
-            run.note_output(str(path))
+        if self._out is not None:
+            run.note_output(str(self._out))
         return run
 
     def _output_file(self, run: Run) -> Path | None:
         """Return the file that --out names, now or where the run was begun."""
         if self._flags.get("out") or not run.record.out:
-            return output_file(self._flags)
+            return self._out
         try:
             return output_file({"out": run.record.out})
-        except ConfigError as error:  # its folder is gone
+        except (ConfigError, StoreError) as error:  # its folder is gone, or cannot be written any more
             echo_wrapped(error.message, err=True)
             return None
 
@@ -152,7 +151,13 @@ class Session:
         """Hand a finished report over as the flags want it; returns the exit code."""
         path = self._output_file(run)
         short, paged = self._is_set("short"), not self._is_set("no_pager")
-        code = self._put_out(report, path, lambda plain: print_report(report, plain=plain, short=short, paged=paged))
+        try:
+            code = self._put_out(
+                report, path, lambda plain: print_report(report, plain=plain, short=short, paged=paged)
+            )
+        except StoreError:
+            echo_wrapped(f"Report: {run.report_path}   (run {run.id})", err=True)
+            raise
         if not self._is_set("as_json"):
             name = "" if self._is_set("quiet") else f"   (run {run.id})"
             echo_wrapped(f"Report: {path or run.report_path}{name}", err=True)
@@ -162,7 +167,7 @@ class Session:
         """Hand the answer to a follow-up over; returns the exit code."""
         return self._put_out(
             made,
-            output_file(self._flags),
+            self._out,
             lambda plain: print_markdown(str(made), plain=True) if plain else print_answer(made),
         )
 

@@ -2,7 +2,21 @@
 
 import click
 
-DOCS = click.option("-d", "--docs", multiple=True, metavar="PATH", help="File or folder to search; may be given again.")
+
+class GivenPath(click.ParamType):
+    """The name of a file or folder; an empty one, of a variable that is not set, would mean the current folder."""
+
+    name = "path"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name as it is given. Raises click.BadParameter for an empty one."""
+        return value if value.strip() else self.fail("it is empty; is a variable not set?", param, ctx)
+
+
+PATH = GivenPath()
+DOCS = click.option(
+    "-d", "--docs", multiple=True, type=PATH, metavar="PATH", help="File or folder to search; may be given again."
+)
 SOURCE = click.option(
     "--source", "sources", multiple=True, metavar="NAME", help="Web source, may be given again (deep-research sources)."
 )
@@ -19,7 +33,11 @@ SETTING = click.option(
 BUDGET = click.option("--budget", metavar="AMOUNT", help="Maximum cost: 0.50 (US dollars) or 200000tokens.")
 ESTIMATE = click.option("--estimate", is_flag=True, help="Print the expected cost with a model, and stop.")
 OUT = click.option(
-    "-o", "--out", metavar="FILE", help="Also write the report or answer (Markdown) to FILE; - for standard output."
+    "-o",
+    "--out",
+    type=PATH,
+    metavar="FILE",
+    help="Also write the report or answer (Markdown) to FILE; - for standard output.",
 )
 SHORT = click.option("--short", is_flag=True, help="Print the answer only: what stands before the sections.")
 NO_PAGER = click.option("--no-pager", is_flag=True, help="Print a long report at once, without the pager.")

@@ -27,7 +27,14 @@ _MOST_SHOWN = 40
 )
 @click.argument("reports", metavar="FILE|URL|- [FILE|URL]", nargs=-1)
 @click.option("--run", "run_id", metavar="RUN", help="Verify the report of an earlier run.")
-@click.option("-d", "--docs", multiple=True, metavar="PATH", help="Hold it against these files instead of its links.")
+@click.option(
+    "-d",
+    "--docs",
+    multiple=True,
+    type=shared_flags.PATH,
+    metavar="PATH",
+    help="Hold it against these files instead of its links.",
+)
 @click.option("--question", default="", metavar="TEXT", help="What the report should answer.")
 @click.option("--fix", is_flag=True, help="Have the text put right; print it, and what changed to standard error.")
 @shared_flags.PROVIDER
@@ -37,7 +44,7 @@ _MOST_SHOWN = 40
 @shared_flags.BUDGET
 @shared_flags.ESTIMATE
 @click.option("--to", "to", metavar="FORMAT", help="Write the annotated report: html, markdown, pdf, docx, xlsx, json.")
-@click.option("-o", "--out", metavar="FILE", help="The file for --to or --fix.")
+@click.option("-o", "--out", type=shared_flags.PATH, metavar="FILE", help="The file for --to or --fix.")
 @shared_flags.AS_JSON
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @shared_flags.VERBOSE

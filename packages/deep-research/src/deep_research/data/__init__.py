@@ -8,9 +8,8 @@ from deep_research.data.actions import SearchRecord as SearchRecord
 from deep_research.data.actions import SearchResult as SearchResult
 from deep_research.data.actions import Span as Span
 from deep_research.data.actions import Turn as Turn
-from deep_research.data.actions import free_calls_made as free_calls_made
+from deep_research.data.actions import calls_left as calls_left
 from deep_research.data.actions import since_notes as since_notes
-from deep_research.data.actions import tool_calls_made as tool_calls_made
 from deep_research.data.brief import FOREIGN as FOREIGN
 from deep_research.data.brief import LOOP_SECTIONS as LOOP_SECTIONS
 from deep_research.data.brief import MAX_SECTIONS as MAX_SECTIONS

@@ -1,8 +1,8 @@
 """What a researcher does next and what comes back: the typed wire between reasoner and sources."""
 
 import json
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Hashable, Iterable
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel
 
@@ -35,6 +35,11 @@ class Action(Noun):
     def counts(self) -> bool:
         """Return whether it is one of the calls that a researcher may make: all but its ending."""
         return self.name != "research_complete"
+
+    @property
+    def call(self) -> Hashable:
+        """Return what two calls have in common that would bring the same."""
+        return self.name, self.query, self.source
 
     @property
     def tool(self) -> str:
@@ -94,15 +99,30 @@ class Turn(Noun):
     said: str = ""
 
 
-def tool_calls_made(turns: Iterable[Turn]) -> int:
-    """Return how many calls of tools were made since the last notes, without those that were free."""
-    recent = since_notes(turns)
-    return sum(action.counts for turn in recent for action in turn.actions) - free_calls_made(recent)
+class CallsLeft(NamedTuple):
+    """How many calls, and free ones, are left; `answered` are the calls of the whole conversation that were answered."""
+
+    calls: int
+    free: int
+    answered: frozenset[Hashable]
 
 
-def free_calls_made(turns: Iterable[Turn]) -> int:
-    """Return how many calls since the last notes were free."""
-    return sum(seen.free for turn in since_notes(turns) for seen in turn.observations)
+def calls_left(turns: Iterable[Turn], most: int) -> CallsLeft:
+    """Return what is left of `most` calls since the last notes, and of as many free ones.
+
+    A call is free that brings nothing new: it repeats one that was answered, or opens what was read. Copies in one turn
+    are one call. Free ones beyond `most` count as the others, so that what repeats itself comes to an end.
+    """
+    made = free = 0
+    answered = set[Hashable]()
+    for turn in turns:
+        made, free = (0, 0) if turn.said else (made, free)
+        seen = dict(zip((action.call for action in turn.actions), turn.observations, strict=False))
+        known = {call for call in seen if call in answered or seen[call].free}
+        free += len(known)
+        made += len({action.call for action in turn.actions if action.counts} - known)
+        answered |= {call for call, one in seen.items() if not one.failed}
+    return CallsLeft(most - made - max(0, free - most), most - free, frozenset(answered))
 
 
 def since_notes(turns: Iterable[Turn]) -> list[Turn]:

@@ -114,7 +114,8 @@ def _is_absolute(path: str) -> bool:
 class OfferedTool(Noun):
     """A tool as its server describes it: outside text, not yet fit for a prompt.
 
-    `parameters` is a JSON schema of an object; `changes` is set when the tool says that it changes something.
+    `parameters` is a JSON schema of an object; `changes` is set when the tool says that it changes something, `unfit`
+    when it is not described as the protocol wants it.
     """
 
     name: str
@@ -122,6 +123,7 @@ class OfferedTool(Noun):
     description: str = ""
     parameters: dict[str, Any] = Field(default_factory=dict)
     changes: bool = False
+    unfit: bool = False
 
 
 class ToolContent(Noun):

@@ -173,7 +173,8 @@ class McpConnection:
                 async with AsyncExitStack() as stack:
                     self._client = await stack.enter_async_context(self._make(stack, error_output))
                     self._client.session.validate_tool_result = _accept
-                    tools = await _list(self._client)
+                    unfit = _leave_out_unfit(self._client)
+                    tools = (*await _list(self._client), *unfit)
                     error_output.release()
                     self._scope.deadline = math.inf
                     if not ready.done():
@@ -260,6 +261,37 @@ def _load() -> None:
     for name in ("mcp", "client"):  # the SDK's session logs as `client`
         if not logging.getLogger(name).handlers:
             logging.getLogger(name).addHandler(logging.NullHandler())
+
+
+def _leave_out_unfit(client: "Client") -> list[OfferedTool]:
+    """Have the tools that do not keep to the protocol left out of lists, which the SDK refuses whole; return where they go."""
+    from mcp.types import Tool  # noqa: PLC0415 - only with a server
+
+    unfit: list[OfferedTool] = []
+    dispatcher = client.session._dispatcher
+    ask = dispatcher.send_raw_request
+
+    def is_fit(tool: dict[str, Any]) -> bool:
+        tool.pop("outputSchema", None)  # nothing is held against it
+        schema = tool.get("inputSchema")
+        if not isinstance(schema, dict) or schema.setdefault("type", "object") != "object":
+            return False
+        try:
+            return Tool.model_validate(tool) is not None
+        except ValueError:
+            return False
+
+    async def send(method: str, *about: Any) -> dict[str, Any]:
+        result = await ask(method, *about)
+        if method == "tools/list" and isinstance(tools := result.get("tools"), list):
+            bad = [tool for tool in tools if not (isinstance(tool, dict) and is_fit(tool))]
+            names = (str(tool.get("name")) if isinstance(tool, dict) else "?" for tool in bad)
+            unfit.extend(OfferedTool(name=name, unfit=True) for name in names)
+            result["tools"] = [tool for tool in tools if tool not in bad]
+        return result
+
+    dispatcher.send_raw_request = send
+    return unfit
 
 
 async def _list(client: "Client") -> tuple[OfferedTool, ...]:

@@ -57,13 +57,15 @@ def chosen(tools: Sequence[OfferedTool], wanted: Sequence[str]) -> tuple[list[Of
 
     `wanted` are the names that the user has listed; without any, all are offered that change nothing.
     """
+    unfit = [_words(tool.name, _LONGEST_NAME) for tool in tools if tool.unfit]
+    notes = [f"left out, because their schemas are not those of objects: {', '.join(unfit)}"] if unfit else []
+    tools = [tool for tool in tools if not tool.unfit]
     if wanted:
         by_name = {tool.name: tool for tool in tools}
         missing = [name for name in wanted if name not in by_name]
-        notes = [f"it has no tool named {', '.join(missing)}"] if tools and missing else []
+        notes += [f"it has no tool named {', '.join(missing)}"] if tools and missing else []
         return [by_name[name] for name in dict.fromkeys(wanted) if name in by_name], notes
     kept = [tool for tool in tools if not tool.changes]
-    notes = []
     if len(kept) > MOST_PER_SERVER:
         notes.append(f"of its {len(kept)} tools the first {MOST_PER_SERVER} are offered; choose with the setting tools")
     return kept[:MOST_PER_SERVER], notes

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from deep_research.errors import ConfigError
+from deep_research.protocol.given_text import text_of
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ def load(name: str, folder: Path | None = None) -> Prompt:
 
 def _text_of(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return text_of(path.read_bytes()).replace("\r\n", "\n")
+    except (OSError, UnicodeError) as error:
         raise ConfigError(f"The prompt file {str(path)!r} cannot be read: {error}.", setting="prompt") from error
 
 

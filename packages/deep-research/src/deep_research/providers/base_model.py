@@ -18,14 +18,16 @@ from deep_research.providers.provider_failures import (
     meaning_of,
     translate,
 )
-from deep_research.providers.server_manner import Manner, learnt_from, plainest
+from deep_research.providers.server_manner import Manner, has_part, learnt_from, plainest
 from deep_research.providers.token_stream import call_on_wires, pass_on, streaming_to
 from deep_research.providers.tools_in_text import tools_in_text
 
 CUT = "cut"
 """The reason of a ContextTooLong that no server has said."""
-_FAILED_WITH_TOOLS = 2
-"""After so many server errors where tools were sent, and no answer yet, it is tried whether they are the reason."""
+_FAILED_WITH_TOOLS, _FAILED_WITH_ROLE = 2, 4
+"""After so many server errors where tools were sent, and no answer yet, it is tried whether they are the reason; and
+standing instructions have no role of their own any more.
+"""
 
 
 class Sent(NamedTuple):
@@ -49,8 +51,8 @@ class WiredModel:
         self._thinking = thinking
         self._manner = Manner()
         self._cut_prompts = CutPrompts()
-        self._with_tools: Counter[int] = Counter()
-        """How often requests with tools ended in which status."""
+        self._ended: Counter[tuple[str, int]] = Counter()
+        """How often requests with a parameter, or with the role of a system, ended in which status."""
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         """Return the model's answer; see `OpenModel.complete`. What its server would cut without a word is not sent."""
@@ -62,6 +64,8 @@ class WiredModel:
         """Ask, and ask in another manner as long as each refusal changes what is sent."""
         guess: Manner | None = None
         refusal: WireFailure | None = None
+        if self._has_only_failed("role", _FAILED_WITH_ROLE):
+            self._manner = self._manner.refusing(frozenset({"role"}))
         while True:
             manner = guess or self._manner
             sent = self._sent(request, manner)
@@ -93,7 +97,7 @@ class WiredModel:
 
     async def _answered(self, request: ModelRequest, sent: Sent, manner: Manner) -> ModelAnswer:
         in_text = bool(request.tools) and "tools" in manner.refused
-        has_tools = bool(request.tools) and not in_text
+        named = [name for name in (*sent.body, "role") if has_part(sent.body, name)]
         try:
             if not in_text:
                 heard = await self._ask(sent)
@@ -101,9 +105,9 @@ class WiredModel:
                 with streaming_to(None):  # calls are not for the reader
                     heard = await self._ask(sent)
         except WireFailure as failure:
-            self._with_tools[failure.status] += has_tools
+            self._ended.update((name, failure.status) for name in named)
             raise
-        self._with_tools[200] += has_tools
+        self._ended.update((name, 200) for name in named)
         try:
             check_length(heard.length, most_bytes(sent.body))
         except WireFailure as failure:
@@ -135,19 +139,26 @@ class WiredModel:
             path = (self._manner.path + 1) % len(paths)
             self._manner = self._manner._replace(path=path)
             return bool(path)
-        self._manner = learnt_from(failure, sent.body, self._manner, self.provider)
+        learnt = learnt_from(failure, sent.body, self._manner, self.provider)
+        # A parameter that was taken before is not refused by a server error; roles and tools are by a longer conversation.
+        taken = any(self._ended[name, 200] for name in learnt.refused - self._manner.refused - {"role", "tools"})
+        if failure.status < 500 or not taken:
+            self._manner = learnt
         return True
 
     def _guess(self, failure: WireFailure, sent: Sent) -> Manner | None:
         """Return a manner that may do where the words of a refusal tell nothing; kept only if it does."""
         meaning = meaning_of(failure, error_body(failure.body), self.provider)[0]
-        if meaning is BAD_REQUEST and failure.status in (400, 422):
+        if meaning is BAD_REQUEST:
             plain = plainest(sent.body, self._manner)
-        elif failure.status == 500 and self._with_tools[500] >= _FAILED_WITH_TOOLS and not self._with_tools[200]:
+        elif failure.status == 500 and self._has_only_failed("tools", _FAILED_WITH_TOOLS):
             plain = self._manner.refusing(frozenset({"tools"}))
         else:
             return None
         return plain if plain != self._manner else None
+
+    def _has_only_failed(self, name: str, times: int) -> bool:
+        return self._ended[name, 500] >= times and not self._ended[name, 200]
 
     def _translated(self, failure: WireFailure, request: ModelRequest) -> ResearchError:
         """Return the error that a failure means; one that is too long names the window learnt before, and about its length."""

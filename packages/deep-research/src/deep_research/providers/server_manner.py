@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 
 from deep_research.providers.http_wire import WireFailure
 from deep_research.providers.model_families import Family
-from deep_research.providers.provider_failures import BAD_REQUEST, DOWN, error_body, meaning_of, output_limit
+from deep_research.providers.provider_failures import (
+    BAD_REQUEST,
+    DOWN,
+    UNKNOWN_MODEL,
+    error_body,
+    meaning_of,
+    output_limit,
+)
 
 _LEAST_SHARE, _LEAST_ROOM = 8, 256
 """An answer gets no less than this fraction of a window, and so many tokens: what leaves less room is too long."""
@@ -24,7 +31,7 @@ _HINTS: Mapping[str, str] = {
     "response_format": _JSON,
     "output_config": _JSON,
     "tool_choice": r"tool choice|forced? (?:tool|function)",
-    "tools": r"\btools?\b|tool[_ ](?:use|call|choice)|function[_ ]call|--enable-auto-tool-choice|--jinja",
+    "tools": r"\btools?\b|tool[_ ](?:use|call|choice)|function[_ ]call|--enable-auto-tool-choice|--jinja|roles must alternate",
     "role": r"(?:system|developer)\W{0,3}(?:role|message|prompt)|role\W.{0,40}(?:system|developer)|roles must alternate",
     "stream": r"streaming",
     "think": r"thinking",
@@ -95,38 +102,35 @@ class Manner(NamedTuple):
 
 
 def learnt_from(failure: WireFailure, body: Mapping[str, Any], manner: Manner, provider: str) -> Manner:
-    """Return the manner with what the refusal of `body` teaches; the same one where it teaches nothing."""
+    """Return the manner with what the refusal of `body` teaches; the same one where it teaches nothing.
+
+    The words count, whatever the status: llama.cpp refuses with 500 and OpenRouter with 404 what others do with 400.
+    """
     said = error_body(failure.body)
     meaning, numbers = meaning_of(failure, said, provider)
     if window := numbers.get("window", 0):
         return manner._replace(window=min(manner.window or window, window))
-    if meaning not in (BAD_REQUEST, DOWN):
-        return _lacking_tools(failure, body, manner)
-    if failure.status in (400, 422) and (most := output_limit(said.message)) >= 16:
+    if failure.reason or meaning not in (BAD_REQUEST, DOWN, UNKNOWN_MODEL):
+        return manner
+    if (most := output_limit(said.message)) >= 16:
         asked = max(body.get("max_tokens") or 0, body.get("max_completion_tokens") or 0)
         if most < asked:
             return manner._replace(most_output=min(manner.most_output or most, most))
-    if failure.status in (400, 422):
-        return manner.refusing(_refused(f"{said.param} {said.message}", body))
-    return _lacking_tools(failure, body, manner)
+    return manner.refusing(_refused(f"{said.param} {said.message}", body))
 
 
 def plainest(body: Mapping[str, Any], manner: Manner) -> Manner:
-    """Return the manner in which `body` would have words alone."""
-    return manner.refusing(frozenset(body) - _KEPT | ({"cache_control"} if _contains(body, "cache_control") else set()))
-
-
-def _lacking_tools(failure: WireFailure, body: Mapping[str, Any], manner: Manner) -> Manner:
-    """Learn from a failure of another status: llama.cpp says with 500 that it has no tools, OpenRouter with 404."""
-    hinted = failure.status in (404, 500, 501) and re.search(_HINTS["tools"], error_body(failure.body).message)
-    return manner.refusing(frozenset({"tools"})) if hinted and "tools" in body else manner
+    """Return the manner in which `body` would have words of the user alone."""
+    return manner.refusing(
+        frozenset(body) - _KEPT | {name for name in ("role", "cache_control") if has_part(body, name)}
+    )
 
 
 def _refused(said: str, body: Mapping[str, Any]) -> frozenset[str]:
     """Return the parameter of `body` that an error is about: the first that it names, else the first that it hints at."""
     if "stream" not in body and re.search(r"\bstream(?:ing)?\b", said):
         return frozenset({_WHOLE})
-    names = [name for name in (*body, "role", "cache_control") if name not in _NEVER and _contains(body, name)]
+    names = [name for name in (*body, "role", "cache_control") if name not in _NEVER and has_part(body, name)]
     own = {name: rf"\b{name}\b" for name in names if name != "role"}  # each message has a role
     for patterns in (own, _HINTS):
         places = {name: re.search(patterns[name], said, re.IGNORECASE) for name in names if name in patterns}
@@ -141,7 +145,8 @@ def _refused(said: str, body: Mapping[str, Any]) -> frozenset[str]:
     return frozenset()
 
 
-def _contains(body: Mapping[str, Any], name: str) -> bool:
+def has_part(body: Mapping[str, Any], name: str) -> bool:
+    """Return whether a request has a parameter, a role of the system ("role"), or what it marks for a cache."""
     if name == "role":
         return any(message.get("role") == "system" for message in body["messages"])
     if name == "cache_control":

@@ -65,7 +65,7 @@ def _header(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _is_number(text: str) -> bool:
     # A year may well be the name of a column, "3.14" or "-2" not.
-    text = text.replace(",", "").rstrip("%")
+    text = text.replace(",", "").strip("$€£¥% ")
     if text.isdecimal() and len(text) == 4 and text.startswith(("19", "20")):
         return False
     try:

@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from claimcheck.lexicon import any_word
@@ -25,6 +26,12 @@ _MAX_COLUMNS = 200
 _MAX_SHEETS = 300
 _MAX_EMPTY_ROWS = 20_000
 """Rows without a value, one after another, after which a sheet is taken to be at its end."""
+_MOST_FORMATTED = 1e15
+"""Numbers from here on have more digits than are stored."""
+_MAX_EMPTY_CELLS = 100_000
+"""Cells without a value, of which it is looked up whether they are formulas."""
+_FORMAT = re.compile(r"([#0?][#0?.,]*)|\"([^\"]*)\"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|([ $€£¥%])")
+"""A format of numbers (ECMA-376, 18.8.31): places of digits, words, a currency of a locale; what is not shown; signs."""
 
 
 class DocxReader:
@@ -183,7 +190,9 @@ class XlsxReader:
                 book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
                 for sheet in book.worksheets[:_MAX_SHEETS]:
                     sheet.reset_dimensions()  # the size that the file states may be wrong, and this mode believes it
-                    write_sheet(sheet.title, _rows(sheet, builder), builder)
+                    empty: set[tuple[int, int]] = set()
+                    write_sheet(sheet.title, _rows(sheet, builder, empty), builder)
+                    _warn_of_formulas(data, sheet.title, empty, builder)
                 if len(book.worksheets) > _MAX_SHEETS:
                     builder.warn(f"only the first {_MAX_SHEETS} of {len(book.worksheets)} sheets were read")
                 about = book.properties
@@ -197,9 +206,29 @@ class XlsxReader:
         )
 
 
-def _rows(sheet: Any, builder: DocumentBuilder) -> Iterator[list[str]]:
+def _warn_of_formulas(data: bytes, title: str, empty: set[tuple[int, int]], builder: DocumentBuilder) -> None:
+    """Tell how many of the `empty` cells (row, column) of a sheet are formulas: programs write them without values."""
+    import openpyxl  # noqa: PLC0415 - heavy
+
+    if not empty:
+        return
+    book = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
+    sheet = book[title]
+    sheet.reset_dimensions()
+    rows = sheet.iter_rows(max_row=max(row for row, _ in empty), max_col=_MAX_COLUMNS)
+    count = sum(cell.data_type == "f" and (cell.row, cell.column) in empty for row in rows for cell in row)
+    book.close()
+    if count:
+        builder.warn(f"{count} formulas of sheet {title!r} have no stored value: save it once in a spreadsheet program")
+
+
+def _rows(sheet: Any, builder: DocumentBuilder, without: set[tuple[int, int]]) -> Iterator[list[str]]:
+    """Yield the rows of a sheet; cells that are there and have no value go into `without`."""
     empty = 0
     for row in sheet.iter_rows(max_col=_MAX_COLUMNS):
+        if len(without) < _MAX_EMPTY_CELLS:  # a stored text without a letter is of the type "str"
+            there = (cell for cell in row if cell.value is None and cell.data_type == "n" and hasattr(cell, "row"))
+            without.update((cell.row, cell.column) for cell in there)
         cells = [_shown(cell.value, cell) for cell in row]
         while cells and not cells[-1]:
             cells.pop()
@@ -212,13 +241,40 @@ def _rows(sheet: Any, builder: DocumentBuilder) -> Iterator[list[str]]:
 
 
 def _shown(value: Any, cell: Any) -> str:
-    """A value as a person would see it: 3 for 3.0, the date for a date without time, separators where its format has them."""
+    """A value as a person would see it: 3 for 3.0, the date for a date without time, separators where its format has them.
+
+    A percentage, a currency or a unit is written as its format says.
+    """
     if value is None:
         return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
+        if shown := _formatted(value, cell.number_format):
+            return shown
         group = "," if "#,##" in cell.number_format else ""
         is_whole = isinstance(value, int) or (value.is_integer() and abs(value) < 1e15)
         return f"{int(value):{group}d}" if is_whole else f"{value:{group}.12g}"
     if isinstance(value, datetime):
         return value.isoformat(sep=" ").removesuffix(" 00:00:00")
     return str(value)
+
+
+def _formatted(value: float, number_format: str) -> str:
+    """Return a number with the words and signs of its format, and as many places; "" where it has none."""
+    before = after = digits = ""
+    percents = 0
+    for found in _FORMAT.finditer(number_format.partition(";")[0]):
+        digits = digits or found[1] or ""
+        percents += found[5] == "%"
+        word = found[2] or found[3] or found[4] or found[5] or ""
+        before, after = (before, after + word) if digits else (before + word, after)
+    if not digits or not (before + after).strip() or not abs(value) < _MOST_FORMATTED:
+        return ""
+    whole, _, places = digits.partition(".")
+    thousands = len(digits) - len(digits.rstrip(","))
+    number = Decimal(repr(value)).scaleb(2 * percents - 3 * thousands)
+    number = number.quantize(Decimal(1).scaleb(-min(len(places.rstrip(",")), 9)), ROUND_HALF_UP)
+    group = "," if "," in whole.rstrip(",") else ""
+    units, point, rest = f"{abs(number):{group}f}".partition(".")
+    return (
+        f"{'-' * (number < 0)}{before}{units if group else units.zfill(whole.count('0'))}{point}{rest}{after}".strip()
+    )

@@ -2,9 +2,9 @@
 
 import asyncio
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-from deep_research.data import Action, Brief, Move, Section, Turn, free_calls_made, tool_calls_made
+from deep_research.data import Action, Brief, Move, Section, Turn, calls_left
 from deep_research.events import SectionWritten
 from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
@@ -37,15 +37,16 @@ async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequ
 
 
 def within_calls(ctx: RunContext, actions: Iterable[Action], turns: Sequence[Turn], most: int) -> Iterator[Action]:
-    """Yield the actions that `most` calls allow after `turns`, and as many free ones; the others as calls not made."""
-    left, free = most - tool_calls_made(turns), most - free_calls_made(turns)
+    """Yield the actions that are left of `most` calls after `turns` (`calls_left`); the others as calls not made."""
+    left, free, answered = calls_left(turns, most)
+    made = dict[Hashable, bool]()
     for action in actions:
-        if action.counts and free > 0 and search.is_free(ctx, action):
-            free -= 1
-            yield action
-            continue
-        left -= action.counts
-        if left >= 0 or not action.counts:
+        if action.call not in made:  # else it is a copy
+            is_free = action.counts and free > 0 and (action.call in answered or search.is_free(ctx, action))
+            free -= is_free
+            left -= action.counts and not is_free
+            made[action.call] = is_free or left >= 0 or not action.counts
+        if made[action.call]:
             yield action
         else:
             yield action.model_copy(update={"name": "unknown", "query": f"no calls are left for this {action.name}"})

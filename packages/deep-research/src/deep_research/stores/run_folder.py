@@ -418,6 +418,18 @@ def write_atomically(path: Path, text: str, *, private: bool = True) -> None:
     write_bytes_atomically(path, text.encode(errors="surrogatepass" if private else "replace"), private=private)
 
 
+def check_writable(path: Path) -> None:
+    """Raise StoreError where the disk would refuse to write `path`; what is there stays. A folder that is missing is made."""
+    probe = beside(path)
+    try:
+        make_private_folder(path.parent)
+        if path.is_file() or not path.exists():  # else a device or a pipe
+            open_new(probe, private=True).close()
+            probe.unlink()
+    except OSError as error:
+        raise refused(path, error) from error
+
+
 def write_bytes_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
     """Write `data` to `path` in one step, for its owner alone if `private`. Raises StoreError when the disk refuses.
 

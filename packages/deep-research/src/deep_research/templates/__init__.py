@@ -154,7 +154,7 @@ def _loaded(file: Traversable) -> dict[str, Any]:
 def _parsed(read: Callable[[], dict[str, Any]], place: str) -> TemplateFile:
     try:
         return TemplateFile.model_validate(read())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeError) as error:
         raise ConfigError(_wrong(place, f"it is no TOML in UTF-8: {error}"), setting="template", value=place) from error
     except ValidationError as error:
         first = error.errors()[0]

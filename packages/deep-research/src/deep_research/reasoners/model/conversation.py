@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from deep_research.data import Action, ModelAnswer, ModelMessage, Observation, ToolCall, ToolSpec, Turn, tool_calls_made
+from deep_research.data import Action, ModelAnswer, ModelMessage, Observation, ToolCall, ToolSpec, Turn, calls_left
 from deep_research.errors import MalformedOutput
 from deep_research.ports import Library
 from deep_research.reasoners.model.passage_views import passages_of, show_passages, source_line, within_tokens
@@ -186,7 +186,7 @@ def _whole(turns: Sequence[Turn], first: int, library: Library, calls: int) -> l
     for number, turn in enumerate(turns[first:], first + 1):
         group = _turn(turn, library, shown)
         if calls and turn.actions:
-            left = max(0, calls - tool_calls_made(turns[:number]))
+            left = max(0, calls_left(turns[:number], calls).calls)
             group[-1] = group[-1].model_copy(
                 update={"text": f"{group[-1].text}\n(calls left: {left}; opening what was read before is free)"}
             )

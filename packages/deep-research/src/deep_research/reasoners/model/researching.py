@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from claimcheck.language import language_name
-from deep_research.data import Action, Brief, ModelMessage, Move, Review, Section, SectionReview, Turn, tool_calls_made
+from deep_research.data import Action, Brief, ModelMessage, Move, Review, Section, SectionReview, Turn, calls_left
 from deep_research.data.noun import copy_fields
 from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import gap_from
@@ -29,7 +29,7 @@ class Researching(ModelReasonerBase):
         if self._goes_unanswered(section, "research"):
             return await self._fallback.next_move(section, brief, turns, library)
         calls = self._calls(section)
-        left = calls - tool_calls_made(turns)
+        left = calls_left(turns, calls).calls
         separate = "write_max_tokens" in self._settings.model_fields_set or self.info.models.get(
             "write"
         ) != self.info.models.get("research")
