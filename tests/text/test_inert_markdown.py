@@ -55,6 +55,19 @@ def test_nothing_acts_in_whatever_is_made_of_these_characters(text: str) -> None
     assert make_inert(make_inert(text)) == make_inert(text)
 
 
+_LINES = st.sampled_from(
+    ("", "text", "- item", "  10. item", "> said", "```", "   ```yaml", "   ```", "   <b>", "    ```", "     ```", "     <b>",
+     "      <b>", "   ````", "<b>", "   - ```", "  ![x](y)", "    ~~~", "a | b", "--|--", "   `", "\t```", "   ``` <b>")
+)  # fmt: skip
+
+
+@given(st.lists(_LINES, max_size=14))
+def test_nothing_acts_where_blocks_of_code_stand_in_others(lines: list[str]) -> None:
+    inert = make_inert("\n".join(lines))
+    assert acting(inert) == []
+    assert make_inert(inert) == inert
+
+
 def test_what_is_to_be_filled_in_is_no_tag() -> None:
     assert make_inert("Wait <d> days, `<d>` or <number of days>.") == "Wait \\<d> days, `<d>` or \\<number of days>."
     assert make_inert("`a`<d> <a href=x> <d>`") == "`a`\\<d> \\<a href=x> \\<d>\\`"
@@ -70,6 +83,7 @@ def test_structure_and_code_stay() -> None:
     text = (
         "# Title\n\n> *quoted* **bold** a < b, 3 <4\n\n| a | b |\n|---|---|\n| `List<String>` | 1 |\n\n"
         "```\n<html>![x](y)\n```\n\n- item `a[i](x)` [1][2]\n"
+        "3. Set it:\n\n   ```yaml\n   a: <b>\n\n     - `c`\n   ```\n   then look.\n"
     )
     assert make_inert(text) == text
 

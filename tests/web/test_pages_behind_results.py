@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from deep_research.assembly.page_access import RunPages
 from deep_research.assembly.web_search import WebPlace
 from deep_research.data import Found
 from deep_research.errors import SourceError
@@ -17,6 +18,7 @@ from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.readers.pdf_files import make_pdf
 from tests.runs.running import Ran
 from tests.runs.soundness import assert_sound, body
+from tests.support.clock import FakeClock
 from tests.support.web_answers import SeenRequest, WebAnswer, json_answer
 from tests.support.web_answers import page as page_answer
 from tests.web.world import ALPHA, BETA, World, research, why
@@ -181,6 +183,54 @@ def test_addresses_written_in_what_was_read_may_be_opened(world: World) -> None:
     assert "http://more.test/engines.html" in known
     assert "http://plain.test/engines" in known
     assert "http://other.test/" not in known
+
+
+@pytest.mark.parametrize(
+    ("url", "is_read"),
+    [
+        ("http://found.test/walled", True),
+        ("http://found.test/scripts", True),
+        ("http://found.test/gone", False),
+        ("http://other.test/walled", False),
+        ("http://found.test/named-by-nobody", False),
+    ],
+)
+def test_what_a_site_refuses_us_is_read_by_the_service_that_found_the_site(
+    world: World, url: str, is_read: bool
+) -> None:
+    site = world.web.site("found.test").on("/walled", WebAnswer(403, body=b"no")).on("/gone", WebAnswer(404))
+    site.page("/scripts", "<html><body><script>go()</script></body></html>")
+    world.web.site("other.test").on("/walled", WebAnswer(403, body=b"no"))
+    world.web.site("archive.org").on("/wayback/available", json_answer({}))
+    row = {"title": "Found", "url": "http://found.test/first", "content": "Engines."}
+    text = "# Engines\n\nThe Alpha engine turns at 3,000 rpm. See [its tests](/tests)."
+    service = world.web.site("tavily.test").on("/search", json_answer({"results": [row]}), method="POST")
+    service.on("/extract", json_answer({"results": [{"url": url, "raw_content": text}]}), method="POST")
+    known = KnownAddresses(
+        ["http://other.test/walled", *(f"http://found.test/{n}" for n in ("walled", "scripts", "gone"))]
+    )
+
+    async def read() -> Found:
+        web = Web(resolver=world.web.dns, dial=world.web.dial, clock=FakeClock())
+        fetcher = web.fetcher(known)
+        source = open_source("tavily", web.api, {"TAVILY_API_KEY": "k"}, {"base_url": "http://tavily.test"})
+        place = WebPlace(source, fetcher, print)
+        try:
+            await place.search("engines", limit=3)
+            return await RunPages(fetcher, print, readers=[place.page]).open(url)
+        finally:
+            await fetcher.close()
+            await web.close()
+
+    if not is_read:
+        with pytest.raises(SourceError):
+            asyncio.run(read())
+        assert world.web.count("tavily.test", "/extract") == 0
+        return
+    page = asyncio.run(read())
+    assert page.document is not None
+    assert "3,000 rpm" in page.document.text
+    assert (page.title, page.url) == ("Engines", url)
 
 
 def test_searches_that_fail_together_count_once_and_two_failures_in_turn_end_it(world: World) -> None:

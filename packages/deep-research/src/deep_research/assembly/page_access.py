@@ -2,13 +2,13 @@
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from claimcheck.lexicon import any_word
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult, Source
-from deep_research.errors import NotFound, SourceError, Unreadable
+from deep_research.errors import Blocked, NotFound, SourceError, Unreadable
 from deep_research.fetch.addresses import KnownAddresses, parse_address, urls_in
 from deep_research.i18n.catalog import gap_of
 from deep_research.isolated_reading import RejectedDocuments, read_bytes
@@ -58,12 +58,14 @@ class RunPages:
         *,
         only: KnownAddresses | None = None,
         rejected: RejectedDocuments | None = None,
+        readers: Sequence[Callable[[Found], Awaitable[Document | None]]] = (),
     ) -> None:
         """`only` are the addresses that may be opened whatever pages name: of a run that has no web sources.
 
-        `rejected` are the documents that ended their reader before.
+        `rejected` are the documents that ended their reader before, `readers` services that read pages for us.
         """
         self._fetcher, self._on_gap, self._only, self._rejected = fetcher, on_gap, only, rejected
+        self._readers = readers
 
     def key(self, url: str) -> str:
         return key_of_page(url)
@@ -71,17 +73,34 @@ class RunPages:
     async def open(self, url: str) -> Found:
         if self._only is not None:
             self._only.check(parse_address(url))
-        if _FULL_TEXT.match(url):
-            page = await self._fetcher.fetch(url)
-        else:
-            page = await page_or_copy(self._fetcher, url, title=url, origin=PLACE, on_gap=self._on_gap)
-        found = Found(key=self.key(page.archived_url or page.final_url), title="", url=url, origin=PLACE)
-        document = await in_worker_thread(document_of, page, found, self._rejected)
+        try:
+            found, document = await self._read(url)
+        except SourceError as failed:
+            found = Found(key=self.key(url), title="", url=url, origin=PLACE)
+            if (document := await self._read_elsewhere(found, failed)) is None:
+                raise
         await in_background(self._fetcher.known.add_page_text, document.text)
         if document.links:
             await in_background(learn_links, self._fetcher, url, document.linked_text)
         told = {"title": document.title or url, "published": document.published, "authors": document.authors}
         return found.model_copy(update={**told, "document": document})
+
+    async def _read(self, url: str) -> tuple[Found, Document]:
+        if _FULL_TEXT.match(url):
+            page = await self._fetcher.fetch(url)
+        else:
+            page = await page_or_copy(self._fetcher, url, title=url, origin=PLACE, on_gap=self._on_gap)
+        found = Found(key=self.key(page.archived_url or page.final_url), title="", url=url, origin=PLACE)
+        return found, await in_worker_thread(document_of, page, found, self._rejected)
+
+    async def _read_elsewhere(self, found: Found, failed: SourceError) -> Document | None:
+        """Return a page that its host does not give to us as a service reads it; what may not be opened is not asked for."""
+        is_refused_here = isinstance(failed, Blocked) and not failed.status
+        is_gone = isinstance(failed, NotFound) and failed.reason != "dns"
+        for read in () if is_refused_here or is_gone else self._readers:
+            if (document := await read(found)) is not None:
+                return document
+        return None
 
     def links(self, url: str) -> Mapping[str, str]:
         only, found = self._only, self._fetcher.links(url)

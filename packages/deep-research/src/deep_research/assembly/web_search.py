@@ -1,11 +1,13 @@
 """Places on the web for a run: sources by name or strategy, and the pages behind their results."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from claimcheck.language import detect
 from deep_research import sources
@@ -115,10 +117,11 @@ def open_web_places(
         source.asked_in = detect(question)
     fetcher = web.fetcher(KnownAddresses((*named, *_written(options, keys))))
     rejected = RejectedDocuments(environment.home / REJECTED)
-    pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses(named), rejected=rejected)
+    searched = [WebPlace(source, fetcher, on_gap, rejected) for source in opened]
+    only = None if names else KnownAddresses(named)
+    pages = RunPages(fetcher, on_gap, only=only, rejected=rejected, readers=[place.page for place in searched])
     own = [QuestionPages(asked)] if asked else []
-    places = (*own, *(WebPlace(source, fetcher, on_gap, rejected) for source in opened))
-    return WebPlaces(web, fetcher, places, pages)
+    return WebPlaces(web, fetcher, (*own, *searched), pages)
 
 
 def _web_options(
@@ -165,6 +168,7 @@ class WebPlace:
     ) -> None:
         self._source, self._fetcher, self._on_gap, self._rejected = source, fetcher, on_gap, rejected
         self._giving_up = GivingUp()
+        self._hosts: set[str | None] = set()
         self.name, self.purpose = source.name, source.purpose
         self.prepare = source.prepare
 
@@ -173,6 +177,7 @@ class WebPlace:
         result = await self._giving_up.ask(lambda: self._source.search(query, limit=limit))
         for found in result.found:
             self._fetcher.known.add(found.url)
+            self._hosts.add(urlsplit(found.url).hostname)
             self._fetcher.known.add_page_text(found.document.text if found.document else "")
         return result
 
@@ -188,6 +193,14 @@ class WebPlace:
         if "://" in document.text:
             await in_background(self._fetcher.known.add_page_text, document.text)
         return document
+
+    async def page(self, found: Found) -> Document | None:
+        """Return a page as the source reads it for us; None where it reads none, or has found nothing on that site."""
+        if not self._source.reads_pages or urlsplit(found.url).hostname not in self._hosts:
+            return None
+        with suppress(SourceError):
+            return await self._source.read(found)
+        return None
 
     async def _whole(self, found: Found) -> Document:
         """Return the text behind an excerpt, or the excerpt and a gap if the text cannot be read."""

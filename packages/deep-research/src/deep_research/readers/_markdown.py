@@ -148,7 +148,8 @@ def _leads_elsewhere(tokens: Sequence[Any], *, is_item: bool) -> bool:
         elif not is_inside:
             beside[-1] += token.content
     if is_item:
-        return beside == ["", ""] and str(tokens[0].attrs["href"]).startswith("#")
+        link = next((token for token in tokens if token.type == "link_open"), None)
+        return beside == ["", ""] and link is not None and str(link.attrs.get("href", "")).startswith("#")
     return len(beside) > 2 and is_trail(beside)
 
 

@@ -194,6 +194,8 @@ class ApiSource(Declaration, Generic[Options]):
 
     over_http: ClassVar[bool] = True
     """Its results come by HTTP; not those of a database."""
+    reads_pages: ClassVar[bool] = False
+    """It reads the page at any address."""
     options_type: ClassVar[type[ApiOptions]]
     """The options that the class is declared with: `ApiSource[…]`."""
     asked_in: str = ""

@@ -232,7 +232,9 @@ def read_page(found: Found) -> Document:
     lines = with_marked_headings(_lines_apart(text)) if is_marked else _lines_apart(text)
     name = "page.md" if is_marked else "page.text"
     read = registry.component("readers", "plain")().read(lines.encode("utf-8", "replace"), name=name)
-    return headed(read, found.title, published=found.published, authors=found.authors)
+    if found.title:
+        return headed(read, found.title, published=found.published, authors=found.authors)
+    return read.model_copy(update={"title": read.title if is_marked else ""})
 
 
 def _lines_apart(text: str) -> str:

@@ -31,6 +31,7 @@ class JinaSource(ApiSource[JinaOptions]):
         0.33, "40 searches per minute or more, by the kind of key (jina.ai/contact-sales).", most=20, at_once=20
     )
     needs = "JINA_API_KEY"
+    reads_pages = True
     key_header = ("authorization", "Bearer {}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:

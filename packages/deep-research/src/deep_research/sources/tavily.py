@@ -32,6 +32,7 @@ class TavilySource(ApiSource[TavilyOptions]):
         at_once=50,
     )
     needs = "TAVILY_API_KEY"
+    reads_pages = True
     max_query_chars = 390
     key_header = ("authorization", "Bearer {}")
 

@@ -14,9 +14,12 @@ from deep_research.text.code_spans import code_spans, is_within
 from deep_research.text.rewritten_text import RewrittenText
 
 _LINE_END = re.compile(r"\r\n?")
-# Code blocks inside quotations and list items end where those end; only those at the margin are kept.
+# Code blocks inside quotations and list items end where those end: kept are those at the margin, and indented ones that
+# are code whatever holds them.
 # What holds a bar may be the head of a table to some programs and a fence to others: it is made neither.
 _OPENING = re.compile(r"(`{3,})[^`|]*$|(~{3,})[^|]*$")
+_INDENTED_BLOCK = re.compile(r"( +)(`{3,})[^`|]*$")
+_MOST_LINES = 500
 _INDENTED_OPENING = re.compile(r"^([\s>*+\d.)-]*)(?=~~~)")
 _ACTIVE = re.compile(r"`|<[A-Za-z/!?]|!\[|\][(:]|~~~")
 _RULE_SIGNS = " \t|:->*+.)0123456789"
@@ -64,18 +67,42 @@ def make_inert(markdown: str) -> str:
     lines: list[str] = []
     written = _LINE_END.sub("\n", markdown).split("\n")
     rows = _rows(written)
+    end = -1
     for number, line in enumerate(written):
-        if closing is not None:
+        if number <= end:
+            lines.append(line)
+        elif closing is not None:
             lines.append(line)
             closing = None if closing.match(line) else closing
         elif opening := _OPENING.match(line):
             mark = opening[1] or opening[2]
             closing = re.compile(rf" {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*$")
             lines.append(line)
+        elif (end := _block_end(written, number)) > number:
+            lines.append(line)
         else:
             lines.append(_line(line, is_row=number in rows))
     # A block that nobody closed would take the rest of what follows along.
     return "\n".join(lines if closing is None else [*lines, mark])
+
+
+def _block_end(lines: Sequence[str], start: int) -> int:
+    """Return the number of the line that ends the indented block of code that begins at `start`; -1 where none surely does.
+
+    It is code in a list item, in a paragraph and alone: its lines all stand as far in, and none has its mark.
+    """
+    if opening := _INDENTED_BLOCK.match(lines[start]):
+        indent, mark = opening.groups()
+        stands_apart = not (
+            start and lines[start - 1].strip()
+        )  # else a blank line may end a paragraph that it is part of
+        for number, line in enumerate(lines[start + 1 : start + _MOST_LINES], start + 1):
+            if line.rstrip() == indent + mark:
+                return number
+            goes_on = line.startswith(indent) and mark not in line
+            if not (goes_on if line.strip() else stands_apart):
+                break
+    return -1
 
 
 def _rows(lines: list[str]) -> set[int]:
