@@ -3,13 +3,11 @@
 The work is bounded: `MOST_TERMS` terms of a question, `CANDIDATES` passages for each of at most `MOST_PARTS` parts.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from claimcheck.language import HAN, HANGUL, KANA, detect, is_cjk
-from claimcheck.text.tokens import normalise
+from claimcheck.language import detect
 from deep_research.data import PassageHit
 from deep_research.finding.places import PartPlaces, Place, Stretch
 from deep_research.finding.question import Part
@@ -17,7 +15,17 @@ from deep_research.finding.ranking import Best, Candidate, best_unit, judge_pass
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.text_units import Texts
-from deep_research.finding.words import COMMON, Word, has_all, is_run, read_words, terms_of, weigh
+from deep_research.finding.words import (
+    COMMON,
+    Word,
+    has_all,
+    is_run,
+    read_words,
+    speaks_other,
+    stands_in,
+    terms_of,
+    weigh,
+)
 from deep_research.ports import Library
 
 CANDIDATES, LOOKED_AT = 60, 40
@@ -32,8 +40,6 @@ _OTHER_LANGUAGE = 0.6
 _UNSTRUCTURED = 0.8
 """What a place is worth in a format without headings, lists and tables where others are there too."""
 _PLAIN = frozenset(("application/pdf", "text/plain"))
-_SIGNS = {"ko": HANGUL, "ja": HAN + KANA, "zh": HAN}
-"""Signs without which no text is in a language."""
 _SCANNED = 4_000_000
 """Characters that are looked through for a passage that has all words."""
 
@@ -91,12 +97,11 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
     part, words = ranked.part, ranked.words
     asked = [word for word in part.words if word.worth > COMMON] or list(part.words)
     # What is a word of other scripts, nobody knows.
-    named, about = ([word for word in of if not is_run(word.text)] for of in (asked, part.context))
+    named, about = ([word for word in of if not is_run(word.text)] for of in (asked, part.told))
     shown = Shown()
     stretches = _stretches(ranked, shown, library)
     said = [one.candidate.terms | one.candidate.above for one in ranked.places]
-    shown_terms = [_shown_terms(stretch) for stretch in stretches]
-    together, missing, complete = _together(named, about, [*said, *shown_terms], library, sources)
+    together, missing, complete = _together(named, about, [*said, *map(_shown_terms, stretches)], library, sources)
     return PartPlaces(
         text=part.text,
         words=tuple(word.text for word in named),
@@ -104,7 +109,6 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
         together=together,
         is_complete=complete,
         is_covered=any(has_all(asked, terms) for terms in said),
-        is_shown=bool(stretches) and has_all(asked, frozenset().union(*shown_terms)),
         ordering=tuple(source.title for source in map(library.source, ranked.ordering) if source is not None),
         stretches=tuple(stretches),
         places=_places(ranked.places, words, shown, library),
@@ -222,9 +226,9 @@ def _together(
         if left < 0:
             return together, (), False
         for passage in library.passages(source.id) if snapshot is not None else ():
-            text = normalise(f"{source.title}\n{passage.heading}\n{passage.text}")
+            text = f"{source.title}\n{passage.heading}\n{passage.text}"
             terms = terms_of(text)
-            has = {word.text for word in wanted if word.share(terms) >= 1.0 or normalise(word.text) in text}
+            has = {word.text for word in wanted if word.share(terms) >= 1.0 or stands_in(word.text, text)}
             if len(has) == len(wanted):
                 return True, (), True
             together = together or all(word.text in has for word in named)
@@ -232,10 +236,9 @@ def _together(
     return together, tuple(word.text for word in wanted if word.text not in held), True
 
 
-def is_foreign(parts: Sequence[PartPlaces], language: str) -> bool:
-    """Return whether nothing that is shown can be in the language of the question, by the signs that it is written with."""
-    stretches = (piece.text for part in parts for stretch in part.stretches for piece in stretch.pieces)
-    shown = [*stretches, *(place.line for part in parts for place in part.places)]
-    if language in _SIGNS:
-        return bool(shown) and not any(map(re.compile(f"[{_SIGNS[language]}]").search, shown))
-    return bool(shown) and all(is_cjk(detect(text, default="en")) for text in shown)
+def is_foreign(parts: Sequence[PartPlaces], language: str, library: Library) -> bool:
+    """Return whether most passages that are shown are in another language, see `speaks_other`."""
+    of_stretches = (key for part in parts for one in part.stretches for piece in one.pieces for key in piece.passages)
+    keys = dict.fromkeys([*of_stretches, *(place.passage for part in parts for place in part.places)])
+    shown = [passage.text for key in keys if (passage := library.passage(key)) is not None]
+    return 2 * sum(speaks_other(text, language) for text in shown) > len(shown)

@@ -6,9 +6,9 @@ from functools import cache
 from math import log
 from typing import NamedTuple
 
-from claimcheck.language import CJK, HAN, HANGUL, zipf
+from claimcheck.language import CJK, HAN, HANGUL, detect, is_cjk, zipf
 from claimcheck.lexicon import any_of, any_word, words
-from claimcheck.text.tokens import STOP_WORDS, content_terms, index_terms, without_particle
+from claimcheck.text.tokens import STOP_WORDS, content_terms, index_terms, normalise, without_particle
 
 NAME, PLAIN, COMMON = 2.0, 1.0, 0.3
 """What a word is worth that is written like a name, any other, and one that is said in every conversation."""
@@ -125,6 +125,25 @@ def coverage(
 def is_run(text: str) -> bool:
     """Return whether a text is of a script whose words nothing parts, or parts and endings grow on."""
     return _UNPARTED.match(text) is not None
+
+
+@cache
+def _whole(word: str) -> re.Pattern[str]:
+    first, last = (r"\d" if sign.isdigit() else r"[^\W\d_]" for sign in (word[0], word[-1]))
+    return re.compile(f"(?<!{first}){re.escape(word)}(?!{last})")
+
+
+def stands_in(word: str, text: str) -> bool:
+    """Return whether a word of a spaced script stands in a text as it is written, and not within another ("ttl" in
+    "bottleneck"); a digit beside letters begins another ("2.53" in "v2.53")."""
+    wanted, said = normalise(word), text.casefold()
+    return any(wanted in form and _whole(wanted).search(form) for form in (said, normalise(text)))
+
+
+def speaks_other(text: str, language: str) -> bool:
+    """Return whether a text is in another language; where that is Chinese or its like, its signs of these alone tell."""
+    said = "".join(_CJK_SIGN.findall(text)) if is_cjk(language) else text
+    return detect(said, default="" if is_cjk(language) else language) != language
 
 
 def has_all(asked: Iterable[Word], terms: frozenset[str]) -> bool:

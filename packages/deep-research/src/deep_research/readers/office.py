@@ -45,6 +45,8 @@ class DocxReader:
             for block in file.iter_inner_content():
                 _write_table(block, builder) if hasattr(block, "rows") else _write_paragraph(block, builder)
             about = _about(file)
+            titles = (block.text for block in file.paragraphs if _style(block) == "title")
+            about["title"] = about["title"] or next(titles, "")
         except Exception as error:  # python-docx passes on whatever XML, ZIP or lookup failed
             raise Unreadable("the DOCX file is broken") from error
         return builder.document(name=name, media_type=_DOCX, **about)
@@ -59,9 +61,9 @@ def _about(file: Any) -> dict[str, Any]:
 
 def _write_paragraph(paragraph: Any, builder: DocumentBuilder) -> None:
     text = paragraph.text
-    style = (paragraph.style.name if paragraph.style is not None else "") or ""
+    style = _style(paragraph)
     level = _list_level(paragraph)
-    if style.lower() == "title":
+    if style == "title":
         builder.heading(1, text)
     elif match := _HEADING.match(style):
         builder.heading(int(match.group(1)), text)
@@ -70,6 +72,11 @@ def _write_paragraph(paragraph: Any, builder: DocumentBuilder) -> None:
     else:
         for line in text.split("\n"):
             builder.paragraph(line)
+
+
+def _style(paragraph: Any) -> str:
+    """Return the name of a paragraph's style in small letters."""
+    return ((paragraph.style.name if paragraph.style is not None else "") or "").lower()
 
 
 def _list_level(paragraph: Any) -> int | None:

@@ -52,7 +52,8 @@ class RtfReader:
             if (found := re.search(rf"\{{\\{field} ([^\\{{}}]*)\}}", text))
         }
         return writer.builder.document(
-            title=said.get("title") or name.rsplit(".", 1)[0],
+            title=said.get("title", ""),
+            name=name,
             media_type=self.media_types[0],
             authors=[said.get("author", "")],
         )

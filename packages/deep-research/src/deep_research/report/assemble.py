@@ -28,7 +28,7 @@ from deep_research.safe_text import safe_noun
 from deep_research.search.source_standing import dated_source
 from deep_research.steps.open_source import PLACE
 from deep_research.text.inert_markdown import keep_literal, literal_marks, make_inert
-from deep_research.verification.citations import citations, number_citations
+from deep_research.verification.citations import citations, cited_ids, number_citations
 from deep_research.verification.statements import end_of_words, plain_text
 from deep_research.worker_child import Limits
 from deep_research.worker_pool import call_in_worker, in_worker_thread
@@ -132,7 +132,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     title, text, claims = _titled(done)
     is_written = about.reasoner.is_language_model and about.workflow != "verify"
     shown = "" if about.reasoner.is_language_model or about.workflow in data.FOREIGN else text
-    references = _References(library, claims, "" if is_written else done.question.text, shown)
+    references = _References(library, claims, text, "" if is_written else done.question.text, shown)
     judged = any(c.verdict.by_model for c in claims)
     failing = (c for c in claims if c.kind == "fact" and not c.stands)
     doubted = {c.id for c in failing if judged or "not_judged" not in c.verdict.codes}
@@ -143,7 +143,13 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     start, to_new = len(head), numbered.to_new
     places = [(start + to_new(c.start), start + to_new(c.end)) if is_same else (0, 0) for c in claims]
     placed = [c.model_copy(update={"start": at, "end": end}) for c, (at, end) in zip(claims, places, strict=True)]
-    gaps = tuple(gap for gap in about.gaps if gap.what not in about.changes.dropped)
+    order = {section.title: number for number, section in enumerate(done.sections)}  # they end in any order
+    gaps = tuple(
+        sorted(
+            (gap for gap in about.gaps if gap.what not in about.changes.dropped),
+            key=lambda gap: order.get(gap.what, -1),
+        )
+    )
     told = outages(gaps) if about.is_silent else []
     entries = references.entries()
     checked = _checked(about, done, verdict_counts(data.Verification(claims=tuple(placed))), judged=judged)
@@ -247,19 +253,21 @@ def _notices(about: Circumstances, done: Finished, language: str) -> str:
 
 
 class _References:
-    """Numbers sources in the order in which they are first cited, and quotes what carries the first citation.
+    """Numbers sources in the order in which `text` first cites them, and quotes what carries the first citation.
 
     Where nobody wrote, `asked` is the question, and the sentence of a source is quoted that has most of its words; of
     those that `shown` has, the text in which places are shown.
     """
 
-    def __init__(self, library: Library, claims: Sequence[data.Claim], asked: str, shown: str) -> None:
+    def __init__(self, library: Library, claims: Sequence[data.Claim], text: str, asked: str, shown: str) -> None:
         self._library = library
         self._asked = asked
         self._shown = " ".join(shown.split())
         self._numbers: dict[str, int] = {}
         self._passages: dict[str, dict[str, None]] = {}
         self._first: dict[str, tuple[str, str]] = {}
+        for key in cited_ids(text):
+            self.number_of(key)
         for claim in claims:
             for key in claim.passages:
                 self.number_of(key)
