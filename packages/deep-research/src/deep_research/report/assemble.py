@@ -337,7 +337,7 @@ class _References:
 
 def _quotable(text: str) -> Iterator[str]:
     """Yield the sentences of a passage, then the rows of its tables without their headers."""
-    yield from (text[s.start : s.end] for s in sentences(text))
+    yield from (said for s in sentences(text) if any(map(str.isalnum, said := text[s.start : s.end])))
     for line, below in pairwise([*text.splitlines(), ""]):
         if line.startswith("| ") and line.strip("|- ") and not below.startswith("| ---"):
             yield line.strip("| ")
