@@ -255,7 +255,11 @@ def test_words_that_stand_nowhere_are_named_of_all_sentences(tmp_path: Path, que
 
 @pytest.mark.parametrize(
     ("second", "missing"),
-    [("Where is nectar gathered?", []), ("Which nectar does a zebra drink?", ["zebra", "drink"]), ("蜂蜜和 nectar？", [])],
+    [
+        ("Where is nectar gathered?", []),
+        ("Which nectar does a zebra drink?", ["zebra", "drink"]),
+        ("蜂蜜和 nectar？", []),
+    ],
 )
 def test_below_each_part_stand_its_place_and_its_own_words_that_are_missing(
     tmp_path: Path, second: str, missing: list[str]

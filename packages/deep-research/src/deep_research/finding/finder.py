@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from claimcheck.language import detect
+from claimcheck.language import detect, is_cjk
 from deep_research.data import PassageHit
 from deep_research.finding.places import PartPlaces, Place, Stretch
 from deep_research.finding.question import Part
@@ -15,17 +15,7 @@ from deep_research.finding.ranking import Best, Candidate, best_unit, judge_pass
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.text_units import Texts
-from deep_research.finding.words import (
-    COMMON,
-    Word,
-    has_all,
-    is_run,
-    read_words,
-    speaks_other,
-    stands_in,
-    terms_of,
-    weigh,
-)
+from deep_research.finding.words import CJK_SIGN, COMMON, Word, has_all, is_run, read_words, stands_in, terms_of, weigh
 from deep_research.ports import Library
 
 CANDIDATES, LOOKED_AT = 60, 40
@@ -154,23 +144,18 @@ def _rank(
 
 def _in_reader_language(ranked: Sequence[Best], language: str) -> list[Best]:
     """Return places in the reader's language before those of their translations, where there are some."""
-    spoken = {one.candidate.passage.id: detect(one.candidate.passage.text, default=language) for one in ranked}
-    if not any(code == language for code in spoken.values()):
-        return list(ranked)
-    scaled = [
-        one if spoken[one.candidate.passage.id] == language else one._replace(worth=one.worth * _OTHER_LANGUAGE)
-        for one in ranked
-    ]
+    is_own = [detect(one.candidate.passage.text, default=language) == language for one in ranked]
+    less = _OTHER_LANGUAGE if any(is_own) else 1.0
+    scaled = (one._replace(worth=one.worth * (1.0 if own else less)) for one, own in zip(ranked, is_own, strict=True))
     return sorted(scaled, key=lambda one: -one.worth)
 
 
 def _both_first(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> list[Best]:
-    """Return places that have all the things compared first, else those with more of them."""
-    count = {
-        id(one): sum(has_all(words, one.candidate.terms | one.candidate.above) for words in things) for one in ranked
-    }
-    most = len(things)
-    return sorted(ranked, key=lambda one: -one.worth - (_BOTH if count[id(one)] == most else 0.0))
+    """Return places that have all the things compared first."""
+    said = [one.candidate.terms | one.candidate.above for one in ranked]
+    has_both = [all(has_all(words, terms) for words in things) for terms in said]
+    order = sorted(range(len(ranked)), key=lambda n: -ranked[n].worth - _BOTH * has_both[n])
+    return [ranked[number] for number in order]
 
 
 def _stretches(ranked: Ranked, shown: Shown, library: Library) -> list[Stretch]:
@@ -237,8 +222,12 @@ def _together(
 
 
 def is_foreign(parts: Sequence[PartPlaces], language: str, library: Library) -> bool:
-    """Return whether most passages that are shown are in another language, see `speaks_other`."""
-    of_stretches = (key for part in parts for one in part.stretches for piece in one.pieces for key in piece.passages)
-    keys = dict.fromkeys([*of_stretches, *(place.passage for part in parts for place in part.places)])
-    shown = [passage.text for key in keys if (passage := library.passage(key)) is not None]
-    return 2 * sum(speaks_other(text, language) for text in shown) > len(shown)
+    """Return whether most passages shown are in another language; for Chinese and its like their own signs alone tell."""
+    pieces = (piece for part in parts for stretch in part.stretches for piece in stretch.pieces)
+    keys = [
+        *(key for piece in pieces for key in piece.passages),
+        *(one.passage for part in parts for one in part.places),
+    ]
+    shown = [passage.text for key in dict.fromkeys(keys) if (passage := library.passage(key)) is not None]
+    default, said = ("", ["".join(CJK_SIGN.findall(text)) for text in shown]) if is_cjk(language) else (language, shown)
+    return 2 * sum(detect(text, default=default) != language for text in said) > len(shown)

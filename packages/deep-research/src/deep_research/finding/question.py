@@ -23,10 +23,8 @@ _HARD = re.compile(r"[?？;；\n]+|(?<=[.!。！])\s+(?=\S)|(?:^|\s)\(?\d{1,2}[.
 
 
 class Part(NamedTuple):
-    """One part of a question: its own words, words before it that say what it is about, the things that it compares.
-
-    `told` are those of the context that stand in no part: of the first part alone, what was told before it.
-    """
+    """One part of a question: its own words, words before it that say what it is about, the things that it compares;
+    `told` is the context of the first part, whose words stand in no part."""
 
     text: str
     words: tuple[Word, ...]

@@ -18,8 +18,7 @@ _FENCED = re.compile(r"(^\s{0,3}```.*?^\s{0,3}```\s*$)", re.DOTALL | re.MULTILIN
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _SAID = re.compile(
-    r"^(?!(?:title|date|published|comments|footer|layout|outline|permalink|slug|template|theme|toc"
-    r"|(?:hide|menu|nav|page|sidebar|sort)[\w-]*)\s*[:=])"
+    r"^(?!(?:title|date|published|comments|footer|layout|outline|permalink|slug|(?:nav|page|sidebar|sort)[\w-]*)\s*[:=])"
     r"([A-Za-z][\w -]{0,40}?)\s*[:=]\s*(?=\S)(?!\{\{|[\[/]|https?:)(.{1,300}?)\s*$",
     re.MULTILINE | re.IGNORECASE,
 )

@@ -45,7 +45,9 @@ class DocxReader:
             for block in file.iter_inner_content():
                 _write_table(block, builder) if hasattr(block, "rows") else _write_paragraph(block, builder)
             about = _about(file)
-            titles = (block.text for block in file.paragraphs if _style(block) == "title")
+            titles = (
+                block.text for block in file.paragraphs if block.style is not None and block.style.name == "Title"
+            )
             about["title"] = about["title"] or next(titles, "")
         except Exception as error:  # python-docx passes on whatever XML, ZIP or lookup failed
             raise Unreadable("the DOCX file is broken") from error
@@ -61,9 +63,9 @@ def _about(file: Any) -> dict[str, Any]:
 
 def _write_paragraph(paragraph: Any, builder: DocumentBuilder) -> None:
     text = paragraph.text
-    style = _style(paragraph)
+    style = (paragraph.style.name if paragraph.style is not None else "") or ""
     level = _list_level(paragraph)
-    if style == "title":
+    if style.lower() == "title":
         builder.heading(1, text)
     elif match := _HEADING.match(style):
         builder.heading(int(match.group(1)), text)
@@ -72,11 +74,6 @@ def _write_paragraph(paragraph: Any, builder: DocumentBuilder) -> None:
     else:
         for line in text.split("\n"):
             builder.paragraph(line)
-
-
-def _style(paragraph: Any) -> str:
-    """Return the name of a paragraph's style in small letters."""
-    return ((paragraph.style.name if paragraph.style is not None else "") or "").lower()
 
 
 def _list_level(paragraph: Any) -> int | None:
@@ -164,11 +161,10 @@ def _shapes(shapes: Any) -> Iterator[Any]:
 
 def _write_text(frame: Any, builder: DocumentBuilder) -> None:
     paragraphs = [paragraph for paragraph in frame.paragraphs if paragraph.text.strip()]
+    if len(paragraphs) == 1:
+        builder.paragraph(paragraphs.pop().text)
     for paragraph in paragraphs:
-        if len(paragraphs) > 1:
-            builder.item(paragraph.text, depth=paragraph.level)
-        else:
-            builder.paragraph(paragraph.text)
+        builder.item(paragraph.text, depth=paragraph.level)
 
 
 class XlsxReader:

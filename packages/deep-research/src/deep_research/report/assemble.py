@@ -103,9 +103,10 @@ async def assemble(ctx: RunContext, done: Finished) -> data.Report:
 
 def _circumstances(ctx: RunContext) -> Circumstances:
     sources = ctx.library.sources()
-    refused = {gap.what for gap in ctx.log.gaps if gap.source and not gap.codes}
-    later_read = {s.url for s in sources if s.url in refused and ctx.library.is_read(s.id)}
-    gaps = [gap for gap in ctx.log.gaps if gap.codes or not gap.source or gap.what not in later_read]
+    changes, logged = ctx.steering.now.changes(), ctx.log.gaps
+    refused = {gap.what for gap in logged if gap.source and not gap.codes}
+    gone = {*changes.dropped, *(s.url for s in sources if s.url in refused and ctx.library.is_read(s.id))}
+    gaps = [gap for gap in logged if gap.what not in (gone if gap.source and not gap.codes else changes.dropped)]
     if ctx.settings.workflow in data.FOREIGN:  # what their readers ask first is which of the links are dead
         gaps.sort(key=lambda gap: gap.source != PLACE)
     new = max(0, len(sources) - ctx.outside.sources_before)
@@ -115,7 +116,7 @@ def _circumstances(ctx: RunContext) -> Circumstances:
         is_model=ctx.reasoner.info.is_language_model,
         reasoner=reasoner_of(ctx.reasoner.info, ctx.journal),
         ledger=ledger_of(ctx.journal, sources=new, seconds=ctx.log.seconds),
-        changes=ctx.steering.now.changes(),
+        changes=changes,
         gaps=tuple(gaps),
         is_bundled=not ctx.outside.docs and any(place.name == "documents" for place in ctx.outside.places),
     )
@@ -144,14 +145,8 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     places = [(start + to_new(c.start), start + to_new(c.end)) if is_same else (0, 0) for c in claims]
     placed = [c.model_copy(update={"start": at, "end": end}) for c, (at, end) in zip(claims, places, strict=True)]
     order = {section.title: number for number, section in enumerate(done.sections)}  # they end in any order
-    gaps = tuple(
-        sorted(
-            (gap for gap in about.gaps if gap.what not in about.changes.dropped),
-            key=lambda gap: order.get(gap.what, -1),
-        )
-    )
+    gaps = tuple(sorted(about.gaps, key=lambda gap: order.get(gap.what, -1)))
     told = outages(gaps) if about.is_silent else []
-    entries = references.entries()
     checked = _checked(about, done, verdict_counts(data.Verification(claims=tuple(placed))), judged=judged)
     checked += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(doubted)
     blocks = [
@@ -181,7 +176,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
         report="\n\n".join(blocks) + "\n",
         sections=tuple(map(_section, done.sections)),
         claims=tuple(placed),
-        references=entries,
+        references=references.entries(),
         sources={s: made for s in of_sections if (made := _source(library, s)) is not None},
         passages=passages,
         gaps=gaps,
@@ -265,13 +260,10 @@ class _References:
         self._shown = " ".join(shown.split())
         self._numbers: dict[str, int] = {}
         self._passages: dict[str, dict[str, None]] = {}
-        self._first: dict[str, tuple[str, str]] = {}
-        for key in cited_ids(text):
+        cited = [(claim.text, key) for claim in claims for key in claim.passages]
+        self._first = {key.partition("p")[0]: (said, key) for said, key in cited[::-1]}
+        for key in (*cited_ids(text), *(key for _, key in cited)):
             self.number_of(key)
-        for claim in claims:
-            for key in claim.passages:
-                self.number_of(key)
-                self._first.setdefault(key.partition("p")[0], (claim.text, key))
 
     def number_of(self, key: str) -> int | None:
         """Return the number of the source of a passage or source id; None where it does not exist."""
