@@ -1,6 +1,7 @@
 """What a user without a model and key gets for questions that small documents answer, do not, or answer in part."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,9 @@ def test_nobodys_statements_reviews_and_counts_stand_in_a_result_of_places(folde
     assert report["claims"]
     assert all(claim["passages"] and claim["verdict"]["codes"] == ["not_judged"] for claim in report["claims"])
     assert report["reviews"] == report["parts"] == []
-    assert not any(word in said.err for word in ("statements", "revised", "answered as"))
+    assert not any(word in said.err for word in ("statements", "revised", "answered as", "form:"))
+    new = sum(map(int, re.findall(r"\((\d+) new", said.err)))
+    assert f"sources found: {new}." in report["report"]
     page = tmp_path / "report.html"
     assert call("export", report["run_id"], "--to", "html", "--out", str(page)).code == 0
     counts = page.read_text("utf-8").partition('<ul class="counts">')[2].partition("</ul>")[0]
@@ -96,6 +99,15 @@ def test_a_report_of_places_does_not_claim_to_answer(folder: Path) -> None:
     assert "or judged whether they answer the question" in report["report"]
     assert "## Answer" not in report["report"]
     assert (report["parts"], report["reviews"]) == ([], [])
+
+
+def test_sources_are_numbered_and_parts_without_a_place_named_in_order(folder: Path) -> None:
+    _, report = _asked("What is the price of Gadget? Who owns the migration, or the release?", folder)
+    numbers = re.findall(r"\[(\d+)\]", report["report"])
+    assert [*dict.fromkeys(numbers)] == [str(entry["number"]) for entry in report["references"]]
+    asked = ["Why did the saxophone sing", "How do I bake sourdough", "Where is the zymurgist"]
+    gaps = call("research", f"{'? '.join(asked)}?", "--docs", str(folder), "--json")
+    assert [gap["what"] for gap in json.loads(gaps.out)["gaps"]] == asked
 
 
 @pytest.mark.parametrize("question", ["How do I bake sourdough bread?", "Which one is better?"])

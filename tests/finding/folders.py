@@ -70,4 +70,4 @@ def find(question: str, language: str, library: Library) -> Found:
     """Return the places where a question may be answered, of all sources."""
     asked, spoken = read_question(question, language), detect(question, default=language)
     parts = tuple(show_places(rank_places(part, spoken, library), library) for part in asked.parts)
-    return Found(parts, asked.is_cut, is_foreign(parts, spoken))
+    return Found(parts, asked.is_cut, is_foreign(parts, spoken, library))

@@ -254,9 +254,19 @@ def test_words_that_stand_nowhere_are_named_of_all_sentences(tmp_path: Path, que
 
 
 @pytest.mark.parametrize(
-    ("second", "is_shown"), [("Where is nectar gathered?", True), ("Which nectar does a zebra drink?", False)]
+    ("second", "missing"),
+    [
+        ("Where is nectar gathered?", []),
+        ("Which nectar does a zebra drink?", ["zebra", "drink"]),
+        ("蜂蜜和 nectar？", []),
+    ],
 )
-def test_a_part_is_said_to_be_shown_above_only_where_its_words_are(tmp_path: Path, second: str, is_shown: bool) -> None:
+def test_below_each_part_stand_its_place_and_its_own_words_that_are_missing(
+    tmp_path: Path, second: str, missing: list[str]
+) -> None:
     with library_of(tmp_path / "folder", _HONEY) as library:
-        report, _ = asyncio.run(researched(library, f"How do bees make honey? {second}"))
-    assert ("Shown above" in report) is is_shown
+        report, _ = asyncio.run(researched(library, f"How do purple bees make honey? {second}"))
+    first, below = report.partition("\n## By document")[0].split("\n## ")[1:]
+    assert re.findall("“(.+?)”", first) == ["purple"]
+    assert re.findall("“(.+?)”", below) == missing
+    assert re.search(r"\*\*Bees › Honey\*\* \[s1p\d\]$", below.strip())

@@ -105,6 +105,10 @@ def test_docx():
         "# Result\n\nThe sample melted at 120 °C.\n\n- first\n\n| x | y |\n| --- | --- |\n| 1 | 2 |\n\n## Outlook"
     )
     assert (document.title, document.authors) == ("Melting", ("Ann", "Bob"))
+    file = docx.Document()
+    for title, level in (("Handbook", 0), ("Leave", 1), ("Travel", 1)):
+        file.add_heading(title, level)
+    assert read(saved(file), "a.docx").title == "Handbook"
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,7 @@ def test_rtf():
     document = read(text.encode(), "a.rtf")
     assert document.text == "# Prices\n\n我€5\n\n- one\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\na link {end}"
     assert document.title == "Plan"
+    assert read(text.replace(r"{\title Plan}", "").encode(), "a.rtf").title == "Prices"
 
 
 def test_org():

@@ -22,9 +22,12 @@ def test_what_only_leads_elsewhere_in_markdown_is_left_out():
 
 
 MARKDOWN = """---
-title: "Attention"
+title: "Attention [DRAFT]"
 date: 2017-06-12
 author: A. Vaswani, N. Shazeer
+sort_rank: 3
+layout: page
+status: Final
 ---
 <!-- a comment -->
 Attention is *all* you
@@ -62,7 +65,7 @@ x = "*kept*"
 def test_markdown():
     document = PlainReader().read(MARKDOWN.encode(), name="a.md")
     assert document.text == (
-        "- author: A. Vaswani, N. Shazeer\n\n"
+        "- author: A. Vaswani, N. Shazeer\n- status: Final\n\n"
         "Attention is all you need, says the paper with snake_case_name and init.\n\n"
         "## Setext heading\n\n# Results\n\n"
         "- one with a*b*c that goes on\n  1. deep\n- two\n\n"
@@ -72,7 +75,7 @@ def test_markdown():
         "[image: figure] costs 3 * 4 * 5 *literal* & bold https://a.org\n\n"
         "A note."
     )
-    assert (document.title, document.published) == ("Attention", "2017-06-12")
+    assert (document.title, document.published) == ("Attention [DRAFT]", "2017-06-12")
     assert document.authors == ("A. Vaswani", "N. Shazeer")
     assert [document.text[h.start :].split("\n")[0] for h in document.headings] == ["## Setext heading", "# Results"]
 

@@ -125,6 +125,7 @@ def test_a_sign_that_stands_so_in_a_source_is_kept_and_the_writer_s_own_emphasis
         "{/*overview*/}",
         "*glob* and __init__",
         "a <z@b.test> wrote",
+        "gorm.G[Animal](tx)",
     ],
 )
 def test_a_quotation_is_read_as_it_stands(quoted: str) -> None:

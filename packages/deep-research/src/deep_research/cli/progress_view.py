@@ -75,7 +75,7 @@ def make_view(*, quiet: bool, verbose: bool, passing: bool = False) -> View:
 _LINES = {
     "stage_started": "stage: {stage}",
     "clarification_asked": "question to you: {question}",
-    "analyzed": "read as a {query_type} question (form: {output_format})",
+    "analyzed": "read as a {query_type} question",
     "section_written": "[{section}] notes: {passages} passages cited of {sources} sources",
     "gap_found": "gap: {what}: {why}",
     "verified": "verified: {statements} statements, {problems} problems",

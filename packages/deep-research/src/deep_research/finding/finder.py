@@ -3,13 +3,11 @@
 The work is bounded: `MOST_TERMS` terms of a question, `CANDIDATES` passages for each of at most `MOST_PARTS` parts.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from claimcheck.language import HAN, HANGUL, KANA, detect, is_cjk
-from claimcheck.text.tokens import normalise
+from claimcheck.language import detect, is_cjk
 from deep_research.data import PassageHit
 from deep_research.finding.places import PartPlaces, Place, Stretch
 from deep_research.finding.question import Part
@@ -17,7 +15,7 @@ from deep_research.finding.ranking import Best, Candidate, best_unit, judge_pass
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.text_units import Texts
-from deep_research.finding.words import COMMON, Word, has_all, is_run, read_words, terms_of, weigh
+from deep_research.finding.words import CJK_SIGN, COMMON, Word, has_all, is_run, read_words, stands_in, terms_of, weigh
 from deep_research.ports import Library
 
 CANDIDATES, LOOKED_AT = 60, 40
@@ -32,8 +30,6 @@ _OTHER_LANGUAGE = 0.6
 _UNSTRUCTURED = 0.8
 """What a place is worth in a format without headings, lists and tables where others are there too."""
 _PLAIN = frozenset(("application/pdf", "text/plain"))
-_SIGNS = {"ko": HANGUL, "ja": HAN + KANA, "zh": HAN}
-"""Signs without which no text is in a language."""
 _SCANNED = 4_000_000
 """Characters that are looked through for a passage that has all words."""
 
@@ -91,12 +87,11 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
     part, words = ranked.part, ranked.words
     asked = [word for word in part.words if word.worth > COMMON] or list(part.words)
     # What is a word of other scripts, nobody knows.
-    named, about = ([word for word in of if not is_run(word.text)] for of in (asked, part.context))
+    named, about = ([word for word in of if not is_run(word.text)] for of in (asked, part.told))
     shown = Shown()
     stretches = _stretches(ranked, shown, library)
     said = [one.candidate.terms | one.candidate.above for one in ranked.places]
-    shown_terms = [_shown_terms(stretch) for stretch in stretches]
-    together, missing, complete = _together(named, about, [*said, *shown_terms], library, sources)
+    together, missing, complete = _together(named, about, [*said, *map(_shown_terms, stretches)], library, sources)
     return PartPlaces(
         text=part.text,
         words=tuple(word.text for word in named),
@@ -104,7 +99,6 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
         together=together,
         is_complete=complete,
         is_covered=any(has_all(asked, terms) for terms in said),
-        is_shown=bool(stretches) and has_all(asked, frozenset().union(*shown_terms)),
         ordering=tuple(source.title for source in map(library.source, ranked.ordering) if source is not None),
         stretches=tuple(stretches),
         places=_places(ranked.places, words, shown, library),
@@ -150,23 +144,18 @@ def _rank(
 
 def _in_reader_language(ranked: Sequence[Best], language: str) -> list[Best]:
     """Return places in the reader's language before those of their translations, where there are some."""
-    spoken = {one.candidate.passage.id: detect(one.candidate.passage.text, default=language) for one in ranked}
-    if not any(code == language for code in spoken.values()):
-        return list(ranked)
-    scaled = [
-        one if spoken[one.candidate.passage.id] == language else one._replace(worth=one.worth * _OTHER_LANGUAGE)
-        for one in ranked
-    ]
+    is_own = [detect(one.candidate.passage.text, default=language) == language for one in ranked]
+    less = _OTHER_LANGUAGE if any(is_own) else 1.0
+    scaled = (one._replace(worth=one.worth * (1.0 if own else less)) for one, own in zip(ranked, is_own, strict=True))
     return sorted(scaled, key=lambda one: -one.worth)
 
 
 def _both_first(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> list[Best]:
-    """Return places that have all the things compared first, else those with more of them."""
-    count = {
-        id(one): sum(has_all(words, one.candidate.terms | one.candidate.above) for words in things) for one in ranked
-    }
-    most = len(things)
-    return sorted(ranked, key=lambda one: -one.worth - (_BOTH if count[id(one)] == most else 0.0))
+    """Return places that have all the things compared first."""
+    said = [one.candidate.terms | one.candidate.above for one in ranked]
+    has_both = [all(has_all(words, terms) for words in things) for terms in said]
+    order = sorted(range(len(ranked)), key=lambda n: -ranked[n].worth - _BOTH * has_both[n])
+    return [ranked[number] for number in order]
 
 
 def _stretches(ranked: Ranked, shown: Shown, library: Library) -> list[Stretch]:
@@ -222,9 +211,9 @@ def _together(
         if left < 0:
             return together, (), False
         for passage in library.passages(source.id) if snapshot is not None else ():
-            text = normalise(f"{source.title}\n{passage.heading}\n{passage.text}")
+            text = f"{source.title}\n{passage.heading}\n{passage.text}"
             terms = terms_of(text)
-            has = {word.text for word in wanted if word.share(terms) >= 1.0 or normalise(word.text) in text}
+            has = {word.text for word in wanted if word.share(terms) >= 1.0 or stands_in(word.text, text)}
             if len(has) == len(wanted):
                 return True, (), True
             together = together or all(word.text in has for word in named)
@@ -232,10 +221,13 @@ def _together(
     return together, tuple(word.text for word in wanted if word.text not in held), True
 
 
-def is_foreign(parts: Sequence[PartPlaces], language: str) -> bool:
-    """Return whether nothing that is shown can be in the language of the question, by the signs that it is written with."""
-    stretches = (piece.text for part in parts for stretch in part.stretches for piece in stretch.pieces)
-    shown = [*stretches, *(place.line for part in parts for place in part.places)]
-    if language in _SIGNS:
-        return bool(shown) and not any(map(re.compile(f"[{_SIGNS[language]}]").search, shown))
-    return bool(shown) and all(is_cjk(detect(text, default="en")) for text in shown)
+def is_foreign(parts: Sequence[PartPlaces], language: str, library: Library) -> bool:
+    """Return whether most passages shown are in another language; for Chinese and its like their own signs alone tell."""
+    pieces = (piece for part in parts for stretch in part.stretches for piece in stretch.pieces)
+    keys = [
+        *(key for piece in pieces for key in piece.passages),
+        *(one.passage for part in parts for one in part.places),
+    ]
+    shown = [passage.text for key in dict.fromkeys(keys) if (passage := library.passage(key)) is not None]
+    default, said = ("", ["".join(CJK_SIGN.findall(text)) for text in shown]) if is_cjk(language) else (language, shown)
+    return 2 * sum(detect(text, default=default) != language for text in said) > len(shown)

@@ -158,7 +158,7 @@ class FinderReasoner:
         found = [part for parts in each for part in parts]
         spoken = detect(brief.question or brief.title, default=brief.language)
         told = {"is_cut": read_question(assignment.question.text, brief.language).is_cut}
-        told["is_foreign"] = is_foreign(found, spoken)
+        told["is_foreign"] = is_foreign(found, spoken, library)
         return Move(text=write_report(brief.title, found, brief.language, library, **told))
 
     async def _find(self, section: Section, brief: Brief, library: Library, seen: Sequence[str]) -> list[PartPlaces]:

@@ -46,16 +46,15 @@ def write_report(
 def _stretches(part: PartPlaces, language: str, library: Library, shown: set[tuple[str, int, int]]) -> Iterator[str]:
     """Yield the blocks of the best stretches; before them which words stand nowhere, or nowhere together.
 
-    Of a stretch all of which was `shown` (source, start and end of each slice) only the place is named, if it has all words of the part.
+    Of a stretch all of which was `shown` (source, start and end of each slice) only the place is named.
     """
     if said := _not_together(part, language):
         yield said
     for stretch in part.stretches:
         slices = {(stretch.source, piece.start, piece.end) for piece in stretch.pieces}
         if slices <= shown:
-            if part.is_shown:
-                ids = dict.fromkeys(f"[{key}]" for piece in stretch.pieces for key in piece.passages)
-                yield phrase("finder_above", language, place=f"**{_named(stretch, language)}** {''.join(ids)}")
+            ids = dict.fromkeys(f"[{key}]" for piece in stretch.pieces for key in piece.passages)
+            yield phrase("finder_above", language, place=f"**{_named(stretch, language)}** {''.join(ids)}")
             continue
         shown |= slices
         yield f"**{_named(stretch, language)}**"

@@ -48,9 +48,8 @@ class PartPlaces(Noun):
     `words` are those that were looked for, `missing` those that stand in no text that was read. `together` says
     whether one passage has them all. `is_complete` says that every text was looked through for that. Of scripts whose
     words nothing parts none are among them: what is a word there, nobody knows.
-    `is_covered`: one of the places has every word of the part, also of a script whose words nothing parts; `is_shown`:
-    the stretches have. `ordering` are the titles of documents of which something is not shown because it orders a
-    reading program about.
+    `is_covered`: one of the places has every word of the part, also of a script whose words nothing parts. `ordering` are
+    the titles of documents of which something is not shown because it orders a reading program about.
     """
 
     text: str
@@ -59,7 +58,6 @@ class PartPlaces(Noun):
     together: bool = True
     is_complete: bool = True
     is_covered: bool = False
-    is_shown: bool = False
     ordering: tuple[str, ...] = ()
     stretches: tuple[Stretch, ...] = ()
     places: tuple[Place, ...] = ()

@@ -23,12 +23,14 @@ _HARD = re.compile(r"[?？;；\n]+|(?<=[.!。！])\s+(?=\S)|(?:^|\s)\(?\d{1,2}[.
 
 
 class Part(NamedTuple):
-    """One part of a question: its own words, words of the part before it that say what it is about, things compared."""
+    """One part of a question: its own words, words before it that say what it is about, the things that it compares;
+    `told` is the context of the first part, whose words stand in no part."""
 
     text: str
     words: tuple[Word, ...]
     context: tuple[Word, ...] = ()
     things: tuple[str, ...] = ()
+    told: tuple[Word, ...] = ()
 
 
 class Asked(NamedTuple):
@@ -59,7 +61,7 @@ def read_question(question: str, language: str = "") -> Asked:
             piece, asked = f"{before.text} {piece}", _once([*before.words, *asked])
         about = _once([*told, *(found[0].words if found else ())])
         context = tuple(word for word in about if word.worth > COMMON and word not in asked)
-        found.append(Part(piece, tuple(asked), context, compared(piece, language)))
+        found.append(Part(piece, tuple(asked), context, compared(piece, language), () if found else context))
     return Asked(tuple(part for part in found if part.words), len(text) < len(question.rstrip()))
 
 

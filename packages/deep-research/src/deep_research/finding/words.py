@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from claimcheck.language import CJK, HAN, HANGUL, zipf
 from claimcheck.lexicon import any_of, any_word, words
-from claimcheck.text.tokens import STOP_WORDS, content_terms, index_terms, without_particle
+from claimcheck.text.tokens import STOP_WORDS, content_terms, index_terms, normalise, without_particle
 
 NAME, PLAIN, COMMON = 2.0, 1.0, 0.3
 """What a word is worth that is written like a name, any other, and one that is said in every conversation."""
@@ -19,7 +19,7 @@ _BASE, _RARE = 0.5, 0.3
 RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:(?:[.'’\-_+#&/\u200c]|(?<=\d),(?=\d))[^\W{CJK}]+)*[+#]*")
 _GRAMMAR = 5.8
 """Zipf frequency from which a sign that stands alone is no topic ("那", "그")."""
-_CJK_SIGN = re.compile(f"[{CJK}]")
+CJK_SIGN = re.compile(f"[{CJK}]")
 _UNPARTED = re.compile(f"[{CJK}\u0900-\u109f\u1780-\u17ff]")
 """Signs of Chinese and its like, of Thai and its like, and of India, whose vowels take a word apart."""
 _HANGUL_SIGN, _HAN_SIGN = re.compile(f"[{HANGUL}]"), re.compile(f"[{HAN}]")
@@ -67,7 +67,7 @@ def read_words(text: str, language: str) -> list[Word]:
         terms = content_terms(run)
         if not terms:
             continue
-        if _CJK_SIGN.match(run):
+        if CJK_SIGN.match(run):
             # A Korean word has its stem in front and its endings, which its other forms do not have, behind.
             parts = frozenset(terms[: len(terms) // 2 + 1] if _HANGUL_SIGN.match(run) else terms)
             made = Word(run, frozenset(terms), parts, COMMON if frozenset(terms) <= _common() else PLAIN)
@@ -81,12 +81,12 @@ def read_words(text: str, language: str) -> list[Word]:
 
 def _runs(text: str, language: str) -> Iterator[str]:
     """Yield the words of a text; those of scripts without spaces are what stands between words of every question."""
-    runs = RUN.findall(_furniture(language).sub(" ", text) if _CJK_SIGN.search(text) else text)
+    runs = RUN.findall(_furniture(language).sub(" ", text) if CJK_SIGN.search(text) else text)
     for run in runs:
         word = without_particle(run) if _HANGUL_SIGN.match(run) else run
         # One sign is mostly left of an ending; where it is all there is ("암"), and as a Japanese stem, it may be a word.
         is_stem = len(runs) == 1 or (language == "ja" and _HAN_SIGN.match(word))
-        is_rest = len(word) == 1 and _CJK_SIGN.match(word) and (not is_stem or zipf(word, language) >= _GRAMMAR)
+        is_rest = len(word) == 1 and CJK_SIGN.match(word) and (not is_stem or zipf(word, language) >= _GRAMMAR)
         if word.casefold() not in STOP_WORDS and not is_rest:
             yield word
 
@@ -125,6 +125,14 @@ def coverage(
 def is_run(text: str) -> bool:
     """Return whether a text is of a script whose words nothing parts, or parts and endings grow on."""
     return _UNPARTED.match(text) is not None
+
+
+def stands_in(word: str, text: str) -> bool:
+    """Return whether a word stands in a text whole, as it is written: not "ttl" in "bottleneck", but "2.53" in "v2.53"."""
+    wanted = normalise(word)
+    first, last = (r"\d" if sign.isdigit() else r"[^\W\d_]" for sign in (wanted[0], wanted[-1]))
+    whole = f"(?<!{first}){re.escape(wanted)}(?!{last})"
+    return any(wanted in form and re.search(whole, form) for form in (text.casefold(), normalise(text)))
 
 
 def has_all(asked: Iterable[Word], terms: frozenset[str]) -> bool:

@@ -20,8 +20,12 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*[^`*]*+\*/\}[ \t]*+$", re.DOTALL 
 _FENCED = re.compile(r"(^\s{0,3}```.*?^\s{0,3}```\s*$)", re.DOTALL | re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
-_SAID = re.compile(r"^([A-Za-z][\w -]{0,40}?)\s*[:=]\s*(?=\S)(?!\{\{|[\[/]|https?:)(.{1,300}?)\s*$", re.MULTILINE)
-"""A field of the front matter with its value in one line."""
+_SAID = re.compile(
+    r"^(?!(?:title|date|published|comments|footer|layout|outline|permalink|slug|(?:nav|page|sidebar|sort)[\w-]*)\s*[:=])"
+    r"([A-Za-z][\w -]{0,40}?)\s*[:=]\s*(?=\S)(?!\{\{|[\[/]|https?:)(.{1,300}?)\s*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A field of the front matter with its value in one line, but settings of the program that makes pages of the files."""
 _TRAIL = re.compile(r"\s*[>»›|·•→/«‹←]\s*")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
 _NOTE = re.compile(r"^( {0,3})\[\^[^\]\n]+\]:[ \t]*", re.MULTILINE)
@@ -54,11 +58,10 @@ def write_markdown(text: str, builder: DocumentBuilder) -> dict[str, str]:
     """
     fields: dict[str, str] = {}
     if match := _FRONT_MATTER.match(text):
-        fields = {name.lower(): value.strip("\"'[] ") for name, value in _FIELD.findall(match.group(1))}
+        fields = {name.lower(): value.strip("\"' ") for name, value in _FIELD.findall(match.group(1))}
         text = text[match.end() :]
         for name, value in _SAID.findall(match.group(1)):
-            if name.lower() not in ("title", "date", "published"):
-                builder.item(f"{name}: {value}")
+            builder.item(f"{name}: {value}")
     _Blocks(builder).write(_parser().parse(_prepare(text)))
     return fields
 

@@ -52,6 +52,10 @@ class DocxReader:
             for block in file.iter_inner_content():
                 _write_table(block, builder) if hasattr(block, "rows") else _write_paragraph(block, builder)
             about = _about(file)
+            titles = (
+                block.text for block in file.paragraphs if block.style is not None and block.style.name == "Title"
+            )
+            about["title"] = about["title"] or next(titles, "")
         except Exception as error:  # python-docx passes on whatever XML, ZIP or lookup failed
             raise Unreadable("the DOCX file is broken") from error
         return builder.document(name=name, media_type=_DOCX, **about)
@@ -164,11 +168,10 @@ def _shapes(shapes: Any) -> Iterator[Any]:
 
 def _write_text(frame: Any, builder: DocumentBuilder) -> None:
     paragraphs = [paragraph for paragraph in frame.paragraphs if paragraph.text.strip()]
+    if len(paragraphs) == 1:
+        builder.paragraph(paragraphs.pop().text)
     for paragraph in paragraphs:
-        if len(paragraphs) > 1:
-            builder.item(paragraph.text, depth=paragraph.level)
-        else:
-            builder.paragraph(paragraph.text)
+        builder.item(paragraph.text, depth=paragraph.level)
 
 
 class XlsxReader:

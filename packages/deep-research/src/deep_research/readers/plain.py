@@ -58,7 +58,7 @@ class PlainReader:
         document = builder.document(
             media_type=kind,
             published=date.group() if date else None,
-            authors=[author.strip(" \"'") for author in authors.split(",")],
+            authors=[author.strip(" \"'[]") for author in authors.split(",")],
         )
         named = fields.get("title") or _title(document.headings)
         return document.model_copy(update={"title": named or PurePath(name).stem or name})

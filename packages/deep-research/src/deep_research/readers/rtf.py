@@ -46,16 +46,9 @@ class RtfReader:
         for word, told in _events(text):
             writer.take(word, told)
         writer.take("end", "")
-        said = {
-            field: fold(found[1])
-            for field in ("title", "author")
-            if (found := re.search(rf"\{{\\{field} ([^\\{{}}]*)\}}", text))
-        }
-        return writer.builder.document(
-            title=said.get("title") or name.rsplit(".", 1)[0],
-            media_type=self.media_types[0],
-            authors=[said.get("author", "")],
-        )
+        found = (re.search(rf"\{{\\{field} ([^\\{{}}]*)\}}", text) for field in ("title", "author"))
+        title, author = (fold(said[1]) if said else "" for said in found)
+        return writer.builder.document(title=title, name=name, media_type=self.media_types[0], authors=[author])
 
 
 def _events(text: str) -> Iterator[tuple[str, str]]:

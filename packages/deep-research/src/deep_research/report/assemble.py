@@ -28,7 +28,7 @@ from deep_research.safe_text import safe_noun
 from deep_research.search.source_standing import dated_source
 from deep_research.steps.open_source import PLACE
 from deep_research.text.inert_markdown import keep_literal, literal_marks, make_inert
-from deep_research.verification.citations import citations, number_citations
+from deep_research.verification.citations import citations, cited_ids, number_citations
 from deep_research.verification.statements import end_of_words, plain_text
 from deep_research.worker_child import Limits
 from deep_research.worker_pool import call_in_worker, in_worker_thread
@@ -103,9 +103,10 @@ async def assemble(ctx: RunContext, done: Finished) -> data.Report:
 
 def _circumstances(ctx: RunContext) -> Circumstances:
     sources = ctx.library.sources()
-    refused = {gap.what for gap in ctx.log.gaps if gap.source and not gap.codes}
-    later_read = {s.url for s in sources if s.url in refused and ctx.library.is_read(s.id)}
-    gaps = [gap for gap in ctx.log.gaps if gap.codes or not gap.source or gap.what not in later_read]
+    changes, logged = ctx.steering.now.changes(), ctx.log.gaps
+    refused = {gap.what for gap in logged if gap.source and not gap.codes}
+    gone = {*changes.dropped, *(s.url for s in sources if s.url in refused and ctx.library.is_read(s.id))}
+    gaps = [gap for gap in logged if gap.what not in (gone if gap.source and not gap.codes else changes.dropped)]
     if ctx.settings.workflow in data.FOREIGN:  # what their readers ask first is which of the links are dead
         gaps.sort(key=lambda gap: gap.source != PLACE)
     new = max(0, len(sources) - ctx.outside.sources_before)
@@ -115,7 +116,7 @@ def _circumstances(ctx: RunContext) -> Circumstances:
         is_model=ctx.reasoner.info.is_language_model,
         reasoner=reasoner_of(ctx.reasoner.info, ctx.journal),
         ledger=ledger_of(ctx.journal, sources=new, seconds=ctx.log.seconds),
-        changes=ctx.steering.now.changes(),
+        changes=changes,
         gaps=tuple(gaps),
         is_bundled=not ctx.outside.docs and any(place.name == "documents" for place in ctx.outside.places),
     )
@@ -132,7 +133,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     title, text, claims = _titled(done)
     is_written = about.reasoner.is_language_model and about.workflow != "verify"
     shown = "" if about.reasoner.is_language_model or about.workflow in data.FOREIGN else text
-    references = _References(library, claims, "" if is_written else done.question.text, shown)
+    references = _References(library, claims, text, "" if is_written else done.question.text, shown)
     judged = any(c.verdict.by_model for c in claims)
     failing = (c for c in claims if c.kind == "fact" and not c.stands)
     doubted = {c.id for c in failing if judged or "not_judged" not in c.verdict.codes}
@@ -143,9 +144,9 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     start, to_new = len(head), numbered.to_new
     places = [(start + to_new(c.start), start + to_new(c.end)) if is_same else (0, 0) for c in claims]
     placed = [c.model_copy(update={"start": at, "end": end}) for c, (at, end) in zip(claims, places, strict=True)]
-    gaps = tuple(gap for gap in about.gaps if gap.what not in about.changes.dropped)
+    order = {section.title: number for number, section in enumerate(done.sections)}  # they end in any order
+    gaps = tuple(sorted(about.gaps, key=lambda gap: order.get(gap.what, -1)))
     told = outages(gaps) if about.is_silent else []
-    entries = references.entries()
     checked = _checked(about, done, verdict_counts(data.Verification(claims=tuple(placed))), judged=judged)
     checked += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(doubted)
     blocks = [
@@ -175,7 +176,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
         report="\n\n".join(blocks) + "\n",
         sections=tuple(map(_section, done.sections)),
         claims=tuple(placed),
-        references=entries,
+        references=references.entries(),
         sources={s: made for s in of_sections if (made := _source(library, s)) is not None},
         passages=passages,
         gaps=gaps,
@@ -247,23 +248,22 @@ def _notices(about: Circumstances, done: Finished, language: str) -> str:
 
 
 class _References:
-    """Numbers sources in the order in which they are first cited, and quotes what carries the first citation.
+    """Numbers sources in the order in which `text` first cites them, and quotes what carries the first citation.
 
     Where nobody wrote, `asked` is the question, and the sentence of a source is quoted that has most of its words; of
     those that `shown` has, the text in which places are shown.
     """
 
-    def __init__(self, library: Library, claims: Sequence[data.Claim], asked: str, shown: str) -> None:
+    def __init__(self, library: Library, claims: Sequence[data.Claim], text: str, asked: str, shown: str) -> None:
         self._library = library
         self._asked = asked
         self._shown = " ".join(shown.split())
         self._numbers: dict[str, int] = {}
         self._passages: dict[str, dict[str, None]] = {}
-        self._first: dict[str, tuple[str, str]] = {}
-        for claim in claims:
-            for key in claim.passages:
-                self.number_of(key)
-                self._first.setdefault(key.partition("p")[0], (claim.text, key))
+        cited = [(claim.text, key) for claim in claims for key in claim.passages]
+        self._first = {key.partition("p")[0]: (said, key) for said, key in cited[::-1]}
+        for key in (*cited_ids(text), *(key for _, key in cited)):
+            self.number_of(key)
 
     def number_of(self, key: str) -> int | None:
         """Return the number of the source of a passage or source id; None where it does not exist."""
@@ -329,7 +329,7 @@ class _References:
 
 def _quotable(text: str) -> Iterator[str]:
     """Yield the sentences of a passage, then the rows of its tables without their headers."""
-    yield from (text[s.start : s.end] for s in sentences(text))
+    yield from (said for s in sentences(text) if any(map(str.isalnum, said := text[s.start : s.end])))
     for line, below in pairwise([*text.splitlines(), ""]):
         if line.startswith("| ") and line.strip("|- ") and not below.startswith("| ---"):
             yield line.strip("| ")

@@ -119,7 +119,7 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
         left = ctx.report_gap(
             gap_of("links", "links_left", source=PLACE, count=f"{len(rest):,}", limit=str(MOST_SOURCES))
         )
-        known = await asyncio.to_thread(search.add_sources, ctx.library, [_unread(r.url, r.title) for r in rest])
+        known, _ = await asyncio.to_thread(search.add_sources, ctx.library, [_unread(r.url, r.title) for r in rest])
         sources.update(zip((r.key for r in rest), known, strict=True))
         unread.update((source.id, left.why) for source in known)
     return sources, unread

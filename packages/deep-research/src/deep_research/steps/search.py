@@ -201,12 +201,11 @@ async def _ask(
     """Ask once in a run, take in what came, and log it; `action.query` is what passages are chosen by."""
 
     async def make() -> str:
-        known = {source.key for source in await asyncio.to_thread(ctx.library.sources)}
         async with _IN_HAND[place.name].taken_in() as measured:
             results = [await ask()]
             documents = (one.document for one in results[0].found if one.document is not None)
             measured(sum(len(one.page_text) for one in results[0].found) + sum(len(one.text) for one in documents))
-            return (await _take_in(ctx, place, results.pop(), known, action.query)).model_dump_json()
+            return (await _take_in(ctx, place, results.pop(), action.query)).model_dump_json()
 
     try:
         with span("search", deep_research__source=place.name):
@@ -237,11 +236,9 @@ async def _ask(
     )
 
 
-async def _take_in(
-    ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, known: set[str], query: str
-) -> SearchRecord:
+async def _take_in(ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, query: str) -> SearchRecord:
     """Put what was found into the library; record the ids of the passages that answer, best first, and the gaps."""
-    sources = await asyncio.to_thread(add_sources, ctx.library, result.found)
+    sources, new = await asyncio.to_thread(add_sources, ctx.library, result.found)
     unread = await asyncio.to_thread(lambda: {one.id for one in sources if not ctx.library.is_read(one.id)})
 
     async def keep(found: Found, source: Source) -> Gap | None:
@@ -263,16 +260,18 @@ async def _take_in(
     return SearchRecord(
         passages=tuple(_interleave(_relevant(rows))),
         found=len(rows),
-        new=sum(found.key not in known for found, _ in results),
+        new=new,
         gaps=(*gaps, *(gap for gap in failed.values() if gap is not None)),
         usage=usage,
     )
 
 
-def add_sources(library: Library, found: Sequence[Found]) -> list[Source]:
-    """Return the sources of results, made in one transaction where they are new."""
+def add_sources(library: Library, found: Sequence[Found]) -> tuple[list[Source], int]:
+    """Return the sources of results, and how many of them were new, which one transaction made: searches side by side
+    count each once."""
     with library.batch():
-        return [library.add_source(one) for one in found]
+        known = {source.key for source in library.sources()}
+        return [library.add_source(one) for one in found], len({one.key for one in found} - known)
 
 
 class Kept(NamedTuple):

@@ -33,7 +33,7 @@ _EDGES = r"\s\"“”„«»()\[\]{}<>|,;"
 _MARKED = re.compile(rf"(?<![^{_EDGES}])[^{_EDGES}*_]*+[*_][^{_EDGES}]*")
 
 
-_ESCAPED = re.compile(r"\\([\\*_<>\[\]!:`~])")
+_ESCAPED = re.compile(r"\\([\\*_<>\[\](!:`~])")
 
 
 def as_read(markdown: str) -> str:
