@@ -89,7 +89,7 @@ def open_http(
 
 if TYPE_CHECKING:
     from mcp.client._transport import Transport
-    from mcp.types import CallToolResult
+    from mcp.types import CallToolResult, Tool
 
     from mcp import Client
 
@@ -173,7 +173,8 @@ class McpConnection:
                 async with AsyncExitStack() as stack:
                     self._client = await stack.enter_async_context(self._make(stack, error_output))
                     self._client.session.validate_tool_result = _accept
-                    tools = await _list(self._client)
+                    unfit = _leave_out_unfit(self._client)
+                    tools = (*await _list(self._client), *unfit)
                     error_output.release()
                     self._scope.deadline = math.inf
                     if not ready.done():
@@ -262,37 +263,54 @@ def _load() -> None:
             logging.getLogger(name).addHandler(logging.NullHandler())
 
 
+def _leave_out_unfit(client: "Client") -> list[OfferedTool]:
+    """Have the tools that do not keep to the protocol left out of lists, which the SDK refuses whole; return where they go.
+
+    The session holds every answer against the protocol; what it is given can be changed before that only here.
+    """
+    from mcp.types import Tool  # noqa: PLC0415 - only with a server
+
+    unfit: list[OfferedTool] = []
+    dispatcher = client.session._dispatcher
+    ask = dispatcher.send_raw_request
+
+    def is_fit(tool: dict[str, Any]) -> bool:
+        tool.pop("outputSchema", None)  # nothing is held against it
+        schema = tool.get("inputSchema")
+        if not isinstance(schema, dict) or schema.setdefault("type", "object") != "object":
+            return False
+        try:
+            return Tool.model_validate(tool) is not None
+        except ValueError:
+            return False
+
+    async def send(method: str, params: Mapping[str, Any] | None, opts: Any = None) -> dict[str, Any]:
+        result = await ask(method, params, opts)
+        if method == "tools/list" and isinstance(tools := result.get("tools"), list):
+            bad = [tool for tool in tools if not (isinstance(tool, dict) and is_fit(tool))]
+            names = (str(tool.get("name")) if isinstance(tool, dict) else "?" for tool in bad)
+            unfit.extend(OfferedTool(name=name, unfit=True) for name in names)
+            result["tools"] = [tool for tool in tools if tool not in bad]
+        return result
+
+    dispatcher.send_raw_request = send
+    return unfit
+
+
 async def _list(client: "Client") -> tuple[OfferedTool, ...]:
-    """Return all tools of a server, page by page; each is read alone, as one that is wrong spoils a list of the SDK's."""
-    from mcp.types import ListToolsRequest, PaginatedRequestParams, PaginatedResult  # noqa: PLC0415 - with a server
-
-    class Listing(PaginatedResult):
-        tools: list[Any]
-
+    """All tools of a server, page by page."""
     tools: list[OfferedTool] = []
-    params: PaginatedRequestParams | None = None
+    cursor: str | None = None
     for _ in range(_PAGES):
-        page = await client.session.send_request(ListToolsRequest(params=params), Listing)
-        tools += map(_offered, page.tools)
-        if page.next_cursor is None or len(tools) >= _MOST_TOOLS:
+        page = await client.list_tools(cursor=cursor)
+        tools += [_offered(tool) for tool in page.tools]
+        cursor = page.next_cursor
+        if cursor is None or len(tools) >= _MOST_TOOLS:
             return tuple(tools[:_MOST_TOOLS])
-        params = PaginatedRequestParams(cursor=page.next_cursor)
     raise Unreadable("the list of tools has no end")
 
 
-def _offered(told: Any) -> OfferedTool:
-    """Return a tool as its server describes it; one that does not keep to the protocol is unfit."""
-    from mcp.types import Tool  # noqa: PLC0415 - only with a server
-
-    if not isinstance(told, dict):
-        return OfferedTool(name="?", unfit=True)
-    schema = told.get("inputSchema")
-    try:
-        if not isinstance(schema, dict) or schema.get("type", "object") != "object":
-            raise ValueError(schema)
-        tool = Tool.model_validate({**told, "outputSchema": None, "inputSchema": {"type": "object", **schema}})
-    except ValueError:
-        return OfferedTool(name=str(told.get("name")), unfit=True)
+def _offered(tool: "Tool") -> OfferedTool:
     hints = tool.annotations
     changes = (
         hints is not None
