@@ -191,7 +191,7 @@ def b8(s: Scenes) -> None:
     assert [heading for heading in headings if heading in bodies] == bodies
     assert headings.index("Conclusion") == headings.index(bodies[-1]) + 1
     (asked,) = s.steps("write")
-    told = ("# Title", "100 to 200 words", "of the outline", "conclusion with outlook")
+    told = ("# Title", "100 to 200 words", "by the outline", "conclusion with outlook")
     assert all(word in asked["prompt"] for word in told)
     with s.playing() as provider:
         s.run("甲型发动机和乙型发动机有什么区别？", docs=[chinese(s.folder / "zh")])

@@ -231,7 +231,7 @@ async def _ask(
         passages=record.passages,
         found=record.found,
         new=record.new,
-        failed=tuple(dict.fromkeys(gap.source or gap.what for gap in record.gaps)),
+        failed=tuple(dict.fromkeys(gap.what for gap in record.gaps)),
         failure=record.gaps[0].why if record.gaps else "",
     )
 

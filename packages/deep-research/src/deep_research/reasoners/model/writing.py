@@ -113,7 +113,7 @@ class Writing(ModelReasonerBase):
             opening=f"100 to 200 {'characters' if by_signs and language != 'ko' else 'words'}",
             lookups=LOOKUPS,
             output_format=assignment.analysis.output_format,
-            is_agreed=brief.is_agreed or len(assignment.sections) > 1,
+            is_agreed=brief.is_agreed,
             mcp_prompt=self._settings.mcp_prompt,
             is_own=bool(research),
         )
