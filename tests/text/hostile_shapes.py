@@ -98,7 +98,7 @@ WORK: dict[str, Callable[[str], Any]] = {
     "question": lambda text: QuestionPages(("http://a.test/",)).told(f"What is said at http://a.test/{text}"),
     "answer": _parse,
     "failure": _fail,
-    "thoughts": lambda text: split_reasoning(text[1:] * 100),
+    "thoughts": lambda text: split_reasoning(text[1:] * 25),
     "marks": lambda text: list(literal_marks(text, text)),
     "calls": lambda text: calls_in(text * 4, ()),
     "report": lambda text: read_report(f"{text}[1]\n\n## References\n\n[1] http://a.test/{text}").statements(),
