@@ -70,6 +70,28 @@ def test_the_table_of_evidence_calculates_nothing() -> None:
             assert not [cell for cell in cells if cell.lstrip(' \u00a0\ufeff"').startswith(tuple("=+-@＝＋－＠\t\r"))]
 
 
+class _Counted(str):
+    """An id that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        _Counted.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_problems_are_not_looked_for_in_all_of_them_for_each_statement() -> None:
+    given = make_input()
+    (first, *_), claims = given.report.problems, given.report.claims
+    problems = tuple(first.model_copy(update={"claim": _Counted(claim.id)}) for claim in claims)
+    report = given.report.model_copy(update={"problems": problems})
+    text = registry.component("exporters", "csv")().export(given.model_copy(update={"report": report}))
+    assert text.decode().count(first.problem) >= len(claims)
+    assert _Counted.compared <= 2 * len(claims)
+
+
 def test_the_table_of_evidence_has_a_row_for_each_statement_and_passage() -> None:
     rows = list(csv.DictReader(io.StringIO(export("csv").decode("utf-8-sig"))))
     assert [(row["claim_id"], row["passage_id"]) for row in rows][:4] == [

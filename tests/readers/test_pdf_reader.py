@@ -19,16 +19,18 @@ def test_lines_become_paragraphs_and_hyphens_go():
 
 
 def test_words_lead_where_their_link_does_also_across_lines():
-    lines = ["Our survey", "of engines 1999. And no more."]
-    report, number = "http://a.test/report(1)", "http://a.test/2"
-    areas = (("71 757 300 771", report), ("72 743 124 757", report), ("126 743 153 757", number))
+    lines = ["Our survey", "of engines 1999. And no more", "Beta says so."]
+    report, number, third = "http://a.test/report(1)", "http://a.test/2", "http://a.test/3"
+    areas = (("71 757 300 771", report), ("72 743 124 757", report), ("126 743 230 757", number))
+    areas = (*areas, ("72 729 94 743", third))
     out = (("72 743 500 757", "file:///etc/passwd"), ("72 100 500 900", "http://a.test/page"))
     document = PdfReader().read(make_pdf([lines, ["Other."]], links=(*out, *areas)), name="paper.pdf")
     first, heading = document.text.split("\n\n")
     assert (first, heading) == (" ".join(lines), "Other.")
     linked = [(document.text[link.start : link.end], link.address) for link in document.links]
-    assert linked[:2] == [("Our survey of engines", report), ("1999.", number)]
-    assert document.linked_text.startswith(f"[Our survey of engines]({report}) [1999.]({number}) And no more.")
+    assert linked[:3] == [("Our survey of engines", report), ("1999. And no more", number), ("Beta", third)]
+    told = f"[Our survey of engines]({report}) [1999. And no more]({number}) [Beta]({third}) says so."
+    assert document.linked_text.startswith(told)
 
 
 def test_pages_are_kept():

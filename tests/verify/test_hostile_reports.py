@@ -3,17 +3,20 @@
 import gc
 import io
 import resource
+import sys
 import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
+from inspect import CO_COROUTINE
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deep_research import ConfigError, export, verify
+from deep_research import ConfigError, averify, export, verify
 from deep_research.runs.report_file import MOST_BYTES, report_text
+from deep_research.steps import verify as verify_step
 from tests.support.fake_web import FakeWeb
 from tests.support.turns import TOO_LONG, turns_of_others
 from tests.support.web_answers import HANG, WebAnswer, redirect
@@ -123,11 +126,28 @@ def test_five_thousand_links_are_cut_at_a_limit_that_is_told(web: tuple[FakeWeb,
     assert [gap for gap in report.gaps if "4,700 further links were not opened" in gap.why]
 
 
-@pytest.mark.parametrize("text", ["x" * 500_001, "", " \n\t"])
-def test_texts_of_no_usable_length_are_refused_in_one_line(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "other"), [("x" * 500_001, ""), ("", ""), (" \n\t", ""), ("数5。" * 20_001, ""), ("数5。" * 10_001,) * 2]
+)
+def test_texts_of_no_usable_length_are_refused_in_one_line(text: str, other: str) -> None:
     with pytest.raises(ConfigError) as refused:
-        checked(text)
+        checked(text, other=other)
     assert "\n" not in refused.value.message
+
+
+async def test_what_goes_through_all_statements_is_done_beside_the_event_loop() -> None:
+    done_here = set[str]()
+
+    def note(frame: Any, event: str, _about: object) -> None:
+        is_step = frame.f_code.co_filename == verify_step.__file__ and not frame.f_code.co_flags & CO_COROUTINE
+        done_here.update([frame.f_code.co_name] * (is_step and event == "call"))
+
+    sys.setprofile(note)
+    try:
+        report = await averify("# R\n\nIt weighs 85 kg. It turns.", model_provider="finder")
+    finally:
+        sys.setprofile(None)
+    assert (len(report.claims), done_here) == (2, set())
 
 
 def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Work that does not end, swells or crashes costs itself alone: the next call is answered, and who waits can leave."""
 
 import asyncio
+import contextvars
 import os
 import threading
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from deep_research import worker_pool
+from deep_research.concurrency import OWNER
 from deep_research.errors import ResearchError, Stopped, Unreadable, WorkTooLarge
 from deep_research.worker_child import Limits
 from deep_research.worker_pool import StopSwitch, call_in_worker, in_worker_thread
@@ -65,6 +67,20 @@ async def test_whoever_is_cancelled_ends_the_work_at_once_and_frees_its_worker()
     assert all(task.cancelled() for task in done)
     # The limit of the cancelled calls lies further away than this.
     assert await asyncio.wait_for(in_worker_thread(_call, "say", "free"), 30) == "free"
+
+
+async def test_an_owner_with_long_work_leaves_workers_to_others() -> None:
+    def begin(owner: str, *call: str) -> asyncio.Task[Any]:
+        owned = contextvars.copy_context()
+        owned.run(OWNER.set, owner)
+        return asyncio.create_task(in_worker_thread(_call, *call), context=owned)
+
+    waiting = [begin("mallory", "never_end") for _ in range(10 * worker_pool._PROCESSES)]
+    await asyncio.wait(waiting, timeout=0.5)
+    assert await asyncio.wait_for(begin("anna", "say", "mine"), 30) == "mine"
+    for task in waiting:
+        task.cancel()
+    await asyncio.wait(waiting)
 
 
 def test_a_switch_ends_the_calls_of_a_thread_and_those_that_come_later() -> None:

@@ -1,9 +1,7 @@
 """What every request passes first: where it comes from, which owner it is, how large it is; and the security headers."""
 
-import asyncio
 import ipaddress
 import json
-import os
 import re
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, ExitStack, nullcontext
@@ -13,7 +11,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from deep_research.concurrency import OWNER, FairThreads
+from deep_research.concurrency import OWNER, share_threads
 from deep_research.errors import LimitReached
 from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.fair_turns import UnderWay
@@ -71,7 +69,7 @@ class RequestGuard:
         """Answer what is not let in, and pass on the rest."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
-                asyncio.get_running_loop().set_default_executor(_threads())
+                share_threads()
             await self._app(scope, receive, send)
             return
         started = False
@@ -139,11 +137,6 @@ class RequestGuard:
         if owner is None and not _is_public(scope["path"]):
             raise Refusal(401, "A token is needed: Authorization: Bearer … (deep-research token create).")
         return owner or ""
-
-
-def _threads() -> FairThreads:
-    """Return the threads of the server's loop, as many as a loop has by itself."""
-    return FairThreads(min(32, (os.cpu_count() or 1) + 4), "requests")
 
 
 def _is_public(path: str) -> bool:

@@ -139,6 +139,12 @@ class FairThreads(ThreadPoolExecutor):
             self._turns.end(owner)
 
 
+def share_threads() -> None:
+    """Have the threads of the running event loop, as many as it has by itself, give turns to owners."""
+    most = min(32, (os.cpu_count() or 1) + 4)
+    asyncio.get_running_loop().set_default_executor(FairThreads(most, "requests"))
+
+
 class Threads:
     """Threads for one kind of work: however much there is of it, no other work waits for a thread."""
 

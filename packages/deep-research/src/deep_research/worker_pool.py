@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, partial
@@ -25,6 +25,7 @@ from typing import Any, ParamSpec, TypeVar
 from pydantic import TypeAdapter
 
 from deep_research import errors
+from deep_research.concurrency import FairThreads
 from deep_research.errors import ResearchError, Stopped, WorkTooLarge
 from deep_research.settings import bare_environment
 from deep_research.worker_child import ASKS, FAILURE, LAST, RESULT, SIZE, Limits
@@ -187,7 +188,7 @@ class _Pool:
     def __init__(self) -> None:
         self.idle: list[Worker] = []
         self.room = threading.BoundedSemaphore(_PROCESSES)
-        self.threads = ThreadPoolExecutor(_PROCESSES, thread_name_prefix="workers")
+        self.threads = FairThreads(_PROCESSES, "workers")
 
     @contextmanager
     def lent(self) -> Iterator[Worker]:
@@ -278,7 +279,8 @@ def start_ahead(function: Function, *args: Any) -> None:
 async def in_worker_thread(work: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
     """Return `work(*args, **named)`, done in a thread whose calls in workers end when this is cancelled.
 
-    There are as many such threads as workers, so that what waits for a worker takes no thread from others.
+    There are as many such threads as workers, so that what waits for a worker takes no thread from others; they give
+    turns to owners.
     """
     switch, carried = StopSwitch(), contextvars.copy_context()
     carried.run(_SWITCH.set, switch)

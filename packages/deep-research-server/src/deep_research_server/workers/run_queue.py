@@ -14,6 +14,7 @@ from typing import Any
 
 from deep_research import errors
 from deep_research.assembly.environment import RunEnvironment
+from deep_research.concurrency import OWNER, share_threads
 from deep_research.data import Asked, FollowUp, Report
 from deep_research.runs.follow_up_run import ask_follow_up, unfinished
 from deep_research.runs.research_run import resume_run
@@ -182,6 +183,7 @@ async def work(
 
     Then no more runs are begun; those that go on get some seconds, and are taken up by other workers after that.
     """
+    share_threads()
     database = await asyncio.to_thread(_database)
     metrics = WorkerMetrics(metrics_port) if metrics_port is not None else None
     app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=database.url))
@@ -191,6 +193,7 @@ async def work(
     async def carry_out(  # the names are those of the job in the database
         context: JobContext, run_id: str, owner: str, *, may_ask: bool = False, answer: str = "", asked: str = ""
     ) -> None:
+        OWNER.set(owner)
         own = owner_home(home, owner)
         store = PostgresRuns(database.url, owner, own).store(run_id)
 

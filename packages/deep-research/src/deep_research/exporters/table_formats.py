@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from deep_research.data import Claim, ExportInput, Report
+from deep_research.data import ExportInput
 from deep_research.exporters.reference_formats import entries_of, web_address
 from deep_research.i18n.catalog import explain
 from deep_research.report.counts import verdict_counts
@@ -35,9 +35,14 @@ def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
     """Return the rows in the order of the statements; one without a passage has a row too. None is ""."""
     report = given.report
     numbers = {reference.source: reference for reference in report.references}
+    problems: dict[str, list[str]] = {}
+    for problem in report.problems:
+        problems.setdefault(problem.claim, []).append(f"{problem.problem} ({problem.outcome})")
     rows: list[tuple[Cell, ...]] = []
     for claim in report.claims:
-        said = _statement(claim, report)
+        reason = explain(claim.verdict, report.language)
+        said = (claim.id, claim.where, claim.text, claim.kind, claim.verdict.kind, reason,
+                "\n".join(problems.get(claim.id, ())))  # fmt: skip
         found = [(key, passage) for key in claim.passages if (passage := report.passages.get(key))]
         for key, passage in found:
             reference, source = numbers.get(passage.source), report.sources.get(passage.source)
@@ -51,12 +56,6 @@ def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
         if not found:
             rows.append((*said, *[""] * (len(COLUMNS) - len(said))))
     return rows
-
-
-def _statement(claim: Claim, report: Report) -> tuple[Cell, ...]:
-    problems = (f"{problem.problem} ({problem.outcome})" for problem in report.problems if problem.claim == claim.id)
-    reason = explain(claim.verdict, report.language)
-    return claim.id, claim.where, claim.text, claim.kind, claim.verdict.kind, reason, "\n".join(problems)
 
 
 class CsvExporter:

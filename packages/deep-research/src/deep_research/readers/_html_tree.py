@@ -205,11 +205,10 @@ def prune(root: Element, *, furniture: bool = True) -> None:
 
 def _tell_image(image: Element) -> None:
     """Put the words of an image in its place, unless its link or its caption says them as well."""
-    shown = image_words(image.get("alt") or "", image.get("src") or "")
-    is_pixel = {image.get("width"), image.get("height")} & {"0", "1"}
+    shown = image_words(image.attrib)
     around = next(image.iterancestors("a", "figure"), None)
     beside = text_of(around)[:_BESIDE] if around is not None and len(around) <= _FEW_PARTS else ""
-    if shown and not is_pixel and shown.removeprefix("[image: ")[:-1] not in fold(beside):
+    if shown and shown.removeprefix("[image: ")[:-1] not in fold(beside):
         image.tag, image.text = "span", f" {shown} "
 
 

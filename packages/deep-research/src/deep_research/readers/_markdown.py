@@ -1,15 +1,17 @@
 """Markdown to blocks: headings, lists, tables and code kept, emphasis, links, comments and HTML tags removed."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from claimcheck.lexicon import compile_on_use
+from claimcheck.text.cleaning import shorten
 from deep_research.text.document_builder import DocumentBuilder
-from deep_research.text.page_noise import gives_orders
+from deep_research.text.page_noise import gives_orders, is_image_seen
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -45,9 +47,8 @@ _TAGS = frozenset(
     " style sub summary sup svg table tbody td textarea tfoot th thead time title tr tt u ul var video wbr".split()
 )
 """Elements of HTML; in Markdown they are marks, not words."""
-_IMAGE_FIELD = re.compile(r"\b(alt|src)=[\"']([^\"'<>]{0,1000})[\"']")
 _PICTURES = frozenset((".avif", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"))
-_FEW, _SIGN = 50, len("[image: ")
+_FEW, _SIGN, _LONGEST_ALT = 50, len("[image: "), 300
 _LINE_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?td|/?th)\b", re.IGNORECASE)
 
 
@@ -174,14 +175,14 @@ def _lines(tokens: Sequence[Any]) -> Iterator[str]:
             yield "".join(pieces)
             pieces.clear()
         elif token.type == "image":
-            shown = image_words("".join(_lines(token.children or ())), str(token.attrs["src"]))
+            shown = image_words({"alt": "".join(_lines(token.children or ())), "src": str(token.attrs["src"])})
             is_said = len(tokens) <= _FEW and any(
                 shown[_SIGN:-1] == one.content.strip() for one in tokens if one.type == "text"
             )
             prose.append("" if is_said else shown)
         elif token.type == "html_inline" and token.content[:4].lower() == "<img":
-            told = dict(_IMAGE_FIELD.findall(token.content))
-            prose.append(image_words(told.get("alt", ""), told.get("src", "")))
+            etree = import_module("lxml.etree")  # heavy, without types
+            prose.append(image_words(etree.fromstring(token.content, etree.HTMLParser()).find(".//img").attrib))
         elif token.type == "html_inline":
             tag = _TAG.match(token.content)
             # What is no tag of HTML is a placeholder: "Vcs-<type>".
@@ -193,19 +194,26 @@ def _lines(tokens: Sequence[Any]) -> Iterator[str]:
     yield "".join(pieces)
 
 
-def image_words(alt: str, address: str) -> str:
-    """Return what stands in the text for an image: `[image: alt]`, with the words in the path of a badge (shields.io) where
-    it has no alternative text; "" for an icon, and where the text is a file name or gives orders, which no visitor sees."""
-    words = alt.split()
+def image_words(image: Mapping[str, str]) -> str:
+    """Return what stands in the text for an image of these attributes: `[image: alt]`, with the words in the path of a badge
+    (shields.io) where it has no alternative text.
+
+    No visitor sees that text: it is cut at some length, and "" where the image itself is not seen or an icon, and where
+    it is a file name, has an address or gives orders.
+    """
+    if not is_image_seen(image):
+        return ""
+    words = (image.get("alt") or "").split()
     if [word.lower() for word in words[:1]] == ["image"] and "".join(words[1:2]).rstrip(":").isdigit():
         words = words[2:]  # services count them: "Image 3: A chart"
-    _, _, badge = address.partition("://img.shields.io/badge/")
+    _, _, badge = (image.get("src") or "").partition("://img.shields.io/badge/")
     if not words and badge:
         said = unquote(badge).replace("--", "\0").replace("__", "\1").rpartition("-")[0]
         words = said.translate(str.maketrans("-_\0\1", "  -_")).split()
-    shown = " ".join(words)
-    is_name = len(words) < 2 and PurePath(shown).suffix.lower() in _PICTURES
-    return "" if is_name or not any(map(str.isalnum, shown)) or gives_orders(shown) else f"[image: {shown}]"
+    whole = " ".join(words)
+    is_name = len(words) < 2 and PurePath(whole).suffix.lower() in _PICTURES
+    is_told = any(map(str.isalnum, whole)) and not (is_name or "://" in whole or gives_orders(whole))
+    return f"[image: {shorten(whole, _LONGEST_ALT)}]" if is_told else ""
 
 
 def _tidy(text: str) -> str:

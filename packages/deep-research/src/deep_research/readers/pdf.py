@@ -274,7 +274,8 @@ def _joined(texts: list[str]) -> str:
     joined = ""
     for line in texts:
         text = line.strip()
-        if joined and text[:1] >= FIRST_SIGN and joined.find(LINK_END, joined.rfind(text[0])) == len(joined) - 1:
+        opened = joined.rfind(text[0]) if text[:1] >= FIRST_SIGN else -1
+        if opened >= 0 and joined.find(LINK_END, opened) == len(joined) - 1:
             joined, text = joined[:-1], text[1:]  # a link that its line breaks
         if (match := _HYPHEN_AT_END.search(joined)) and text[:1].islower():
             joined = joined[: match.start()] + text

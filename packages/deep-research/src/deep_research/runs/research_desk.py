@@ -48,7 +48,7 @@ from deep_research.runs.desk_answers import (
 )
 from deep_research.runs.research_run import ResearchRun, create_run
 from deep_research.runs.run_evidence import export_report
-from deep_research.runs.verification_run import check_length, cited_addresses
+from deep_research.runs.verification_run import check_size, cited_addresses
 from deep_research.settings import Settings
 from deep_research.steps import search, verify
 from deep_research.steps.foreign_report import assignment_of, cite_passages, report_title
@@ -157,7 +157,7 @@ class ResearchDesk:
         if not text.strip():
             async with self.opened() as ctx:
                 return await in_background(lambda: self._part(ctx, _kept(ctx), start))
-        check_length(text)
+        await in_background(check_size, text)
         text = await in_background(lambda: normalize_citations(unwrap_report(text.strip())))
         async with self.opened(await in_background(cited_addresses, text)) as ctx:
             cited, unread = await cite_passages(ctx, text, by_documents=False)

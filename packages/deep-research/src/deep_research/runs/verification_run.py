@@ -19,11 +19,12 @@ from deep_research.steps.foreign_report import MOST_SOURCES, report_title
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import RunStore
 from deep_research.verification.foreign import read_report
+from deep_research.verification.statements import split_statements
 
 _GIVEN = "given report"
 """The kind of the note that holds the report as it was given."""
-MOST_CHARS = 500_000
-"""Characters of a report; what is longer is a book."""
+MOST_CHARS, MOST_STATEMENTS = 500_000, 20_000
+"""Characters of a report, and statements of those that are verified together; what has more is a book."""
 
 
 def create_verification(
@@ -31,9 +32,7 @@ def create_verification(
 ) -> RunStore:
     """Make a run that verifies a report. Raises ConfigError for an unusable text or setting, StoreError."""
     given = safe_noun(given)
-    check_length(given.text)
-    if given.other:
-        check_length(given.other)
+    check_size(given.text, given.other)
     if given.other and given.revises:
         raise ConfigError("Of two reports none is put right; verify the one to be fixed.", setting="fix", value=True)
     cited = () if docs else cited_addresses(given.text, given.other)
@@ -46,13 +45,18 @@ def create_verification(
     return store
 
 
-def check_length(text: str) -> None:
-    """Raise ConfigError for a text that is empty, or too long to be verified."""
+def check_size(text: str, other: str = "") -> None:
+    """Raise ConfigError for an empty text, and for texts of more characters or statements than are verified."""
     if not text.strip():
         raise ConfigError("The report is empty.", setting="report", value="")
-    if len(text) > MOST_CHARS:
-        message = f"The report has {len(text):,} characters; at most {MOST_CHARS:,} are verified. Split it."
-        raise ConfigError(message, setting="report", value=len(text))
+    _check_count(max(len(text), len(other)), "characters", MOST_CHARS)
+    _check_count(sum(len(split_statements(each)) for each in (text, other)), "statements", MOST_STATEMENTS)
+
+
+def _check_count(count: int, what: str, most: int) -> None:
+    if count > most:
+        message = f"The report has {count:,} {what}; at most {most:,} are verified. Split it."
+        raise ConfigError(message, setting="report", value=count)
 
 
 class VerificationRun(ResearchRun):

@@ -108,15 +108,21 @@ async def verify(
         judged, seen = await side_by_side([judging, examine(ctx, assignment, text)])
     if is_written and unread is not None:
         claims, judged = await _look_further(ctx, assignment, claims, judged, stand)
-    placed = await asyncio.to_thread(_placed, seen.problems, claims, text, ctx.library)
+    found = await asyncio.to_thread(_verification, claims, judged, seen, text, ctx.library)
+    if not is_quoted:
+        ctx.emit(Verified(statements=len(claims), problems=len(found.problems), round=1))
+    return found
+
+
+def _verification(
+    claims: Sequence[Claim], judged: Findings, seen: Findings, text: str, library: Library
+) -> Verification:
+    """Return statements with what their judges found, and with what the verifier has `seen` in the whole."""
+    placed = _placed(seen.problems, claims, text, library)
     twice = {(p.claim, p.kind) for p in placed if p.claim}  # what both have found, the verifier tells
     problems = (*(p for p in judged.problems if (p.claim, p.kind) not in twice), *placed)
-    found = Verification(
-        claims=tuple(_with_verdicts(claims, judged.judged, problems)), problems=problems, parts=seen.parts
-    )
-    if not is_quoted:
-        ctx.emit(Verified(statements=len(claims), problems=len(problems), round=1))
-    return found
+    final = tuple(_with_verdicts(claims, judged.judged, problems))
+    return Verification(claims=final, problems=problems, parts=seen.parts)
 
 
 async def _look_further(
@@ -185,19 +191,11 @@ async def judge_claims(
     """
     question = assignment.question.text
     is_judged = ctx.reasoner.info.is_language_model
-    is_whole = ctx.settings.workflow == "verify" and not is_judged
-    flags = await asyncio.to_thread(_flags, claims, text, assignment, ctx.library, is_whole=is_whole)
-    noticed = [(claim, flag) for claim in claims for flag in flags.get(claim.id, ())]
-    # What code cannot be wrong about: an id that does not exist, a quotation that was changed. Where nobody judges, what
-    # code looked for and did not find is told as well.
-    sure = [_unsupported(c, flag) for c, flag in noticed if flag.is_sure or (not is_judged and _is_telling(flag))]
-    if text:
-        sure += await asyncio.to_thread(_chart_problems, text, ctx.library)
+    sure, told = await asyncio.to_thread(_noticed, ctx, assignment, claims, text)
     if not is_judged:
         return Findings(problems=tuple(sure))
-    facts = [claim for claim in claims if claim.passages]
-    told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
-    rows = await side_by_side(_judged(ctx, batch, told, question, stand) for batch in _batches(facts, ctx.library))
+    batches = await asyncio.to_thread(lambda: list(_batches([c for c in claims if c.passages], ctx.library)))
+    rows = await side_by_side(_judged(ctx, batch, told, question, stand) for batch in batches)
     problems = [p for row in rows for p in row.problems]
     reckoned = [p for row in rows for p in _reckoned_wrong(row, claims)]
     known = {p.claim for p in problems}
@@ -205,6 +203,21 @@ async def judge_claims(
         judged=tuple(key for row in rows for key in row.judged),
         problems=(*problems, *(p for p in (*sure, *reckoned) if not p.claim or p.claim not in known)),
     )
+
+
+def _noticed(
+    ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], text: str
+) -> tuple[list[Problem], dict[str, list[str]]]:
+    """Return what code is sure of, and what it tells the judge of statements (by id)."""
+    is_judged = ctx.reasoner.info.is_language_model
+    is_whole = ctx.settings.workflow == "verify" and not is_judged
+    flags = _flags(claims, text, assignment, ctx.library, is_whole=is_whole)
+    noticed = [(claim, flag) for claim in claims for flag in flags.get(claim.id, ())]
+    # What code cannot be wrong about: an id that does not exist, a quotation that was changed. Where nobody judges, what
+    # code looked for and did not find is told as well.
+    sure = [_unsupported(c, flag) for c, flag in noticed if flag.is_sure or (not is_judged and _is_telling(flag))]
+    told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
+    return [*sure, *_chart_problems(text, ctx.library)], told
 
 
 async def _judged(
@@ -392,13 +405,18 @@ async def verify_changes(
     changed = [c for c in claims if (c.text, c.passages) not in known]
     stand = await asyncio.to_thread(_as_they_stand, changed, text)
     judged = await judge_claims(ctx, assignment, changed, text if changed else "", stand)
-    kept = [_carried(p, ids, text) for p in before.problems]
-    new = [p for p in judged.problems if p.claim or not any(p.problem == old.problem for old in kept)]
-    verdicts = {c.id: known[c.text, c.passages].verdict for c in claims if (c.text, c.passages) in known}
-    fresh = {c.id: c for c in _with_verdicts(changed, judged.judged, new)}
-    final = [fresh.get(c.id) or c.model_copy(update={"verdict": verdicts[c.id]}) for c in claims]
-    ctx.emit(Verified(statements=len(changed), problems=len(new), round=number))
-    return Verification(claims=tuple(final), problems=(*kept, *new), parts=before.parts)
+
+    def merge() -> tuple[Verification, int]:
+        kept = [_carried(p, ids, text) for p in before.problems]
+        told = {problem.problem for problem in kept}
+        new = [p for p in judged.problems if p.claim or p.problem not in told]
+        fresh = {c.id: c for c in _with_verdicts(changed, judged.judged, new)}
+        final = [fresh.get(c.id) or c.model_copy(update={"verdict": known[c.text, c.passages].verdict}) for c in claims]
+        return Verification(claims=tuple(final), problems=(*kept, *new), parts=before.parts), len(new)
+
+    found, new = await asyncio.to_thread(merge)
+    ctx.emit(Verified(statements=len(changed), problems=new, round=number))
+    return found
 
 
 def _carried(problem: Problem, ids: Mapping[str, str], text: str) -> Problem:

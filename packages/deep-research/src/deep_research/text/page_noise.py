@@ -36,7 +36,9 @@ _HIDDEN_STYLE = compile_on_use(
     r"|clip-path\s*:\s*(?:inset\(\s*(?:50|100)%|circle\(\s*0)|transform\s*:[^;]*scale\(\s*0\s*[,)]"
     r"|(?:^|;)\s*color\s*:\s*(?:transparent|(?:rgba|hsla)\([^)]*,\s*0(?:\.0+)?\s*\)|#[0-9a-f]{6}00\b)"
 )
-_NO_SIZE = re.compile(r"(?:^|;)\s*(?:max-)?(?:height|width)\s*:\s*[01](?:px|em|rem|%)?\s*(?:!|;|$)")
+_NO_SIZE = re.compile(
+    r"(?:^|;)\s*(?:max-)?(?:height|width)\s*:\s*(?:0*[01](?:\.0*)?(?:[a-z]+|%)?|0*\.\d+(?:px|pt)?)\s*(?:!|;|$)"
+)
 _CUT_OFF = re.compile(r"overflow(?:-[xy])?\s*:\s*(?:hidden|clip)")
 
 
@@ -46,6 +48,14 @@ def is_hidden(attributes: Mapping[str, str]) -> bool:
         return True
     style = (attributes.get("style") or "").lower()
     return bool(style) and bool(_HIDDEN_STYLE.search(style) or (_NO_SIZE.search(style) and _CUT_OFF.search(style)))
+
+
+def is_image_seen(attributes: Mapping[str, str]) -> bool:
+    """Return whether a visitor sees an image that tells something: no decoration, and larger than a pixel."""
+    sides = (f"{name}:{attributes.get(name) or ''};" for name in ("width", "height"))
+    size = "".join((*sides, attributes.get("style") or "")).lower()
+    is_decoration = attributes.get("aria-hidden") == "true" or attributes.get("role") in ("presentation", "none")
+    return not (is_decoration or is_hidden(attributes) or _NO_SIZE.search(size))
 
 
 _MENU_ITEM = compile_on_use(rf"(?:{any_word('page.menu_patterns')})", re.IGNORECASE)
