@@ -8,7 +8,9 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
 from deep_research.data import write_link
 from deep_research.readers.compressed import open_zip
@@ -18,11 +20,8 @@ _TAG = re.compile(r"<[^<>]{0,4000}>")
 _NUMBERS = re.compile(r"\[?\d{1,3}(?:\s?[,;-]\s?\d{1,3}){0,20}\]?")
 _MOST_BYTES = 20_000_000
 """Bytes of a part of a DOCX file in which links are looked for."""
-_BODY, _NOTES = "word/document.xml", "word/footnotes.xml"
-_RELATION = re.compile(r"<Relationship\b[^<>]{0,4000}>")
-_FIELD = re.compile(r"\b(Id|Target|r:id|w:id|w:type)=\"([^\"<>]{1,2000})\"")
-_NOTE_MARK = re.compile(r"<w:footnoteReference\b[^<>]{0,500}/>")
-_WORDS = re.compile(r"<w:t\b[^<>]{0,200}>([^<]{0,20000})</w:t>")
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
 def mark_html_links(data: bytes) -> bytes:
@@ -60,69 +59,57 @@ def _as_number(_opening: str, inside: str) -> str:
 
 def mark_docx_links(data: bytes) -> bytes:
     """Return a DOCX file whose links and footnotes stand in the text of its body. Raises Unreadable."""
+    etree = import_module("lxml.etree")  # heavy, without types, and only these files need it
     with open_zip(data, what="DOCX") as container:
-        sizes = {part.filename: part.file_size for part in container.infolist()}
-
-        def part(name: str) -> str:
-            return (
-                container.read(name).decode("utf-8", "replace")
-                if sizes.get(name, _MOST_BYTES + 1) <= _MOST_BYTES
-                else ""
-            )
-
         try:
-            body = _with_links(part(_BODY), part("word/_rels/document.xml.rels"))
-            notes = _with_links(part(_NOTES), part("word/_rels/footnotes.xml.rels"))
-            if not body:
+            root, notes = _with_links(container, "document"), _with_links(container, "footnotes")
+            body = None if root is None else root.find(f"{_W}body")
+            if body is None:
                 return data
-            body = _NOTE_MARK.sub(lambda mark: f"<w:t>[^{dict(_FIELD.findall(mark[0])).get('w:id', '')}]</w:t>", body)
-            last = body.rfind("<w:sectPr", body.rfind("</w:p>"))
-            end = last if last >= 0 else body.rfind("</w:body>")
-            return _replaced(container, _BODY, body[:end] + _notes(notes) + body[end:])
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+            for mark in root.iter(f"{_W}footnoteReference"):
+                mark.tag, mark.text = f"{_W}t", f"[^{mark.get(f'{_W}id', '')}]"
+            end = len(body) - (len(body) > 0 and body[-1].tag == f"{_W}sectPr")
+            told = () if notes is None else notes.iter(f"{_W}footnote")
+            for place, note in enumerate((one for one in told if f"{_W}type" not in one.attrib), end):
+                body.insert(place, paragraph := etree.Element(f"{_W}p"))
+                _become_run(etree.SubElement(paragraph, "r"), f"[^{note.get(f'{_W}id', '')}]: {_words(note)}")
+            made = io.BytesIO()
+            with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as out:
+                for part in container.infolist():
+                    is_body = part.filename == "word/document.xml"
+                    out.writestr(part.filename, etree.tostring(root) if is_body else container.read(part))
+            return made.getvalue()
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, etree.XMLSyntaxError):
             return data  # its reader says what is wrong with it
 
 
-def _notes(xml: str) -> str:
-    """Return the footnotes of a DOCX file as paragraphs that define them."""
-    made: list[str] = []
+def _with_links(container: zipfile.ZipFile, name: str) -> Any:
+    """Return a part of a DOCX file in which each link to the web is text; None where it is missing or too large."""
+    etree = import_module("lxml.etree")
+    sizes = {part.filename: part.file_size for part in container.infolist()}
 
-    def take(opening: str, inside: str) -> str:
-        told = dict(_FIELD.findall(opening))
-        if "w:type" not in told:
-            made.append(_run(f"[^{told.get('w:id', '')}]: {_words(inside)}"))
-        return ""
+    def parsed(part: str) -> Any:
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+        is_there = sizes.get(part, _MOST_BYTES + 1) <= _MOST_BYTES
+        return etree.fromstring(container.read(part), parser) if is_there else None
 
-    _each(xml, "w:footnote", take)
-    return "".join(f"<w:p>{run}</w:p>" for run in made)
-
-
-def _with_links(xml: str, relations: str) -> str:
-    """Return a part of a DOCX file in which each link to the web is text."""
-    rows = (dict(_FIELD.findall(row)) for row in _RELATION.findall(relations))
-    targets: Mapping[str, str] = {row["Id"]: row.get("Target", "") for row in rows if "Id" in row}
-
-    def marked(opening: str, inside: str) -> str:
-        address = targets.get(dict(_FIELD.findall(opening)).get("r:id", ""), "")
-        if not address.startswith(("http:", "https:")):
-            return f"{opening}{inside}</w:hyperlink>"
-        return _run(write_link(_words(inside), address))
-
-    return _each(xml, "w:hyperlink", marked)
+    root, relations = parsed(f"word/{name}.xml"), parsed(f"word/_rels/{name}.xml.rels")
+    if root is None or relations is None:
+        return root
+    targets = {row.get("Id"): row.get("Target", "") for row in relations.iter("{*}Relationship")}
+    for link in list(root.iter(f"{_W}hyperlink")):
+        address = targets.get(link.get(_LINK), "")
+        if address.startswith(("http:", "https:")):
+            _become_run(link, write_link(_words(link), address))
+    return root
 
 
-def _words(xml: str) -> str:
-    return "".join(_WORDS.findall(xml)).strip()
+def _words(element: Any) -> str:
+    return "".join(part.text or "" for part in element.iter(f"{_W}t")).strip()
 
 
-def _run(text: str) -> str:
-    return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
-
-
-def _replaced(container: zipfile.ZipFile, name: str, text: str) -> bytes:
-    """Return a container with one part replaced."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as out:
-        for part in container.infolist():
-            out.writestr(part.filename, text.encode() if part.filename == name else container.read(part))
-    return made.getvalue()
+def _become_run(element: Any, text: str) -> None:
+    element.clear()
+    element.tag = f"{_W}r"
+    element.append(words := element.makeelement(f"{_W}t", {"{http://www.w3.org/XML/1998/namespace}space": "preserve"}))
+    words.text = text
