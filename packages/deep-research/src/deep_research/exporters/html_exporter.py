@@ -31,7 +31,6 @@ class HtmlExporter:
     purpose = "one file for the browser: a click on a citation opens its passage; works offline, prints well"
 
     def export(self, given: ExportInput) -> bytes:
-        """Return the page."""
         return _Page(given).render().encode()
 
 
@@ -50,7 +49,6 @@ class _Page:
                 self._resting[key].append(claim)
 
     def render(self) -> str:
-        """Return the HTML."""
         style = files("deep_research.exporters").joinpath("report.css").read_text("utf-8")
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
