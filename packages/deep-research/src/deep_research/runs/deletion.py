@@ -41,9 +41,9 @@ def parse_age(text: str) -> timedelta:
     return timedelta(hours=int(number) * _HOURS[unit])
 
 
-def runs_older_than(home: Path, age: timedelta, *, now: datetime | None = None) -> list[RunHead]:
+def runs_older_than(home: Path, age: timedelta) -> list[RunHead]:
     """Return the runs that were begun longer ago than `age`."""
-    limit = (now or datetime.now(UTC)) - age
+    limit = datetime.now(UTC) - age
     return [record for record in open_runs(home).list() if _begun(record) < limit]
 
 
