@@ -11,7 +11,7 @@ import pytest
 
 from deep_research.assembly.reasoner_choice import key_variables
 from deep_research.settings import PREFIX
-from tests.runs.running import Ran, run
+from tests.runs.running import Ran, engines, run
 from tests.support.postgres import postgres_server
 from tests.support.processes import Watch, starts_process
 
@@ -51,6 +51,12 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     monkeypatch.setenv("DEEP_RESEARCH_HOME", str(home))
     return home
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> str:
+    """A folder of notes about engines."""
+    return str(engines(tmp_path / "docs"))
 
 
 @pytest.fixture(scope="session")

@@ -51,31 +51,24 @@ def _places(report: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("question", "expected"),
+    ("question", "expected", "quote"),
     [
-        ("What is the capital of France?", "Paris is the capital of France. [1]"),
-        ("Who owns the migration?", "Anna owns the migration. [1]"),
-        ("When does the new server arrive?", "It arrives on Monday. [1]"),
-        ("What is the price of Gadget?", "| Gadget | 99 | 0 |"),
-        ("How many litres per second does the pump move?", "The pump moves 7 litres per second. [1]"),
-        ("软件产品线的毛利率是多少?", "| 软件 | 68% |"),
-        ("Which transaction isolation level is the default in PostgreSQL?", "READ COMMITTED"),
+        ("What is the capital of France?", "Paris is the capital of France. [1]", "Paris is the capital of France."),
+        ("Who owns the migration?", "Anna owns the migration. [1]", "Anna owns the migration."),
+        ("When does the new server arrive?", "It arrives on Monday. [1]", ""),
+        ("What is the price of Widget?", "| Widget | 12 | 40 |", "Widget | 12 | 40"),
+        ("How many litres per second does the pump move?", "The pump moves 7 litres per second. [1]", ""),
+        ("软件产品线的毛利率是多少?", "| 软件 | 68% |", ""),
+        ("Which transaction isolation level is the default in PostgreSQL?", "READ COMMITTED", ""),
     ],
 )
-def test_what_a_document_says_stands_in_a_quoted_place(question: str, expected: str, folder: Path) -> None:
+def test_what_a_document_says_stands_in_a_quoted_place(question: str, expected: str, quote: str, folder: Path) -> None:
     code, report = _asked(question, folder)
     assert code == 0
     assert report["report"].startswith(f"# {question}\n")
     assert expected in _places(report)
     assert "[1]" in _places(report)
-
-
-@pytest.mark.parametrize(
-    ("question", "quote"),
-    [("What is the price of Widget?", "Widget | 12 | 40"), ("Who owns the migration?", "Anna owns the migration.")],
-)
-def test_a_reference_quotes_the_words_that_were_found(question: str, quote: str, folder: Path) -> None:
-    assert _asked(question, folder)[1]["references"][0]["quote"] == quote
+    assert quote in ("", report["references"][0]["quote"])
 
 
 def test_nobodys_statements_reviews_and_counts_stand_in_a_result_of_places(folder: Path, tmp_path: Path) -> None:
@@ -84,6 +77,8 @@ def test_nobodys_statements_reviews_and_counts_stand_in_a_result_of_places(folde
     assert report["claims"]
     assert all(claim["passages"] and claim["verdict"]["codes"] == ["not_judged"] for claim in report["claims"])
     assert report["reviews"] == report["parts"] == []
+    assert "or judged whether they answer the question" in report["report"]
+    assert "## Answer" not in report["report"]
     assert not any(word in said.err for word in ("statements", "revised", "answered as", "form:"))
     new = sum(map(int, re.findall(r"\((\d+) new", said.err)))
     assert f"sources found: {new}." in report["report"]
@@ -91,14 +86,6 @@ def test_nobodys_statements_reviews_and_counts_stand_in_a_result_of_places(folde
     assert call("export", report["run_id"], "--to", "html", "--out", str(page)).code == 0
     counts = page.read_text("utf-8").partition('<ul class="counts">')[2].partition("</ul>")[0]
     assert counts == f"<li>{len(report['references'])} sources cited</li>"
-
-
-def test_a_report_of_places_does_not_claim_to_answer(folder: Path) -> None:
-    code, report = _asked("Who owns the migration?", folder)
-    assert code == 0
-    assert "or judged whether they answer the question" in report["report"]
-    assert "## Answer" not in report["report"]
-    assert (report["parts"], report["reviews"]) == ([], [])
 
 
 def test_sources_are_numbered_and_parts_without_a_place_named_in_order(folder: Path) -> None:

@@ -1,16 +1,9 @@
 """The command line from outside: what each word does, what it prints, how it ends."""
 
 import json
-import os
-import pty
 import re
-import select
-import struct
 import subprocess
 import sys
-import termios
-import time
-from fcntl import ioctl
 from pathlib import Path
 
 import pytest
@@ -18,13 +11,13 @@ import pytest
 from deep_research.data import Report
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import list_runs
-from tests.cli.terminal import COMMAND, DEADLINE, Said, call, shows_no_traceback
+from tests.cli.terminal import DEADLINE, Said, call, shows_no_traceback
+from tests.conversation.screen import at_terminal
 from tests.readers.pdf_files import DRAWING, make_pdf
 from tests.runs.running import Ran, engines, run, write_notes
 from tests.runs.soundness import assert_citations_resolve
 
 QUESTION = "Which kinds of engines are there?"
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 HEAVY = (
     "langgraph",
     "langchain_core",
@@ -37,11 +30,6 @@ HEAVY = (
     "sqlite3",
     "asyncio",
 )
-
-
-@pytest.fixture
-def docs(tmp_path: Path) -> str:
-    return str(engines(tmp_path / "docs"))
 
 
 @pytest.fixture
@@ -321,31 +309,11 @@ def test_settings_lists_all_with_the_values_in_force() -> None:
         assert f"  {name} = " in said.out
 
 
-def _type(arguments: list[str], answers: dict[str, str]) -> tuple[int, str]:
-    """Run the command at a terminal of 160 columns; type each answer when its prompt appears."""
-    ours, theirs = pty.openpty()
-    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
-    environment = {**os.environ, "TERM": "xterm-256color"}  # noqa: TID251
-    process = subprocess.Popen([str(COMMAND), *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
-    os.close(theirs)
-    screen, deadline = "", time.monotonic() + DEADLINE
-    with process, os.fdopen(ours, "rb", buffering=0) as terminal:
-        while select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            try:
-                data = terminal.read(65536)
-            except OSError:  # what Linux says when the other side is gone
-                break
-            if not data:
-                break
-            screen += data.decode("utf-8", "replace")
-            for prompt in [prompt for prompt in answers if prompt in screen]:
-                os.write(terminal.fileno(), answers.pop(prompt).encode() + b"\n")
-        process.kill() if time.monotonic() >= deadline else None
-        return process.wait(DEADLINE), " ".join(_ESCAPES.sub("", screen).split())
-
-
 def test_a_question_to_the_user_at_a_terminal(docs: str) -> None:
-    code, screen = _type(["tell me about it", "--docs", docs, "--no-pager"], {"Please name it": "the Alpha engine"})
-    assert code == 0
-    assert "Traceback" not in screen
-    assert "3,000 rpm" in screen
+    with at_terminal("tell me about it", "--docs", docs, "--no-pager", columns=160) as screen:
+        screen.until("Please name it")
+        screen.until("answer> ")
+        screen.type("the Alpha engine\n")
+        screen.until("3,000 rpm")
+        assert screen.ends() == 0
+    assert "Traceback" not in screen.plain

@@ -12,16 +12,11 @@ from deep_research.events import Planned, Searched
 from deep_research.stores.event_log import read_events
 from deep_research.stores.run_folder import RunFolder
 from tests.cli.terminal import Said, call, shows_no_traceback, stop_at
-from tests.runs.running import engines, run
+from tests.runs.running import run
 from tests.runs.soundness import assert_sound
 
 QUESTION = "Which kinds of engines are there?"
 MARKS = ["Reading documents", "searched documents", "researching", "stage: review"]
-
-
-@pytest.fixture
-def docs(tmp_path: Path) -> str:
-    return str(engines(tmp_path / "docs"))
 
 
 def _paid(folder: RunFolder, kind: str = "%") -> dict[str, float]:

@@ -18,13 +18,6 @@ from tests.cli.terminal import COMMAND, call
 from tests.runs.running import engines
 
 
-@pytest.fixture(autouse=True)
-def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A state folder of the test's own."""
-    monkeypatch.setenv("DEEP_RESEARCH_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
-
-
 @pytest.mark.parametrize(
     ("typed", "meant"), [("lst", "list"), ("aks", "ask"), ("shwo", "show"), ("setings", "settings")]
 )

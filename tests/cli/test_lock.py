@@ -11,15 +11,9 @@ from deep_research.data import Report
 from deep_research.errors import RunBusy, StoreError
 from deep_research.stores.run_folder import RunFolder, held, list_runs
 from tests.cli.terminal import call, shows_no_traceback, signalled_at
-from tests.runs.running import engines
 from tests.runs.soundness import assert_sound
 
 QUESTION = "Which kinds of engines are there?"
-
-
-@pytest.fixture
-def docs(tmp_path: Path) -> str:
-    return str(engines(tmp_path / "docs"))
 
 
 def test_a_run_that_another_process_carries_out_is_refused_until_that_ends(docs: str, own_state: Path) -> None:

@@ -1,7 +1,6 @@
 """Row B10: `deep-research` without a question is a conversation, at a real terminal."""
 
 import json
-import threading
 from pathlib import Path
 
 import pytest
@@ -10,18 +9,11 @@ from deep_research.data import Report
 from deep_research.stores.run_folder import list_runs, open_run
 from tests.cli.terminal import call
 from tests.conversation.screen import PROMPT, Screen, at_terminal
-from tests.model.harness import PLAN, chinese, served, steps
-from tests.runs.running import Ran, engines
+from tests.model.harness import chinese, held_at, steps
+from tests.runs.running import Ran
 from tests.runs.soundness import assert_sound
-from tests.support.scripted_replies import Reply, Request
-from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 QUESTION = "Which kinds of engines are there?"
-
-
-@pytest.fixture
-def docs(tmp_path: Path) -> str:
-    return str(engines(tmp_path / "docs"))
 
 
 def _leave(screen: Screen) -> None:
@@ -136,16 +128,7 @@ def test_b10_a_very_long_paste_is_refused_and_a_paste_of_lines_is_one_question(d
 def test_b10_ctrl_c_stops_a_run_which_can_be_opened_again(
     docs: str, own_state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, go_on = threading.Event(), threading.Event()
-    researcher = ScriptedResearcher(sections=PLAN, sentences=4)
-
-    def script(request: Request) -> Reply:
-        if step_of(request) == "plan" and not asked.is_set():
-            asked.set()
-            go_on.wait(60)
-        return researcher(request)
-
-    with served(monkeypatch, script) as provider:
+    with held_at(monkeypatch, "plan") as (provider, asked, go_on):
         with at_terminal("--docs", docs, "-p", "compatible", "--model", "scripted") as screen:
             assert "compatible scripted" in screen.until("Ctrl-D leaves.")
             screen.say(QUESTION)

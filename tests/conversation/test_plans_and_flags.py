@@ -3,7 +3,6 @@
 import json
 import signal
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,9 @@ from deep_research.stores.event_log import read_events
 from deep_research.stores.run_folder import list_runs, open_run
 from tests.cli.terminal import call, shows_no_traceback
 from tests.conversation.screen import PROMPT, at_terminal
-from tests.model.harness import PLAN, served, steps
+from tests.model.harness import held_at, served, steps
 from tests.runs.running import Ran, engines, run, write_notes
 from tests.runs.test_followup import QUAY
-from tests.support.scripted_replies import Reply, Request
-from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 QUESTION = "Which kinds of engines are there?"
 PARTS = "How heavy is the Beta engine? Who built the Alpha engine?"
@@ -122,20 +119,13 @@ def test_b10_wrong_questions_about_a_run_are_explained(arguments: list[str], tol
 def test_b10_a_killed_question_about_a_report_goes_on_and_pays_nothing_twice(
     docs: str, own_state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, go_on = threading.Event(), threading.Event()
-    researcher = ScriptedResearcher(sections=PLAN, sentences=4)
     model = ["-p", "compatible", "--model", "scripted"]
 
-    def script(request: Request) -> Reply:
-        if step_of(request) == "research" and open_run(own_state, run_id).read_follow_ups() and not asked.is_set():
-            asked.set()
-            go_on.wait(60)
-        return researcher(request)
-
-    with served(monkeypatch, researcher) as provider:
+    with served(monkeypatch):
         report = call(QUESTION, "--docs", docs, *model, "--json").json
         run_id = report["run_id"]
-    with served(monkeypatch, script) as provider:
+    asked_again = lambda: open_run(own_state, run_id).read_follow_ups()  # noqa: E731
+    with held_at(monkeypatch, "research", asked_again) as (provider, asked, go_on):
         with at_terminal("ask", "--run", run_id, "Who built the Beta engine?") as screen:
             assert asked.wait(60)
             before = steps(provider)

@@ -1,8 +1,5 @@
 """Lines typed while a run goes on: edited, said to the run, and the terminal as it was afterwards."""
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,10 +9,8 @@ from deep_research.events import Steered
 from deep_research.stores.event_log import read_events
 from deep_research.stores.run_folder import list_runs, open_run
 from tests.conversation.screen import Screen, at_terminal
-from tests.model.harness import PLAN, QUESTION, served
+from tests.model.harness import QUESTION, held_at
 from tests.runs.running import engines
-from tests.support.scripted_replies import Reply, Request
-from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 MODEL = ("-p", "compatible", "--model", "scripted")
 
@@ -43,25 +38,6 @@ def test_b10_keys_become_lines(keys: bytes, lines: list[str], left: str) -> None
     assert [found for key in keys for found in byte_by_byte.feed(bytes([key]))] == lines
 
 
-@contextmanager
-def _held_at(patch: pytest.MonkeyPatch, step: str) -> Iterator[tuple[threading.Event, threading.Event]]:
-    """A scripted model that waits at its first `step`: the event that it is there, and the one that lets it go on."""
-    asked, go_on = threading.Event(), threading.Event()
-    researcher = ScriptedResearcher(sections=PLAN, sentences=4)
-
-    def script(request: Request) -> Reply:
-        if step_of(request) == step and not asked.is_set():
-            asked.set()
-            go_on.wait(60)
-        return researcher(request)
-
-    with served(patch, script):
-        try:
-            yield asked, go_on
-        finally:
-            go_on.set()
-
-
 def _steered(home: Path) -> list[tuple[str, str, str]]:
     events = read_events(open_run(home, list_runs(home)[0].run_id).events)
     return [(event.what, event.section, event.text) for event in events if isinstance(event, Steered)]
@@ -79,7 +55,7 @@ def test_b10_typed_lines_steer_the_run(
 ) -> None:
     docs = str(engines(tmp_path / "docs"))
     with (
-        _held_at(monkeypatch, "research") as (asked, go_on),
+        held_at(monkeypatch, "research") as (_, asked, go_on),
         at_terminal(QUESTION, "--docs", docs, *MODEL, TERM=terminal) as screen,
     ):
         modes = screen.attributes()
@@ -105,7 +81,7 @@ def test_b10_typed_lines_steer_the_run(
 def test_b10_the_terminal_is_as_it_was_after_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     docs = str(engines(tmp_path / "docs"))
     with (
-        _held_at(monkeypatch, "plan") as (asked, _),
+        held_at(monkeypatch, "plan") as (_, asked, _),
         at_terminal(QUESTION, "--docs", docs, *MODEL) as screen,
     ):
         modes = screen.attributes()

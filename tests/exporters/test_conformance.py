@@ -7,14 +7,10 @@ import pytest
 
 from deep_research import registry
 from deep_research.safe_text import safe_noun
-from tests.support.made_reports import HOSTILE, SAID, make_input
+from tests.support.made_reports import HOSTILE, SAID, exported, make_input
 
 NAMES = registry.names("exporters")
 TEXTS = ("bibtex", "csl", "csv", "html", "json", "markdown", "ris")
-
-
-def export(name: str, extra: str = "", *, language: str = "en") -> bytes:
-    return registry.component("exporters", name)().export(safe_noun(make_input(extra, language=language)))
 
 
 def test_every_format_that_is_promised_is_there() -> None:
@@ -32,7 +28,7 @@ def test_an_exporter_describes_itself(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_report_gives_the_same_text_and_no_two_formats_are_one(name: str) -> None:
-    first, second = export(name), export(name)
+    first, second = exported(name), exported(name)
     assert len(first) > 100
     if name in TEXTS:
         assert first == second
@@ -93,7 +89,7 @@ def test_problems_are_not_looked_for_in_all_of_them_for_each_statement() -> None
 
 
 def test_the_table_of_evidence_has_a_row_for_each_statement_and_passage() -> None:
-    rows = list(csv.DictReader(io.StringIO(export("csv").decode("utf-8-sig"))))
+    rows = list(csv.DictReader(io.StringIO(exported("csv").decode("utf-8-sig"))))
     assert [(row["claim_id"], row["passage_id"]) for row in rows][:4] == [
         ("c1", ""), ("c2", "s1p2"), ("c3", "s1p2"), ("c4", "s1p1"),
     ]  # fmt: skip
@@ -103,4 +99,4 @@ def test_the_table_of_evidence_has_a_row_for_each_statement_and_passage() -> Non
     assert (rows[1]["page"], rows[1]["reference"], rows[1]["verdict"]) == ("3", "1", "supported")
     assert (rows[0]["kind"], rows[0]["verdict"], rows[3]["where"]) == ("own", "own", "Alpha")
     assert rows[4]["problems"] == "Its manual forbids cold. (open)"
-    assert "home/user" not in export("csv").decode()
+    assert "home/user" not in exported("csv").decode()

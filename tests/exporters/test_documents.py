@@ -19,15 +19,11 @@ from deep_research import registry
 from deep_research.errors import ConfigError
 from deep_research.exporters import pdf_exporter
 from deep_research.safe_text import safe_noun
-from tests.support.made_reports import HOSTILE, LONG_WORD, OWN, SAID, SECOND, URL, make_input
+from tests.support.made_reports import HOSTILE, LONG_WORD, OWN, SAID, SECOND, URL, exported, make_input
 
 HEBREW = "מנוע אלפא מסתובב."
 HEBREW_TABLE = "| מנוע | מהירות |\n|---|---|\n| אלפא | 3,000 |"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-
-
-def export(name: str, extra: str = "", *, language: str = "en", title: str = "Engines compared") -> bytes:
-    return registry.component("exporters", name)().export(safe_noun(make_input(extra, language=language, title=title)))
 
 
 def pdf_text(data: bytes) -> str:
@@ -41,13 +37,13 @@ def xml_of(data: bytes, part: str) -> Any:
 
 
 def test_the_text_of_a_pdf_is_that_of_the_report() -> None:
-    text = " ".join(pdf_text(export("pdf")).split())
+    text = " ".join(pdf_text(exported("pdf")).split())
     for said in (SAID, SECOND, "Engines compared", "alpha = 3000", "4,500 rpm", "[1]", URL, "7 supported", "fourth"):
         assert said in text, said
 
 
 def test_the_head_tells_how_many_statements_have_which_verdict() -> None:
-    page = html.fromstring(export("html"))
+    page = html.fromstring(exported("html"))
     counts = [" ".join(item.text_content().split()) for item in page.xpath("//*[@class='counts']/li")]
     assert counts == [
         "7 supported", "1 contradicted", "1 misleading", "1 unverified", "2 the author's own", "2 sources cited",
@@ -58,21 +54,21 @@ def test_the_head_tells_how_many_statements_have_which_verdict() -> None:
 
 
 def test_what_is_not_confirmed_has_a_mark_that_says_why() -> None:
-    page = html.fromstring(export("html"))
+    page = html.fromstring(exported("html"))
     marks = [(mark.text, mark.get("title")) for mark in page.xpath("//span[contains(@class, 'doubt')]")]
     assert marks == [
         ("°", "misleading: The manual says that it must not be run below 5 °C."),
         ("°", "contradicted: The table says 85 kg."),
         ("°", "unverified: No passage speaks of countries."),
     ]
-    text = " ".join(pdf_text(export("pdf")).split())
+    text = " ".join(pdf_text(exported("pdf")).split())
     assert "contradicted: The table says 85 kg." in text
-    notes = "".join(xml_of(export("docx"), "word/footnotes.xml").itertext())
+    notes = "".join(xml_of(exported("docx"), "word/footnotes.xml").itertext())
     assert "unverified: No passage speaks of countries." in notes
 
 
 def test_what_the_verifier_found_and_what_was_changed_lies_folded_in_a_page() -> None:
-    page = html.fromstring(export("html"))
+    page = html.fromstring(exported("html"))
     (folded,) = page.xpath("//details[@class='verification']")
     assert folded.get("open") is None
     problems = [" ".join(item.text_content().split()) for item in folded.xpath(".//ol[@class='problems']/li")]
@@ -95,7 +91,7 @@ def test_what_the_verifier_found_and_what_was_changed_lies_folded_in_a_page() ->
 
 
 def test_words_are_whole_and_do_not_overlap_in_tables() -> None:
-    page = pypdfium2.PdfDocument(export("pdf"))[0]
+    page = pypdfium2.PdfDocument(exported("pdf"))[0]
     text = page.get_textpage()
     boxes = []
     for word in (LONG_WORD, "pg_basebackup", "3,000 rpm"):
@@ -107,32 +103,34 @@ def test_words_are_whole_and_do_not_overlap_in_tables() -> None:
         boxes.append([text.get_charbox(n) for n in range(start, start + count)])
     assert boxes[2][-1][2] < boxes[0][0][0]  # the column before ends before it begins
     assert max(box[2] for box in boxes[0]) < page.get_width() - 60
-    document: Any = docx.Document(io.BytesIO(export("docx")))
+    document: Any = docx.Document(io.BytesIO(exported("docx")))
     (table,) = [table for table in document.tables if table.cell(0, 0).text == "Engine"]
     letters = table.columns[2].width.mm / 1.93  # of 9 points, at their usual width
     assert letters > len(LONG_WORD)
 
 
-def test_without_a_font_a_pdf_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def without_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
     import typst  # noqa: PLC0415
 
     fonts = typst.Fonts
     monkeypatch.setattr("typst.Fonts", lambda **_given: fonts(include_system_fonts=False))
+
+
+@pytest.mark.usefixtures("without_fonts")
+def test_without_a_font_a_pdf_is_refused_with_what_to_do() -> None:
     with pytest.raises(ConfigError, match=r"No font has the character '.'.*fonts-noto-cjk.*--fonts FOLDER") as caught:
-        export("pdf", "发动机", language="zh")
+        exported("pdf", "发动机", language="zh")
     assert caught.value.setting == "fonts"
-    text = pdf_text(export("pdf", "hi \N{PILE OF POO} there"))
+    text = pdf_text(exported("pdf", "hi \N{PILE OF POO} there"))
     assert "hi ? there" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("letter", ["ำ", "ก"])  # of the first, typesetting makes two
-def test_a_letter_that_no_font_has_is_never_lost(letter: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    import typst  # noqa: PLC0415
-
-    fonts = typst.Fonts
-    monkeypatch.setattr("typst.Fonts", lambda **_given: fonts(include_system_fonts=False))
+@pytest.mark.usefixtures("without_fonts")
+def test_a_letter_that_no_font_has_is_never_lost(letter: str) -> None:
     with pytest.raises(ConfigError, match=r"No font has the character '.'.*fonts-noto-core.*--fonts FOLDER"):
-        export("pdf", f"น{letter}", language="th")
+        exported("pdf", f"น{letter}", language="th")
 
 
 FORMULAS = (r"\(a_{1} \, b\)", r"$\{x_1*2\} * y*$", "$$\\begin{matrix} a \\\\ c \\end{matrix}$$")
@@ -142,7 +140,7 @@ FORMULAS = (r"\(a_{1} \, b\)", r"$\{x_1*2\} * y*$", "$$\\begin{matrix} a \\\\ c 
 @pytest.mark.parametrize("name", ["pdf", "docx", "html"])
 def test_a_formula_stands_in_every_layout_as_it_was_written(name: str, formula: str) -> None:
     said = f"It is {formula} there, for $5_000 and $6_000."
-    data = export(name, said)
+    data = exported(name, said)
     if name == "docx":
         text = "".join(xml_of(data, "word/document.xml").itertext())
     else:
@@ -157,7 +155,7 @@ def test_without_typst_a_pdf_is_refused_with_what_to_do(monkeypatch: pytest.Monk
 
 
 def test_a_word_document_has_styles_footnotes_and_lists_of_their_own_numbers() -> None:
-    data = export("docx")
+    data = exported("docx")
     document: Any = docx.Document(io.BytesIO(data))
     styles = [(p.style.name, p.text) for p in document.paragraphs]
     assert ("Title", "Engines compared") in styles
@@ -177,7 +175,7 @@ def test_a_word_document_has_styles_footnotes_and_lists_of_their_own_numbers() -
 
 
 def test_two_footnotes_in_a_row_are_two_numbers() -> None:
-    words = xml_of(export("docx", "Both turn [1][2]. One [1] turns."), "word/document.xml")
+    words = xml_of(exported("docx", "Both turn [1][2]. One [1] turns."), "word/document.xml")
     shown = next(p for p in words.iter(f"{_WORD}p") if "".join(p.itertext()) == "Second Both turn,. One turns.")
     comma = next(run for run in shown.iter(f"{_WORD}r") if "".join(run.itertext()) == ",")
     assert all(run.find(f"{_WORD}footnoteReference") is not None for run in (comma.getprevious(), comma.getnext()))
@@ -185,7 +183,7 @@ def test_two_footnotes_in_a_row_are_two_numbers() -> None:
 
 @pytest.mark.parametrize("name", ["html", "docx", "pdf", "pptx"])
 def test_an_escaped_number_in_brackets_is_no_citation(name: str) -> None:
-    data = export(name)
+    data = exported(name)
     shown = {
         "html": lambda: html.fromstring(data.decode()).text_content(),
         "docx": lambda: "".join(xml_of(data, "word/document.xml").itertext()),
@@ -198,7 +196,7 @@ def test_an_escaped_number_in_brackets_is_no_citation(name: str) -> None:
 
 
 def test_slides_have_titles_points_tables_and_the_whole_text_in_their_notes() -> None:
-    slides = list(pptx.Presentation(io.BytesIO(export("pptx"))).slides)
+    slides = list(pptx.Presentation(io.BytesIO(exported("pptx"))).slides)
     titles = [slide.shapes.title.text_frame.text for slide in slides]
     assert titles[:3] == ["Engines compared", "Engines compared", "Alpha"]
     assert titles[-1] == "References"
@@ -241,13 +239,13 @@ def test_each_block_runs_the_way_of_its_first_letter() -> None:
 
 def test_a_workbook_has_texts_and_no_formulas() -> None:
     for extra in ("", *HOSTILE):
-        book = openpyxl.load_workbook(io.BytesIO(export("xlsx", extra)))
+        book = openpyxl.load_workbook(io.BytesIO(exported("xlsx", extra)))
         assert book.sheetnames == ["Summary", "Evidence", "Problems", "Edits", "References", "Parts", "Gaps"]
         cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
         assert not [cell for cell in cells if cell.data_type == "f"]
-    evidence = openpyxl.load_workbook(io.BytesIO(export("xlsx")))["Evidence"]
+    evidence = openpyxl.load_workbook(io.BytesIO(exported("xlsx")))["Evidence"]
     assert evidence["C3"].value == SAID
-    book = openpyxl.load_workbook(io.BytesIO(export("xlsx")))
+    book = openpyxl.load_workbook(io.BytesIO(exported("xlsx")))
     summary = {row[0].value: row[1].value for row in book["Summary"].iter_rows()}
     verdicts = ("statements", "supported", "misleading", "contradicted", "unverified", "own")
     assert [summary[name] for name in verdicts] == [12, 7, 1, 1, 1, 2]
@@ -258,7 +256,7 @@ def test_a_workbook_has_texts_and_no_formulas() -> None:
 @pytest.mark.parametrize("extra", HOSTILE)
 @pytest.mark.parametrize("name", ["docx", "pptx", "pdf"])
 def test_hostile_texts_are_texts(name: str, extra: str) -> None:
-    data = export(name, extra)
+    data = exported(name, extra)
     if name == "pdf":
         text = pdf_text(data)
         assert b"/JavaScript" not in data
@@ -276,7 +274,7 @@ def test_hostile_texts_are_texts(name: str, extra: str) -> None:
 
 @pytest.mark.parametrize("extra", HOSTILE)
 def test_nothing_in_a_page_acts_loads_or_leads_elsewhere(extra: str) -> None:
-    page = html.fromstring(export("html", extra).decode())
+    page = html.fromstring(exported("html", extra).decode())
     allowed = {
         "html", "head", "meta", "title", "style", "body", "div", "header", "p", "h1", "h2", "h3", "ul", "ol", "li", "b",
         "nav", "a", "main", "strong", "em", "code", "pre", "button", "table", "thead", "tbody", "tr", "th", "td",
@@ -290,24 +288,24 @@ def test_nothing_in_a_page_acts_loads_or_leads_elsewhere(extra: str) -> None:
 
 
 def test_charts_are_drawn_in_every_document_with_what_they_cite() -> None:
-    page = html.fromstring(export("html").decode())
+    page = html.fromstring(exported("html").decode())
     (bars,) = page.xpath("//figure")
     assert [rect.get("width") for rect in bars.xpath(".//rect")] == ["66.7", "100.0"]
     assert [button.text for button in bars.xpath(".//button")] == ["1", "2"]
     assert page.xpath("//pre/code[contains(text(), 'pie')]")  # what cannot be drawn stays as it was written
-    text = " ".join(pdf_text(export("pdf")).split())
+    text = " ".join(pdf_text(exported("pdf")).split())
     assert "Speed at full load" in text
     assert "4,500 rpm[2]" in text
-    slides = pptx.Presentation(io.BytesIO(export("pptx"))).slides
+    slides = pptx.Presentation(io.BytesIO(exported("pptx"))).slides
     (chart,) = [shape.chart for slide in slides for shape in slide.shapes if shape.has_chart]
     assert list(chart.plots[0].categories) == ["Beta", "Alpha"]
     assert list(chart.plots[0].series[0].values) == [4500, 3000]
-    document: Any = docx.Document(io.BytesIO(export("docx")))
+    document: Any = docx.Document(io.BytesIO(exported("docx")))
     assert [cell.text for cell in document.tables[0].rows[0].cells] == ["Alpha", "3,000 rpm"]
 
 
 def test_every_citation_of_a_page_opens_a_passage_in_its_context() -> None:
-    page = html.fromstring(export("html").decode())
+    page = html.fromstring(exported("html").decode())
     panels = {panel.get("id"): panel for panel in page.xpath("//aside[@popover]")}
     buttons = page.xpath("//main//p//button[@popovertarget]")
     assert len(buttons) >= 4
@@ -328,7 +326,7 @@ def test_an_office_opens_it(name: str, tmp_path: Path) -> None:
     if office is None:
         pytest.skip("no LibreOffice on this machine (Debian: libreoffice-writer-nogui libreoffice-impress-nogui)")
     file = tmp_path / f"report.{name}"
-    file.write_bytes(export(name, "发动机 & <b>"))
+    file.write_bytes(exported(name, "发动机 & <b>"))
     command = [office, f"-env:UserInstallation=file://{tmp_path}/office", "--headless", "--convert-to", "pdf"]
     subprocess.run([*command, "--outdir", str(tmp_path), str(file)], check=True, capture_output=True, timeout=110)
     text = " ".join(pdf_text((tmp_path / "report.pdf").read_bytes()).split())
@@ -342,7 +340,7 @@ def test_a_browser_opens_a_passage_without_a_network(tmp_path: Path) -> None:
     if browser is None:
         pytest.skip("no Chromium on this machine (Debian: chromium)")
     file = tmp_path / "report.html"
-    file.write_bytes(export("html", HOSTILE[0]))
+    file.write_bytes(exported("html", HOSTILE[0]))
     playwright = pytest.importorskip("playwright.sync_api", reason="no playwright in this environment")
     with playwright.sync_playwright() as play:
         opened = play.chromium.launch(executable_path=browser, args=["--no-sandbox"])

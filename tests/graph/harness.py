@@ -37,6 +37,14 @@ from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.support.unkept_log import unkept_log
 
 E = TypeVar("E")
+ENGINES = {
+    "alpha": "# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm. "
+    "The Alpha engine was built in 1999 by Rolf Maier in Graz. The Alpha engine is best suited for small boats.",
+    "beta": "# Beta engine\n\nThe Beta engine is a piston engine that turns at 4,500 rpm. "
+    "The Beta engine was built in 2004 by Anna Holm in Bergen. The Beta engine is recommended for trucks.",
+    "gamma": "# Gamma engine\n\nThe Gamma engine is a turbine engine that turns at 21,000 rpm. "
+    "The Gamma engine was built in 2011 by Luis Prado in Porto. The Gamma engine is used in aircraft.",
+}
 
 
 class Shelf:
@@ -68,6 +76,20 @@ class Shelf:
         return
 
 
+class Meeting(Shelf):
+    """Answers only when `parties` searches are asked at the same time; where titles are named, these alone wait."""
+
+    def __init__(self, parties: int, *titles: str, **texts: str) -> None:
+        super().__init__(**texts)
+        self._titles, self._barrier = titles, asyncio.Barrier(parties)
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        if not self._titles or query in self._titles:
+            async with asyncio.timeout(20):
+                await self._barrier.wait()
+        return await super().search(query, limit=limit)
+
+
 class Broken(Shelf):
     """A place whose searches fail with an error of one's choice."""
 
@@ -97,6 +119,26 @@ class Planner(FinderReasoner):
     async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
         self.turns[section.title, section.attempts] = tuple(turns)
         return await super().next_move(section, brief, turns, library)
+
+
+class Fragile(Planner):
+    """Its researcher of "Beta engine" fails, at a stage and with an error of one's choice."""
+
+    def __init__(self, *given: Any, stage: str, error: Exception) -> None:
+        super().__init__(*given)
+        self._stage, self._error = stage, error
+
+    async def next_move(self, section: Section, *args: Any) -> Move:
+        self._fail("next_move", section)
+        return await super().next_move(section, *args)
+
+    async def take_notes(self, section: Section, *args: Any) -> str:
+        self._fail("take_notes", section)
+        return await super().take_notes(section, *args)
+
+    def _fail(self, stage: str, section: Section) -> None:
+        if (stage, section.title) == (self._stage, "Beta engine"):
+            raise self._error
 
 
 class NoteTaker(Planner):

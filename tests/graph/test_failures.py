@@ -9,14 +9,8 @@ import pytest
 from deep_research.data import Document, Found
 from deep_research.errors import Blocked, MalformedOutput, RateLimited, SourceError, StoreError, Unreachable, Unreadable
 from deep_research.events import GapFound
-from tests.graph.harness import Bench, Broken, Planner, Shelf, Trace, ask
+from tests.graph.harness import ENGINES, Bench, Broken, Fragile, Planner, Shelf, Trace, ask
 
-NOTES = {
-    "alpha": "# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm. "
-    "The Alpha engine was built in 1999 by Rolf Maier in Graz. It weighs 85 kg.",
-    "beta": "# Beta engine\n\nThe Beta engine is a piston engine that turns at 4,500 rpm. "
-    "The Beta engine was built in 2004 by Anna Holm in Bergen.",
-}
 TITLES = ("Alpha engine", "Beta engine")
 SECRET = "traceback 0xdeadbeef upstream exploded"
 
@@ -27,7 +21,7 @@ def _content(trace: Trace) -> str:
 
 @pytest.mark.parametrize("kind", [SourceError, Unreachable, RateLimited, Blocked, Unreadable])
 def test_a_place_that_fails_is_a_gap_and_the_other_still_answers(tmp_path: Path, kind: type[SourceError]) -> None:
-    trace = ask(tmp_path, "Engines", Broken(kind(SECRET)), Shelf(**NOTES), reasoner=Planner(*TITLES))
+    trace = ask(tmp_path, "Engines", Broken(kind(SECRET)), Shelf(**ENGINES), reasoner=Planner(*TITLES))
     assert [s.status for s in trace.report.sections] == ["completed", "completed"]
     assert "3,000 rpm" in trace.report.sections[0].notes
     assert any(gap.why == SECRET and gap.source == "broken" for gap in trace.report.gaps)
@@ -42,7 +36,7 @@ def test_a_page_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
                 raise Unreadable(SECRET)
             return await super().read(found)
 
-    trace = ask(tmp_path, "Engines", Torn(**NOTES), reasoner=Planner(*TITLES), max_review_iterations=0)
+    trace = ask(tmp_path, "Engines", Torn(**ENGINES), reasoner=Planner(*TITLES), max_review_iterations=0)
     alpha, beta = trace.report.sections
     assert "3,000 rpm" in alpha.notes
     assert "4,500 rpm" not in beta.notes
@@ -53,20 +47,13 @@ def test_a_page_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize("stage", ["next_move", "take_notes"])
 @pytest.mark.parametrize("error", [MalformedOutput(SECRET), RuntimeError(SECRET)])
 def test_a_researcher_that_fails_leaves_its_siblings_alone(tmp_path: Path, stage: str, error: Exception) -> None:
-    class Half(Planner):
-        async def next_move(self, section: Any, *args: Any) -> Any:
-            self._fail("next_move", section)
-            return await super().next_move(section, *args)
-
-        async def take_notes(self, section: Any, *args: Any) -> Any:
-            self._fail("take_notes", section)
-            return await super().take_notes(section, *args)
-
-        def _fail(self, where: str, section: Any) -> None:
-            if where == stage and section.title == "Beta engine":
-                raise error
-
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Half(*TITLES), max_review_iterations=0)
+    trace = ask(
+        tmp_path,
+        "Engines",
+        Shelf(**ENGINES),
+        reasoner=Fragile(*TITLES, stage=stage, error=error),
+        max_review_iterations=0,
+    )
     alpha, beta = trace.report.sections
     assert alpha.status == "completed"
     assert "3,000 rpm" in alpha.notes
@@ -77,7 +64,7 @@ def test_a_researcher_that_fails_leaves_its_siblings_alone(tmp_path: Path, stage
 
 def test_a_full_disk_ends_the_run_instead_of_becoming_a_gap(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
-        ask(tmp_path, "Engines", Broken(StoreError("full")), Shelf(**NOTES), reasoner=Planner(*TITLES))
+        ask(tmp_path, "Engines", Broken(StoreError("full")), Shelf(**ENGINES), reasoner=Planner(*TITLES))
 
 
 async def test_cancelling_leaves_nothing_running(tmp_path: Path) -> None:
@@ -88,7 +75,7 @@ async def test_cancelling_leaves_nothing_running(tmp_path: Path) -> None:
             self.waiting.set()
             await asyncio.Event().wait()
 
-    place = Slow(**NOTES)
+    place = Slow(**ENGINES)
     place.waiting = asyncio.Event()
     before = asyncio.all_tasks()
     async with Bench(tmp_path, place, reasoner=Planner(*TITLES)) as bench:

@@ -13,13 +13,12 @@ from deep_research.data import (
     Move,
     QueryAnalysis,
     Question,
-    SearchResult,
     Section,
     Turn,
 )
 from deep_research.events import Searched, SectionWritten
 from deep_research.ports import Library
-from tests.graph.harness import Planner, Shelf, ask
+from tests.graph.harness import Meeting, Planner, Shelf, ask
 
 NOTES = {
     "alpha": "# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm. It was built in 1999.",
@@ -143,22 +142,9 @@ def test_what_a_researcher_opens_is_read_from_the_start_from_a_passage_or_where_
     assert set(place.asked) <= {"Alpha engine", "Engines"}
 
 
-class Together(Shelf):
-    """Answers only when `parties` searches are asked at the same time."""
-
-    def __init__(self, parties: int, **texts: str) -> None:
-        super().__init__(**texts)
-        self._barrier = asyncio.Barrier(parties)
-
-    async def search(self, query: str, *, limit: int) -> SearchResult:
-        async with asyncio.timeout(20):
-            await self._barrier.wait()
-        return await super().search(query, limit=limit)
-
-
 def test_the_calls_of_one_turn_and_the_queries_of_one_call_run_side_by_side(tmp_path: Path) -> None:
     moves = [[_action("a", "search", "Alpha engine\nBeta engine"), _action("b", "search", "three kinds")]]
-    reasoner, place = Told("Alpha engine", moves=moves), Together(3, **NOTES)
+    reasoner, place = Told("Alpha engine", moves=moves), Meeting(3, **NOTES)
     trace = ask(tmp_path, "Engines", place, reasoner=reasoner, workflow="quick")
     both, kinds = reasoner.turns["Answer", 1][0].observations
     assert len({key.partition("p")[0] for key in both.passages}) > 1

@@ -14,12 +14,8 @@ from deep_research.data import Asked, Question
 from deep_research.graph.run_graph import drive, open_checkpoints
 from deep_research.graph.sqlite_checkpoints import ThreadedSqliteSaver
 from deep_research.graph.workflows import compile_workflow
-from tests.graph.harness import Bench, Planner, Shelf
+from tests.graph.harness import ENGINES, Bench, Planner, Shelf
 
-ENGINES = {
-    "alpha": "# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm.",
-    "beta": "# Beta engine\n\nThe Beta engine is a piston engine that turns at 4,500 rpm.",
-}
 TITLES = ("Alpha engine", "Beta engine")
 QUESTION = "Which kinds of engines are there?"
 

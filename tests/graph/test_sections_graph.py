@@ -1,6 +1,5 @@
 """Contract rows B1, B2, B5 and B7: the shape of the graph and the way through it."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,19 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deep_research.data import Brief, Decision, QueryAnalysis, Question, Review, SearchResult, Section, SectionReview
+from deep_research.data import Brief, Decision, QueryAnalysis, Question, Review, Section, SectionReview
 from deep_research.events import Planned, Reviewed, SectionStarted, StageStarted
 from deep_research.graph.graph_state import (
     section_reducer,
 )
 from deep_research.graph.workflows import compile_workflow
-from tests.graph.harness import Bench, Planner, Shelf, ask
+from tests.graph.harness import ENGINES, Bench, Meeting, Planner, Shelf, ask
 
-NOTES = {
-    "alpha": "# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm. It was built in 1999.",
-    "beta": "# Beta engine\n\nThe Beta engine is a piston engine that turns at 4,500 rpm. It was built in 2004.",
-    "gamma": "# Gamma engine\n\nThe Gamma engine is a turbine that turns at 21,000 rpm. It was built in 2011.",
-}
 THREE = ("Alpha engine", "Beta engine", "Gamma engine")
 
 
@@ -48,7 +42,7 @@ def test_b1_nodes_and_routes_of_the_graph() -> None:
 
 
 def test_b1_a_list_question_goes_through_discovery(tmp_path: Path) -> None:
-    trace = ask(tmp_path, "Which engines are there?", Shelf(**NOTES), max_review_iterations=0)
+    trace = ask(tmp_path, "Which engines are there?", Shelf(**ENGINES), max_review_iterations=0)
     stages = [event.stage for event in trace.of(StageStarted)]
     assert stages == ["clarify", "analyze", "discover", "plan", "research", "review", "report", "verify"]
     assert _outer(trace.nodes)[:3] == ["clarify", "analyze", "discover"]
@@ -68,22 +62,8 @@ def _outer(nodes: list[str]) -> list[str]:
     return [node for node in nodes if node not in inner]
 
 
-class Meeting(Shelf):
-    """Answers the searches of the sections only when all of them have arrived."""
-
-    def __init__(self, parties: int, **texts: str) -> None:
-        super().__init__(**texts)
-        self._barrier = asyncio.Barrier(parties)
-
-    async def search(self, query: str, *, limit: int) -> SearchResult:
-        if query in THREE:
-            async with asyncio.timeout(20):
-                await self._barrier.wait()
-        return await super().search(query, limit=limit)
-
-
 def test_b1_researchers_work_side_by_side_and_meet_at_aggregate(tmp_path: Path) -> None:
-    place = Meeting(len(THREE), **NOTES)
+    place = Meeting(len(THREE), *THREE, **ENGINES)
     trace = ask(tmp_path, "Engines", place, reasoner=Planner(*THREE), max_review_iterations=0)
     assert trace.failures == []
     assert trace.nodes.count("researcher") == 3
@@ -128,13 +108,13 @@ class Reviewer(Planner):
 
 def test_b7_review_sends_back_only_the_named_section_and_keeps_the_outline(tmp_path: Path) -> None:
     reasoner = Reviewer(*THREE, weak=("Beta engine",))
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner)
+    trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=reasoner)
     attempts = [(event.section, event.attempt) for event in trace.of(SectionStarted)]
     assert sorted(attempts) == [
         ("Alpha engine", 1), ("Beta engine", 1), ("Beta engine", 2), ("Beta engine", 3), ("Gamma engine", 1),
     ]  # fmt: skip
     assert [section.title for section in trace.state["sections"]] == list(THREE)
-    assert len(trace.of(Planned)) == 1
+    assert (len(trace.of(Planned)), reasoner.plans) == (1, 1)
     assert reasoner.seen[1][0] == reasoner.seen[0][0]
 
 
@@ -144,7 +124,7 @@ def test_b7_reviews_end_at_their_limit(tmp_path: Path, limit: int) -> None:
     trace = ask(
         tmp_path,
         "Engines",
-        Shelf(**NOTES),
+        Shelf(**ENGINES),
         reasoner=reasoner,
         max_review_iterations=limit,
     )
@@ -155,22 +135,16 @@ def test_b7_reviews_end_at_their_limit(tmp_path: Path, limit: int) -> None:
 
 
 def test_b7_a_section_the_outline_does_not_have_is_not_sent_out(tmp_path: Path) -> None:
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Reviewer(*THREE, weak=("Delta engine",)))
+    trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=Reviewer(*THREE, weak=("Delta engine",)))
     assert [section.title for section in trace.state["sections"]] == list(THREE)
     assert {event.attempt for event in trace.of(SectionStarted)} == {1}
-
-
-def test_b5_a_plan_that_exists_is_kept(tmp_path: Path) -> None:
-    reasoner = Reviewer(*THREE, weak=("Alpha engine",))
-    ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner)
-    assert reasoner.plans == 1
 
 
 async def test_b5_sections_given_from_outside_are_not_planned_again(tmp_path: Path) -> None:
     reasoner = Planner("Another plan")
     brief = await reasoner.plan(Question(text="Engines", language="en"))
     given = [Section(title="Alpha engine", subject="Alpha engine", queries=("Alpha engine",))]
-    async with Bench(tmp_path, Shelf(**NOTES), reasoner=reasoner, max_review_iterations=0) as bench:
+    async with Bench(tmp_path, Shelf(**ENGINES), reasoner=reasoner, max_review_iterations=0) as bench:
         analysis = QueryAnalysis(query_type="general", output_format="prose")
         decision = Decision(next_action="START_RESEARCH", confidence=1.0, goal="Engines")
         trace = await bench.ask("Engines", sections=given, brief=brief, analysis=analysis, decision=decision)
@@ -180,11 +154,11 @@ async def test_b5_sections_given_from_outside_are_not_planned_again(tmp_path: Pa
 
 def test_b5_a_reasoner_that_plans_too_much_is_cut_to_seven(tmp_path: Path) -> None:
     titles = [f"Alpha engine part {i}" for i in range(12)]
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Planner(*titles), max_review_iterations=0)
+    trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=Planner(*titles), max_review_iterations=0)
     assert [section.title for section in trace.state["sections"]] == titles[:7]
 
 
 def test_b5_a_plan_without_sections_still_ends_in_a_report(tmp_path: Path) -> None:
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Planner())
+    trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=Planner())
     assert trace.report.sections == ()
     assert not trace.report.answered

@@ -11,8 +11,8 @@ import pytest
 from deep_research.data import Brief, Review, SearchResult, Section, SectionReview
 from deep_research.errors import MalformedOutput
 from deep_research.events import SectionReviewed, SectionStarted, SectionWritten
-from tests.graph.harness import Planner, Shelf, ask
-from tests.graph.test_sections_graph import NOTES, THREE
+from tests.graph.harness import ENGINES, Planner, Shelf, ask
+from tests.graph.test_sections_graph import THREE
 
 WEAK, SLOW = "Alpha engine", "Gamma engine"
 
@@ -82,7 +82,7 @@ def _starts(events: Sequence[SectionStarted]) -> Counter[str]:
 
 
 def test_b14_a_finished_section_is_reviewed_and_sent_out_again_while_another_still_researches(tmp_path: Path) -> None:
-    place = Held(**NOTES)
+    place = Held(**ENGINES)
     trace = ask(tmp_path, "Engines", place, reasoner=Opening(place, weak=(WEAK,)), max_review_iterations=1)
     reviewed = next(i for i, e in enumerate(trace.events) if isinstance(e, SectionReviewed) and e.section == WEAK)
     second = next(i for i, e in enumerate(trace.events) if isinstance(e, SectionStarted) and e.attempt == 2)
@@ -95,7 +95,7 @@ def test_b14_a_finished_section_is_reviewed_and_sent_out_again_while_another_sti
 @pytest.mark.parametrize("limit", [0, 1, 2])
 def test_b14_a_section_goes_out_again_at_most_so_often(tmp_path: Path, limit: int) -> None:
     reasoner = Varied(*THREE, weak=(WEAK,), at_the_end=(WEAK,))
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=limit)
+    trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=reasoner, max_review_iterations=limit)
     assert _starts(trace.of(SectionStarted))[WEAK] == limit + 1
     # A review that could change nothing any more is not asked for.
     assert [attempt for title, attempt in reasoner.alone if title == WEAK] == [1] * bool(limit)
@@ -105,7 +105,7 @@ def test_b14_a_section_goes_out_again_at_most_so_often(tmp_path: Path, limit: in
 
 def test_b14_an_attempt_that_brings_nothing_new_is_the_last(tmp_path: Path) -> None:
     reasoner = Strict(*THREE, weak=(WEAK,))
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=5)
+    trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=reasoner, max_review_iterations=5)
     assert _starts(trace.of(SectionStarted))[WEAK] == 2
     assert [attempt for title, attempt in reasoner.alone if title == WEAK] == [1]
 
@@ -118,7 +118,7 @@ def test_b14_a_second_attempt_that_finds_less_or_fails_does_not_replace_the_firs
             return await super().take_notes(section, *args) if section.attempts == 1 else ""
 
     reasoner = Forgetful(*THREE, weak=(WEAK, "Beta engine"))
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=1)
+    trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=reasoner, max_review_iterations=1)
     for title, words in ((WEAK, "rotary engine"), ("Beta engine", "piston engine")):
         section = next(s for s in trace.report.sections if s.title == title)
         assert words in section.notes
@@ -137,7 +137,7 @@ def test_b14_a_review_that_fails_costs_only_itself(tmp_path: Path, error: Except
         async def review(self, *args: Any) -> Any:
             raise error
 
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Failing(*THREE, weak=("Beta engine",)))
+    trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=Failing(*THREE, weak=("Beta engine",)))
     assert {gap.what for gap in trace.report.gaps if "review" in gap.what} == {f"review: {WEAK}", "review"}
     assert {section.status for section in trace.report.sections} == {"completed"}
     assert all(section.notes for section in trace.report.sections)
@@ -147,6 +147,6 @@ def test_b14_a_review_that_fails_costs_only_itself(tmp_path: Path, error: Except
 @pytest.mark.parametrize("workflow", ["supervisor", "quick", "loop"])
 def test_b14_the_other_workflows_keep_their_own_rounds(tmp_path: Path, workflow: str) -> None:
     reasoner = Strict(*THREE, weak=THREE)
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, workflow=workflow)
+    trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=reasoner, workflow=workflow)
     assert reasoner.alone == []
     assert "report" in trace.state

@@ -1,6 +1,5 @@
 """The `supervisor` workflow, rows D1–D4 and D8 of the contract."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -14,7 +13,7 @@ from deep_research.graph.supervisor import SupervisorState
 from deep_research.ports import Library
 from deep_research.settings import Settings
 from deep_research.verification.citations import cited_ids
-from tests.graph.harness import Bench, Broken, Planner, Shelf, Trace, ask
+from tests.graph.harness import Bench, Broken, Fragile, Meeting, Planner, Shelf, Trace, ask
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta", "Zeta", "Kappa", "Omega")
 NOTES = {
@@ -113,25 +112,9 @@ def test_d1_a_planned_section_gets_the_supervisors_instructions(tmp_path: Path) 
     assert told == {(1, "Alpha engine", "Its speed.", ""), (2, "Alpha engine", "Its speed.", "Its weight.")}
 
 
-class Meeting(Shelf):
-    """Answers only when `size` researchers ask at the same time."""
-
-    def __init__(self, size: int, **texts: str) -> None:
-        super().__init__(**texts)
-        self._together = asyncio.Barrier(size)
-        self._met = 0
-        self._size = size
-
-    async def search(self, query: str, *, limit: int) -> Any:
-        if self._met < self._size and query in TITLES:
-            self._met += 1
-            await self._together.wait()
-        return await super().search(query, limit=limit)
-
-
 def test_d2_delegations_of_a_round_run_side_by_side(tmp_path: Path) -> None:
     lead = Lead([conduct(title) for title in TITLES[:4]])
-    trace = supervise(tmp_path, lead, Meeting(4, **NOTES), max_concurrent_research_units=4)
+    trace = supervise(tmp_path, lead, Meeting(4, *TITLES, **NOTES), max_concurrent_research_units=4)
     assert begun(trace) == list(TITLES[:4])
     assert trace.failures == []
 
@@ -221,24 +204,8 @@ def test_d4_compression_keeps_every_source_and_the_raw_notes(tmp_path: Path) -> 
     assert all(section.sources for section in trace.report.sections)
 
 
-class Fragile(Lead):
-    """One of its researchers fails, at a stage and with an error of one's choice."""
-
-    def __init__(self, *rounds: Sequence[Action], stage: str, error: Exception, title: str = "Beta engine") -> None:
-        super().__init__(*rounds)
-        self._stage, self._error, self._title = stage, error, title
-
-    async def next_move(self, section: Any, *args: Any) -> Any:
-        self._fail("next_move", section)
-        return await super().next_move(section, *args)
-
-    async def take_notes(self, section: Any, *args: Any) -> Any:
-        self._fail("take_notes", section)
-        return await super().take_notes(section, *args)
-
-    def _fail(self, where: str, section: Section) -> None:
-        if (where, section.title) == (self._stage, self._title):
-            raise self._error
+class FragileLead(Fragile, Lead):
+    """Delegates, and one of its researchers fails."""
 
 
 @pytest.mark.parametrize("stage", ["next_move", "take_notes"])
@@ -246,7 +213,7 @@ class Fragile(Lead):
 def test_d8_a_researcher_that_fails_ends_neither_the_run_nor_its_siblings(
     tmp_path: Path, stage: str, error: Exception
 ) -> None:
-    lead = Fragile([conduct(t) for t in TITLES[:3]], [conduct(TITLES[3])], stage=stage, error=error)
+    lead = FragileLead([conduct(t) for t in TITLES[:3]], [conduct(TITLES[3])], stage=stage, error=error)
     trace = supervise(tmp_path, lead)
     assert status(trace) == {t: "failed" if t == "Beta engine" else "completed" for t in TITLES[:4]}
     assert any(gap.what == "Beta engine" for gap in trace.report.gaps)

@@ -7,15 +7,9 @@ import pytest
 
 from deep_research.stores.run_folder import RunFolder
 from tests.cli.terminal import call, shows_no_traceback
-from tests.runs.running import engines
 
 QUESTION = "Which kinds of engines are there?"
 PARTS = "How heavy is the Beta engine? Who built the Alpha engine?"
-
-
-@pytest.fixture
-def docs(tmp_path: Path) -> str:
-    return str(engines(tmp_path / "docs"))
 
 
 def test_a6_a_plan_waits_is_changed_and_confirmed_from_outside(docs: str, own_state: Path) -> None:

@@ -10,7 +10,7 @@ from deep_research.data import Asked, Brief, Decision, PlanEdit, Question
 from deep_research.events import Planned, RunDeclined
 from deep_research.graph.plan_nodes import MAX_PLAN_ROUNDS
 from deep_research.runs.steering_inbox import sections_of
-from tests.graph.harness import Bench, Planner, Shelf, Trace
+from tests.graph.harness import ENGINES, Bench, Planner, Shelf, Trace
 from tests.model.harness import PLAN, served
 from tests.runs.running import begin, engines, go_on
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
@@ -20,12 +20,8 @@ WORKFLOWS = ("sections", "supervisor", "loop")
 
 
 def _shelf() -> Shelf:
-    return Shelf(
-        alpha="# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm.",
-        beta="# Beta engine\n\nThe Beta engine is a piston engine that turns at 4,500 rpm.",
-        gamma="# Gamma engine\n\nThe Gamma engine is a turbine engine that turns at 21,000 rpm.",
-        price="# Prices\n\nThe price of the Alpha engine is 900 euros. Prices fell in 2019.",
-    )
+    price = "# Prices\n\nThe price of the Alpha engine is 900 euros. Prices fell in 2019."
+    return Shelf(**ENGINES, price=price)
 
 
 class Careful(Planner):

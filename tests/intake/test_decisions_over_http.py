@@ -18,26 +18,10 @@ def test_a1_every_field_of_the_judgement_arrives(monkeypatch: pytest.MonkeyPatch
     assert made.verification == "I will look into engines without oil."
 
 
-@pytest.mark.parametrize(
-    ("confidence", "focus", "does"),
-    [
-        (0.95, ("one",), "START_RESEARCH"),
-        (0.7, ("one", "two", "three"), "START_RESEARCH"),
-        (0.7, ("one",), "NEED_CLARIFICATION"),
-        (0.6, ("one", "two", "three"), "NEED_CLARIFICATION"),
-        (0.49, ("one", "two", "three"), "NEED_CLARIFICATION"),
-    ],
-)
-def test_a2_the_thresholds_decide_over_what_the_model_would_do(
-    confidence: float, focus: tuple[str, ...], does: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said = start("engines without oil", *focus, confidence=confidence)
-    assert with_model(monkeypatch, Judge({TOPIC: said}), TOPIC).next_action == does
-
-
-def test_a2_a_threshold_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = start("engines without oil", "one", "two", "three", confidence=0.6)
-    assert with_model(monkeypatch, Judge({TOPIC: said}), TOPIC, confidence_start=0.6).next_action == "START_RESEARCH"
+def test_a2_the_thresholds_of_the_settings_decide_over_what_the_model_would_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Judge({TOPIC: start("engines without oil", "one", "two", "three", confidence=0.6)})
+    assert with_model(monkeypatch, judge, TOPIC).next_action == "NEED_CLARIFICATION"
+    assert with_model(monkeypatch, judge, TOPIC, confidence_start=0.6).next_action == "START_RESEARCH"
 
 
 def test_a3_the_model_asks_one_thing_with_options_and_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from deep_research.errors import ConfigError
 from deep_research.runs.research_run import create_run
 from deep_research.settings import Settings
 from deep_research.templates import choose, load_templates, template_folders
-from tests.intake.harness import Judge, ask, finderly, start, with_model
+from tests.intake.harness import Judge, finderly, start, with_model
 
 OWN = """
 name = "engine"
@@ -121,16 +121,6 @@ def test_a10_a_model_is_shown_the_template_as_a_suggestion(tmp_path: Path, monke
     shown = judge.prompts[0].partition("template suggests")[2]
     assert [point in shown for point in ("功率", "重量", "价格", "发动机的哪个方面？")] == [True] * 4
     assert decision.research_focus == ("功率", "声音", "历史")
-
-
-def test_a10_a_question_without_options_is_asked_with_the_points_of_the_template(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    templates = load_templates([_write(tmp_path, OWN)])
-    judge = Judge({"engine": ask("What of it?", missing="aspect", goal="engines")})
-    asked = with_model(monkeypatch, judge, "engine", templates=templates).clarification
-    assert asked is not None
-    assert (asked.question, asked.options) == ("What of it?", ("power", "weight", "price"))
 
 
 @pytest.mark.parametrize(

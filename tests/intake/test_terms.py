@@ -13,16 +13,16 @@ from tests.intake.harness import Judge, finderly, start, with_model
 
 MEANING = "STATUS6 is a gene of the zebrafish that codes for a kinase."
 KNOWN = {"status": f"# Zebrafish genes\n\nGenes have names. {MEANING} It was described in 2011."}
-LANGUAGES = [("STATUS6 gene", "en"), ("STATUS6 基因", "zh"), ("STATUS6 유전자", "ko")]
+IN_LANGUAGES = ["STATUS6 gene", "STATUS6 基因", "STATUS6 유전자"]
 
 
 def _unsure(**more: Any) -> dict[str, Any]:
     return dict(start("STATUS6", confidence=0.8, next_action="VERIFY_TOPIC", unknown_terms=["STATUS6"], **more))
 
 
-@pytest.mark.parametrize(("text", "_language"), LANGUAGES)
+@pytest.mark.parametrize("text", IN_LANGUAGES)
 def test_a5_what_was_found_goes_to_the_model_verbatim_and_it_decides_again(
-    text: str, _language: str, monkeypatch: pytest.MonkeyPatch
+    text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shelf = Shelf(**KNOWN)
     judge = Judge({text: [_unsure(), start("the gene STATUS6 of the zebrafish", confidence=0.8)]})
@@ -35,10 +35,8 @@ def test_a5_what_was_found_goes_to_the_model_verbatim_and_it_decides_again(
     assert f'<source title="Zebrafish genes">\n{MEANING}\n</source>' in second
 
 
-@pytest.mark.parametrize(("text", "_language"), LANGUAGES)
-def test_a5_what_was_not_found_is_said_when_the_user_is_asked(
-    text: str, _language: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("text", IN_LANGUAGES)
+def test_a5_what_was_not_found_is_said_when_the_user_is_asked(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(name="zoo", other="# Other\n\nNothing about it.")
     judge = Judge({text: [_unsure(), _unsure(question="STAT6?", options=["STAT6", "STATH"])]})
     with_options = with_model(monkeypatch, judge, text, shelf)
@@ -54,8 +52,8 @@ def test_a5_what_was_not_found_is_said_when_the_user_is_asked(
     assert with_options.clarification.options[:2] == ("STAT6", "STATH")
 
 
-@pytest.mark.parametrize(("text", "_language"), LANGUAGES)
-def test_a5_where_nothing_may_be_asked_the_assumption_says_it(text: str, _language: str) -> None:
+@pytest.mark.parametrize("text", IN_LANGUAGES)
+def test_a5_where_nothing_may_be_asked_the_assumption_says_it(text: str) -> None:
     shelf = Shelf(other="# Other\n\nNothing about it.")
     decision = finderly(text, shelf, allow_clarification=False)
     assert decision.next_action == "START_RESEARCH"

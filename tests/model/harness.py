@@ -1,6 +1,7 @@
 """Whole runs over real HTTP: the scripted provider with the scripted researcher, and small notes to search."""
 
 import re
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -66,6 +67,27 @@ def korean(folder: Path) -> Path:
         alpha="# 알파 엔진\n\n알파 엔진은 분당 3000회 회전하는 로터리 엔진이다. 알파 엔진은 1999년 부산에서 김민수가 만들었다.\n",
         beta="# 베타 엔진\n\n베타 엔진은 분당 4500회 회전하는 피스톤 엔진이다. 베타 엔진은 2004년 대구에서 이지은이 만들었다.\n",
     )
+
+
+@contextmanager
+def held_at(
+    patch: pytest.MonkeyPatch, step: str, when: Callable[[], object] = lambda: True
+) -> Iterator[tuple[ScriptedProvider, threading.Event, threading.Event]]:
+    """A scripted model that waits at its first `step`: it, the event that it is there, and the one that lets it go on."""
+    asked, go_on = threading.Event(), threading.Event()
+    researcher = ScriptedResearcher(sections=PLAN, sentences=4)
+
+    def script(request: Request) -> Reply:
+        if step_of(request) == step and when() and not asked.is_set():
+            asked.set()
+            go_on.wait(60)
+        return researcher(request)
+
+    with served(patch, script) as provider:
+        try:
+            yield provider, asked, go_on
+        finally:
+            go_on.set()
 
 
 def failing(script: Script, fault: str, *, where: Callable[[Request], bool]) -> Script:

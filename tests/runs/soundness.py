@@ -1,5 +1,6 @@
 """What must hold for every report, whatever the question: evidence behind every sentence."""
 
+import hashlib
 import re
 
 from deep_research.data import Claim, Report
@@ -47,7 +48,8 @@ def assert_passages_are_verbatim(report: Report, folder: RunFolder) -> None:
             snapshot = library.snapshot(passage.source)
             assert snapshot is not None, key
             assert snapshot.text[passage.start : passage.end] == passage.text
-            assert snapshot.sha256 == report.sources[passage.source].sha256
+            said = hashlib.sha256(snapshot.text.encode()).hexdigest()
+            assert snapshot.sha256 == report.sources[passage.source].sha256 == said
             assert library.passage(key) is not None
     finally:
         library.close()

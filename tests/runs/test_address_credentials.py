@@ -1,13 +1,10 @@
 """User and password in the addresses of settings: sent where they belong, and in nothing that is kept or shown; proxies."""
 
 import asyncio
-import json
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -21,6 +18,7 @@ from deep_research.safe_text import safe_text
 from deep_research.settings import Settings, load_keys, load_settings
 from deep_research.stores.run_bundle import write_bundle
 from tests.runs.running import engines, run
+from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
 
 PASSWORD = "CANARY-pass.word-77"
 BASIC = f"Basic {b64encode(f'me:{PASSWORD}'.encode()).decode()}"
@@ -39,31 +37,16 @@ def listening(status: int = 500, body: object = None) -> Iterator[tuple[str, See
     """A server, or a proxy, that notes addresses and headers; gives its host and port."""
     seen: Seen = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("content-length", 0)))
-            seen.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
-            data = json.dumps(body or {"error": {"message": f"refused {self.headers.get('authorization')}"}}).encode()
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+    async def answer(request: HttpRequest) -> HttpResponse:
+        seen.append((request.path, dict(request.headers)))
+        return json_response(status, body or {"error": {"message": f"refused {request.headers.get('authorization')}"}})
 
-        do_GET = do_POST  # noqa: N815 - the server's names
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
-            """Be quiet."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
+    server = LoopbackServer(answer)
+    server.start()
     try:
-        yield f"127.0.0.1:{server.server_port}", seen
+        yield f"127.0.0.1:{server.port}", seen
     finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        server.close()
 
 
 def _kept_in(folder: Path) -> list[str]:

@@ -17,19 +17,13 @@ def test_of_a_long_conversation_the_newest_messages_are_kept(tmp_path: Path) -> 
     assert [message.text[:2] for message in run.load().history] == ["4 ", "5 ", "6 ", "7 ", "8 ", "9 "]
 
 
-def test_a_run_takes_so_many_instructions_and_no_more(tmp_path: Path) -> None:
+def test_a_run_takes_so_many_instructions_and_can_then_be_stopped_and_not_for_ever(tmp_path: Path) -> None:
     run = create_run("Why?", Settings(), home=tmp_path)
     for number in range(MOST_INSTRUCTIONS):
         steer(run, "remark", f"Only what is new, {number}.")
     with pytest.raises(ConfigError, match="takes no more"):
         steer(run, "remark", "Only what is old.")
     assert len(run.read_steers()) == MOST_INSTRUCTIONS
-
-
-def test_a_run_that_takes_no_more_can_be_stopped_and_not_for_ever(tmp_path: Path) -> None:
-    run = create_run("Why?", Settings(), home=tmp_path)
-    for number in range(MOST_INSTRUCTIONS):
-        steer(run, "remark", f"Only what is new, {number}.")
     with run.held():
         assert all(stop(run) for _ in range(MOST_INSTRUCTIONS))
         with pytest.raises(ConfigError, match="takes no more"):

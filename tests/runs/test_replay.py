@@ -28,6 +28,11 @@ def _same(one: Report, other: Report) -> bool:
     return one.model_copy(update={"ledger": other.ledger}) == other
 
 
+def _bundle(ran: Ran) -> Path:
+    Run(ran.folder, ran.home).write_bundle(bundle := ran.home.parent / "run.zip")
+    return bundle
+
+
 def _files(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_size for path in folder.rglob("*") if not path.name.endswith(("-wal", "-shm"))}
 
@@ -109,8 +114,7 @@ def test_a_bundle_replays_on_another_machine(tmp_path: Path, monkeypatch: pytest
     with served(monkeypatch):
         ran = research(tmp_path)
     monkeypatch.delenv("OPENAI_COMPATIBLE_API_KEY")
-    bundle = tmp_path / "run.zip"
-    Run(ran.folder, ran.home).write_bundle(bundle)
+    bundle = _bundle(ran)
     there = read_bundle(bundle, home=tmp_path / "elsewhere")
     assert there.report is not None
     assert (_same(there.report, ran.report), there.id) == (True, ran.folder.run_id)
@@ -126,15 +130,13 @@ def test_a_report_that_names_its_documents_replays_from_a_bundle(tmp_path: Path)
     ran = run("甲型发动机的转速是多少？", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
     assert not ran.report.answered
     assert str(tmp_path / "docs") in ran.report.report
-    bundle = tmp_path / "run.zip"
-    Run(ran.folder, ran.home).write_bundle(bundle)
+    bundle = _bundle(ran)
     assert _same(asyncio.run(read_bundle(bundle, home=tmp_path / "elsewhere").replay()), ran.report)
 
 
 def test_a_bundle_that_was_changed_is_refused(tmp_path: Path) -> None:
     ran = run("Which kinds of engines are there?", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
-    good, bad = tmp_path / "good.zip", tmp_path / "bad.zip"
-    Run(ran.folder, ran.home).write_bundle(good)
+    good, bad = _bundle(ran), tmp_path / "bad.zip"
     for member in ("calls.jsonl", "result.json", next(n for n in ZipFile(good).namelist() if n.startswith("texts/"))):
         with ZipFile(good) as source, ZipFile(bad, "w") as target:
             for name in source.namelist():
@@ -156,8 +158,7 @@ def test_a_bundle_brings_no_address_of_another_machine(tmp_path: Path) -> None:
         proxy="http://p.test:1",
     )
     go_on(ran)
-    bundle = tmp_path / "run.zip"
-    Run(ran.folder, ran.home).write_bundle(bundle)
+    bundle = _bundle(ran)
     record = read_bundle(bundle, home=tmp_path / "elsewhere").record
     assert "proxy" in ran.folder.load().settings
     assert (record.docs, "proxy" in record.settings) == ((), False)

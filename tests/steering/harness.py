@@ -9,17 +9,9 @@ from typing import Any
 from deep_research.data import SearchResult, Steer
 from deep_research.ports import Reasoner
 from deep_research.run_context.steering import Steering
-from tests.graph.harness import Bench, Shelf, Trace
+from tests.graph.harness import ENGINES, Bench, Shelf, Trace
 
 QUESTION = "Which kinds of engines are there?"
-ENGINES = {
-    "alpha": "# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm. "
-    "The Alpha engine was built in 1999 by Rolf Maier in Graz. The Alpha engine is best suited for small boats.",
-    "beta": "# Beta engine\n\nThe Beta engine is a piston engine that turns at 4,500 rpm. "
-    "The Beta engine was built in 2004 by Anna Holm in Bergen. The Beta engine is recommended for trucks.",
-    "gamma": "# Gamma engine\n\nThe Gamma engine is a turbine engine that turns at 21,000 rpm. "
-    "The Gamma engine was built in 2011 by Luis Prado in Porto. The Gamma engine is used in aircraft.",
-}
 TITLES = ("Alpha engine", "Beta engine", "Gamma engine")
 
 

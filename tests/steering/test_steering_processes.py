@@ -12,15 +12,10 @@ from deep_research.runs.steering_inbox import MAX_SECTIONS, sections_of, steer
 from deep_research.stores.event_log import read_events
 from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.cli.terminal import call, shows_no_traceback, signalled_at
-from tests.runs.running import Ran, begin, engines
+from tests.runs.running import Ran, begin
 from tests.runs.soundness import assert_sound
 
 QUESTION = "How fast does the Alpha engine turn? Who built the Beta engine in Bergen? What is the Gamma engine in Porto used for?"
-
-
-@pytest.fixture
-def docs(tmp_path: Path) -> str:
-    return str(engines(tmp_path / "docs"))
 
 
 def _stopped_run(home: Path) -> RunFolder:

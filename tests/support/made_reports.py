@@ -8,6 +8,7 @@ import re
 from contextlib import closing
 from pathlib import Path
 
+from deep_research import registry
 from deep_research.data import (
     Claim,
     Document,
@@ -26,6 +27,7 @@ from deep_research.data.evidence import PageStart
 from deep_research.data.result import Part, ReasonerInfo, ReportPassage, ReportSection, ReportSource
 from deep_research.events import Event, ReportReady, RunStarted, StageStarted, Verified
 from deep_research.i18n.catalog import phrase
+from deep_research.safe_text import safe_noun
 from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_store import RunRecord, RunStore
 
@@ -321,3 +323,8 @@ def _events(report: Report) -> list[Event]:
         Verified(statements=len(report.claims), problems=len(report.problems), round=1),
         ReportReady(title=report.title, path="", claims=len(report.claims), references=2, gaps=len(report.gaps)),
     ]
+
+
+def exported(name: str, extra: str = "", *, language: str = "en", title: str = "Engines compared") -> bytes:
+    """Return the report in a format."""
+    return registry.component("exporters", name)().export(safe_noun(make_input(extra, language=language, title=title)))

@@ -8,6 +8,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from claimcheck.text.cleaning import shorten
 from deep_research import errors
 from deep_research.assembly.page_access import QuestionPages, addresses_in, addresses_of_text, key_of_page
 from deep_research.data import Document, Found, Gap, SearchResult, Source, ToolSpec
@@ -126,8 +127,9 @@ def recorded_outside(recorded: Journal, record: RunRecord, question: str) -> Out
 
 def differs(run_id: str, kind: str, request: str) -> ReplayDiffers:
     """Return the error that says what a replay asks for and the recorded run did not."""
-    shown = request if len(request) <= _SHOWN else f"{request[:_SHOWN]}…"
-    message = f"The replay differs: the recorded run made no {kind!r} call like this one here: {shown}"
+    message = (
+        f"The replay differs: the recorded run made no {kind!r} call like this one here: {shorten(request, _SHOWN)}"
+    )
     return ReplayDiffers(message, run_id=run_id, kind=kind, request=request)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from claimcheck.text.cleaning import shorten
 from deep_research.cli import shared_flags
 from deep_research.cli.completion_command import complete_run_ids
 from deep_research.cli.lazy_modules import api
@@ -48,18 +49,13 @@ def as_it_is(record: _R) -> _R:
 
 def list_lines(record: "RunHead") -> Iterator[str]:
     """Give the lines of a run in a list: id, status, time, question; then what it waits for or why it failed."""
-    yield f"{record.run_id}  {record.status:<9}{record.created[:16].replace('T', ' ')}  {_short(record.question)}"
+    yield f"{record.run_id}  {record.status:<9}{record.created[:16].replace('T', ' ')}  {shorten(record.question, _QUESTION_CHARS)}"
     if record.status == "waiting":
-        yield f"    asks you: {_short(record.waiting_for)}"
+        yield f"    asks you: {shorten(record.waiting_for, _QUESTION_CHARS)}"
     if record.error and record.status in ("failed", "damaged", "stopped"):
-        yield f"    {_short(record.error)}"
+        yield f"    {shorten(record.error, _QUESTION_CHARS)}"
     if record.status == "stopped":
         yield f"    Go on with: deep-research resume {record.run_id}"
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _QUESTION_CHARS else line[: _QUESTION_CHARS - 1] + "…"
 
 
 @click.command("show")

@@ -189,6 +189,10 @@ class Told(Noun):
     codes: tuple[str, ...] = ()
     values: dict[str, str] = Field(default_factory=dict)
 
+    def __hash__(self) -> int:
+        """Leave the values of the phrase out: they cannot be hashed, and add nothing to its text."""
+        return hash(tuple(value for name, value in self if name != "values"))
+
 
 class Verdict(Told):
     """What became of a statement, and why; `reason` in English unless a model gave it.
@@ -199,10 +203,6 @@ class Verdict(Told):
     kind: VerdictKind
     reason: str = ""
     by_model: bool = False
-
-    def __hash__(self) -> int:
-        """Leave the values of the phrase out: they cannot be hashed, and add nothing to its text."""
-        return hash((self.kind, self.reason))
 
 
 class Claim(Noun):
@@ -237,10 +237,6 @@ class Gap(Told):
     what: str
     why: str
     source: str = ""
-
-    def __hash__(self) -> int:
-        """See `Verdict`."""
-        return hash((self.what, self.why, self.source))
 
 
 class Reference(Noun):

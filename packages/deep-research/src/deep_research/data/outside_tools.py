@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import PureWindowsPath
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
@@ -55,7 +57,7 @@ class McpServer(Noun):
     @field_validator("url")
     @classmethod
     def _is_web_address(cls, value: str) -> str:
-        if value and not re.match(r"https?://[^\s/]", value):
+        if value and not (value.startswith(("https://", "http://")) and urlsplit(value).hostname):
             raise ValueError("an address begins with https:// or http://")
         return value
 
@@ -108,7 +110,7 @@ class McpServer(Noun):
 
 
 def _is_absolute(path: str) -> bool:
-    return path.startswith(("/", "~/", "\\\\")) or re.match(r"[A-Za-z]:[\\/]", path) is not None
+    return path.startswith(("/", "~/")) or PureWindowsPath(path).is_absolute()
 
 
 class OfferedTool(Noun):

@@ -195,9 +195,7 @@ class FollowUp(FollowUpHead):
         """Return the answer's Markdown; "" while there is none."""
         return self.report.report if self.report is not None else ""
 
-    def _repr_markdown_(self) -> str:
-        """Return the answer's Markdown, as notebooks show it."""
-        return str(self)
+    _repr_markdown_ = __str__  # what notebooks show
 
 
 class PassageContext(Noun):

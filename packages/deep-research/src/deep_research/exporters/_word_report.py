@@ -85,7 +85,6 @@ class WordReport:
         self._noted: set[tuple[int, tuple[str, ...]]] = set()
 
     def write(self) -> bytes:
-        """Return the file."""
         self._describe()
         self._head()
         for block in self._document.blocks:

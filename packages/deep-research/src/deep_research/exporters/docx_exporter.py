@@ -12,7 +12,6 @@ class DocxExporter:
     purpose = "a Word document with styles and a footnote for each citation"
 
     def export(self, given: ExportInput) -> bytes:
-        """Return the document."""
         from deep_research.exporters._word_report import WordReport  # noqa: PLC0415 - heavy
 
         return WordReport(given).write()

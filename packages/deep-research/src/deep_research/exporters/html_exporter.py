@@ -6,7 +6,6 @@ a content security policy forbids everything but the file's own style, named by 
 
 import base64
 import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from html import escape
@@ -17,8 +16,8 @@ from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import explain, phrase
 from deep_research.report import blocks
 from deep_research.report.document import read_document
+from deep_research.verification.citations import citations
 
-_CITED = re.compile(r"\[(s\d{1,7}p\d{1,7})\]")
 _LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'
 
 
@@ -31,7 +30,6 @@ class HtmlExporter:
     purpose = "one file for the browser: a click on a citation opens its passage; works offline, prints well"
 
     def export(self, given: ExportInput) -> bytes:
-        """Return the page."""
         return _Page(given).render().encode()
 
 
@@ -50,7 +48,6 @@ class _Page:
                 self._resting[key].append(claim)
 
     def render(self) -> str:
-        """Return the HTML."""
         style = files("deep_research.exporters").joinpath("report.css").read_text("utf-8")
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
@@ -201,8 +198,9 @@ class _Page:
         page = phrase("page", self._language, page=passage.page) if passage.page else ""
         where = " · ".join(part for part in (passage.heading, page, key) if part)
         said = "".join(
-            f'<li>{self._badge(claim)} <span dir="auto">{escape(claim.text)}</span> {self._why(claim)}</li>'
+            f'<li>{badge} <span dir="auto">{escape(claim.text)}</span> {why}</li>'
             for claim in self._resting[key]
+            for badge, why in [self._verdict(claim)]
         )
         rests = f'<p class="where">{self._say("rests_on_it")}</p><ul class="said">{said}</ul>' if said else ""
         return (
@@ -210,15 +208,12 @@ class _Page:
             f"<mark>{escape(passage.text)}</mark>{escape(context.after)}</blockquote>{rests}"
         )
 
-    def _badge(self, claim: Claim) -> str:
-        told = self._say(f"verdict_{claim.verdict.kind}")
-        return f'<span class="badge {claim.verdict.kind}">{told}</span>'
-
-    def _why(self, claim: Claim) -> str:
-        """Return why a statement is not confirmed; "" for one that is, and for the author's own."""
-        if claim.verdict.kind in ("supported", "own"):
-            return ""
-        return f'<span class="why">{escape(explain(claim.verdict, self._language))}</span>'
+    def _verdict(self, claim: Claim) -> tuple[str, str]:
+        """Return a statement's verdict, and why it is not confirmed; "" for one that is, and for the author's own."""
+        kind = claim.verdict.kind
+        badge = f'<span class="badge {kind}">{self._say(f"verdict_{kind}")}</span>'
+        is_told = kind not in ("supported", "own")
+        return badge, f'<span class="why">{escape(explain(claim.verdict, self._language))}</span>' if is_told else ""
 
     def _reference_list(self) -> str:
         if not self._document.references:
@@ -249,7 +244,7 @@ class _Page:
     def _statement(self, claim: Claim) -> str:
         return (
             f'<tr data-verdict="{claim.verdict.kind}"><td dir="auto">{escape(claim.text)}</td>'
-            f"<td>{self._badge(claim)} {self._why(claim)}</td><td>{self._cites_of(claim.passages)}</td></tr>"
+            f"<td>{' '.join(self._verdict(claim))}</td><td>{self._cites_of(claim.passages)}</td></tr>"
         )
 
     def _verification(self) -> str:
@@ -289,8 +284,8 @@ class _Page:
     def _linked(self, text: str) -> str:
         """Return a text of the verifier or writer, who cite passages, with its citations as those of the report."""
         shown, at = "", 0
-        for found in _CITED.finditer(text):
-            if made := self._cites_of((found[1],)):
-                shown += escape(text[at : found.start()].rstrip(" ")) + made
-                at = found.end()
+        for found in citations(text):
+            if made := self._cites_of(found.ids):
+                shown += escape(text[at : found.start].rstrip(" ") + f" {found.kept}" * bool(found.kept)) + made
+                at = found.end
         return shown + escape(text[at:])

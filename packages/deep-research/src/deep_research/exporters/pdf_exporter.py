@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from claimcheck.language import CJK
+from claimcheck.language import columns
 from deep_research.data import ExportInput
 from deep_research.errors import ConfigError
 from deep_research.exporters.reference_formats import web_address
@@ -78,7 +78,7 @@ def _replaced(text: str, known: Mapping[str, str]) -> dict[str, str]:
     Raises ConfigError for letters, and where replacing does not help: typesetting may take a character apart.
     """
     if any(map(str.isalpha, text)) or known.keys() >= set(text) or len(known) >= _MOST_REPLACED:
-        fonts = "cjk; Fedora: dnf install google-noto-cjk-fonts" if re.search(f"[{CJK}]", text) else "core"
+        fonts = "cjk; Fedora: dnf install google-noto-cjk-fonts" if columns(text) > len(text) else "core"
         message = (
             f"No font has the character {text[0]!r}. Install one (Debian: apt install fonts-noto-{fonts}), or name a folder "
             "with a font that has it, such as one of Noto: --fonts FOLDER."
@@ -99,7 +99,7 @@ def _values(given: ExportInput, families: Sequence[str]) -> dict[str, Any]:
         "title-rtl": blocks.is_right_to_left(document.title),
         "run": report.run_id,
         "made": document.made,
-        "lang": language if re.fullmatch("[a-z]{2,3}", language) else "en",
+        "lang": language if language.isalpha() and len(language) in (2, 3) else "en",
         "region": _CJK_REGIONS[language][1] if is_cjk else None,
         "justify": language != "ko",
         "leading": 0.95 if is_cjk else 0.68,

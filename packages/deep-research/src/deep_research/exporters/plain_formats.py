@@ -12,7 +12,6 @@ class MarkdownExporter:
     purpose = "the report as text, with numbered references"
 
     def export(self, given: ExportInput) -> bytes:
-        """Return the Markdown."""
         return given.report.report.encode()
 
 
@@ -25,5 +24,4 @@ class JsonExporter:
     purpose = "the whole result for programs (docs/result.schema.json)"
 
     def export(self, given: ExportInput) -> bytes:
-        """Return the result as JSON."""
         return given.report.model_dump_json(indent=1).encode() + b"\n"

@@ -46,7 +46,6 @@ class PptxExporter:
     purpose = "slides: how each section begins, lists, tables, charts and sources; the whole text in the notes"
 
     def export(self, given: ExportInput) -> bytes:
-        """Return the presentation."""
         return _Slides(given).write()
 
 
@@ -63,7 +62,6 @@ class _Slides:
         self._east_asian = _EAST_ASIAN.get(self._language, "Microsoft YaHei")
 
     def write(self) -> bytes:
-        """Return the file."""
         self._cover()
         for part in _parts(self._document):
             self._points(part.title, part.points, "\n\n".join(part.text))

@@ -123,7 +123,6 @@ class BibtexExporter:
     purpose = "the references for LaTeX and reference managers"
 
     def export(self, given: ExportInput) -> bytes:
-        """Return the references as BibTeX in UTF-8."""
         return "\n\n".join(_bibtex_entry(entry) for entry in entries_of(given)).encode() + b"\n"
 
 
@@ -214,7 +213,6 @@ class CslExporter:
     purpose = "the references for Pandoc and citation processors (CSL-JSON)"
 
     def export(self, given: ExportInput) -> bytes:
-        """Return the references as a JSON array."""
         items = [_csl_item(entry) for entry in entries_of(given)]
         return json.dumps(items, ensure_ascii=False, indent=1).encode() + b"\n"
 

@@ -1,6 +1,5 @@
 """Deleting runs, with what only they needed: the indexes of their documents, the pages of the web that were kept."""
 
-import re
 import shutil
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -17,8 +16,8 @@ from deep_research.stores.run_folder import BEING_DELETED, folder_size
 from deep_research.stores.run_store import RunHead, RunStore
 from deep_research.stores.sqlite_file import store_error
 
-_AGE = re.compile(r"(\d{1,5})\s*([hdwmy])", re.IGNORECASE)
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
+_MOST_DIGITS = 5
 
 
 class Deletion(NamedTuple):
@@ -35,16 +34,16 @@ class Deletion(NamedTuple):
 
 def parse_age(text: str) -> timedelta:
     """Return the length of `12h`, `30d`, `8w`, `6m` or `1y`. Raises ConfigError for anything else."""
-    match = _AGE.fullmatch(text.strip())
-    if match is None:
+    number, unit = text.strip()[:-1].rstrip(), text.strip()[-1:].lower()
+    if unit not in _HOURS or not (number.isdecimal() and len(number) <= _MOST_DIGITS):
         message = f"{text!r} is no length of time. Examples: 12h, 30d, 8w, 6m, 1y."
         raise ConfigError(message, setting="older-than", value=text)
-    return timedelta(hours=int(match[1]) * _HOURS[match[2].lower()])
+    return timedelta(hours=int(number) * _HOURS[unit])
 
 
-def runs_older_than(home: Path, age: timedelta, *, now: datetime | None = None) -> list[RunHead]:
+def runs_older_than(home: Path, age: timedelta) -> list[RunHead]:
     """Return the runs that were begun longer ago than `age`."""
-    limit = (now or datetime.now(UTC)) - age
+    limit = datetime.now(UTC) - age
     return [record for record in open_runs(home).list() if _begun(record) < limit]
 
 

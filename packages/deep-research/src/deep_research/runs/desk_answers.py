@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from deep_research.data import Claim, ClaimKind, Observation, Problem, ProblemKind, VerdictKind
-from deep_research.data.noun import Noun
+from deep_research.data.noun import Noun, copy_fields
 from deep_research.errors import RunNotFound
 from deep_research.ports import Library
 from deep_research.report.counts import VerdictCounts
@@ -132,28 +132,13 @@ def show_passage(key: str, library: Library) -> ShownPassage:
     if passage is None or source is None:
         raise RunNotFound(f"The run has no passage {key!r}.", run_id="")
     dated = dated_source(library, source.id)
-    return ShownPassage(
-        id=key,
-        title=source.title,
-        url=source.url,
-        date=dated.date,
-        status=dated.standing.status,
-        heading=passage.heading,
-        page=passage.page,
-        text=passage.text,
-    )
+    told = {"title": source.title, "url": source.url, "date": dated.date, "status": dated.standing.status}
+    return copy_fields(ShownPassage, passage, **told)
 
 
 def show_statement(claim: Claim) -> CheckedStatement:
     """Return a statement as an agent is shown it."""
-    told = claim.model_dump(include={"id", "text", "where", "kind", "passages"})
-    return CheckedStatement(**told, verdict=claim.verdict.kind, reason=claim.verdict.reason)
-
-
-def show_problem(problem: Problem) -> FoundProblem:
-    """Return a problem as an agent is shown it."""
-    told = problem.model_dump(include={"kind", "quote", "problem", "evidence", "passages"})
-    return FoundProblem(statement=problem.claim, **told)
+    return copy_fields(CheckedStatement, claim, verdict=claim.verdict.kind, reason=claim.verdict.reason)
 
 
 def problem_of(one: GivenVerdict, claim: Claim) -> Problem:

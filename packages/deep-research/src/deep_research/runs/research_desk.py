@@ -28,7 +28,7 @@ from deep_research.data import (
     Verdict,
     Verification,
 )  # fmt: skip
-from deep_research.data.noun import Noun
+from deep_research.data.noun import Noun, copy_fields
 from deep_research.errors import ConfigError, RunBusy
 from deep_research.ports import Library
 from deep_research.report.assemble import Finished, assemble
@@ -37,13 +37,13 @@ from deep_research.run_context.context import RunContext
 from deep_research.runs.desk_answers import (
     Begun,
     CheckedReport,
+    FoundProblem,
     GivenVerdict,
     Looked,
     Noted,
     problem_of,
     show_looked,
     show_passage,
-    show_problem,
     show_statement,
 )
 from deep_research.runs.research_run import ResearchRun, create_run
@@ -239,7 +239,9 @@ class ResearchDesk:
             open_statements=sum(bool(c.passages) and not c.verdict.by_model for c in claims),
             statements=tuple(map(show_statement, shown)),
             problems=tuple(
-                show_problem(p) for p in kept.verification.problems if p.claim in named or (first and not p.claim)
+                copy_fields(FoundProblem, p, statement=p.claim)
+                for p in kept.verification.problems
+                if p.claim in named or (first and not p.claim)
             ),
             passages=tuple(show_passage(key, ctx.library) for key in ids),
             next=start + _STATEMENTS if start + _STATEMENTS < len(claims) else None,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deep_research import registry
 from deep_research.data import Export, ExportInput, Ledger, Passage, PassageContext, Report, Snapshot, Source
-from deep_research.data.noun import Noun
+from deep_research.data.noun import Noun, copy_fields
 from deep_research.errors import RunNotFound
 from deep_research.ports import Library
 from deep_research.report.ledger import ledger_of
@@ -99,17 +99,8 @@ def _facts(library: Library, source: Source) -> SourceFacts:
     if snapshot is None:
         return SourceFacts(source=source, date=source.published or "")
     dated = dated_source(library, source.id)
-    return SourceFacts(
-        source=source,
-        date=dated.date,
-        status=dated.standing.status,
-        by=dated.standing.by,
-        read=True,
-        retrieved_at=snapshot.retrieved_at,
-        media_type=snapshot.media_type,
-        sha256=snapshot.sha256,
-        characters=len(snapshot.text),
-    )
+    told = {"date": dated.date, "status": dated.standing.status, "by": dated.standing.by}
+    return copy_fields(SourceFacts, snapshot, source=source, read=True, characters=len(snapshot.text), **told)
 
 
 def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path | None = None) -> Export:

@@ -1,6 +1,5 @@
 """Two reports on one question, verified together: joined into one text, and held against each other."""
 
-import re
 from collections.abc import Sequence
 
 from deep_research.data import Disagreement, Problem
@@ -8,14 +7,14 @@ from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, gap_from, gap_of, phrase
 from deep_research.run_context.context import RunContext
 from deep_research.steps.foreign_report import report_title
-from deep_research.text.code_spans import code_spans, is_within
+from deep_research.steps.write import headings_of
 from deep_research.text.rewritten_text import RewrittenText
 from deep_research.verification.citations import cite_ids
 
-_HEADING = re.compile(r"^#{1,4}(?= )", re.MULTILINE)
+_DEEPEST = 4
+"""Headings that can become two levels lower."""
 _MOST_CHARS, _MOST_IDS = 2_000, 20
 """Of what a model says in one line of a list, and of the passages that it names for it."""
-_FIRST_HEADING = re.compile(r"\A\s*# +[^\n]+\n")
 
 
 def join_reports(first: str, second: str) -> str:
@@ -30,9 +29,9 @@ def join_reports(first: str, second: str) -> str:
 
 def _demoted(text: str) -> str:
     """Return a report without its title, its headings two levels lower."""
-    body = _FIRST_HEADING.sub("", text).strip()
-    code = code_spans(body)
-    marks = [(m.end(), m.end(), "##") for m in _HEADING.finditer(body) if not is_within(code, m.start())]
+    title, _, rest = text.strip().partition("\n")
+    body = rest.strip() if title.startswith("# ") else text.strip()
+    marks = [(m.end(1), m.end(1), "##") for m in headings_of(body) if len(m[1]) <= _DEEPEST]
     return RewrittenText(body, marks).text
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from claimcheck.text.cleaning import shorten
 from deep_research.data import Action, Brief, Observation, Section, Turn
 from deep_research.i18n.catalog import gap_of
 from deep_research.run_context.context import RunContext
@@ -74,8 +75,7 @@ def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequ
 
 def title_of(action: Action) -> str:
     """Return the title of the section that a delegation fills; a topic without one is its own title."""
-    title = " ".join((action.source or action.query).split())
-    return title if action.source or len(title) <= _TITLE_CHARS else title[: _TITLE_CHARS - 2].rsplit(" ", 1)[0] + " …"
+    return " ".join(action.source.split()) or shorten(action.query, _TITLE_CHARS)
 
 
 def _known(action: Action, sections: Sequence[Section]) -> Section | None:

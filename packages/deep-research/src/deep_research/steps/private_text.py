@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Literal
 from urllib.parse import unquote_plus
 
-from claimcheck.language import HAN, HANGUL, KANA
+from claimcheck.language import HAN, KANA, columns
 from claimcheck.text.cleaning import shorten
 from claimcheck.text.tokens import normalise
 from deep_research.data import Gap, SentQuery
@@ -29,6 +29,8 @@ _WORDS, _COLUMNS = 8, 16
 _MOST_CHARS = 4_000
 """No query is longer; what is, is held back unseen."""
 _TOLD_CHARS = 120
+_SYLLABLES = "\uac00", "\ud7af"
+"""The first and the last of Korean."""
 _AT_ONCE = 100_000
 _UNIT = re.compile(rf"[{HAN}{KANA}]|[^\W_{HAN}{KANA}]+")
 _ESCAPED = re.compile(r"\\(?:[bfnrt]|u00[01][0-9a-f])")
@@ -147,12 +149,8 @@ def _stretches(text: str) -> Iterator[str]:
                 break
 
 
-_UNSPACED = re.compile(f"[{HAN}{KANA}]")
-_SYLLABLES = re.compile(f"[{HANGUL}]")
-
-
 def _words_in(unit: str) -> float:
     """Return how many words a run of letters stands for: two characters of Chinese or Japanese are about one."""
-    if _UNSPACED.match(unit):
-        return 0.5
-    return max(1.0, len(unit) / (3 if _SYLLABLES.match(unit) else 8))
+    if columns(unit[0]) == 1:
+        return max(1.0, len(unit) / 8)
+    return max(1.0, len(unit) / 3) if _SYLLABLES[0] <= unit[0] <= _SYLLABLES[1] else 0.5

@@ -5,6 +5,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from deep_research.data import Action, Brief, Move, Section, Turn, calls_left
+from deep_research.data.noun import copy_fields
 from deep_research.events import SectionWritten
 from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
@@ -93,15 +94,8 @@ async def write_notes(
             "passages": tuple(dict.fromkeys([*known, *seen])),
         }
     )
-    ctx.emit(
-        SectionWritten(
-            section=done.title,
-            status=done.status,
-            sources=len(done.sources),
-            passages=len(known),
-            content=done.content,
-        )
-    )
+    counts = {"sources": len(done.sources), "passages": len(known)}
+    ctx.emit(copy_fields(SectionWritten, done, section=done.title, **counts))
     return done
 
 

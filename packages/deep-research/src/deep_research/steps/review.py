@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from claimcheck.text.cleaning import fold
 from claimcheck.text.tokens import normalise
 from deep_research.data import COVERAGE, Brief, Gap, Review, Section, SectionReview
+from deep_research.data.noun import copy_fields
 from deep_research.events import Reviewed, SectionReviewed
 from deep_research.run_context.context import RunContext
 from deep_research.search.independent_voices import voices_of
@@ -31,16 +32,7 @@ async def review_section(ctx: RunContext, section: Section, brief: Brief) -> Sec
         judged = SectionReview(title=section.title, status="sufficient")
     retry = judged.retry and judged.status != "sufficient" and not _is_searched(section, judged)
     judged = judged.model_copy(update={"title": section.title, "retry": retry})
-    ctx.emit(
-        SectionReviewed(
-            section=section.title,
-            attempt=section.attempts,
-            status=judged.status,
-            score=judged.score,
-            retry=judged.retry,
-            notes=judged.notes,
-        )
-    )
+    ctx.emit(copy_fields(SectionReviewed, judged, section=section.title, attempt=section.attempts))
     return judged
 
 

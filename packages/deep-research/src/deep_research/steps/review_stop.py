@@ -44,7 +44,7 @@ def wanted_sections(answer: str, sections: Sequence[Section], rows: Mapping[str,
     numbers = [] if named else [int(n) for n in _NUMBERS.findall(said) if 0 < int(n) <= len(choices)]
     if numbers:
         picked = {s.title: s for n in numbers for s in choices[n - 1]}
-        words = said if re.search(r"[^\W\d]", said) else ""
+        words = said if any(map(str.isalpha, said)) else ""
         return [_pending(section, words) for section in picked.values()]
     return [_pending(s, said) for s in named or _weak(sections, rows) or sections]
 

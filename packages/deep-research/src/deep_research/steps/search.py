@@ -13,6 +13,7 @@ from claimcheck.language import columns
 from claimcheck.text.cleaning import shorten
 from deep_research.concurrency import Backlog, side_by_side
 from deep_research.data import LIBRARY, Action, Found, Gap, Observation, PassageHit, SearchRecord, SearchResult, Source
+from deep_research.data.noun import copy_fields
 from deep_research.errors import ConfigError, LimitReached, SourceError
 from deep_research.events import Searched
 from deep_research.i18n.catalog import gap_of
@@ -226,14 +227,8 @@ async def _ask(
     ctx.emit(
         Searched(section=section, source=place.name, query=action.query, found=record.found, new=new, reused=reused)
     )
-    return Observation(
-        action=action.id,
-        passages=record.passages,
-        found=record.found,
-        new=record.new,
-        failed=tuple(dict.fromkeys(gap.what for gap in record.gaps)),
-        failure=record.gaps[0].why if record.gaps else "",
-    )
+    failed, failure = tuple(dict.fromkeys(gap.what for gap in record.gaps)), record.gaps[0].why if record.gaps else ""
+    return copy_fields(Observation, record, action=action.id, failed=failed, failure=failure)
 
 
 async def _take_in(ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, query: str) -> SearchRecord:

@@ -6,7 +6,7 @@ tools who reads the whole as the reader who will act on it. Nothing here changes
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from deep_research.concurrency import side_by_side
 from deep_research.data import FOREIGN, Assignment, Claim, Findings, Move, Problem, Turn, Verdict, Verification
@@ -281,41 +281,30 @@ def _flags(
     """
     cited = {s.start: s.passages for s in split_statements(text)}
     known = [term.meaning for term in assignment.brief.terms]
-    texts = _CitedTexts(library)
-    found: dict[str, list[Flag]] = {}
+    told: dict[str, Collection[str]] = {}
     for claim in claims:
         ids = cited.get(claim.start, claim.passages)
         if claim.kind == "fact" and not any(_is_unread(key, library) for key in ids):
-            told = dict.fromkeys(key.partition("p")[0] for key in ids) if is_whole else ids
-            said = texts.of(told)
-            if said is not None and (flags := flags_of(claim.text, said, assignment.question.text, known)):
-                found[claim.id] = flags
-    return found
+            told[claim.id] = dict.fromkeys(key.partition("p")[0] for key in ids) if is_whole else ids
+    texts = _cited_texts((key for ids in told.values() for key in ids), library)
+    found = {
+        claim.id: flags_of(claim.text, {key: texts[key] for key in ids}, assignment.question.text, known)
+        for claim in claims
+        if (ids := told.get(claim.id)) is not None and texts.keys() >= set(ids)
+    }
+    return {key: flags for key, flags in found.items() if flags}
 
 
-class _CitedTexts:
-    """What is cited, for code to look through: each is read once, and of whole sources no more than a bound."""
-
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self._said: dict[str, str | None] = {}
-        self._too_long: set[str] = set()
-        self._left = _MOST_OF_ALL
-
-    def of(self, keys: Collection[str]) -> dict[str, str | None] | None:
-        """Return what is said by key; None where one of them is too long to be looked through."""
-        for key in keys:
-            if key not in self._said and key not in self._too_long:
-                self._read(key)
-        return {key: self._said[key] for key in keys} if self._too_long.isdisjoint(keys) else None
-
-    def _read(self, key: str) -> None:
-        said = _said_by(key, self._library)
-        size = len(said or "") if "p" not in key else 0
-        if size > min(self._left, _MOST_OF_ONE):
-            self._too_long.add(key)
-        else:
-            self._said[key], self._left = said, self._left - size
+def _cited_texts(keys: Iterable[str], library: Library) -> dict[str, str | None]:
+    """Return what is said by key, for code to look through; whole sources beyond a bound are left out."""
+    said: dict[str, str | None] = {}
+    left = _MOST_OF_ALL
+    for key in dict.fromkeys(keys):
+        text = _said_by(key, library)
+        size = len(text or "") if "p" not in key else 0
+        if size <= min(left, _MOST_OF_ONE):
+            said[key], left = text, left - size
+    return said
 
 
 def _is_unread(key: str, library: Library) -> bool:

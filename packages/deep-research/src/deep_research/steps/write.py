@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from itertools import zip_longest
@@ -31,7 +31,7 @@ _TAGGED = re.compile(
 )
 _AROUND = 200
 """Characters around a fence that holds a whole report; before one that begins with a title there may be more."""
-_HEADING = re.compile(r"^#{1,6} ++\S", re.MULTILINE)
+_HEADING = re.compile(r"^(#{1,6}) ++\S", re.MULTILINE)
 _TELLING_CHARS = 200
 """A text of fewer characters does not tell its language."""
 
@@ -137,11 +137,16 @@ def _from_title(text: str) -> str:
 
     What a model says to itself before it begins is no part of the report, and stays in the turns.
     """
-    code = code_spans(text)
-    first = next((found for found in _HEADING.finditer(text) if not is_within(code, found.start())), None)
-    if first is None or not first[0].startswith("# ") or cited_ids(text[: first.start()]):
+    first = next(headings_of(text), None)
+    if first is None or len(first[1]) > 1 or cited_ids(text[: first.start()]):
         return text
     return text[first.start() :]
+
+
+def headings_of(text: str) -> Iterator[re.Match[str]]:
+    """Yield the headings of a report that are none of its code; their first group are the marks."""
+    code = code_spans(text)
+    return (found for found in _HEADING.finditer(text) if not is_within(code, found.start()))
 
 
 def notes_as_report(assignment: Assignment) -> str:
