@@ -77,7 +77,7 @@ class ListingSource(ApiSource[Options]):
 async def best(query: str, listing: Sequence[Found], limit: int) -> list[Found]:
     """Return the best of what answers the query (`rank`), found in a worker."""
     size = sum(len(found.title) + len(_body(found)) for found in listing)
-    return await in_a_worker(rank, query, listing, size=size, limit=limit)
+    return await in_a_worker(rank, query, listing, limit, size=size)
 
 
 def rank(query: str, listing: Iterable[Found], limit: int) -> list[Found]:
@@ -152,7 +152,7 @@ def _made(
     source: type[Declaration],
 ) -> Found | None:
     plain = paragraphs(body)
-    title = title or snippet(plain, 80) or url
+    title = title or snippet(plain, most=80) or url
     if not title or not (url or own):
         return None
     found = Found(
@@ -232,7 +232,6 @@ class FeedsSource(ListingSource[FeedsOptions]):
     @classmethod
     def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
         """Return what has to be set: there are no feeds by default."""
-        del keys
         is_named = isinstance(options, FeedsOptions) and options.feeds
         return "" if is_named else "name feeds in the option source_options.feeds.feeds"
 

@@ -24,9 +24,7 @@ _README_FORMATS = ("plain", "html")
 HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
 
 
-class GitHubOptions(DatedOptions):
-    """Options of the GitHub sources."""
-
+class _GitHubOptions(DatedOptions):
     language: str = Field("", description="Only code in this programming language.")
 
     def in_language(self) -> str:
@@ -76,7 +74,7 @@ def items_of(response: ApiResponse, source: type[Declaration]) -> list[Record]:
     return answer_of(response, source, "items").records("items")
 
 
-class GitHubRepositoriesOptions(GitHubOptions):
+class GitHubRepositoriesOptions(_GitHubOptions):
     """Options of the repository search; the period is that of the last push."""
 
     least_stars: int = Field(0, ge=0, description="Only repositories with at least so many stars.")
@@ -143,7 +141,7 @@ def _repository(entry: Record) -> Found | None:
     owner = entry.text("owner", "login") or name.split("/", maxsplit=1)[0]
     return Found(
         key=f"github:{name.lower()}",
-        title=f"{name}: {snippet(about, 120)}" if about else name,
+        title=f"{name}: {snippet(about, most=120)}" if about else name,
         url=entry.text("html_url") or f"https://github.com/{name}",
         origin=GitHubRepositoriesSource.name,
         published=entry.date("pushed_at") or entry.date("created_at"),
@@ -165,7 +163,7 @@ def _facts(entry: Record) -> tuple[str, ...]:
     )
 
 
-class GitHubWithinOptions(GitHubOptions):
+class GitHubWithinOptions(_GitHubOptions):
     """Options of a search within repositories; the period is that of an issue's creation."""
 
     repositories: tuple[str, ...] = Field((), description="Only these repositories, as owner/name.")
