@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from claimcheck.text.cleaning import fold
+from claimcheck.text.cleaning import shorten
 from deep_research.data import ToolSpec
 from deep_research.data.outside_tools import OfferedTool
 from deep_research.text.prompt_fencing import clean
@@ -108,8 +108,7 @@ def _spec(name: str, server: str, tool: OfferedTool) -> ToolSpec:
 
 
 def _words(text: Any, limit: int) -> str:
-    line = fold(clean(text[: 20 * limit])) if isinstance(text, str) else ""
-    return line if len(line) <= limit else f"{line[:limit].rsplit(' ', 1)[0]} …"
+    return shorten(clean(text[: 20 * limit]), limit) if isinstance(text, str) else ""
 
 
 def _schema(part: Any, whole: Mapping[str, Any], left: Iterator[int], depth: int) -> dict[str, Any]:
