@@ -105,13 +105,6 @@ def test_d7_a_tool_that_never_answers_is_given_up() -> None:
     assert not error.given_up
 
 
-@pytest.mark.process
-def test_d7_a_command_that_does_not_exist_is_told() -> None:
-    error = _fails(server_of(command="/nonexistent/server"))
-    assert isinstance(error, Unreachable)
-    assert "cannot be started: No such file or directory: /nonexistent/server" in error.message
-
-
 HTTP_FAULTS = [
     ((401, "text/plain", b"who are you"), Blocked, "answered HTTP 401"),
     ((403, "text/html", b"<html>no</html>"), Blocked, "answered HTTP 403"),

@@ -15,7 +15,7 @@ import pytest
 from deep_research.events import SectionStarted
 from deep_research.stores.event_log import read_events
 from deep_research.stores.run_folder import RunFolder, list_runs
-from tests.model.harness import ENGINES, PLAN, QUESTION, served
+from tests.model.harness import ENGINES, PLAN, QUESTION, Scene
 from tests.runs.running import engines
 from tests.runs.soundness import assert_sound
 from tests.support.scripted_provider import RecordedCall
@@ -63,13 +63,11 @@ POINTS = [
     ("step", "number", "workflow"),
     [*((*point, "sections") for point in POINTS), ("research", 2, "loop"), ("supervise", 2, "supervisor")],
 )
-def test_only_the_calls_in_flight_are_asked_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, number: int, workflow: str
-) -> None:
+def test_only_the_calls_in_flight_are_asked_again(scene: Scene, step: str, number: int, workflow: str) -> None:
     script = Holding(step, number)
-    home, notes = tmp_path / "home", engines(tmp_path / "notes")
+    home, notes = scene.folder / "home", engines(scene.folder / "notes")
     asked = [QUESTION, "-p", "compatible", "--model", "scripted", "--docs", str(notes), "--workflow", workflow]
-    with served(monkeypatch, script) as provider:
+    with scene.served(script) as provider:
         first = _start([*asked, "--quiet"], home)
         try:
             assert script.reached.wait(60)

@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 
-from deep_research.data import ModelAnswer
 from deep_research.errors import ResearchError, SourceError
 from deep_research.fetch.guarded_network import system_dial
 from deep_research.fetch.web import Web, WebOptions
 from deep_research.fetch.web_api import JournaledApi
-from deep_research.providers.provider_catalog import PROVIDERS, VARIABLES, open_model
+from deep_research.providers.provider_catalog import PROVIDERS, VARIABLES
 from deep_research.settings import load_keys
 from deep_research.sources import api_sources
 from deep_research.stores.journal import SqliteJournal
-from tests.providers.served import asking, serving
+from tests.providers.served import asking, completed, serving
 from tests.sources.answers import ScriptedClient, answer, bodies, options_of
 from tests.support import web_answers
 from tests.support.clock import FakeClock
@@ -82,12 +81,8 @@ async def test_a_provider(name: str, status: int, monkeypatch: pytest.MonkeyPatc
     echo = f"your key {' '.join(keys.values())} was seen"
     body = json.dumps({"error": {"message": echo, "type": echo, "code": echo}, "message": echo}).encode()
     with serving(body, status=status, headers={"location": f"/?key={CANARY}"}) as served:
-        model = open_model(name, "some-model", keys=keys, base_url=served.url)
         try:
-            answer: ModelAnswer | None = await model.complete(asking())
-            told = answer.model_dump_json() if answer else ""
+            told = (await completed(asking(), served.url, provider=name, keys=keys)).model_dump_json()
         except ResearchError as error:
             told = f"{error.message} {error}"
-        finally:
-            await model.close()
     assert all(value not in told for value in keys.values())
