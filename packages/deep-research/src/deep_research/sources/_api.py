@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast, get_
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from claimcheck.text.cleaning import fold, mask_secrets, shorten
+from claimcheck.text.cleaning import mask_secrets, shorten
 from claimcheck.text.tokens import STOP_WORDS
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult
@@ -30,7 +30,7 @@ _MOST_KEYWORDS, _FEWER_KEYWORDS = 8, 3
 
 def attempts(query: str, *, narrow: bool, max_chars: int) -> Iterator[str]:
     """Yield the query, or for a `narrow` API its keywords and then its first three keywords."""
-    line = shortened(fold(query), max_chars)
+    line = shorten(query, max_chars).removesuffix(" …")
     if not narrow or re.search(r'\w:\S|"', line):  # fields and phrases: somebody knows what they ask for
         yield line
         return
@@ -45,14 +45,6 @@ def keywords(query: str) -> list[str]:
     words = _WORD.findall(query)
     telling = [word for word in words if word.lower() not in STOP_WORDS]
     return telling or words or [query]
-
-
-def shortened(query: str, max_chars: int) -> str:
-    """Return the query cut at a word so that it has at most `max_chars` characters."""
-    if len(query) <= max_chars:
-        return query
-    cut = query[: max_chars + 1]
-    return cut.rsplit(" ", 1)[0] if " " in cut else query[:max_chars]
 
 
 class Pace(NamedTuple):
