@@ -16,10 +16,7 @@ from deep_research.text.prompt_fencing import clean
 MOST_PER_SERVER = 32
 _LONGEST_NAME, _LONGEST_TEXT, _LONGEST_NOTE, _LONGEST_SCHEMA = 64, 500, 160, 6_000
 _DEPTH, _MOST_PROPERTIES, _MOST_CHOICES = 6, 40, 60
-_LONGEST_GIVEN, _MOST_PARTS = (
-    60_000,
-    300,
-)  # a schema that names itself again and again is small, and unfolds without end
+_LONGEST_GIVEN, _MOST_PARTS = 60_000, 300  # a schema that names itself is small, and unfolds without end
 _LARGEST = 2**53
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 _PROPERTY = re.compile(r"[A-Za-z0-9_.$-]{1,64}")
