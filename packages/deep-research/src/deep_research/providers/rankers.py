@@ -28,7 +28,8 @@ class WireRanker:
 
     def __init__(self, wire: HttpWire, about: About, form: RankerForm) -> None:
         self.name = f"{about.model} ({about.provider})"
-        self._wire, self._about, self._form = wire, about, form
+        self._wire, self._about = wire, about
+        self._form: RankerForm = form
 
     async def rank(self, question: str, texts: Sequence[str]) -> Ranking:
         """Return what the server says; see `ports.Ranker`."""
