@@ -1,5 +1,6 @@
 """MCP servers for tests: the pocket server as a process of its own, and over real HTTP with faults."""
 
+import os
 import socket
 import sys
 import threading
@@ -27,6 +28,20 @@ def stdio(calls: Path | None = None, fault: str = "", **settings: Any) -> dict[s
 def server_of(**settings: Any) -> McpServer:
     """The same as a noun."""
     return McpServer.model_validate(settings)
+
+
+def pids(calls: Path) -> list[int]:
+    """The programs that noted their start in this file."""
+    lines = calls.read_text().splitlines() if calls.exists() else []
+    return [int(line.split()[1]) for line in lines if line.startswith("started")]
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
 
 
 @dataclass

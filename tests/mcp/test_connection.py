@@ -14,7 +14,7 @@ from deep_research.data.outside_tools import McpServer, ToolAnswer
 from deep_research.errors import Blocked, NotFound, SourceError, Unreachable
 from deep_research.mcp.mcp_connection import McpConnection
 from deep_research.mcp.tool_answers import MOST_PARTS
-from tests.mcp.serving import HIDDEN, served_http, server_of, stdio
+from tests.mcp.serving import HIDDEN, is_gone, pids, served_http, server_of, stdio
 
 T = TypeVar("T")
 ALPHA = ("search_stories", {"query": "alpha"})
@@ -46,18 +46,6 @@ def _fails(server: McpServer, *, during: Callable[[], object] = lambda: None) ->
     return failed.value
 
 
-def _pids(calls: Path) -> list[int]:
-    return [int(line.split()[1]) for line in calls.read_text().splitlines() if line.startswith("started")]
-
-
-def _is_gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
-
-
 async def _alpha(connection: McpConnection) -> ToolAnswer:
     return await connection.call(*ALPHA)
 
@@ -67,7 +55,7 @@ def test_d7_a_program_is_asked_over_stdio_and_gone_afterwards(tmp_path: Path) ->
     answer = _with(server_of(**stdio(calls)), _alpha)
     assert "rotary engine" in answer.parts[0].text
     assert answer.structured["result"][0]["title"] == "Alpha engine"
-    assert [_is_gone(pid) for pid in _pids(calls)] == [True]
+    assert [is_gone(pid) for pid in pids(calls)] == [True]
 
 
 def test_d7_a_server_is_asked_over_http_with_its_headers() -> None:
@@ -94,7 +82,7 @@ def test_d7_a_broken_program_is_an_error_that_names_the_server(
     assert told in error.message
     assert "'hn'" in error.message
     assert error.source == "hn"
-    assert all(_is_gone(pid) for pid in (_pids(calls) if calls.exists() else []))
+    assert all(is_gone(pid) for pid in pids(calls))
 
 
 def test_d7_a_tool_that_never_answers_is_given_up() -> None:
@@ -103,13 +91,6 @@ def test_d7_a_tool_that_never_answers_is_given_up() -> None:
         error = _fails(server_of(url=pocket.url, timeout_seconds=5))
     assert "did not answer within 5 seconds (the tool 'search_stories')" in error.message
     assert not error.given_up
-
-
-@pytest.mark.process
-def test_d7_a_command_that_does_not_exist_is_told() -> None:
-    error = _fails(server_of(command="/nonexistent/server"))
-    assert isinstance(error, Unreachable)
-    assert "cannot be started: No such file or directory: /nonexistent/server" in error.message
 
 
 HTTP_FAULTS = [
@@ -155,7 +136,7 @@ def test_d7_after_a_crash_every_call_fails_the_same_way_and_nothing_is_started_a
 
     first, second = _with(server_of(**stdio(calls, "crash")), twice)
     assert first == second
-    assert len(_pids(calls)) == 1
+    assert len(pids(calls)) == 1
 
 
 def test_d7_calls_at_the_same_moment_have_their_own_errors() -> None:
@@ -225,7 +206,7 @@ def test_d7_whoever_is_stopped_while_a_tool_works_leaves_no_program_behind(tmp_p
             await connection.close()
 
     asyncio.run(main())
-    assert [_is_gone(pid) for pid in _pids(calls)] == [True]
+    assert [is_gone(pid) for pid in pids(calls)] == [True]
 
 
 def test_of_an_answer_of_thousands_of_empty_parts_some_are_taken() -> None:

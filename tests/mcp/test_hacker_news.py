@@ -7,17 +7,14 @@ from typing import Any
 import pytest
 
 from deep_research import build_deep_research_graph, run_deep_research
-from deep_research.assembly.environment import RunEnvironment
 from deep_research.data import Report
 from deep_research.events import Searched
 from deep_research.fetch.web import Web, WebOptions
-from deep_research.runs.research_run import create_run, resume_run
-from deep_research.settings import Settings
 from deep_research.stores.run_folder import RunFolder
 from tests.mcp.pocket_server import STORIES
 from tests.mcp.serving import stdio
 from tests.mcp.test_langchain_tools import adapted, top_stories
-from tests.mcp.test_runs import FIND, QUESTION, ToolUser
+from tests.mcp.test_runs import FIND, QUESTION, ToolUser, research
 from tests.model.harness import served
 from tests.runs.running import Ran
 from tests.runs.soundness import assert_sound
@@ -31,16 +28,11 @@ ALGOLIA = "hn.algolia.com"
 
 def _research(web: FakeWeb, home: Path, servers: dict[str, Any], **settings: Any) -> Ran:
     """Do a whole run that searches Hacker News, with Algolia on the fake web."""
-    values = {"allow_clarification": False, "sources": ("hackernews",), "mcp_servers": servers, **settings}
-    made = Settings.model_validate({"model_provider": "finder", **values})
-    ran = Ran(create_run(QUESTION, made, home=home), home)
 
     def make_web(options: WebOptions) -> Web:
         return Web(options, resolver=web.dns, dial=web.dial, clock=FakeClock())
 
-    environment = RunEnvironment(home, listener=ran.events.append, make_web=make_web, mcp_servers=made.mcp_servers)
-    ran.finished = asyncio.run(resume_run(ran.folder, environment))
-    return ran
+    return research(home, servers, given={"make_web": make_web}, sources=("hackernews",), **settings)
 
 
 @pytest.fixture

@@ -23,9 +23,9 @@ from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import RunFolder, list_runs, write_atomically
 from tests.cli.terminal import call
-from tests.mcp.serving import HIDDEN, served_http, stdio
+from tests.mcp.serving import HIDDEN, is_gone, pids, served_http, stdio
 from tests.model.harness import served
-from tests.runs.running import Ran, write_notes
+from tests.runs.running import Ran, start, write_notes
 from tests.runs.soundness import assert_sound
 from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, passages_in, step_of
@@ -60,12 +60,14 @@ def _filled(arguments: Mapping[str, Any] | str, engine: str) -> Mapping[str, Any
 FIND = Call("search_stories", {"query": "ENGINE"})
 
 
-def research(home: Path, servers: Mapping[str, Any], *, docs: Sequence[Path] = (), **settings: Any) -> Ran:
+def research(
+    home: Path, servers: Mapping[str, Any], *, docs: Sequence[Path] = (), given: Mapping[str, Any] = {}, **settings: Any
+) -> Ran:
     """Do a whole run with these servers."""
     values = {"allow_clarification": False, "model_provider": "finder", "mcp_servers": servers, **settings}
     made = Settings.model_validate(values)
     ran = Ran(create_run(QUESTION, made, home=home, docs=[str(d) for d in docs]), home)
-    return go_on(ran, mcp_servers=made.mcp_servers)
+    return go_on(ran, mcp_servers=made.mcp_servers, **given)
 
 
 def go_on(ran: Ran, **given: Any) -> Ran:
@@ -80,20 +82,10 @@ def _calls(file: Path) -> list[str]:
 
 def _assert_gone(file: Path) -> None:
     """The programs that noted their start in `file` end: the one of a killed run when it finds its input closed."""
-    for line in file.read_text().splitlines():
-        if line.startswith("started"):
-            end = time.monotonic() + 20
-            while _is_alive(int(line.split()[1])) and time.monotonic() < end:
-                time.sleep(0.05)
-            assert not _is_alive(int(line.split()[1]))
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    end = time.monotonic() + 20
+    while not all(map(is_gone, pids(file))) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert all(map(is_gone, pids(file)))
 
 
 def _why(ran: Ran) -> str:
@@ -296,12 +288,6 @@ def _toml(value: Any) -> str:
     return json.dumps(value)
 
 
-def _start(arguments: Sequence[str], config: Path) -> "subprocess.Popen[bytes]":
-    environment = {**os.environ, "DEEP_RESEARCH_CONFIG": str(config)}  # noqa: TID251
-    command = [sys.executable, "-m", "deep_research", *arguments]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-
-
 ASKED = (QUESTION, "-p", "compatible", "--model", "scripted", "--quiet")
 
 
@@ -324,7 +310,7 @@ def test_d7_after_kill_9_a_run_goes_on_and_makes_no_tool_call_twice(
 
     config = _write_config(own_state.parent / "mine.toml", pocket=stdio(calls))
     with served(monkeypatch, script):
-        first = _start(ASKED, config)
+        first = start(ASKED, DEEP_RESEARCH_CONFIG=config)
         for _ in ENGINES:
             assert reached.acquire(timeout=60)
         first.send_signal(signal.SIGKILL)
@@ -333,7 +319,7 @@ def test_d7_after_kill_9_a_run_goes_on_and_makes_no_tool_call_twice(
         assert len(before) >= 2 * len(ENGINES)
         held.set()
         run_id = list_runs(own_state)[0].run_id
-        second = _start(["resume", run_id, "--quiet"], config)
+        second = start(["resume", run_id, "--quiet"], DEEP_RESEARCH_CONFIG=config)
         _, said = second.communicate(timeout=100)
         assert second.returncode == 0, said.decode()
     assert _calls(calls) == before
@@ -348,7 +334,7 @@ def test_d7_a_run_that_is_stopped_leaves_no_program_behind(own_state: Path, monk
     os.mkfifo(pipe)
     config = _write_config(own_state.parent / "mine.toml", pocket=stdio(calls, "hang", env={"REACHED": str(pipe)}))
     with served(monkeypatch, ToolUser([FIND])):
-        running = _start(ASKED, config)
+        running = start(ASKED, DEEP_RESEARCH_CONFIG=config)
         assert pipe.read_text().startswith("reached")
         running.send_signal(signal.SIGINT)
         _, said = running.communicate(timeout=60)

@@ -4,7 +4,8 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, passages_in, step_of
 
 QUESTION = "Which kinds of engines are there, and how do they differ?"
+SHORT = "How fast does the Alpha engine turn?"
 ENGINES = ("Alpha engine", "Beta engine", "Gamma engine")
 PLAN = {name: [f"{name} speed weight", f"{name} used for"] for name in ENGINES}
 
@@ -120,9 +122,31 @@ def writing(text: str) -> Callable[[Request], Reply]:
     return lambda request: Reply(text=citing(request, text))
 
 
-def quickly(folder: Path, question: str = "How fast does the Alpha engine turn?", **settings: Any) -> Ran:
+def quickly(folder: Path, question: str = SHORT, **settings: Any) -> Ran:
     """Do a run with one researcher."""
     return research(folder, question, workflow="quick", **settings)
+
+
+@dataclass
+class Scene:
+    """The folder of a test and its environment; `provider` is the server of its last run."""
+
+    folder: Path
+    patch: pytest.MonkeyPatch
+    provider: ScriptedProvider = field(init=False)
+
+    def served(self, script: Script | None = None, **server: Any) -> AbstractContextManager[ScriptedProvider]:
+        """See `served`."""
+        return served(self.patch, script, **server)
+
+    def research(self, script: Script | None = None, question: str = QUESTION, **settings: Any) -> Ran:
+        """Do a whole run with a model that plays this script."""
+        with self.served(script) as self.provider:
+            return research(self.folder, question, **settings)
+
+    def quickly(self, script: Script | None = None, question: str = SHORT, **settings: Any) -> Ran:
+        """Do one with one researcher."""
+        return self.research(script, question, workflow="quick", **settings)
 
 
 def of_step(provider: ScriptedProvider, step: str) -> list[RecordedCall]:

@@ -15,13 +15,12 @@ from tests.model.harness import (
     ENGINES,
     PLAN,
     QUESTION,
+    Scene,
     assert_presentable,
     citing,
     of_step,
     playing,
-    quickly,
     research,
-    served,
     steps,
 )
 from tests.runs.running import engines
@@ -53,59 +52,50 @@ def assert_they_only_grow(found: dict[str, list[list[Any]]]) -> None:
 
 
 @pytest.mark.parametrize("workflow", ["sections", "supervisor", "loop"])
-def test_every_request_of_a_conversation_begins_with_the_one_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workflow: str
-) -> None:
+def test_every_request_of_a_conversation_begins_with_the_one_before(scene: Scene, workflow: str) -> None:
     script = ScriptedResearcher(
         sections=PLAN, sentences=4, at_once=(1, 1), opens=2, retry=["Beta engine"], look_ups=["rotary", "turbine"]
     )
-    with served(monkeypatch, script) as provider:
-        ran = research(tmp_path, workflow=workflow, depth="deep")
-    found = conversations(provider, script)
+    ran = scene.research(script, workflow=workflow, depth="deep")
+    found = conversations(scene.provider, script)
     assert_they_only_grow(found)
     assert sum(len(requests) > 3 for name, requests in found.items() if name.startswith("researcher")) >= (
         1 if workflow == "loop" else len(ENGINES)
     )
     assert len(found["writer "]) == 4, "two look-ups, the report, its revision"
-    assert provider.duplicates == 0
-    assert provider.cached_tokens > 0.4 * provider.prompt_tokens
+    assert scene.provider.duplicates == 0
+    assert scene.provider.cached_tokens > 0.4 * scene.provider.prompt_tokens
     assert_presentable(ran)
 
 
-def test_a_weak_section_goes_on_in_its_own_conversation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_weak_section_goes_on_in_its_own_conversation(scene: Scene) -> None:
     script = ScriptedResearcher(sections=PLAN, sentences=4, retry=["Beta engine"])
-    with served(monkeypatch, script) as provider:
-        ran = research(tmp_path)
+    ran = scene.research(script)
     assert [(e.section, e.attempt) for e in ran.of(SectionStarted) if e.attempt > 1] == [("Beta engine", 2)]
-    again = [c.request for c in of_step(provider, "research") if "more on Beta engine" in c.request["prompt"]]
+    again = [c.request for c in of_step(scene.provider, "research") if "more on Beta engine" in c.request["prompt"]]
     assert len(again) == 3
     assert again[0]["messages"][-1]["role"] == "user"
     assert again[0]["messages"][-2]["text"].startswith("## Key findings"), "behind its own notes"
     assert any("in detail 1" in e.query for e in ran.of(Searched))
-    assert steps(provider)["review_section"] == len(ENGINES)
+    assert steps(scene.provider)["review_section"] == len(ENGINES)
     assert_presentable(ran)
 
 
-def test_notes_are_asked_for_where_a_researcher_only_says_that_it_has_enough(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_notes_are_asked_for_where_a_researcher_only_says_that_it_has_enough(scene: Scene) -> None:
     def ending(request: Request) -> Reply | None:
         made = [call["name"] for m in request["messages"] for call in m["tool_calls"]]
         return Reply(tool_calls=(Call("research_complete", {}),)) if "search" in made else None
 
-    with served(monkeypatch, playing(research=ending)) as provider:
-        ran = quickly(tmp_path)
-    (asked,) = of_step(provider, "notes")
-    before = of_step(provider, "research")[-1]
+    ran = scene.quickly(playing(research=ending))
+    (asked,) = of_step(scene.provider, "notes")
+    before = of_step(scene.provider, "research")[-1]
     assert asked.request["messages"][: len(before.request["messages"])] == before.request["messages"]
     assert asked.request["messages"][-1]["role"] == "user"
     assert "3,000 rpm" in ran.report.sections[0].notes
     assert_presentable(ran)
 
 
-def test_a_researcher_is_told_how_many_calls_are_left_and_writes_its_notes_at_the_end_of_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_researcher_is_told_how_many_calls_are_left_and_writes_its_notes_at_the_end_of_them(scene: Scene) -> None:
     def greedy(request: Request) -> Reply | None:
         number = sum(len(m["tool_calls"]) for m in request["messages"])
         if "Write your notes now" in request["messages"][-1]["text"]:
@@ -113,11 +103,10 @@ def test_a_researcher_is_told_how_many_calls_are_left_and_writes_its_notes_at_th
         calls = (Call("search", {"queries": [f"engine {number + n}"], "source": ""}) for n in range(2))
         return Reply(tool_calls=tuple(calls))
 
-    with served(monkeypatch, playing(research=greedy)) as provider:
-        ran = research(tmp_path, max_tool_calls_per_researcher=3, max_review_iterations=0)
+    ran = scene.research(playing(research=greedy), max_tool_calls_per_researcher=3, max_review_iterations=0)
     researched = [event for event in ran.of(Searched) if event.section]
     assert len(researched) == 3 * len(ENGINES)
-    last = [c.request for c in of_step(provider, "research")][-1]["messages"]
+    last = [c.request for c in of_step(scene.provider, "research")][-1]["messages"]
     assert re.findall(r"calls left: (\d+)", "".join(m["text"] for m in last)) == ["1", "0"]
     assert [m["text"] for m in last if m["text"].startswith("Not done: no calls are left for this search")]
     assert all(section.notes for section in ran.report.sections)
@@ -125,7 +114,7 @@ def test_a_researcher_is_told_how_many_calls_are_left_and_writes_its_notes_at_th
 
 
 @pytest.mark.parametrize("copies", [1, 9])
-def test_what_is_asked_again_costs_no_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copies: int) -> None:
+def test_what_is_asked_again_costs_no_call(scene: Scene, copies: int) -> None:
     """Copies in one answer are one call; what was answered before is free; other searches have the calls for themselves."""
 
     def asking(request: Request) -> Reply | None:
@@ -135,28 +124,24 @@ def test_what_is_asked_again_costs_no_call(tmp_path: Path, monkeypatch: pytest.M
         query = "engine 0" if turn % 2 else f"engine {turn}"
         return Reply(tool_calls=tuple(Call("search", {"queries": [query], "source": ""}) for _ in range(copies)))
 
-    with served(monkeypatch, playing(research=asking)) as provider:
-        ran = research(tmp_path, max_tool_calls_per_researcher=3, max_review_iterations=0)
+    ran = scene.research(playing(research=asking), max_tool_calls_per_researcher=3, max_review_iterations=0)
     assert {event.query for event in ran.of(Searched) if event.section} == {"engine 0", "engine 2", "engine 4"}
-    told = "".join(m["text"] for call in provider.calls for m in call.request["messages"])
+    told = "".join(m["text"] for call in scene.provider.calls for m in call.request["messages"])
     assert "Not done" not in told
 
 
-def test_a_researcher_that_repeats_itself_for_ever_comes_to_its_notes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_researcher_that_repeats_itself_for_ever_comes_to_its_notes(scene: Scene) -> None:
     def repeating(request: Request) -> Reply | None:
         made = [call["arguments"] for m in request["messages"] for call in m["tool_calls"]]
         again = ("open", {"source": "s1", "find": ""}) if len(made) % 2 else ("search", {"queries": ["engine"]})
         return None if "Write your notes now" in request["messages"][-1]["text"] else Reply(tool_calls=(Call(*again),))
 
-    with served(monkeypatch, playing(research=repeating)) as provider:
-        ran = research(tmp_path, max_tool_calls_per_researcher=3, max_review_iterations=0)
-    assert len(of_step(provider, "research")) <= (3 + 3 + 1) * len(ENGINES) + 1
+    ran = scene.research(playing(research=repeating), max_tool_calls_per_researcher=3, max_review_iterations=0)
+    assert len(of_step(scene.provider, "research")) <= (3 + 3 + 1) * len(ENGINES) + 1
     assert all(section.notes for section in ran.report.sections)
 
 
-def test_wrong_calls_are_answered_and_a_thought_is_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_calls_are_answered_and_a_thought_is_no_finding(scene: Scene) -> None:
     wrong = (
         Call("think", {"reflection": "I know of 7919 engines."}),
         Call("open", {"source": "s999", "find": ""}),
@@ -169,9 +154,8 @@ def test_wrong_calls_are_answered_and_a_thought_is_no_finding(tmp_path: Path, mo
         made = [call["name"] for m in request["messages"] for call in m["tool_calls"]]
         return Reply(tool_calls=wrong) if "search" in made and "open" not in made else None
 
-    with served(monkeypatch, playing(research=fumbling)) as provider:
-        ran = quickly(tmp_path)
-    told = [m["text"] for m in of_step(provider, "research")[-1].request["messages"] if m["role"] == "tool"]
+    ran = scene.quickly(playing(research=fumbling))
+    told = [m["text"] for m in of_step(scene.provider, "research")[-1].request["messages"] if m["role"] == "tool"]
     thought, opened, unknown, empty, broken = told[1:]
     assert thought == "Noted."
     assert opened == "There is no source s999 in the library."
@@ -182,9 +166,7 @@ def test_wrong_calls_are_answered_and_a_thought_is_no_finding(tmp_path: Path, mo
     assert_presentable(ran)
 
 
-def test_the_writer_looks_up_what_the_notes_leave_open_and_may_cite_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_writer_looks_up_what_the_notes_leave_open_and_may_cite_it(scene: Scene) -> None:
     def writer(request: Request) -> Reply | None:
         made = [call["arguments"] for m in request["messages"] for call in m["tool_calls"]]
         if not any("piston" in str(given) for given in made):
@@ -194,20 +176,17 @@ def test_the_writer_looks_up_what_the_notes_leave_open_and_may_cite_it(
         return Reply(text=citing(request, text))
 
     notes = playing(write=writer, research=lambda r: None)
-    with served(monkeypatch, notes):
-        ran = quickly(tmp_path, "How fast does the Alpha engine turn?")
+    ran = scene.quickly(notes, "How fast does the Alpha engine turn?")
     (claim,) = ran.report.claims
     assert claim.stands
     assert [r.title for r in ran.report.references] == ["Gamma engine"]
     assert {event.query for event in ran.of(Searched)} >= {"Gamma engine turbine", "Beta engine piston"}
 
 
-async def test_b9_configurable_reaches_the_model_and_its_limits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with served(monkeypatch) as provider:
+async def test_b9_configurable_reaches_the_model_and_its_limits(scene: Scene) -> None:
+    with scene.served() as provider:
         graph = build_deep_research_graph(model_provider="compatible", model_name="scripted")
-        docs = [str(engines(tmp_path / "n"))]
+        docs = [str(engines(scene.folder / "n"))]
         values = {"max_tool_calls_per_researcher": 3, "max_review_iterations": 0, "docs": docs}
         assert await run_deep_research(QUESTION, graph, {"configurable": values})
     asked = of_step(provider, "research")
@@ -232,28 +211,22 @@ class Remarking(ScriptedResearcher):
         return super().__call__(request)
 
 
-def test_a_remark_reaches_every_later_step_and_conversations_only_grow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_remark_reaches_every_later_step_and_conversations_only_grow(scene: Scene) -> None:
     script = Remarking(sections=PLAN, sentences=4, at_once=(1, 1))
-    script.home = tmp_path / "home"
-    with served(monkeypatch, script) as provider:
-        ran = research(tmp_path)
-    told = {step_of(call.request) for call in provider.calls if REMARK in call.request["prompt"]}
+    script.home = scene.folder / "home"
+    ran = scene.research(script)
+    told = {step_of(call.request) for call in scene.provider.calls if REMARK in call.request["prompt"]}
     assert told >= {"research", "write", "revise"}
-    assert provider.duplicates == 0
+    assert scene.provider.duplicates == 0
     assert REMARK in ran.report.report
-    assert_they_only_grow(conversations(provider, script))
+    assert_they_only_grow(conversations(scene.provider, script))
     assert_presentable(ran)
 
 
-def test_who_researches_a_whole_question_writes_in_the_same_conversation_and_loses_no_notes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_researches_a_whole_question_writes_in_the_same_conversation_and_loses_no_notes(scene: Scene) -> None:
     script = ScriptedResearcher(sections=PLAN, sentences=4, opens=1, retry=["Beta engine"])
-    with served(monkeypatch, script) as provider:
-        ran = research(tmp_path, workflow="loop")
-    found = conversations(provider, script)
+    ran = scene.research(script, workflow="loop")
+    found = conversations(scene.provider, script)
     (researcher,) = (requests for name, requests in found.items() if name.startswith("researcher"))
     last, first = researcher[-1], found["writer "][0]
     assert first[: len(last)] == last
@@ -274,13 +247,11 @@ def _long_notes(folder: Path, tests: int) -> Path:
     return notes
 
 
-def test_what_the_writer_looks_up_takes_nothing_from_what_it_was_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    notes = _long_notes(tmp_path / "notes", tests=30)
+def test_what_the_writer_looks_up_takes_nothing_from_what_it_was_shown(scene: Scene) -> None:
+    notes = _long_notes(scene.folder / "notes", tests=30)
     script = ScriptedResearcher(sections=PLAN, sentences=12, opens=3, look_ups=[f"test {n} hours" for n in range(9)])
-    with served(monkeypatch, script) as provider:
-        research(tmp_path, docs=[notes], max_context_tokens=6_000)
+    with scene.served(script) as provider:
+        research(scene.folder, docs=[notes], max_context_tokens=6_000)
     writer = conversations(provider, script)["writer "]
     assert len(writer) > 5
     assert all(request[:2] == writer[0] for request in writer)
@@ -288,11 +259,11 @@ def test_what_the_writer_looks_up_takes_nothing_from_what_it_was_shown(
 
 @pytest.mark.parametrize(("told", "is_whole"), [({}, False), ({"max_context_tokens": 200_000}, True)])
 def test_a_window_that_is_told_is_believed_and_else_what_is_known_of_the_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: dict[str, int], *, is_whole: bool
+    scene: Scene, told: dict[str, int], *, is_whole: bool
 ) -> None:
     script = ScriptedResearcher(sections=PLAN, sentences=4, opens=9)
-    with served(monkeypatch, script) as provider:
-        docs = [_long_notes(tmp_path / "notes", tests=60)]
-        research(tmp_path, docs=docs, workflow="loop", model_name="qwen-max", **told)  # known: 30,720 tokens
+    with scene.served(script) as provider:
+        docs = [_long_notes(scene.folder / "notes", tests=60)]
+        research(scene.folder, docs=docs, workflow="loop", model_name="qwen-max", **told)  # known: 30,720 tokens
     (writing, *_) = conversations(provider, script)["writer "]
     assert ("no longer shown" not in str(writing)) is is_whole

@@ -6,7 +6,7 @@ import pytest
 
 from deep_research.errors import ContextTooLong
 from deep_research.providers.provider_catalog import open_model
-from tests.model.harness import of_step, quickly, served
+from tests.model.harness import Scene, of_step, quickly
 from tests.providers.served import KEYS, asking
 from tests.support.scripted_provider import ScriptedProvider
 from tests.support.scripted_replies import count_tokens
@@ -49,9 +49,9 @@ async def test_what_a_cache_holds_is_not_missed() -> None:
 
 
 @pytest.mark.parametrize("wire", ["compatible", "ollama"])
-def test_a_report_from_torn_prompts_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wire: str) -> None:
-    with served(monkeypatch, wire=wire, reads=300) as provider:
-        report = quickly(tmp_path, wire=wire).report
+def test_a_report_from_torn_prompts_says_so(scene: Scene, wire: str) -> None:
+    with scene.served(wire=wire, reads=300) as provider:
+        report = quickly(scene.folder, wire=wire).report
     if wire == "ollama":  # it says what the model takes: no prompt is torn at all
         assert all(count_tokens(call.request["prompt"]) <= 1_000 for call in provider.calls)
         return
@@ -59,9 +59,9 @@ def test_a_report_from_torn_prompts_says_so(tmp_path: Path, monkeypatch: pytest.
     assert "max_context_tokens" in report.report
 
 
-def test_prompts_are_cut_to_what_a_model_of_ollama_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with served(monkeypatch, wire="ollama", reads=2_200) as provider:
-        report = quickly(tmp_path, wire="ollama", docs=[_long(tmp_path / "long")]).report
+def test_prompts_are_cut_to_what_a_model_of_ollama_takes(scene: Scene) -> None:
+    with scene.served(wire="ollama", reads=2_200) as provider:
+        report = quickly(scene.folder, wire="ollama", docs=[_long(scene.folder / "long")]).report
     assert of_step(provider, "write")
     assert max(call.counted.prompt for call in provider.calls) < 2_200
     assert not [gap for gap in report.gaps if "prompt_cut" in gap.codes]

@@ -1,10 +1,8 @@
 """Each fault of a provider at a fifth of the calls: a report all the same, whose missing parts are named."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.model.harness import ENGINES, PLAN, assert_presentable, research, served, standing
+from tests.model.harness import ENGINES, PLAN, Scene, assert_presentable, research, standing
 from tests.support.scripted_researcher import ScriptedResearcher
 
 FAULTS = (
@@ -16,10 +14,10 @@ FAULTS = (
 
 @pytest.mark.parametrize("wire", ["compatible", "anthropic"])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fifth_of_the_calls_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wire: str, fault: str) -> None:
-    with served(monkeypatch, ScriptedResearcher(sections=PLAN, sentences=4), wire=wire) as provider:
+def test_a_fifth_of_the_calls_fails(scene: Scene, wire: str, fault: str) -> None:
+    with scene.served(ScriptedResearcher(sections=PLAN, sentences=4), wire=wire) as provider:
         provider.faults(0.2, [fault], seed=2)
-        ran = research(tmp_path, wire=wire, **({"model_name": "claude-sonnet-5"} if wire == "anthropic" else {}))
+        ran = research(scene.folder, wire=wire, **({"model_name": "claude-sonnet-5"} if wire == "anthropic" else {}))
     assert any(call.fault == fault for call in provider.calls)
     assert_presentable(ran)
     assert "<|" not in ran.report.report

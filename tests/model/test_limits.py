@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from io import BytesIO
-from pathlib import Path
 
 import openpyxl
 import pytest
@@ -15,18 +14,15 @@ from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, Unreachable
 from deep_research.ports import Progress
 from deep_research.runs.research_run import resume_run
-from tests.model.harness import PLAN, QUESTION, assert_presentable, research, served, steps
+from tests.model.harness import PLAN, QUESTION, Scene, assert_presentable, research, steps
 from tests.runs.running import begin, engines
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 
 @pytest.mark.parametrize("budget", [6_000, 10_000, 14_000])
-def test_at_the_end_of_a_budget_of_tokens_the_report_is_written_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: int
-) -> None:
-    with served(monkeypatch) as provider:
-        ran = research(tmp_path, budget_tokens=budget)
+def test_at_the_end_of_a_budget_of_tokens_the_report_is_written_all_the_same(scene: Scene, budget: int) -> None:
+    ran = scene.research(budget_tokens=budget)
     assert_presentable(ran)
     assert ran.report.answered
     assert all(section.notes for section in ran.report.sections)
@@ -35,71 +31,60 @@ def test_at_the_end_of_a_budget_of_tokens_the_report_is_written_all_the_same(
     assert any("budget" in gap.why for gap in ran.report.gaps)
     spent = ran.report.ledger.prompt_tokens + ran.report.ledger.completion_tokens
     assert spent <= budget
-    assert spent == sum(call.counted.prompt + call.counted.completion for call in provider.calls)
+    assert spent == sum(call.counted.prompt + call.counted.completion for call in scene.provider.calls)
 
 
 @pytest.mark.parametrize("budget", [14_000, 17_000])
-def test_the_reserve_of_a_budget_suffices_for_the_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: int
-) -> None:
+def test_the_reserve_of_a_budget_suffices_for_the_report(scene: Scene, budget: int) -> None:
     """Research ends early; the report is written by the model all the same."""
-    with served(monkeypatch, ScriptedResearcher(sections=PLAN, sentences=4, opens=3, at_once=(1, 1))) as provider:
-        ran = research(tmp_path, budget_tokens=budget)
+    ran = scene.research(ScriptedResearcher(sections=PLAN, sentences=4, opens=3, at_once=(1, 1)), budget_tokens=budget)
     assert any("budget" in gap.why for gap in ran.report.gaps)
-    assert steps(provider)["write"] == 1
+    assert steps(scene.provider)["write"] == 1
     assert_presentable(ran)
 
 
-def test_a_budget_in_dollars_is_counted_with_the_prices_of_the_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with served(monkeypatch):
-        ran = research(tmp_path, model_name="gpt-5.4-mini", budget_usd=0.015)
+def test_a_budget_in_dollars_is_counted_with_the_prices_of_the_model(scene: Scene) -> None:
+    ran = scene.research(model_name="gpt-5.4-mini", budget_usd=0.015)
     assert_presentable(ran)
     assert any("US dollars" in gap.why for gap in ran.report.gaps)
     assert 0.005 < (ran.report.ledger.cost_usd or 0) <= 0.015
 
 
 @pytest.mark.parametrize("model", ["gpt-5.4-mini", "scripted"])
-def test_the_price_that_a_server_tells_is_what_a_run_costs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
-) -> None:
-    with served(monkeypatch, told={"cost": 0.05}) as provider:
-        ran = research(tmp_path, model_name=model)
+def test_the_price_that_a_server_tells_is_what_a_run_costs(scene: Scene, model: str) -> None:
+    with scene.served(told={"cost": 0.05}) as provider:
+        ran = research(scene.folder, model_name=model)
     assert ran.report.ledger.cost_usd == pytest.approx(0.05 * len(provider.calls))
 
 
 @pytest.mark.parametrize("budget", [0.27, 0.42, 0.57])
-def test_a_budget_in_dollars_is_kept_by_the_prices_that_a_server_tells(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: float
-) -> None:
+def test_a_budget_in_dollars_is_kept_by_the_prices_that_a_server_tells(scene: Scene, budget: float) -> None:
     """Also while several calls are in flight, whose prices nobody knows yet."""
-    with served(monkeypatch, told={"cost": 0.05}) as provider:
-        ran = research(tmp_path, model_name="gpt-5.4-mini", budget_usd=budget)
+    with scene.served(told={"cost": 0.05}) as provider:
+        ran = research(scene.folder, model_name="gpt-5.4-mini", budget_usd=budget)
     assert any("US dollars" in gap.why for gap in ran.report.gaps)
     assert budget / 2 < 0.05 * len(provider.calls) <= budget
     assert ran.report.ledger.cost_usd == pytest.approx(0.05 * len(provider.calls))
 
 
-def test_a_price_that_nobody_knows_is_not_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with served(monkeypatch):
-        ran = research(tmp_path)
+def test_a_price_that_nobody_knows_is_not_nothing(scene: Scene) -> None:
+    ran = scene.research()
     assert ran.report.ledger.cost_usd is None
-    book = openpyxl.load_workbook(BytesIO(api.export(ran.report.run_id, "xlsx", home=tmp_path / "home")))
+    book = openpyxl.load_workbook(BytesIO(api.export(ran.report.run_id, "xlsx", home=scene.folder / "home")))
     assert ("US dollars", "unknown") in [row[:2] for row in book["Summary"].values]
 
 
-def test_a_budget_in_dollars_needs_prices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with served(monkeypatch) as provider, pytest.raises(ConfigError, match="budget_tokens"):
-        research(tmp_path, budget_usd=1.0)
+def test_a_budget_in_dollars_needs_prices(scene: Scene) -> None:
+    with scene.served() as provider, pytest.raises(ConfigError, match="budget_tokens"):
+        research(scene.folder, budget_usd=1.0)
     assert not provider.calls
 
 
-def test_a_bad_key_stops_at_once_and_names_the_variable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with served(monkeypatch, key="another-key") as provider:
-        code = command([QUESTION, "-p", "compatible", "--model", "scripted", "--docs", str(engines(tmp_path / "n"))])
+def test_a_bad_key_stops_at_once_and_names_the_variable(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    with scene.served(key="another-key") as provider:
+        code = command(
+            [QUESTION, "-p", "compatible", "--model", "scripted", "--docs", str(engines(scene.folder / "n"))]
+        )
     shown = capsys.readouterr()
     assert code == 2
     assert "OPENAI_COMPATIBLE_API_KEY" in shown.err
@@ -108,9 +93,9 @@ def test_a_bad_key_stops_at_once_and_names_the_variable(
     assert len({json.dumps(call.request) for call in provider.calls}) == len(provider.calls) <= 2
 
 
-def test_a_key_that_is_refused_in_the_middle_of_a_run_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_is_refused_in_the_middle_of_a_run_ends_it(scene: Scene) -> None:
     researcher = ScriptedResearcher(sections=PLAN, sentences=4)
-    with served(monkeypatch, researcher) as provider:
+    with scene.served(researcher) as provider:
 
         def script(request: Request) -> Reply:
             if step_of(request) == "write":
@@ -119,13 +104,11 @@ def test_a_key_that_is_refused_in_the_middle_of_a_run_ends_it(tmp_path: Path, mo
 
         provider.script = script
         with pytest.raises(ConfigError, match="OPENAI_COMPATIBLE_API_KEY"):
-            research(tmp_path)
+            research(scene.folder)
 
 
 @pytest.mark.parametrize("fault", ["refusal", "empty"])
-def test_an_answer_that_was_paid_and_useless_is_in_the_ledger(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
-) -> None:
+def test_an_answer_that_was_paid_and_useless_is_in_the_ledger(scene: Scene, fault: str) -> None:
     researcher = ScriptedResearcher(sections=PLAN, sentences=4)
     failed: list[str] = []
 
@@ -136,21 +119,18 @@ def test_an_answer_that_was_paid_and_useless_is_in_the_ledger(
             return replace(researcher(request), fault=fault)
         return researcher(request)
 
-    with served(monkeypatch, script) as provider:
-        ran = research(tmp_path)
+    ran = scene.research(script)
     assert failed
-    assert ran.report.ledger.model_calls == len(provider.calls) - 1
-    assert ran.report.ledger.prompt_tokens == sum(call.counted.prompt for call in provider.calls)
+    assert ran.report.ledger.model_calls == len(scene.provider.calls) - 1
+    assert ran.report.ledger.prompt_tokens == sum(call.counted.prompt for call in scene.provider.calls)
 
 
-def test_a_broken_prompt_file_of_the_user_stops_a_run_before_a_model_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "home" / "prompts"
+def test_a_broken_prompt_file_of_the_user_stops_a_run_before_a_model_is_asked(scene: Scene) -> None:
+    folder = scene.folder / "home" / "prompts"
     folder.mkdir(parents=True)
     (folder / "write.md").write_text("---\npurpose: mine\n---\nWrite {{ colour }}.", "utf-8")
-    with served(monkeypatch) as provider, pytest.raises(ConfigError, match=r"write\.md.*line 4"):
-        research(tmp_path)
+    with scene.served() as provider, pytest.raises(ConfigError, match=r"write\.md.*line 4"):
+        research(scene.folder)
     assert not provider.calls
 
 
@@ -173,12 +153,10 @@ class Unanswering:
         return
 
 
-async def test_when_every_search_fails_the_report_says_so_and_invents_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with served(monkeypatch) as provider:
+async def test_when_every_search_fails_the_report_says_so_and_invents_nothing(scene: Scene) -> None:
+    with scene.served() as provider:
         values = {"model_provider": "compatible", "model_name": "scripted"}
-        began = begin(QUESTION, home=tmp_path / "home", docs=[engines(tmp_path / "n")], **values)
+        began = begin(QUESTION, home=scene.folder / "home", docs=[engines(scene.folder / "n")], **values)
         environment = RunEnvironment(began.home, listener=began.events.append, places=[Unanswering()])  # type: ignore[list-item]
         report = await resume_run(began.folder, environment)
     assert not report.answered

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.model.harness import PLAN, research, served
+from tests.model.harness import PLAN, Scene, research
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher
 
@@ -14,16 +14,16 @@ from tests.support.scripted_researcher import ScriptedResearcher
     ("fault", "most"), [("server_error", 4), ("rate_limited", 3), ("unknown_model", 2), ("overloaded", 4), ("empty", 4)]
 )
 def test_a_fallback_that_answered_is_named_and_the_first_model_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, most: int
+    scene: Scene, fault: str, most: int
 ) -> None:
     script = ScriptedResearcher(sections=PLAN, sentences=4)
 
     def dead(request: Request) -> Reply | object:
         return Reply(fault=fault) if request["model"] == "first" else script(request)
 
-    with served(monkeypatch, dead) as provider:
+    with scene.served(dead) as provider:
         begun = time.monotonic()
-        ran = research(tmp_path, model_name="first", fallback_models="second")
+        ran = research(scene.folder, model_name="first", fallback_models="second")
         took = time.monotonic() - begun
     tried = [call for call in provider.calls if call.request["model"] == "first"]
     # Calls that were under way together have tried it side by side.
@@ -50,14 +50,13 @@ def test_a_dead_model_is_told_once_and_is_no_author(tmp_path: Path, monkeypatch:
     assert report.answered
 
 
-def test_a_model_that_comes_back_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_comes_back_is_asked_again(scene: Scene) -> None:
     script, asked = ScriptedResearcher(sections=PLAN, sentences=4), []
 
     def wakes(request: Request) -> Reply | object:
         asked.append(1)
         return Reply(fault="server_error") if len(asked) <= 2 else script(request)
 
-    with served(monkeypatch, wakes):
-        report = research(tmp_path).report
+    report = scene.research(wakes).report
     assert report.reasoner.kind == "model"
     assert "did not answer" not in report.report

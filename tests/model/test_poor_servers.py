@@ -1,7 +1,6 @@
 """Whole runs with servers and models that lack something: each ends in a right report."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -9,14 +8,12 @@ from claimcheck.language import language_name
 from tests.model.harness import (
     ENGINES,
     PLAN,
+    Scene,
     assert_presentable,
     chinese,
     citing,
     of_step,
     playing,
-    quickly,
-    research,
-    served,
     standing,
     steps,
     writing,
@@ -32,12 +29,11 @@ STYLES = (
 )  # fmt: skip
 
 
-def test_ids_are_read_in_every_form_that_models_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_are_read_in_every_form_that_models_write(scene: Scene) -> None:
     said = [f"{TRUE.replace('rotary', f'rotary{n}')} {style}" for n, style in enumerate(STYLES)]
     text = "# Engines\n\n" + "\n\n".join(said).replace("{id}", "{Alpha}")
     judge = lambda r: Reply(data={"problems": [], "reckonings": [], "checked": 40})  # noqa: E731
-    with served(monkeypatch, playing(write=writing(text), judge=judge)):
-        ran = quickly(tmp_path)
+    ran = scene.quickly(playing(write=writing(text), judge=judge))
     assert len(standing(ran.report)) == len(STYLES)
     assert re.findall(r"rpm\. ?(\S+)", ran.report.report)[: len(STYLES)] == ["[1]"] * len(STYLES)
     assert_presentable(ran)
@@ -57,12 +53,11 @@ def test_ids_are_read_in_every_form_that_models_write(tmp_path: Path, monkeypatc
         + "\n\n```markdown\n{said}\n```",
     ],
 )
-def test_what_a_writer_thinks_stands_in_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+def test_what_a_writer_thinks_stands_in_no_report(scene: Scene, form: str) -> None:
     said = form.replace("{thought}", "The user wants a report on engines.").replace(
         "{said}", f"# E\n\n{TRUE} [{{Alpha}}]"
     )
-    with served(monkeypatch, playing(write=writing(said))):
-        ran = quickly(tmp_path)
+    ran = scene.quickly(playing(write=writing(said)))
     assert standing(ran.report) == [TRUE]
     assert ran.report.report.startswith("# E\n")
     assert not re.search(r"The user wants|assistant|<\||think|```|draft", ran.report.report)
@@ -72,25 +67,21 @@ def test_what_a_writer_thinks_stands_in_no_report(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("opening", ["In short: it turns. [{Alpha}]", "## In short\n\nIt turns."])
 def test_a_text_that_cites_or_has_a_heading_belongs_to_the_report_wherever_its_title_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opening: str
+    scene: Scene, opening: str
 ) -> None:
-    with served(monkeypatch, playing(write=writing(f"{opening}\n\n# Engines\n\n{TRUE} [{{Alpha}}]"))):
-        report = quickly(tmp_path).report
+    report = scene.quickly(playing(write=writing(f"{opening}\n\n# Engines\n\n{TRUE} [{{Alpha}}]"))).report
     assert opening.partition(" [")[0] in report.report
 
 
 @pytest.mark.parametrize("learns", [True, False])
-def test_a_text_without_ids_is_asked_for_once_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool
-) -> None:
+def test_a_text_without_ids_is_asked_for_once_more(scene: Scene, learns: bool) -> None:
     def writer(request: Request) -> Reply:
         again = "cites no passage" in request["messages"][-1]["text"]
         return Reply(text=citing(request, f"# Engines\n\n{TRUE}{' [{Alpha}]' if again and learns else ''}"))
 
-    with served(monkeypatch, playing(write=writer)) as provider:
-        report = quickly(tmp_path).report
-    assert steps(provider)["write"] == 2
-    second = of_step(provider, "write")[1].request["messages"]
+    report = scene.quickly(playing(write=writer)).report
+    assert steps(scene.provider)["write"] == 2
+    second = of_step(scene.provider, "write")[1].request["messages"]
     assert second[-2]["text"] == f"# Engines\n\n{TRUE}"
     assert bool(report.references) == learns
     assert TRUE in report.report, "what it has written is shown all the same"
@@ -99,9 +90,7 @@ def test_a_text_without_ids_is_asked_for_once_more(
 
 
 @pytest.mark.parametrize("learns", [True, False])
-def test_a_report_in_another_language_is_asked_for_once_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool
-) -> None:
+def test_a_report_in_another_language_is_asked_for_once_more(scene: Scene, learns: bool) -> None:
     english = (
         "# Engines\n\n" + "The first engine turns at three thousand revolutions in every minute. [{甲型发动机}] " * 5
     )
@@ -111,39 +100,34 @@ def test_a_report_in_another_language_is_asked_for_once_more(
         again = f"not in {language_name('zh')}" in request["messages"][-1]["text"]
         return Reply(text=citing(request, right if again and learns else english))
 
-    with served(monkeypatch, playing(write=writer)) as provider:
-        ran = quickly(tmp_path, "甲型发动机的转速是多少？", docs=[chinese(tmp_path / "notes")])
-    assert steps(provider)["write"] == 2
+    ran = scene.quickly(playing(write=writer), "甲型发动机的转速是多少？", docs=[chinese(scene.folder / "notes")])
+    assert steps(scene.provider)["write"] == 2
     assert ("转子发动机" in ran.report.report.partition("## ")[0]) == learns
     assert ran.report.references
 
 
 @pytest.mark.parametrize("step", ["plan", "review_section", "judge", "revise"])
-def test_json_that_never_fits_is_given_up_after_three(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+def test_json_that_never_fits_is_given_up_after_three(scene: Scene, step: str) -> None:
     """The same wrong words three times are three requests: the journal does not answer for the model."""
     usual = ScriptedResearcher(sections=PLAN, sentences=4)
 
     def script(request: Request) -> Reply:
         return Reply(text="no object") if step_of(request) == step else usual(request)
 
-    with served(monkeypatch, script) as provider:
-        ran = research(tmp_path, max_review_iterations=1)
-    asked = steps(provider)[step]
+    ran = scene.research(script, max_review_iterations=1)
+    asked = steps(scene.provider)[step]
     assert asked == {"review_section": 3 * len(ENGINES), "revise": 4}.get(step, 3)  # edits are said in words first
     assert_presentable(ran)
     assert ran.report.claims
     assert any(gap.what in (step, "revision") or gap.what.startswith("review") for gap in ran.report.gaps)
 
 
-def test_findings_that_are_no_json_are_asked_for_by_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_findings_that_are_no_json_are_asked_for_by_schema(scene: Scene) -> None:
     found = {"quote": TRUE, "verdict": "misleading", "problem": "only at sea", "evidence": "", "passages": []}
     script = playing(
         examine=lambda r: Reply(text="I find that the first sentence misleads."),
         examined=lambda r: Reply(data={"problems": [found], "parts": []}),
         revise=lambda r: Reply(data={"edits": [], "rejected": []}),
     )
-    with served(monkeypatch, script):
-        report = quickly(tmp_path).report
+    report = scene.quickly(script).report
     assert "only at sea" in {problem.problem for problem in report.problems}

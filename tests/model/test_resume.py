@@ -1,32 +1,22 @@
 """After kill -9 a run goes on from its journal: what was answered is not asked again, and nothing is searched twice."""
 
-import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from deep_research.events import SectionStarted
 from deep_research.stores.event_log import read_events
 from deep_research.stores.run_folder import RunFolder, list_runs
-from tests.model.harness import ENGINES, PLAN, QUESTION, served
-from tests.runs.running import engines
+from tests.model.harness import ENGINES, PLAN, QUESTION, Scene
+from tests.runs.running import engines, start
 from tests.runs.soundness import assert_sound
 from tests.support.scripted_provider import RecordedCall
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import SLIP, ScriptedResearcher, step_of
-
-
-def _start(arguments: list[str], home: Path) -> "subprocess.Popen[bytes]":
-    environment = {**os.environ, "DEEP_RESEARCH_HOME": str(home)}  # noqa: TID251
-    command = [sys.executable, "-m", "deep_research", *arguments]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
 class Holding:
@@ -63,14 +53,12 @@ POINTS = [
     ("step", "number", "workflow"),
     [*((*point, "sections") for point in POINTS), ("research", 2, "loop"), ("supervise", 2, "supervisor")],
 )
-def test_only_the_calls_in_flight_are_asked_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, number: int, workflow: str
-) -> None:
+def test_only_the_calls_in_flight_are_asked_again(scene: Scene, step: str, number: int, workflow: str) -> None:
     script = Holding(step, number)
-    home, notes = tmp_path / "home", engines(tmp_path / "notes")
+    home, notes = scene.folder / "home", engines(scene.folder / "notes")
     asked = [QUESTION, "-p", "compatible", "--model", "scripted", "--docs", str(notes), "--workflow", workflow]
-    with served(monkeypatch, script) as provider:
-        first = _start([*asked, "--quiet"], home)
+    with scene.served(script) as provider:
+        first = start([*asked, "--quiet"])
         try:
             assert script.reached.wait(60)
         finally:
@@ -80,7 +68,7 @@ def test_only_the_calls_in_flight_are_asked_again(
         (run,) = list_runs(home)
         folder = RunFolder(home, run.run_id)
         kept = len(_kept(folder, "model"))
-        second = _start(["resume", run.run_id, "--quiet"], home)
+        second = start(["resume", run.run_id, "--quiet"])
         _, said = second.communicate(timeout=100)
         assert second.returncode == 0, said.decode()
         after = provider.calls[len(before) :]

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from deep_research.i18n.catalog import phrase
 from deep_research.steps.revise import apply_edits
 from deep_research.steps.write import clean_report
 from deep_research.verification.chart_points import chart_problems, read_charts
-from tests.model.harness import QUESTION, citing, failing, of_step, playing, quickly, research, served, steps, writing
+from tests.model.harness import QUESTION, Scene, citing, failing, of_step, playing, quickly, steps, writing
 from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import SLIP, ScriptedResearcher, step_of
 
@@ -54,12 +53,9 @@ def _judging(verdict: str, words: str = "frozen lakes", **more: Any) -> Any:
     return judge
 
 
-def test_the_judge_finds_the_slip_and_only_the_writer_s_edits_change_the_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with served(monkeypatch) as provider:
-        report = research(tmp_path).report
-    (written,), (problem,) = of_step(provider, "write"), report.problems
+def test_the_judge_finds_the_slip_and_only_the_writer_s_edits_change_the_text(scene: Scene) -> None:
+    report = scene.research().report
+    (written,), (problem,) = of_step(scene.provider, "write"), report.problems
     assert written.reply is not None
     assert SLIP in written.reply.text
     assert (problem.kind, problem.by, problem.outcome, problem.quote) == ("unsupported", "judge", "revised", SLIP)
@@ -73,10 +69,9 @@ def test_the_judge_finds_the_slip_and_only_the_writer_s_edits_change_the_text(
     assert "°" not in report.report
 
 
-def test_every_statement_stands_where_its_claim_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_statement_stands_where_its_claim_says(scene: Scene) -> None:
     text = f"{TEXT}\n\n| Engine | Speed |\n|---|---|\n| Alpha | 3,000 rpm [{{Alpha}}] |\n\n- I would take it.\n"
-    with served(monkeypatch, playing(write=writing(text), revise=_rejecting)):
-        report = quickly(tmp_path).report
+    report = scene.quickly(playing(write=writing(text), revise=_rejecting)).report
     assert len(report.claims) == 5
     for claim in report.claims:
         shown = report.report[claim.start : claim.end]
@@ -88,9 +83,7 @@ def test_every_statement_stands_where_its_claim_says(tmp_path: Path, monkeypatch
     assert (own.kind, own.verdict.kind, own.where) == ("own", "own", "Details")
 
 
-def test_what_still_fails_after_two_rounds_carries_the_mark_and_its_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_still_fails_after_two_rounds_carries_the_mark_and_its_reason(scene: Scene) -> None:
     rounds = iter(["eight frozen lakes", "nine frozen lakes", "ten frozen lakes"])
 
     def revise(request: Request) -> Reply:
@@ -98,9 +91,8 @@ def test_what_still_fails_after_two_rounds_carries_the_mark_and_its_reason(
         new = re.sub(r"\w+ frozen lakes", next(rounds), quote)
         return Reply(data={"edits": [{"problems": [1], "old": quote, "new": new}], "rejected": []})
 
-    with served(monkeypatch, playing(write=writing(TEXT), revise=revise, judge=_judging("unsupported"))) as provider:
-        report = quickly(tmp_path).report
-    assert steps(provider)["revise"] == 2
+    report = scene.quickly(playing(write=writing(TEXT), revise=revise, judge=_judging("unsupported"))).report
+    assert steps(scene.provider)["revise"] == 2
     claim = _claim(report, "frozen lakes")
     assert claim.text == "The Alpha engine swims under nine frozen lakes."
     assert (claim.verdict.kind, claim.verdict.reason, claim.verdict.by_model) == ("unverified", "no lakes", True)
@@ -109,18 +101,15 @@ def test_what_still_fails_after_two_rounds_carries_the_mark_and_its_reason(
     assert "°" in report.report.split("How this was checked")[1]
     # The verifier of a revised text is shown what changed, and nothing else.
     judged = [
-        call.request["messages"][-1]["text"].partition("The statements")[2] for call in of_step(provider, "judge")
+        call.request["messages"][-1]["text"].partition("The statements")[2] for call in of_step(scene.provider, "judge")
     ]
     assert ["3,000 rpm" in said for said in judged] == [True, False, False]
     assert all("frozen lakes" in said for said in judged)
 
 
-def test_the_block_of_a_contradicted_statement_goes_and_is_a_gap(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_block_of_a_contradicted_statement_goes_and_is_a_gap(scene: Scene) -> None:
     script = playing(write=writing(TEXT), revise=_rejecting, judge=_judging("contradicted"))
-    with served(monkeypatch, script):
-        report = quickly(tmp_path).report
+    report = scene.quickly(script).report
     assert "frozen lakes" not in _body(report)
     assert TRUE.partition(" [")[0] not in _body(report), "the whole block goes"
     assert "Rolf Maier" in _body(report)
@@ -138,26 +127,21 @@ def test_the_block_of_a_contradicted_statement_goes_and_is_a_gap(
         ('A source says: "Its advantage is that it runs without any oil". [{Alpha}]', "without any oil"),
     ],
 )
-def test_code_is_sure_of_ids_and_quotations(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, told: str
-) -> None:
+def test_code_is_sure_of_ids_and_quotations(scene: Scene, said: str, told: str) -> None:
     script = playing(
         write=writing(f"# Engines\n\n{TRUE}\n\n{said}"), judge=_judging("unsupported", "nothing"), revise=_rejecting
     )
-    with served(monkeypatch, script) as provider:
-        report = quickly(tmp_path).report
+    report = scene.quickly(script).report
     (problem,) = report.problems
     assert (problem.by, problem.kind) == ("code", "unsupported")
     assert told in problem.problem
-    assert told in of_step(provider, "revise")[0].request["messages"][-1]["text"]
+    assert told in of_step(scene.provider, "revise")[0].request["messages"][-1]["text"]
     assert "[s99p1]" not in report.report
     verdict = _claim(report, problem.quote).verdict
     assert (verdict.kind, verdict.by_model) == ("unverified", False)
 
 
-def test_a_figure_that_is_reckoned_wrong_and_a_chart_that_shows_another_value_are_problems(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_figure_that_is_reckoned_wrong_and_a_chart_that_shows_another_value_are_problems(scene: Scene) -> None:
     def chart(value: int) -> str:
         points = [{"label": "Alpha", "value": 3000, "id": "{Alpha}"}, {"label": "Beta", "value": value, "id": "{Beta}"}]
         given = {"kind": "bar", "title": "Speed", "unit": "rpm", "points": points}
@@ -168,8 +152,7 @@ def test_a_figure_that_is_reckoned_wrong_and_a_chart_that_shows_another_value_ar
     script = playing(
         write=writing(text), revise=_rejecting, judge=_judging("unsupported", "nothing", reckonings=reckoned)
     )
-    with served(monkeypatch, script):
-        report = quickly(tmp_path).report
+    report = scene.quickly(script).report
     by_kind = {problem.kind: problem for problem in report.problems}
     assert {problem.by for problem in report.problems} == {"code"}
     assert len(report.problems) == 2
@@ -177,28 +160,22 @@ def test_a_figure_that_is_reckoned_wrong_and_a_chart_that_shows_another_value_ar
     assert "4000" in by_kind["unsupported"].quote
 
 
-def test_a_judge_is_asked_in_batches_and_answers_for_what_it_has_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_judge_is_asked_in_batches_and_answers_for_what_it_has_judged(scene: Scene) -> None:
     many = "\n\n".join(f"Sentence {n} says that it turns at 3,000 rpm. [{{Alpha}}]" for n in range(1, 86))
 
     def judge(request: Request) -> Reply:
         count = len(re.findall(r"^\d+\. ", request["messages"][-1]["text"].partition("The statements")[2], re.M))
         return Reply(data={"problems": [], "reckonings": [], "checked": count if count == 40 else 0})
 
-    with served(monkeypatch, playing(write=writing(f"# Engines\n\n{many}"), judge=judge)) as provider:
-        report = quickly(tmp_path, depth="brief").report
-    assert steps(provider)["judge"] == 3
-    assert steps(provider)["examine"] == 0, "a brief report has no verifier of the whole"
+    report = scene.quickly(playing(write=writing(f"# Engines\n\n{many}"), judge=judge), depth="brief").report
+    assert steps(scene.provider)["judge"] == 3
+    assert steps(scene.provider)["examine"] == 0, "a brief report has no verifier of the whole"
     assert [claim.verdict.kind for claim in report.claims] == ["supported"] * 80 + ["unverified"] * 5
 
 
-def test_a_judge_that_fails_leaves_statements_unverified_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_judge_that_fails_leaves_statements_unverified_and_says_so(scene: Scene) -> None:
     script = failing(playing(write=writing(TEXT)), "content_filter", where=lambda r: step_of(r) in ("judge", "examine"))
-    with served(monkeypatch, script):
-        report = quickly(tmp_path).report
+    report = scene.quickly(script).report
     assert {claim.verdict.kind for claim in report.claims} == {"unverified"}
     assert {gap.what for gap in report.gaps} >= {"judge", "verifier"}
     assert "swims under seven frozen lakes" in report.report, "nobody has found anything wrong with it"
@@ -206,7 +183,7 @@ def test_a_judge_that_fails_leaves_statements_unverified_and_says_so(
 
 
 def test_the_verifier_of_the_whole_looks_up_twelve_times_at_most_and_its_problems_reach_the_writer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scene: Scene,
 ) -> None:
     problem = {
         "quote": "3,000 rpm",
@@ -225,10 +202,10 @@ def test_the_verifier_of_the_whole_looks_up_twelve_times_at_most_and_its_problem
             tool_calls=tuple(Call("search", {"queries": [f"look {number + n}"], "source": ""}) for n in range(5))
         )
 
-    with served(
-        monkeypatch, playing(write=writing(TEXT), examine=examine, judge=_judging("none", "nothing"), revise=_rejecting)
+    with scene.served(
+        playing(write=writing(TEXT), examine=examine, judge=_judging("none", "nothing"), revise=_rejecting)
     ) as provider:
-        ran = quickly(tmp_path)
+        ran = quickly(scene.folder)
     report = ran.report
     last = of_step(provider, "examine")[-1].request["messages"]
     answered = [m["text"] for m in last if m["role"] == "tool"]
@@ -242,9 +219,7 @@ def test_the_verifier_of_the_whole_looks_up_twelve_times_at_most_and_its_problem
     assert "only without a load" in of_step(provider, "revise")[0].request["messages"][-1]["text"]
 
 
-def test_to_open_what_was_opened_counts_for_no_call_and_neither_does_what_cannot_be_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_to_open_what_was_opened_counts_for_no_call_and_neither_does_what_cannot_be_opened(scene: Scene) -> None:
     opened = Call("open", {"source": "s1", "find": ""})
     searched = [Call("search", {"queries": [f"look {n}"], "source": ""}) for n in range(11)]
     wanted = [opened, Call("open", {"source": "s99", "find": ""}), *searched, *[opened] * 6]
@@ -255,26 +230,22 @@ def test_to_open_what_was_opened_counts_for_no_call_and_neither_does_what_cannot
             return Reply(tool_calls=tuple(wanted[number : number + 4]))
         return Reply(text='{"problems": [], "parts": []}')
 
-    with served(
-        monkeypatch, playing(write=writing(TEXT), examine=examine, judge=_judging("none", "nothing"))
-    ) as played:
-        quickly(tmp_path)
+    with scene.served(playing(write=writing(TEXT), examine=examine, judge=_judging("none", "nothing"))) as played:
+        quickly(scene.folder)
     last = of_step(played, "examine")[-1].request["messages"]
     answered = [m["text"] for m in last if m["role"] == "tool"]
     assert len(answered) == len(wanted)
     assert not [text for text in answered if text.startswith("Not done: no calls are left")]
 
 
-def test_an_edit_that_does_not_fit_is_asked_for_once_more_and_then_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_edit_that_does_not_fit_is_asked_for_once_more_and_then_told(scene: Scene) -> None:
     def revise(request: Request) -> Reply:
         again = "Not made, because" in request["messages"][-1]["text"]
         old = citing(request, FALSE) if again else "These words stand nowhere."
         return Reply(data={"edits": [{"problems": [1], "old": old, "new": ""}], "rejected": []})
 
-    with served(monkeypatch, playing(write=writing(TEXT), revise=revise, judge=_judging("unsupported"))) as provider:
-        report = quickly(tmp_path / "a").report
+    with scene.served(playing(write=writing(TEXT), revise=revise, judge=_judging("unsupported"))) as provider:
+        report = quickly(scene.folder / "a").report
     assert steps(provider)["revise"] == 2
     assert "- These words stand nowhere." in of_step(provider, "revise")[1].request["messages"][-1]["text"]
     assert [problem.outcome for problem in report.problems] == ["revised"]
@@ -283,18 +254,17 @@ def test_an_edit_that_does_not_fit_is_asked_for_once_more_and_then_told(
     def stubborn(_request: Request) -> Reply:
         return Reply(data={"edits": [{"problems": [1], "old": "Nowhere.", "new": ""}], "rejected": []})
 
-    with served(monkeypatch, playing(write=writing(TEXT), revise=stubborn, judge=_judging("unsupported"))) as provider:
-        report = quickly(tmp_path / "b").report
+    with scene.served(playing(write=writing(TEXT), revise=stubborn, judge=_judging("unsupported"))) as provider:
+        report = quickly(scene.folder / "b").report
     assert steps(provider)["revise"] == 2
     assert ("edits_not_made",) in {gap.codes for gap in report.gaps}
     assert (report.edits, [p.outcome for p in report.problems]) == ((), ["open"])
     assert _claim(report, "frozen lakes").verdict.kind == "unverified"
 
 
-def test_a_writer_that_fails_to_revise_leaves_its_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_that_fails_to_revise_leaves_its_text(scene: Scene) -> None:
     script = failing(playing(write=writing(TEXT)), "content_filter", where=lambda r: step_of(r) == "revise")
-    with served(monkeypatch, script):
-        report = quickly(tmp_path).report
+    report = scene.quickly(script).report
     assert "revision" in {gap.what for gap in report.gaps}
     assert "frozen lakes. [1]°" in report.report
 
@@ -315,10 +285,10 @@ def test_edits_apply_where_their_words_stand_exactly_once() -> None:
     assert [edit.old for edit in made] == [edit.old for edit in wanted]
 
 
-def test_a_run_of_a_writer_that_writes_nothing_shows_the_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with served(monkeypatch, ScriptedResearcher(sentences=4)) as provider:
+def test_a_run_of_a_writer_that_writes_nothing_shows_the_notes(scene: Scene) -> None:
+    with scene.served(ScriptedResearcher(sentences=4)) as provider:
         provider.script = failing(provider.script, "content_filter", where=lambda r: step_of(r) == "write")  # type: ignore[arg-type]
-        report = quickly(tmp_path, QUESTION).report
+        report = quickly(scene.folder, QUESTION).report
     assert "3,000 rpm. [" in report.report
     assert any(gap.what == "report" for gap in report.gaps)
 
@@ -337,43 +307,34 @@ def test_an_edit_keeps_the_line_ends_around_its_words() -> None:
     assert made == "| a |\n| --- |\n| b |\n| d |\n\nEnd.\n"
 
 
-def test_a_statement_with_an_invented_id_alone_carries_the_mark_and_is_not_confirmed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_statement_with_an_invented_id_alone_carries_the_mark_and_is_not_confirmed(scene: Scene) -> None:
     text = f"# Engines\n\n{TRUE}\n\nThe Alpha engine costs 9999 euros. [s77p1]"
-    with served(monkeypatch, playing(write=writing(text), judge=_judging("none", "nothing"), revise=_rejecting)):
-        report = quickly(tmp_path).report
+    report = scene.quickly(playing(write=writing(text), judge=_judging("none", "nothing"), revise=_rejecting)).report
     claim = _claim(report, "9999 euros")
     assert (claim.kind, claim.verdict.kind) == ("fact", "unverified")
     assert report.report[claim.start : claim.end].endswith("euros.°")
     assert "s77p1" not in report.report
 
 
-def test_a_source_cited_as_a_whole_is_held_against_its_nearest_passages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_source_cited_as_a_whole_is_held_against_its_nearest_passages(scene: Scene) -> None:
     whole = re.compile(r"(\[s\d+)p\d+\]")
 
     def write(request: Request) -> Reply:
         return Reply(text=whole.sub(r"\1]", citing(request, TEXT)))
 
-    with served(monkeypatch, playing(write=write, judge=_judging("none", "nothing"))) as provider:
-        report = quickly(tmp_path).report
+    report = scene.quickly(playing(write=write, judge=_judging("none", "nothing"))).report
     claim = _claim(report, "3,000 rpm")
     assert claim.verdict.kind == "supported"
     assert claim.passages
-    assert all(key in of_step(provider, "judge")[0].request["messages"][-1]["text"] for key in claim.passages)
+    assert all(key in of_step(scene.provider, "judge")[0].request["messages"][-1]["text"] for key in claim.passages)
     assert "[1]" in report.report[claim.start : claim.end]
 
 
 @pytest.mark.parametrize(
     "around", ["```markdown\n{}\n```", "Here is it:\n\n```\n{}\n```\nDone.", "<report>\n{}\n</report>"]
 )
-def test_a_fence_or_tag_around_the_whole_report_is_no_part_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, around: str
-) -> None:
-    with served(monkeypatch, playing(write=writing(around.replace("{}", TEXT)), judge=_judging("none", "nothing"))):
-        report = quickly(tmp_path).report
+def test_a_fence_or_tag_around_the_whole_report_is_no_part_of_it(scene: Scene, around: str) -> None:
+    report = scene.quickly(playing(write=writing(around.replace("{}", TEXT)), judge=_judging("none", "nothing"))).report
     assert report.title == "Engines"
     assert _claim(report, "3,000 rpm").verdict.kind == "supported"
     assert not re.search(r"```|<report>|Here is it|\[s\d", _body(report))

@@ -25,12 +25,12 @@ from deep_research.events import (
 from tests.model.harness import (
     ENGINES,
     PLAN,
+    Scene,
     assert_presentable,
     chinese,
     failing,
     korean,
     of_step,
-    quickly,
     research,
     served,
     standing,
@@ -55,18 +55,15 @@ def _is_whole(ran: Ran) -> Report:
 
 
 @pytest.mark.parametrize("workflow", ["sections", "loop", "supervisor"])
-def test_each_workflow_comes_to_a_verified_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workflow: str
-) -> None:
-    with served(monkeypatch) as provider:
-        ran = research(tmp_path, workflow=workflow)
+def test_each_workflow_comes_to_a_verified_report(scene: Scene, workflow: str) -> None:
+    ran = scene.research(workflow=workflow)
     report = _is_whole(ran)
     assert (report.workflow, report.reasoner.kind) == (workflow, "model")
     assert [section.title for section in report.sections] == list(ENGINES)
     assert all("[s" in section.notes and section.key_findings and section.searched for section in report.sections)
     assert {event.section for event in ran.of(SectionStarted)} == set(ENGINES)
     assert all(event.content for event in ran.of(SectionWritten))
-    order = list(dict.fromkeys(step_of(call.request) for call in provider.calls))
+    order = list(dict.fromkeys(step_of(call.request) for call in scene.provider.calls))
     middle = {"sections": ["review_section", "review"], "loop": ["review"], "supervisor": []}[workflow]
     lead = ["supervise"] if workflow == "supervisor" else []
     assert order[:-3] == ["decide", "plan", *lead, "research", *middle, "write"]
@@ -74,20 +71,17 @@ def test_each_workflow_comes_to_a_verified_report(
     assert [event.stage for event in ran.of(StageStarted)][-2:] == ["report", "verify"]
     assert [(e.problems, e.round) for e in ran.of(Verified)] == [(1, 1), (0, 2)]
     assert [(e.edits, e.failed) for e in ran.of(Revised)] == [(1, 0)]
-    assert provider.duplicates == 0
+    assert scene.provider.duplicates == 0
     spent = report.ledger
-    assert (spent.model_calls, spent.prompt_tokens) == (len(provider.calls), provider.prompt_tokens)
-    assert spent.cached_tokens == provider.cached_tokens
+    assert (spent.model_calls, spent.prompt_tokens) == (len(scene.provider.calls), scene.provider.prompt_tokens)
+    assert spent.cached_tokens == scene.provider.cached_tokens
 
 
-def test_a_quick_answer_is_one_researcher_and_the_same_writer_and_verifier(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with served(monkeypatch) as provider:
-        ran = quickly(tmp_path)
+def test_a_quick_answer_is_one_researcher_and_the_same_writer_and_verifier(scene: Scene) -> None:
+    ran = scene.quickly()
     report = _is_whole(ran)
     assert len(report.sections) == 1
-    assert set(steps(provider)) == {"research", "write", "judge", "examine", "revise"}
+    assert set(steps(scene.provider)) == {"research", "write", "judge", "examine", "revise"}
 
 
 class Unsure(ScriptedResearcher):
@@ -97,9 +91,9 @@ class Unsure(ScriptedResearcher):
         return {**super()._decide(request), "unknown_terms": ["Alpha engine"]}
 
 
-def test_a5_each_researcher_is_told_what_a_name_means(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with served(monkeypatch, Unsure(sections=PLAN)) as provider:
-        research(tmp_path)
+def test_a5_each_researcher_is_told_what_a_name_means(scene: Scene) -> None:
+    with scene.served(Unsure(sections=PLAN)) as provider:
+        research(scene.folder)
     begun = [
         "".join(m["text"] for m in c.request["messages"]) for c in provider.calls if step_of(c.request) == "research"
     ]
@@ -114,11 +108,8 @@ class Terse(ScriptedResearcher):
         return Reply(text="\n\n".join(super()._write(request).text.split("\n\n")[:2]))
 
 
-def test_b8_sources_of_the_sections_that_the_writer_leaves_out_are_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with served(monkeypatch, Terse(sections=PLAN)):
-        report = research(tmp_path).report
+def test_b8_sources_of_the_sections_that_the_writer_leaves_out_are_listed(scene: Scene) -> None:
+    report = scene.research(Terse(sections=PLAN)).report
     of_sections = {key for section in report.sections for key in section.sources}
     left_out = of_sections - {reference.source for reference in report.references}
     assert left_out
@@ -127,12 +118,11 @@ def test_b8_sources_of_the_sections_that_the_writer_leaves_out_are_listed(
     assert all(report.sources[key].title in listed for key in left_out)
 
 
-def test_the_report_is_streamed_while_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with served(monkeypatch) as provider:
-        ran = research(tmp_path)
+def test_the_report_is_streamed_while_it_is_written(scene: Scene) -> None:
+    ran = scene.research()
     kinds = [type(event) for event in ran.events]
     pieces = ran.of(ReportPiece)
-    (written,) = of_step(provider, "write")
+    (written,) = of_step(scene.provider, "write")
     assert written.reply is not None
     assert len(pieces) > 3
     assert "".join(piece.text for piece in pieces) == written.reply.text
@@ -143,10 +133,10 @@ def test_the_report_is_streamed_while_it_is_written(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("wire", ["anthropic", "ollama", "openai"])
-def test_other_wires_bring_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wire: str) -> None:
+def test_other_wires_bring_the_same(scene: Scene, wire: str) -> None:
     name = {"anthropic": "claude-sonnet-5", "openai": "gpt-5.4-mini", "ollama": "scripted"}[wire]
-    with served(monkeypatch, wire=wire, models=(name,)) as provider:
-        ran = research(tmp_path, wire=wire, model_name=name)
+    with scene.served(wire=wire, models=(name,)) as provider:
+        ran = research(scene.folder, wire=wire, model_name=name)
     _is_whole(ran)
     assert provider.duplicates == 0
 
@@ -155,12 +145,9 @@ def test_other_wires_bring_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ("question", "notes", "language"),
     [("甲型发动机和乙型发动机有什么区别？", chinese, "zh"), ("알파 엔진과 베타 엔진은 어떻게 다른가요?", korean, "ko")],
 )
-def test_a_question_is_answered_in_its_language(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str, notes: Any, language: str
-) -> None:
+def test_a_question_is_answered_in_its_language(scene: Scene, question: str, notes: Any, language: str) -> None:
     script = ScriptedResearcher(sentences=4, slips=False)
-    with served(monkeypatch, script):
-        ran = research(tmp_path, question, docs=[notes(tmp_path / "notes")])
+    ran = scene.research(script, question, docs=[notes(scene.folder / "notes")])
     assert_presentable(ran)
     assert ran.report.language == language
     assert standing(ran.report)
@@ -168,28 +155,24 @@ def test_a_question_is_answered_in_its_language(
         assert claim.text[:6] in ran.report.report[claim.start : claim.end]
 
 
-def test_a_list_question_is_looked_around_for_first_and_planned_from_what_was_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with served(monkeypatch, ScriptedResearcher(query_type="list", output_format="list", sentences=3)) as provider:
-        ran = research(tmp_path, "Which kinds of engines are there?")
+def test_a_list_question_is_looked_around_for_first_and_planned_from_what_was_found(scene: Scene) -> None:
+    ran = scene.research(
+        ScriptedResearcher(query_type="list", output_format="list", sentences=3), "Which kinds of engines are there?"
+    )
     (found,) = ran.of(Discovered)
     assert set(ENGINES) <= set(found.entities)
     assert set(ENGINES) <= {section.title for section in ran.report.sections}
-    order = [step_of(call.request) for call in provider.calls]
+    order = [step_of(call.request) for call in scene.provider.calls]
     assert order.index("entities") < order.index("plan") < order.index("write")
-    (written,) = of_step(provider, "write")
+    (written,) = of_step(scene.provider, "write")
     assert "A list answers this question" in written.request["system"]
     assert_presentable(ran)
 
 
 @pytest.mark.parametrize(("workflow", "most"), [("sections", 7), ("loop", 5)])
-def test_a_plan_is_kept_to_so_many_sections(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workflow: str, most: int
-) -> None:
+def test_a_plan_is_kept_to_so_many_sections(scene: Scene, workflow: str, most: int) -> None:
     many = {f"Part {n} of engines": [f"engine {n}"] for n in range(1, 11)}
-    with served(monkeypatch, ScriptedResearcher(sections=many, sentences=1)):
-        ran = research(tmp_path, max_review_iterations=0, workflow=workflow)
+    ran = scene.research(ScriptedResearcher(sections=many, sentences=1), max_review_iterations=0, workflow=workflow)
     (planned,) = ran.of(Planned)
     assert len(ran.report.sections) == most
     assert set(planned.sections) >= {section.title for section in ran.report.sections}
@@ -215,19 +198,16 @@ def test_each_role_has_its_model_and_its_longest_answer(tmp_path: Path, monkeypa
     assert_presentable(ran)
 
 
-def test_the_judge_sees_the_cited_passages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with served(monkeypatch) as provider:
-        ran = research(tmp_path)
-    for call in of_step(provider, "judge"):
+def test_the_judge_sees_the_cited_passages(scene: Scene) -> None:
+    ran = scene.research()
+    for call in of_step(scene.provider, "judge"):
         shown = {passage.id for passage in passages_in(call.request)}
         assert shown == {key for claim in ran.report.claims for key in claim.passages}
 
 
-def test_a_follow_up_is_answered_from_what_was_read_and_verified(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with served(monkeypatch) as provider:
-        ran = research(tmp_path)
+def test_a_follow_up_is_answered_from_what_was_read_and_verified(scene: Scene) -> None:
+    with scene.served() as provider:
+        ran = research(scene.folder)
         asked, searched = len(provider.calls), ran.report.ledger.searches
         answer = asyncio.run(Run(ran.folder, ran.home).follow_up("How heavy is the Beta engine?"))
     assert (answer.status, answer.found_in) == ("finished", "library")
@@ -241,23 +221,19 @@ def test_a_follow_up_is_answered_from_what_was_read_and_verified(
     assert {step_of(call.request) for call in provider.calls[asked:]} >= {"decide", "write", "judge"}
 
 
-def test_a_section_whose_model_calls_all_fail_costs_only_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_section_whose_model_calls_all_fail_costs_only_itself(scene: Scene) -> None:
     researcher = ScriptedResearcher(sections=PLAN, sentences=4)
     script = failing(researcher, "content_filter", where=lambda r: researcher.section_of(r) == "Beta engine")
-    with served(monkeypatch, script):
-        ran = research(tmp_path)
+    ran = scene.research(script)
     assert_presentable(ran)
     assert all("rpm" in section.notes for section in ran.report.sections), "it is done without the model"
     assert any("Beta engine" in gap.what and "without_model" in gap.codes for gap in ran.report.gaps)
 
 
-def test_sections_that_no_model_could_review_stay_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sections_that_no_model_could_review_stay_as_they_are(scene: Scene) -> None:
     researcher = ScriptedResearcher(sections=PLAN, sentences=4)
     script = failing(researcher, "content_filter", where=lambda r: step_of(r).startswith("review"))
-    with served(monkeypatch, script):
-        ran = research(tmp_path)
+    ran = scene.research(script)
     _is_whole(ran)
     assert "review" in {gap.what for gap in ran.report.gaps}
     assert not [gap for gap in ran.report.gaps if {"review_open", "section_empty"} & {*gap.codes}]
@@ -284,19 +260,16 @@ class Unsatisfied:
 
 
 @pytest.mark.parametrize(("rounds", "limit", "reviews"), [(0, 5, 1), (1, 5, 2), (99, 3, 3), (99, 1, 1)])
-def test_c1_sufficient_evidence_or_the_limit_ends_a_loop(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rounds: int, limit: int, reviews: int
-) -> None:
+def test_c1_sufficient_evidence_or_the_limit_ends_a_loop(scene: Scene, rounds: int, limit: int, reviews: int) -> None:
     script = Unsatisfied(rounds)
-    with served(monkeypatch, script) as provider:
-        ran = research(tmp_path, workflow="loop", max_iterations=limit)
+    ran = scene.research(script, workflow="loop", max_iterations=limit)
     assert script.reviews == reviews
     searched = [event.query for event in ran.of(Searched)]
     assert len(searched) == len(set(searched))
     assert [q for q in searched if q.startswith("weight of")] == [
         f"weight of the Beta engine {n}" for n in range(1, reviews)
     ]
-    again = [c for c in of_step(provider, "research") if "its weight is missing" in c.request["prompt"]]
+    again = [c for c in of_step(scene.provider, "research") if "its weight is missing" in c.request["prompt"]]
     assert bool(again) == (reviews > 1)
     assert_presentable(ran)
 
@@ -320,25 +293,21 @@ THREE = [("Alpha engine", "speed"), ("Beta engine", "speed"), ("Gamma engine", "
 @pytest.mark.parametrize("workflow", ["sections", "loop"])
 @pytest.mark.parametrize(("plans", "titles"), [([THREE[:1], THREE], 3), ([THREE[:2]], 2), ([THREE], 3)])
 def test_b5_a_plan_of_too_few_sections_is_asked_for_once_more(
-    plans: list[Any], titles: int, workflow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plans: list[Any], titles: int, workflow: str, scene: Scene
 ) -> None:
-    with served(monkeypatch, Planner(*plans)) as provider:
-        report = research(tmp_path, workflow=workflow).report
+    report = scene.research(Planner(*plans), workflow=workflow).report
     assert [section.title for section in report.sections] == [title for title, _ in THREE[:titles]]
-    assert steps(provider)["plan"] == (2 if plans != [THREE] else 1)
+    assert steps(scene.provider)["plan"] == (2 if plans != [THREE] else 1)
 
 
-def test_b5_sections_with_one_title_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_b5_sections_with_one_title_are_told_apart(scene: Scene) -> None:
     same = [("Alpha engine", "speed"), ("Alpha engine", "weight"), ("Alpha engine", "speed"), ("Beta engine", "speed")]
-    with served(monkeypatch, Planner(same)):
-        report = research(tmp_path).report
+    report = scene.research(Planner(same)).report
     assert [section.title for section in report.sections] == ["Alpha engine", "Alpha engine (2)", "Beta engine"]
 
 
 @pytest.mark.parametrize("workflow", ["sections", "loop"])
-def test_c3_a_finding_that_names_no_passage_that_exists_is_none(
-    workflow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_c3_a_finding_that_names_no_passage_that_exists_is_none(workflow: str, scene: Scene) -> None:
     play = ScriptedResearcher(sections=PLAN, sentences=4)
     made_up = "- This was never read anywhere, by anybody. [s999p1]\n"
 
@@ -347,8 +316,7 @@ def test_c3_a_finding_that_names_no_passage_that_exists_is_none(
         at = reply.text.find("\n- ") if step_of(request) in ("research", "notes") and not reply.tool_calls else -1
         return replace(reply, text=f"{reply.text[: at + 1]}{made_up}{reply.text[at + 1 :]}") if at >= 0 else reply
 
-    with served(monkeypatch, script):
-        report = research(tmp_path, workflow=workflow).report
+    report = scene.research(script, workflow=workflow).report
     assert any("[s999p1]" in section.notes for section in report.sections)
     found = [finding for section in report.sections for finding in section.key_findings]
     assert found

@@ -8,7 +8,7 @@ from deep_research.cli.main import run as command
 from deep_research.errors import ProviderDown
 from deep_research.runs.steering_inbox import steer
 from deep_research.stores.run_folder import RunFolder, list_runs
-from tests.model.harness import PLAN, QUESTION, research, served, steps
+from tests.model.harness import PLAN, QUESTION, Scene, served, steps
 from tests.runs.running import begin, engines, go_on
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
@@ -55,16 +55,15 @@ def test_a_run_goes_on_at_the_writing_call_and_pays_nothing_twice(
 
 
 @pytest.mark.parametrize("fault", ["refusal", "not_accepted"])
-def test_a_refusal_is_no_outage(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_is_no_outage(fault: str, scene: Scene) -> None:
     """Waiting would change nothing: the notes are the report."""
-    with served(monkeypatch, Away(fault)) as provider:
-        report = research(tmp_path).report
-    assert steps(provider)["write"] == 2
+    report = scene.research(Away(fault)).report
+    assert steps(scene.provider)["write"] == 2
     assert [gap for gap in report.gaps if gap.what == "report"]
     assert report.answered
 
 
-def test_who_wants_the_report_now_gets_the_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_wants_the_report_now_gets_the_notes(scene: Scene) -> None:
     script = Away("overloaded")
 
     def hurried(request: Request) -> Reply:
@@ -72,8 +71,8 @@ def test_who_wants_the_report_now_gets_the_notes(tmp_path: Path, monkeypatch: py
             steer(began.folder, "finish")
         return script(request)
 
-    with served(monkeypatch, hurried):
-        began = begin(QUESTION, home=tmp_path / "home", docs=[engines(tmp_path / "n")], **MODEL)
+    with scene.served(hurried):
+        began = begin(QUESTION, home=scene.folder / "home", docs=[engines(scene.folder / "n")], **MODEL)
         report = go_on(began).report
     assert [gap for gap in report.gaps if gap.what == "report"]
     assert report.answered

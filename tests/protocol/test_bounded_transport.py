@@ -5,8 +5,9 @@ import contextlib
 import json
 import tracemalloc
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TypeVar
 
 import httpx
 import pytest
@@ -21,9 +22,11 @@ from deep_research.mcp.mcp_connection import McpConnection
 from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
 from deep_research.providers import http_wire
 from deep_research.providers.http_wire import HttpWire, WireFailure
-from deep_research.providers.rankers import open_ranker
-from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer
+from deep_research.providers.rankers import WireRanker, open_ranker
+from tests.support.scripted_http import HttpRequest, HttpResponse, listening
 
+T = TypeVar("T", HttpWire, WireRanker, McpConnection, Transport)
+Ask = Callable[[str], Awaitable[None]]
 _PIECE = b" " * 65_536
 _MOST_MEMORY = 120 * 2**20
 """What 32 MB of an answer take as pieces, as bytes and as text; a bomb takes the gigabyte that it unpacks to."""
@@ -64,70 +67,44 @@ class Flood:
 @contextmanager
 def flooding(status: int, kind: str) -> Iterator[Flood]:
     flood = Flood(status, kind)
-    server = LoopbackServer(flood.answer)
-    server.start()
-    flood.url = f"http://127.0.0.1:{server.port}"
-    try:
+    with listening(flood.answer) as flood.url:
         yield flood
+
+
+@asynccontextmanager
+async def _closing(client: T) -> AsyncIterator[T]:
+    try:
+        yield client
     finally:
-        server.close()
+        await client.close()
 
 
-def _ask_model(url: str) -> None:
-    async def ask() -> None:
-        wire = HttpWire(url, {}, timeout_seconds=20)
-        try:
-            await wire.post("/v1/chat", {"a": 1})
-        finally:
-            await wire.close()
-
-    asyncio.run(ask())
+async def _ask_model(url: str) -> None:
+    async with _closing(HttpWire(url, {}, timeout_seconds=20)) as wire:
+        await wire.post("/v1/chat", {"a": 1})
 
 
-def _stream_model(url: str) -> None:
-    async def ask() -> None:
-        wire = HttpWire(url, {}, timeout_seconds=20)
-        try:
-            async for _ in wire.stream("/v1/chat", {"a": 1}):
-                pass
-        finally:
-            await wire.close()
-
-    asyncio.run(ask())
+async def _stream_model(url: str) -> None:
+    async with _closing(HttpWire(url, {}, timeout_seconds=20)) as wire:
+        async for _ in wire.stream("/v1/chat", {"a": 1}):
+            pass
 
 
-def _ask_ranker(url: str) -> None:
-    async def ask() -> None:
-        ranker = open_ranker("jina", {"JINA_API_KEY": "x"}, base_url=url)
-        try:
-            await ranker._once("question", ["text"])
-        finally:
-            await ranker.close()
-
-    asyncio.run(ask())
+async def _ask_ranker(url: str) -> None:
+    async with _closing(open_ranker("jina", {"JINA_API_KEY": "x"}, base_url=url)) as ranker:
+        await ranker._once("question", ["text"])
 
 
-def _ask_mcp(url: str) -> None:
-    async def ask() -> None:
-        connection = McpConnection("x", McpServer.model_validate({"url": url, "timeout_seconds": 20}))
-        try:
-            await connection.open()
-        finally:
-            await connection.close()
-
-    asyncio.run(ask())
+async def _ask_mcp(url: str) -> None:
+    server = McpServer.model_validate({"url": url, "timeout_seconds": 20})
+    async with _closing(McpConnection("x", server)) as connection:
+        await connection.open()
 
 
-def _ask_source(url: str) -> None:
-    async def ask() -> None:
-        transport = Transport(Guard(allowed=("127.0.0.1:*",)))
-        try:
-            answer = await transport.send(parse_address(url), limits=FetchLimits())
-            json.loads(answer.body)
-        finally:
-            await transport.close()
-
-    asyncio.run(ask())
+async def _ask_source(url: str) -> None:
+    async with _closing(Transport(Guard(allowed=("127.0.0.1:*",)))) as transport:
+        answer = await transport.send(parse_address(url), limits=FetchLimits())
+        json.loads(answer.body)
 
 
 CLIENTS = [_ask_model, _stream_model, _ask_ranker, _ask_mcp, _ask_source]
@@ -135,11 +112,11 @@ CLIENTS = [_ask_model, _stream_model, _ask_ranker, _ask_mcp, _ask_source]
 
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("ask", CLIENTS, ids=lambda ask: ask.__name__)
-def test_what_unpacks_to_a_gigabyte_costs_no_gigabyte(ask: Callable[[str], None], status: int) -> None:
+async def test_what_unpacks_to_a_gigabyte_costs_no_gigabyte(ask: Ask, status: int) -> None:
     with flooding(status, "bomb") as flood:
         tracemalloc.start()
         try:
-            _fails_or_is_done(ask, flood, status)
+            await _fails_or_is_done(ask, flood, status)
             assert tracemalloc.get_traced_memory()[1] < (_MOST_MEMORY if status == 200 else 16 * 2**20)
         finally:
             tracemalloc.stop()
@@ -147,42 +124,34 @@ def test_what_unpacks_to_a_gigabyte_costs_no_gigabyte(ask: Callable[[str], None]
 
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("ask", CLIENTS, ids=lambda ask: ask.__name__)
-def test_a_body_without_end_ends(ask: Callable[[str], None], status: int) -> None:
+async def test_a_body_without_end_ends(ask: Ask, status: int) -> None:
     with flooding(status, "endless") as flood:
-        _fails_or_is_done(ask, flood, status)
+        await _fails_or_is_done(ask, flood, status)
         assert flood.sent < (_MOST_SENT if status == 200 else 30 * 2**20)
 
 
-def _fails_or_is_done(ask: Callable[[str], None], flood: Flood, status: int) -> None:
+async def _fails_or_is_done(ask: Ask, flood: Flood, status: int) -> None:
     with contextlib.suppress(ResearchError, WireFailure, ValueError):
-        ask(flood.url)
+        await ask(flood.url)
         assert status == 500, "an answer of blanks is none"
     assert flood.asked
 
 
-def test_an_answer_that_drips_has_a_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_answer_that_drips_has_a_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_wire, "_LEAST_SECONDS", 0.5)
     monkeypatch.setattr(http_wire, "_SILENCES", 0)
     with flooding(200, "drip") as flood, pytest.raises(WireFailure) as failed:
-        _ask_model(flood.url)
+        await _ask_model(flood.url)
     assert failed.value.reason == "timeout"
 
 
-def _get(status: int, body: bytes, encoding: str, *, most: int = 1_000_000) -> httpx.Response:
+async def _get(status: int, body: bytes, encoding: str, *, most: int = 1_000_000) -> httpx.Response:
     async def answer(_request: HttpRequest) -> HttpResponse:
         return HttpResponse(status, body, {"content-encoding": encoding} if encoding else {})
 
-    async def ask() -> httpx.Response:
-        transport = bounded_transport(httpx, AnswerLimits(most, 30))
-        async with httpx.AsyncClient(transport=transport) as client:
-            return await client.post(f"http://127.0.0.1:{server.port}/")
-
-    server = LoopbackServer(answer)
-    server.start()
-    try:
-        return asyncio.run(ask())
-    finally:
-        server.close()
+    with listening(answer) as url:
+        async with httpx.AsyncClient(transport=bounded_transport(httpx, AnswerLimits(most, 30))) as client:
+            return await client.post(url)
 
 
 def _packed(body: bytes, window: int) -> bytes:
@@ -193,8 +162,8 @@ def _packed(body: bytes, window: int) -> bytes:
 @pytest.mark.parametrize(
     ("body", "encoding"), [(b"{}", ""), (_packed(b"{}", 31), "gzip"), (_packed(b"{}", 15), "deflate")]
 )
-def test_an_answer_comes_through_as_it_was_meant(body: bytes, encoding: str) -> None:
-    answer = _get(200, body, encoding)
+async def test_an_answer_comes_through_as_it_was_meant(body: bytes, encoding: str) -> None:
+    answer = await _get(200, body, encoding)
     assert (answer.status_code, answer.content) == (200, b"{}")
     assert answer.headers["content-type"] == "application/json"
 
@@ -209,17 +178,17 @@ def test_an_answer_comes_through_as_it_was_meant(body: bytes, encoding: str) -> 
         (_packed(b"x" * 9, 31)[:-9], "gzip", "in the middle"),
     ],
 )
-def test_what_cannot_be_read_is_an_error(body: bytes, encoding: str, told: str) -> None:
+async def test_what_cannot_be_read_is_an_error(body: bytes, encoding: str, told: str) -> None:
     with pytest.raises((httpx.StreamError, httpx.RemoteProtocolError), match=told):
-        _get(200, body, encoding, most=10)
+        await _get(200, body, encoding, most=10)
 
 
 @pytest.mark.parametrize(("body", "encoding"), [(b"why", "br"), (b"why", "gzip"), (_packed(b"why", 31)[:-9], "gzip")])
-def test_the_body_of_an_error_may_be_damaged(body: bytes, encoding: str) -> None:
-    assert _get(503, body, encoding).status_code == 503
+async def test_the_body_of_an_error_may_be_damaged(body: bytes, encoding: str) -> None:
+    assert (await _get(503, body, encoding)).status_code == 503
 
 
-def test_of_an_event_stream_so_many_events_are_taken() -> None:
+async def test_of_an_event_stream_so_many_events_are_taken() -> None:
     async def ping(_request: HttpRequest) -> HttpResponse:
         return HttpResponse(200, b"event: message\ndata: {}\n\n" * 5_000, content_type="text/event-stream")
 
@@ -228,13 +197,7 @@ def test_of_an_event_stream_so_many_events_are_taken() -> None:
         async with httpx.AsyncClient(transport=transport, timeout=20) as client:
             return len((await client.get(url)).content)
 
-    server = LoopbackServer(ping)
-    server.start()
-    try:
-        assert asyncio.run(read(f"http://127.0.0.1:{server.port}/", 0)) == asyncio.run(
-            read(f"http://127.0.0.1:{server.port}/", 5_000)
-        )
+    with listening(ping) as url:
+        assert await read(url, 0) == await read(url, 5_000)
         with pytest.raises(httpx.StreamError, match="more than 100 events"):
-            asyncio.run(read(f"http://127.0.0.1:{server.port}/", 100))
-    finally:
-        server.close()
+            await read(url, 100)

@@ -1,10 +1,10 @@
-"""How long a server asks to wait, and what its statuses mean."""
+"""How long a server asks to wait."""
 
 from datetime import UTC, datetime
 
 import pytest
 
-from deep_research.protocol.http_semantics import requested_wait, status_meaning
+from deep_research.protocol.http_semantics import requested_wait
 
 NOW = datetime(2024, 5, 6, 12, 0, 0, tzinfo=UTC).timestamp()
 
@@ -22,16 +22,3 @@ NOW = datetime(2024, 5, 6, 12, 0, 0, tzinfo=UTC).timestamp()
 )
 def test_how_long_to_wait(headers: dict[str, str], seconds: float | None) -> None:
     assert requested_wait(headers, NOW) == seconds
-
-
-@pytest.mark.parametrize(
-    ("status", "headers", "meaning"),
-    [
-        (200, {}, "success"), (304, {}, "redirect"), (400, {}, "refused"), (401, {}, "login"), (402, {}, "payment"),
-        (403, {}, "forbidden"), (404, {}, "missing"), (410, {}, "missing"), (408, {}, "down"), (422, {}, "refused"),
-        (429, {}, "wait"), (451, {}, "forbidden"), (500, {}, "down"), (503, {}, "down"), (529, {}, "down"),
-        (503, {"retry-after": "3"}, "wait"),
-    ],
-)  # fmt: skip
-def test_what_a_status_means(status: int, headers: dict[str, str], meaning: str) -> None:
-    assert status_meaning(status, headers) == meaning

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from deep_research.data import ModelMessage, ModelRequest, ToolSpec
-from deep_research.providers.provider_catalog import VARIABLES
-from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer
+from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, ToolSpec
+from deep_research.providers.provider_catalog import VARIABLES, open_model
+from tests.support.scripted_http import HttpRequest, HttpResponse, listening
 
 KEYS = {variable: "test-key" for variable in VARIABLES if variable.endswith("_API_KEY")}
 
@@ -56,10 +56,16 @@ def serving(
         kind = "text/event-stream" if body.startswith((b"data", b"event", b":")) else "application/json"
         return HttpResponse(status, _bytewise(body, pieces) if pieces else body, headers or {}, kind)
 
-    server = LoopbackServer(answer)
-    server.start()
-    served.url = f"http://127.0.0.1:{server.port}"
-    try:
+    with listening(answer) as served.url:
         yield served
+
+
+async def completed(
+    request: ModelRequest, base_url: str, *, provider: str = "openai", name: str = "m", **options: Any
+) -> ModelAnswer:
+    """Return what a model at an address answers."""
+    model = open_model(provider, name, **{"keys": KEYS, "base_url": base_url, **options})
+    try:
+        return await model.complete(request)
     finally:
-        server.close()
+        await model.close()

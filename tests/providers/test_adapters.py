@@ -19,7 +19,7 @@ from deep_research.errors import (
 )
 from deep_research.providers.model_client import OpenModel
 from deep_research.providers.provider_catalog import open_model
-from tests.providers.served import KEYS, SCHEMA, WEATHER, asking
+from tests.providers.served import KEYS, SCHEMA, WEATHER, asking, completed
 from tests.support import Call, Reply, ScriptedProvider
 
 STREAM = {"stream_only": True}
@@ -93,9 +93,8 @@ async def test_structured_answers_by_every_means(wire: str, means: str) -> None:
     with ScriptedProvider([said]) as provider:
         name = wire.split("-", maxsplit=1)[0]
         facts = {"structured": means, "stream_only": wire.endswith("stream")}
-        model = open_model(name, "m", keys=KEYS, base_url=provider.base_url, facts=facts)
-        answer = await model.complete(asking(schema_=SCHEMA, schema_name="weather"))
-        await model.close()
+        asked = asking(schema_=SCHEMA, schema_name="weather")
+        answer = await completed(asked, provider.base_url, provider=name, facts=facts)
     assert json.loads(answer.text) == {"word": "rain", "number": 3}
     assert answer.tool_calls == ()
     request = provider.calls[0].request
@@ -117,19 +116,14 @@ async def test_structured_answers_by_every_means(wire: str, means: str) -> None:
     ],
 )
 async def test_faults_become_our_errors(wire: str, fault: str, expected: type[ResearchError]) -> None:
-    if wire == "ollama" and fault in ("insufficient_quota", "content_filter", "rate_limited", "refusal"):
+    if wire == "ollama" and fault == "rate_limited":
         pytest.skip("Ollama has no such error")
     with pytest.raises(expected) as caught:
         await answer_of(wire, lambda _: Reply(text="A word or two. " * 20, fault=fault), asking())
     assert type(caught.value) is expected
-    provider = wire.split("-", maxsplit=1)[0]
-    assert caught.value.provider == provider
+    assert caught.value.provider == wire.split("-", maxsplit=1)[0]
     if fault == "rate_limited":
         assert caught.value.retry_after == 1.0
-    if fault == "bad_key" and provider != "ollama":
-        assert {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[provider] in str(caught.value)
-    if fault in ("empty", "refusal"):
-        assert caught.value.usage.prompt_tokens > 0
 
 
 @pytest.mark.parametrize(
@@ -197,10 +191,8 @@ def test_a_key_that_cannot_be_sent_is_a_setting(key: str) -> None:
 
 
 async def test_an_address_that_is_none_is_a_setting() -> None:
-    model = open_model("compatible", "m", base_url="http://localhost:broken/v1")
     with pytest.raises(ModelSetupError, match="broken"):
-        await model.complete(asking())
-    await model.close()
+        await completed(asking(), "http://localhost:broken/v1", provider="compatible")
 
 
 async def test_ollama_refuses_what_it_would_cut() -> None:

@@ -10,9 +10,8 @@ from deep_research.data import ModelAnswer
 from deep_research.errors import ResearchError
 from deep_research.providers.answer_parsing import MOST_CALLS, Heard, parsed
 from deep_research.providers.http_wire import Lines, WireFailure
-from deep_research.providers.provider_catalog import open_model
 from deep_research.providers.token_stream import streaming_to
-from tests.providers.served import KEYS, WEATHER, asking, serving
+from tests.providers.served import WEATHER, asking, completed, serving
 
 _ASKED = 1_000
 """Tokens; an answer may have a megabyte then."""
@@ -34,14 +33,12 @@ async def _ignored(_piece: str) -> None:
 
 async def _answer(body: bytes, *, status: int = 200, provider: str = "openai") -> ModelAnswer | ResearchError:
     with serving(body, status=status) as served:
-        model = open_model(provider, "m", keys=KEYS, base_url=served.url)
         try:
             with streaming_to(_ignored if body.startswith(b"data") else None):
-                return await model.complete(asking(max_output_tokens=_ASKED, tools=(WEATHER,)))
+                asked = asking(max_output_tokens=_ASKED, tools=(WEATHER,))
+                return await completed(asked, served.url, provider=provider)
         except ResearchError as error:
             return error
-        finally:
-            await model.close()
 
 
 async def test_pieces_of_a_letter_are_shown_together() -> None:
@@ -50,11 +47,8 @@ async def test_pieces_of_a_letter_are_shown_together() -> None:
     async def show(piece: str) -> None:
         shown.append(piece)
 
-    with serving(_streamed(*({"content": "a "} for _ in range(8000)))) as served:
-        model = open_model("openai", "m", keys=KEYS, base_url=served.url)
-        with streaming_to(show):
-            answer = await model.complete(asking(max_output_tokens=20_000))
-        await model.close()
+    with serving(_streamed(*({"content": "a "} for _ in range(8000)))) as served, streaming_to(show):
+        answer = await completed(asking(max_output_tokens=20_000), served.url)
     assert "".join(shown).strip() == answer.text.strip() == ("a " * 8000).strip()
     assert len(shown) < 800
 

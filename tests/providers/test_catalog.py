@@ -16,7 +16,7 @@ from deep_research.providers.provider_catalog import (
     open_model,
     open_named,
 )
-from tests.providers.served import KEYS, asking
+from tests.providers.served import KEYS, asking, completed
 from tests.support import ScriptedProvider
 
 
@@ -80,17 +80,13 @@ def test_ollama_host_without_a_port_has_that_of_ollama() -> None:
 async def test_ollama_host_in_all_its_forms(address: str) -> None:
     with ScriptedProvider(["Yes."]) as provider:
         port = provider.base_url.rsplit(":", 1)[1]
-        model = open_model("ollama", "m", keys={"OLLAMA_HOST": address.format(port)})
-        assert (await model.complete(asking())).text == "Yes."
-        await model.close()
+        keys = {"OLLAMA_HOST": address.format(port)}
+        assert (await completed(asking(), "", provider="ollama", keys=keys)).text == "Yes."
 
 
 async def test_a_server_of_ones_own_needs_no_key() -> None:
     with ScriptedProvider(["Yes."]) as provider:
-        for name in ("openai", "anthropic", "compatible"):
-            model = open_model(name, "m", base_url=provider.base_url + "/v1")
-            await model.complete(asking()) if name == "openai" else None
-            await model.close()
+        await completed(asking(), f"{provider.base_url}/v1", keys={})
     assert "authorization" not in provider.calls[0].headers
 
 
@@ -109,9 +105,8 @@ async def test_thinking_is_switched_as_the_family_does(
     provider: str, model: str, thinking: bool, expected: dict[str, Any]
 ) -> None:
     with ScriptedProvider(lambda _: "Yes.") as server:
-        opened = open_model(provider, model, keys=KEYS, base_url=server.base_url, thinking=thinking)
-        await opened.complete(asking(max_output_tokens=1000))
-        await opened.close()
+        asked = asking(max_output_tokens=1000)
+        await completed(asked, server.base_url, provider=provider, name=model, thinking=thinking)
     body = server.calls[0].request["body"]
     assert {name: body.get(name) for name in expected} == expected
 

@@ -76,14 +76,6 @@ async def test_an_hour_is_not_waited_for_when_the_call_may_take_less() -> None:
     assert len(provider.calls) == 1
 
 
-async def test_a_refusal_is_asked_once_more() -> None:
-    with ScriptedProvider(faulty("refusal", "")) as provider:
-        async with client_of(provider) as setup:
-            answer = await setup.client.complete(asking(), role="write")
-    assert answer.text == "Good."
-    assert len(provider.calls) == 2
-
-
 @pytest.mark.parametrize("fault", ["refusal", "insufficient_quota", "unknown_model", "server_error", "empty"])
 async def test_another_model_stands_in(fault: str) -> None:
     def script(request: Any) -> Reply:

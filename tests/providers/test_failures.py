@@ -114,13 +114,6 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
     ("aliyun", 400, openai_error("Output data may contain…", "data_inspection_failed"), Refused, {}),
     ("aliyun", 401, {"code": "InvalidApiKey", "message": "Invalid"}, ModelSetupError, {"reason": "bad_key"}),
     ("aliyun", 403, {"code": "AllocationQuota.FreeTierOnly", "message": "x"}, ModelSetupError, {"reason": "no_credit"}),
-    (
-        "deepseek",
-        400,
-        openai_error("This model's maximum context length is 7 tokens. However, you requested 8 tokens", "invalid_request_error"),
-        ContextTooLong,
-        {"window": 7, "used": 8},
-    ),
     ("deepseek", 402, openai_error("Insufficient Balance", "invalid_request_error"), ModelSetupError, {"reason": "no_credit"}),
     ("deepseek", 400, openai_error("Content Exists Risk", "invalid_request_error"), Refused, {}),
     ("openrouter", 429, {"error": {"code": 429, "message": "busy", "metadata": {"raw": "upstream"}}}, ModelRateLimited, {}),

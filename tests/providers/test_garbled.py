@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from deep_research.data import ModelAnswer
 from deep_research.errors import ResearchError
-from deep_research.providers.provider_catalog import open_model
-from tests.providers.served import KEYS, WEATHER, asking
-from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer
+from tests.providers.served import WEATHER, asking, completed, serving
 
 JUNK = st.one_of(
     st.none(), st.booleans(), st.integers(), st.text(max_size=4), st.just([]), st.just({}), st.just([None]), st.just([{}])
@@ -52,19 +50,11 @@ def put(body: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 async def answered(provider: str, body: Any) -> ModelAnswer | ResearchError:
-    async def answer(_: HttpRequest) -> HttpResponse:
-        return HttpResponse(200, json.dumps(body).encode())
-
-    server = LoopbackServer(answer)
-    server.start()
-    model = open_model(provider, "m", keys=KEYS, base_url=f"http://127.0.0.1:{server.port}")
-    try:
-        return await model.complete(asking(tools=(WEATHER,)))
-    except ResearchError as error:
-        return error
-    finally:
-        await model.close()
-        server.close()
+    with serving(json.dumps(body).encode()) as served:
+        try:
+            return await completed(asking(tools=(WEATHER,)), served.url, provider=provider)
+        except ResearchError as error:
+            return error
 
 
 @pytest.mark.parametrize("provider", BODIES)

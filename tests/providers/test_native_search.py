@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from deep_research.data import ModelAnswer
-from deep_research.providers.provider_catalog import open_model
-from tests.providers.served import KEYS, WEATHER, asking, serving
+from tests.providers.served import WEATHER, asking, completed, serving
 
 USED = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "rain"}}
 FOUND = {
@@ -29,11 +28,8 @@ OURS = {"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"c
 async def _asked(provider: str, body: bytes) -> ModelAnswer:
     streamed = body.startswith(b"event")
     with serving(body) as served:
-        model = open_model(provider, "some-model", keys=KEYS, base_url=served.url, facts={"stream_only": streamed})
-        try:
-            return await model.complete(asking(tools=(WEATHER,)))
-        finally:
-            await model.close()
+        facts = {"stream_only": streamed}
+        return await completed(asking(tools=(WEATHER,)), served.url, provider=provider, facts=facts)
 
 
 def _message(*blocks: dict[str, Any]) -> bytes:

@@ -15,8 +15,7 @@ from deep_research.errors import (
     ProviderDown,
     ResearchError,
 )
-from deep_research.providers.provider_catalog import open_model
-from tests.providers.served import KEYS, WEATHER, asking, serving
+from tests.providers.served import WEATHER, asking, completed, serving
 
 RECORDINGS = Path(__file__).parents[3] / "shared" / "recordings"
 PROVIDERS = {
@@ -108,11 +107,8 @@ async def ask(name: str, *, pieces: int = 0) -> ModelAnswer:
         provider = "compatible"
     streamed = body.startswith((b"data", b"event", b":"))
     with serving(body, status=status, headers=headers, pieces=pieces) as served:
-        model = open_model(provider, "some-model", keys=KEYS, base_url=served.url, facts={"stream_only": streamed})
-        try:
-            return await model.complete(asking(tools=(WEATHER,)))
-        finally:
-            await model.close()
+        facts = {"stream_only": streamed}
+        return await completed(asking(tools=(WEATHER,)), served.url, provider=provider, name="some-model", facts=facts)
 
 
 def test_every_recording_has_an_expectation() -> None:

@@ -11,9 +11,8 @@ from deep_research.data import ModelAnswer
 from deep_research.errors import ContextTooLong, MalformedOutput, ProviderDown, ResearchError
 from deep_research.providers.answer_parsing import split_reasoning
 from deep_research.providers.http_wire import Lines
-from deep_research.providers.provider_catalog import open_model
-from tests.providers.served import KEYS, SCHEMA, WEATHER, asking, serving
-from tests.support.scripted_http import CutShort, HttpRequest, HttpResponse, LoopbackServer, json_response
+from tests.providers.served import WEATHER, asking, completed, serving
+from tests.support.scripted_http import CutShort, HttpRequest, HttpResponse, listening
 
 
 def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **fields: Any) -> str:
@@ -33,11 +32,7 @@ DONE = "data: [DONE]"
 async def heard(*lines: str, provider: str = "openai", end: str = "\n\n", pieces: int = 0) -> ModelAnswer:
     body = end.join((*lines, "")).encode()
     with serving(body, pieces=pieces) as served:
-        model = open_model(provider, "m", keys=KEYS, base_url=served.url, facts={"stream_only": True})
-        try:
-            return await model.complete(asking(tools=(WEATHER,)))
-        finally:
-            await model.close()
+        return await completed(asking(tools=(WEATHER,)), served.url, provider=provider, facts={"stream_only": True})
 
 
 async def test_comments_blank_choices_and_usage_at_the_end() -> None:
@@ -116,83 +111,27 @@ async def test_a_torn_stream_is_no_answer_but_what_it_has_cost_is_known(framing:
     async def tear(_request: HttpRequest) -> HttpResponse:
         raise CutShort(head + body)
 
-    server = LoopbackServer(tear)
-    server.start()
-    model = open_model(
-        "openai", "m", keys=KEYS, base_url=f"http://127.0.0.1:{server.port}", facts={"stream_only": True}
-    )
-    try:
-        with pytest.raises(ProviderDown) as caught:
-            await model.complete(asking())
-    finally:
-        await model.close()
-        server.close()
+    with listening(tear) as url, pytest.raises(ProviderDown) as caught:
+        await completed(asking(), url, facts={"stream_only": True})
     assert caught.value.usage is not None
     assert caught.value.usage.prompt_tokens == USAGE["prompt_tokens"]
 
 
-async def test_an_error_in_the_body_of_a_200() -> None:
-    with serving(b'{"error": {"message": "Provider returned error", "code": 502}}') as served:
-        model = open_model("openrouter", "m", keys=KEYS, base_url=served.url)
-        with pytest.raises(ProviderDown):
-            await model.complete(asking())
-        await model.close()
-
-
-async def test_an_answer_without_choices_is_malformed() -> None:
-    with serving(b'{"choices": [], "usage": null}') as served:
-        model = open_model("openai", "m", keys=KEYS, base_url=served.url)
-        with pytest.raises(MalformedOutput):
-            await model.complete(asking())
-        await model.close()
-
-
 @pytest.mark.parametrize(
-    ("refused", "asked", "left"),
+    ("body", "kind"),
     [
-        ("max_tokens", {"max_output_tokens": 77}, {"max_completion_tokens": 77}),
-        ("temperature", {"temperature": 0.5}, {}),
-        ("response_format", {"schema_": SCHEMA}, {}),
-        ("stream_options", {"max_output_tokens": 20_000}, {"stream": True}),
+        (b'{"error": {"message": "Provider returned error", "code": 502}}', ProviderDown),
+        (b'{"choices": [], "usage": null}', MalformedOutput),
     ],
 )
-async def test_what_a_server_does_not_take_is_left_out_from_then_on(
-    refused: str, asked: dict[str, Any], left: dict[str, Any]
-) -> None:
-    bodies: list[dict[str, Any]] = []
-
-    async def picky(request: HttpRequest) -> HttpResponse:
-        bodies.append(body := json.loads(request.body))
-        if refused in body:
-            error = {
-                "message": f"Unsupported parameter: '{refused}' is not supported with this model.",
-                "param": refused,
-            }
-            return json_response(400, {"error": error})
-        if body.get("stream"):
-            lines = "\n\n".join([chunk({"content": "{}"}, "stop"), DONE, ""])
-            return HttpResponse(200, lines.encode(), {}, "text/event-stream")
-        return json_response(200, {"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]})
-
-    server = LoopbackServer(picky)
-    server.start()
-    facts = {"output_tokens": 32_000}
-    model = open_model("compatible", "m", base_url=f"http://127.0.0.1:{server.port}", facts=facts)
-    try:
-        for _ in range(2):
-            assert (await model.complete(asking(**asked))).text == "{}"
-    finally:
-        await model.close()
-        server.close()
-    assert [refused in body for body in bodies] == [True, False, False]
-    assert {name: bodies[-1].get(name) for name in left} == left
+async def test_a_200_without_an_answer(body: bytes, kind: type[ResearchError]) -> None:
+    with serving(body) as served, pytest.raises(kind):
+        await completed(asking(), served.url, provider="openrouter")
 
 
 async def test_halves_of_signs_from_broken_pages_can_be_sent() -> None:
     with serving(b'{"choices": [{"message": {"content": "Good."}}]}') as served:
-        model = open_model("openai", "m", keys=KEYS, base_url=served.url)
-        await model.complete(asking("broken \ud83d page"))
-        await model.close()
+        await completed(asking("broken \ud83d page"), served.url)
     assert served.bodies[0]["messages"][-1]["content"] == "broken ? page"
 
 

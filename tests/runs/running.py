@@ -1,6 +1,9 @@
 """Runs for tests: through the public functions, with their events and their folder on disk."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,6 +61,13 @@ def go_on(ran: Ran, *, answer: Answer | None = None, listener: Callable[[Event],
 def run(question: str, *, home: Path, docs: Sequence[Path] = (), **settings: Any) -> Ran:
     """Do a whole run; nothing is asked."""
     return go_on(begin(question, home=home, docs=docs, **settings))
+
+
+def start(arguments: Sequence[str], **environment: object) -> "subprocess.Popen[bytes]":
+    """Start the program; its variables are those of this one and these."""
+    own = {**os.environ, **{name: str(value) for name, value in environment.items()}}  # noqa: TID251
+    command = [sys.executable, "-m", "deep_research", *arguments]
+    return subprocess.Popen(command, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
 def write_notes(folder: Path, **notes: str) -> Path:

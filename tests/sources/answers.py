@@ -2,14 +2,19 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from deep_research.data import SearchResult
 from deep_research.errors import SourceError
+from deep_research.fetch.guarded_network import system_dial
+from deep_research.fetch.web import Web, WebOptions
 from deep_research.ports import ApiResponse
 from deep_research.sources import api_sources
 from deep_research.sources._api import ApiSource
+from tests.support.clock import FakeClock
+from tests.support.fake_web import FakeWeb
 
 BODIES = Path(__file__).parent / "bodies"
 ADDRESS = "https://api.example.org/search"
@@ -77,6 +82,21 @@ def outcome(parse: Callable[[ApiResponse], Any], response: ApiResponse) -> Any:
         return parse(response)
     except SourceError as error:
         return error
+
+
+async def searched_over_http(
+    internet: FakeWeb, name: str, keys: Mapping[str, str] | None = None
+) -> SearchResult | SourceError:
+    """Search at a source whose base address is a site of the fake web."""
+    kind = api_sources()[name]
+    base = internet.base("api.test")
+    # A network of its own: what one test's host asks for must not hold for the next one on the same port.
+    web = Web(WebOptions(base_addresses=(base,)), dial=partial(system_dial), clock=FakeClock())
+    keys = keys or {variable: secret(variable) for variable in kind.variables()}
+    try:
+        return await searched(kind.build(options_of(name) | {"base_url": base}, web.api, keys), "sparse retrieval")
+    finally:
+        await web.close()
 
 
 async def searched(source: ApiSource[Any], query: str, *, limit: int = 5) -> SearchResult | SourceError:

@@ -18,7 +18,7 @@ class Somewhere(Declaration):
     ("status", "headers", "kind"),
     [
         (400, {}, SourceError), (401, {}, Blocked), (402, {}, Blocked), (403, {}, Blocked), (404, {}, NotFound),
-        (408, {}, Unreachable), (410, {}, NotFound), (422, {}, SourceError), (429, {}, RateLimited), (432, {}, Blocked),
+        (408, {}, Unreachable), (410, {}, NotFound), (422, {}, SourceError), (451, {}, Blocked), (529, {}, Unreachable), (429, {}, RateLimited), (432, {}, Blocked),
         (500, {}, Unreachable), (503, {}, Unreachable), (503, {"retry-after": "3"}, RateLimited), (301, {}, Unreadable),
     ],
 )  # fmt: skip

@@ -125,14 +125,6 @@ async def test_a_file_that_has_become_whole_at_the_same_size_and_time_is_read(li
     assert "copied" in titles(await source.search("geyser hot spring", limit=5))
 
 
-async def test_deleted_files_leave_the_index(library: Library, folder: Path):
-    await prepare(library, folder)
-    (folder / "volcano.md").unlink()
-    source, _, read = await prepare(library, folder)
-    assert read == 0
-    assert titles(await source.search("volcano magma", limit=5)) == []
-
-
 async def test_problems_are_gaps_every_time_and_read_once(library: Library, folder: Path):
     (folder / "empty.txt").touch()
     (folder / "broken.docx").write_bytes(b"PK\x03\x04 word/ and then nothing")

@@ -2,25 +2,20 @@
 
 import asyncio
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deep_research.data import ModelAnswer
 from deep_research.errors import ResearchError, SourceError
-from deep_research.fetch.guarded_network import system_dial
-from deep_research.fetch.web import Web, WebOptions
 from deep_research.fetch.web_api import JournaledApi
-from deep_research.providers.provider_catalog import PROVIDERS, VARIABLES, open_model
+from deep_research.providers.provider_catalog import PROVIDERS, VARIABLES
 from deep_research.settings import load_keys
 from deep_research.sources import api_sources
 from deep_research.stores.journal import SqliteJournal
-from tests.providers.served import asking, serving
-from tests.sources.answers import ScriptedClient, answer, bodies, options_of
+from tests.providers.served import asking, completed, serving
+from tests.sources.answers import ScriptedClient, answer, bodies, searched_over_http
 from tests.support import web_answers
-from tests.support.clock import FakeClock
 from tests.support.fake_web import FakeWeb
 
 STATUSES = (200, 302, 400, 401, 403, 429, 500)
@@ -38,26 +33,18 @@ def _keys(patch: pytest.MonkeyPatch, variables: Any) -> dict[str, str]:
 @pytest.mark.parametrize("status", STATUSES)
 @pytest.mark.parametrize("name", WITH_KEYS)
 async def test_a_source(name: str, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    kind = api_sources()[name]
-    keys = _keys(monkeypatch, kind.variables())
+    keys = _keys(monkeypatch, api_sources()[name].variables())
     echo = f"your key {' '.join(keys.values())} was seen"
     said: dict[str, Any] = {"error": echo, "message": echo, "detail": echo, "errors": [{"message": echo}]}
     known = bodies(name, "one").get("", b"")
     if status == 200 and known.lstrip().startswith(b"{"):
         said |= json.loads(known)
     with FakeWeb() as internet:
-        base = internet.base("api.test")
         reply = web_answers.json_answer(said, status)
         reply.headers.update({"location": f"/?key={CANARY}", "x-echo": echo, "retry-after": "600"})
         internet.otherwise = reply
-        web = Web(WebOptions(base_addresses=(base,)), dial=partial(system_dial), clock=FakeClock())
-        source = kind.build(options_of(name) | {"base_url": base}, web.api, keys)
-        try:
-            told = (await source.search("sparse retrieval", limit=3)).model_dump_json()
-        except SourceError as error:
-            told = f"{vars(error)} {error}"
-        finally:
-            await web.close()
+        result = await searched_over_http(internet, name, keys)
+    told = f"{vars(result)} {result}" if isinstance(result, SourceError) else result.model_dump_json()
     assert all(value not in told for value in keys.values())
 
 
@@ -82,12 +69,8 @@ async def test_a_provider(name: str, status: int, monkeypatch: pytest.MonkeyPatc
     echo = f"your key {' '.join(keys.values())} was seen"
     body = json.dumps({"error": {"message": echo, "type": echo, "code": echo}, "message": echo}).encode()
     with serving(body, status=status, headers={"location": f"/?key={CANARY}"}) as served:
-        model = open_model(name, "some-model", keys=keys, base_url=served.url)
         try:
-            answer: ModelAnswer | None = await model.complete(asking())
-            told = answer.model_dump_json() if answer else ""
+            told = (await completed(asking(), served.url, provider=name, keys=keys)).model_dump_json()
         except ResearchError as error:
             told = f"{error.message} {error}"
-        finally:
-            await model.close()
     assert all(value not in told for value in keys.values())

@@ -1,16 +1,12 @@
 """Sources over the real client and a real server: what they send is what arrives, a wish to wait comes through."""
 
 from collections.abc import Iterator
-from functools import partial
-from typing import Any
 
 import pytest
 
-from deep_research.errors import RateLimited, SourceError
-from deep_research.fetch.guarded_network import system_dial
-from deep_research.fetch.web import Web, WebOptions
+from deep_research.errors import RateLimited
 from deep_research.sources import api_sources
-from tests.sources.answers import bodies, options_of, secret
+from tests.sources.answers import bodies, options_of, searched_over_http
 from tests.support import web_answers
 from tests.support.fake_web import FakeWeb
 
@@ -25,26 +21,10 @@ def internet() -> Iterator[FakeWeb]:
         yield web
 
 
-async def searched(internet: FakeWeb, name: str) -> Any:
-    """Search at a source whose base address is a site of the fake web."""
-    kind = api_sources()[name]
-    base = internet.base("api.test")
-    # A network of its own: what one test's host asks for must not hold for the next one on the same port.
-    web = Web(WebOptions(base_addresses=(base,)), dial=partial(system_dial))
-    keys = {variable: secret(variable) for variable in kind.variables()}
-    source = kind.build(options_of(name) | {"base_url": base}, web.api, keys)
-    try:
-        return await source.search("sparse retrieval", limit=3)
-    except SourceError as error:
-        return error
-    finally:
-        await web.close()
-
-
 @pytest.mark.parametrize("name", ONE_CALL)
 async def test_an_answer_over_http(internet, name):
     internet.otherwise = web_answers.page(bodies(name, "one")[""], "application/octet-stream")
-    result = await searched(internet, name)
+    result = await searched_over_http(internet, name)
     assert [found.origin for found in result.found] == [name]
     request = internet.requests[0]
     assert request.host == "api.test"
@@ -58,7 +38,7 @@ async def test_an_answer_over_http(internet, name):
 @pytest.mark.parametrize("name", ONE_CALL)
 async def test_an_api_that_asks_to_wait_for_long(internet, name):
     internet.otherwise = web_answers.status(429, "Too Many Requests", retry_after="600")
-    error = await searched(internet, name)
+    error = await searched_over_http(internet, name)
     assert type(error) is RateLimited
     assert error.retry_after == 600.0
 
@@ -66,4 +46,4 @@ async def test_an_api_that_asks_to_wait_for_long(internet, name):
 @pytest.mark.parametrize("name", ONE_CALL[::4])
 async def test_an_answer_that_is_packed(internet, name):
     internet.otherwise = web_answers.packed(bodies(name, "one")[""], "application/json")
-    assert len((await searched(internet, name)).found) == 1
+    assert len((await searched_over_http(internet, name)).found) == 1

@@ -5,25 +5,15 @@ import pytest
 from deep_research.data import Found
 from deep_research.errors import NotFound, Unreachable
 from deep_research.fetch.web_api import JournaledApi
-from deep_research.ports import ApiResponse
 from deep_research.sources.tavily import TavilySource
 from deep_research.stores.journal import SqliteJournal
-from tests.sources.answers import answer
+from tests.sources.answers import ScriptedClient, answer
 
 
-class Service:
+def service(*known: str) -> ScriptedClient:
     """Answers extractions with the pages that it has, searches with the same as results."""
-
-    def __init__(self, *known: str, failing: bool = False) -> None:
-        self.known, self.failing = known, failing
-        self.asked: list[list[str]] = []
-
-    async def request(self, method, url, *, params=None, json=None, form=None, headers=None):
-        if self.failing:
-            return ApiResponse(500, {}, b"", url)
-        self.asked.append(json.get("urls") or [json["query"]])
-        rows = [{"url": one, "title": one, "raw_content": f"About {one}."} for one in self.known]
-        return answer({"results": rows})._replace(url=url)
+    rows = [{"url": one, "title": one, "raw_content": f"About {one}."} for one in known]
+    return ScriptedClient(answer({"results": rows}))
 
 
 def found(url: str) -> Found:
@@ -40,43 +30,38 @@ PAGES = [f"https://a.test/{n}" for n in range(3)]
 
 
 async def test_a_page_that_did_not_come_with_the_result_is_asked_for_once_and_may_be_missing(tmp_path):
-    journal, service = SqliteJournal(tmp_path / "journal.db"), Service(PAGES[0])
-    for source in [tavily(JournaledApi(service, journal)) for _ in range(2)]:
+    journal, client = SqliteJournal(tmp_path / "journal.db"), service(PAGES[0])
+    for source in [tavily(JournaledApi(client, journal)) for _ in range(2)]:
         assert f"About {PAGES[0]}." in (await source.read(found(PAGES[0]))).text
-    assert service.asked == [[PAGES[0]]]
+    assert [call.json["urls"] for call in client.calls] == [[PAGES[0]]]
     with pytest.raises(NotFound):
         await source.read(found(PAGES[1]))
     journal.close()
 
 
 async def test_the_page_that_came_with_the_result_is_read_without_a_call():
-    service = Service(PAGES[0])
-    source = tavily(service)
+    source = tavily(client := service(PAGES[0]))
     (result,) = (await source.search("engines", limit=3)).found
     assert result.document is None
     assert f"About {PAGES[0]}." in (await source.read(result)).text
-    assert service.asked == [["engines"]]
+    assert [call.json["query"] for call in client.calls] == ["engines"]
 
 
 async def test_a_failure_of_the_service_is_not_kept(tmp_path):
-    journal, service = SqliteJournal(tmp_path / "journal.db"), Service(PAGES[0], failing=True)
-    source = tavily(JournaledApi(service, journal))
+    journal, client = SqliteJournal(tmp_path / "journal.db"), ScriptedClient(answer("", 500))
+    source = tavily(JournaledApi(client, journal))
     with pytest.raises(Unreachable):
         await source.search("engines", limit=3)
-    service.failing = False
+    client.answers = service(PAGES[0]).answers
     assert len((await source.search("engines", limit=3)).found) == 1
     assert (await source.search("engines", limit=3)).found
-    assert service.asked == [["engines"]]
+    assert len(client.calls) == 2
     journal.close()
 
 
 async def test_a_key_among_the_parameters_is_not_in_the_journal(tmp_path):
-    class Echo(Service):
-        async def request(self, method, url, **given):
-            return ApiResponse(200, {"set-cookie": "session"}, b"\xff\x00", url)
-
     journal = SqliteJournal(tmp_path / "journal.db")
-    client = JournaledApi(Echo(), journal)
+    client = JournaledApi(ScriptedClient(answer(b"\xff\x00", headers={"set-cookie": "session"})), journal)
     asked = {"params": {"key": "a-secret-key"}, "headers": {"authorization": "Bearer a-secret-key"}}
     for _ in range(2):
         response = await client.request("GET", "https://api.test/v1?key=a-secret-key", **asked)

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import NamedTuple
 
 
@@ -99,6 +99,17 @@ class LoopbackServer:
         finally:
             with contextlib.suppress(ConnectionError, RuntimeError):
                 writer.transport.abort() if writer.transport.get_write_buffer_size() else writer.close()
+
+
+@contextlib.contextmanager
+def listening(handler: Handler) -> Iterator[str]:
+    """Serve `handler` and give its address."""
+    server = LoopbackServer(handler)
+    server.start()
+    try:
+        yield f"http://127.0.0.1:{server.port}"
+    finally:
+        server.close()
 
 
 async def _read(reader: asyncio.StreamReader) -> HttpRequest | None:

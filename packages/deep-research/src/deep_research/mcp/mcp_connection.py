@@ -139,9 +139,9 @@ class McpConnection:
         statuses = _watch_statuses()
         try:
             result = await self._while_served(self._client.call_tool(tool, dict(arguments), seconds), seconds + 1)
+        except SourceError:
+            raise
         except Exception as error:
-            if isinstance(error, SourceError):
-                raise
             explained = self._explained(error, f"the tool {tool!r}", statuses)
             if explained.given_up:
                 self._ended = explained = self._explained(error, "", statuses)
@@ -198,8 +198,7 @@ class McpConnection:
         from mcp import Client  # noqa: PLC0415 - only with a server
 
         said = Implementation(name="deep-research", version=metadata.version("deep-research"))
-        seconds = self._server.timeout_seconds
-        transport = self._transport(stack, error_output)
+        transport, seconds = self._transport(stack, error_output), self._server.timeout_seconds
         return Client(transport, read_timeout_seconds=seconds, client_info=said, cache=None)
 
     def _transport(self, stack: AsyncExitStack, error_output: StandardError) -> "Transport":

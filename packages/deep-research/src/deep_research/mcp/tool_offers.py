@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from claimcheck.text.cleaning import fold
+from claimcheck.text.cleaning import shorten
 from deep_research.data import ToolSpec
 from deep_research.data.outside_tools import OfferedTool
 from deep_research.text.prompt_fencing import clean
@@ -16,10 +16,7 @@ from deep_research.text.prompt_fencing import clean
 MOST_PER_SERVER = 32
 _LONGEST_NAME, _LONGEST_TEXT, _LONGEST_NOTE, _LONGEST_SCHEMA = 64, 500, 160, 6_000
 _DEPTH, _MOST_PROPERTIES, _MOST_CHOICES = 6, 40, 60
-_LONGEST_GIVEN, _MOST_PARTS = (
-    60_000,
-    300,
-)  # a schema that names itself again and again is small, and unfolds without end
+_LONGEST_GIVEN, _MOST_PARTS = 60_000, 300  # a schema that names itself is small, and unfolds without end
 _LARGEST = 2**53
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 _PROPERTY = re.compile(r"[A-Za-z0-9_.$-]{1,64}")
@@ -108,8 +105,7 @@ def _spec(name: str, server: str, tool: OfferedTool) -> ToolSpec:
 
 
 def _words(text: Any, limit: int) -> str:
-    line = fold(clean(text[: 20 * limit])) if isinstance(text, str) else ""
-    return line if len(line) <= limit else f"{line[:limit].rsplit(' ', 1)[0]} …"
+    return shorten(clean(text[: 20 * limit]), limit) if isinstance(text, str) else ""
 
 
 def _schema(part: Any, whole: Mapping[str, Any], left: Iterator[int], depth: int) -> dict[str, Any]:

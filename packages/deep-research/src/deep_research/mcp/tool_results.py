@@ -57,12 +57,12 @@ def sources_in(answer: ToolAnswer, call: Call) -> SearchResult:
     entries = [entry for row in rows if not _error_in(row) and (entry := _entry(row, call))]
     if not rows:
         texts = [_of_text(part, call) for part in answer.parts if part.text.strip()]
-        told += [fold(e.document.text) for e in texts if _is_no_content(e.document.text)]
-        entries = [entry for entry in texts if entry.document.text.strip() and not _is_no_content(entry.document.text)]
+        told += [fold(text) for _, text in texts if _is_no_content(text)]
+        entries = [entry for entry, text in texts if text.strip() and not _is_no_content(text)]
     gaps += [_gap(call, f"it tells of a failure: {said[:160]}") for said in told]
     if len(entries) > _MOST_SOURCES:
         gaps.append(_gap(call, f"of {len(entries)} entries the first {_MOST_SOURCES} were read"))
-    found = {one.key: one for one in (_found(call, entry) for entry in entries[:_MOST_SOURCES])}
+    found = {entry.key: entry for entry in entries[:_MOST_SOURCES]}
     return SearchResult(found=tuple(found.values()), gaps=tuple(dict.fromkeys(gaps)))
 
 
@@ -85,14 +85,6 @@ _NOT_READ = {
     "resource": "a file",
     "cut": "what followed after 400,000 characters or 200 parts",
 }
-
-
-class _Entry(NamedTuple):
-    title: str
-    url: str
-    document: Document
-    published: str | None = None
-    authors: tuple[str, ...] = ()
 
 
 def _rows_of(answer: ToolAnswer) -> list[Mapping[str, Any]]:
@@ -125,12 +117,12 @@ def _rows(value: Any, depth: int = 0) -> list[Mapping[str, Any]]:
     return []
 
 
-def _entry(row: Mapping[str, Any], call: Call) -> _Entry | None:
+def _entry(row: Mapping[str, Any], call: Call) -> Found | None:
     title = fold(_line(row, _TITLES))[:300] or f"{call.server}: {call.tool}"
     url = next((v for name in _ADDRESSES if (v := _line(row, (name,))).startswith(("http://", "https://"))), "")
     said = list(_paragraphs(row, title)) or ([f"- {url}"] if url else [])
     document = _read("\n\n".join([f"# {title}", *said]), title)
-    return _Entry(title, url, document, _published(row), _names(row)) if said else None
+    return _found(call, url, document, title=title, published=_published(row), authors=_names(row)) if said else None
 
 
 def _paragraphs(row: Mapping[str, Any], title: str, depth: int = 0) -> Iterator[str]:
@@ -168,10 +160,10 @@ def _said(value: Any) -> str:
     return fold(value)[:_SHORT] if isinstance(value, str) else ""
 
 
-def _of_text(part: ToolContent, call: Call) -> _Entry:
+def _of_text(part: ToolContent, call: Call) -> tuple[Found, str]:
     title = fold(part.title)[:300] or f"{call.server}: {call.tool}"
     document = _read(part.text, title, part.media_type)
-    return _Entry(document.title or title, part.url, document)
+    return _found(call, part.url, document, title=document.title or title), document.text
 
 
 def _read(text: str, title: str, media_type: str = "") -> Document:
@@ -200,16 +192,15 @@ def _names(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(fold(n)[:120] for n in said[:20] if isinstance(n, str) and n.strip())
 
 
-def _found(call: Call, entry: _Entry) -> Found:
+def _found(call: Call, url: str, document: Document, **facts: Any) -> Found:
     """The key goes by the text: the same entry with another text, such as the whole of it, is another source."""
-    digest = hashlib.sha256(f"{entry.title}\0{entry.url}\0{entry.document.text}".encode("utf-8", "surrogatepass"))
-    facts = {"title": entry.title, "published": entry.published, "authors": entry.authors}
+    digest = hashlib.sha256(f"{facts['title']}\0{url}\0{document.text}".encode("utf-8", "surrogatepass"))
     return Found(
         key=f"mcp:{call.server}:{digest.hexdigest()[:16]}",
-        url=entry.url,
+        url=url,
         origin=f"mcp:{call.server}",
-        location=" · ".join(part for part in (entry.url, call.location) if part),
-        document=entry.document.model_copy(update=facts),
+        location=" · ".join(part for part in (url, call.location) if part),
+        document=document.model_copy(update={"published": None, "authors": (), **facts}),
         **facts,
     )
 

@@ -5,15 +5,11 @@ the user (models, rankers, MCP) may still be broken or somebody else's by now.
 """
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
 from deep_research.errors import Unreadable
 from deep_research.protocol.content_decoding import ACCEPTED, MOST_OF_AN_ERROR, Decoder
-
-_EVENT = re.compile(rb"[\r\n]data:")
-"""Where a line of an event begins: no JSON has a line break of its own there."""
 
 
 class AnswerLimits(NamedTuple):
@@ -49,38 +45,30 @@ class _Answer:
 
     async def read(self, packed: Any, encoding: str, *, is_error: bool) -> AsyncIterator[bytes]:
         """Yield the body of an answer, unpacked. Raises StreamError for one that is too long or damaged."""
+        left, events = MOST_OF_AN_ERROR if is_error else self._limits.most_bytes, 0
         try:
-            decoder = Decoder(encoding, str(self._request.url.copy_with(query=None)))
-        except Unreadable as error:
-            if not is_error:
-                raise self._library.StreamError(error.message) from error
-            decoder = Decoder("", "")
-        left = MOST_OF_AN_ERROR if is_error else self._limits.most_bytes
-        parts, events = aiter(packed), 0
-        while (part := await self.in_time(anext(parts, None))) is not None:
-            await asyncio.sleep(0)  # a thousand short pieces that are there already are given without a turn for others
-            try:
+            decoder, parts = Decoder(encoding, str(self._request.url.copy_with(query=None))), aiter(packed)
+            while (part := await self.in_time(anext(parts, None))) is not None:
+                await asyncio.sleep(
+                    0
+                )  # a thousand short pieces that are there already are given without a turn for others
                 for piece in decoder.feed(part):
                     if len(piece) > left and not is_error:
-                        message = f"the answer is longer than {self._limits.most_bytes:,} bytes"
-                        raise self._library.StreamError(message)
-                    events += self._limits.most_events and len(_EVENT.findall(piece))
+                        raise Unreadable(f"the answer is longer than {self._limits.most_bytes:,} bytes")
+                    events += self._limits.most_events and piece.count(b"\ndata:") + piece.count(b"\rdata:")
                     if events > self._limits.most_events:
-                        message = f"the answer has more than {self._limits.most_events:,} events"
-                        raise self._library.StreamError(message)
+                        raise Unreadable(f"the answer has more than {self._limits.most_events:,} events")
                     yield piece[:left]
                     left -= len(piece)
                     if left <= 0 and is_error:
                         return
-            except Unreadable as error:
-                if is_error:
-                    return
-                raise self._library.StreamError(error.message) from error
-        try:
             decoder.finish()
         except Unreadable as error:
-            if not is_error:
+            if is_error:
+                return
+            if error.reason == "truncated":
                 raise self._library.RemoteProtocolError(error.message, request=self._request) from error
+            raise self._library.StreamError(error.message) from error
 
 
 def bounded_transport(library: Any, limits: AnswerLimits, /, **options: Any) -> Any:

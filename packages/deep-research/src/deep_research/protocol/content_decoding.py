@@ -30,8 +30,8 @@ class Decoder:
         if not self._name:
             yield data
             return
-        if self._name == "deflate" and data and not self._begun:
-            self._choose_deflate(data)
+        if self._name == "deflate" and data and not self._begun and not _has_zlib_head(data):
+            self._unpack = zlib.decompressobj(-zlib.MAX_WBITS)
         self._begun = self._begun or bool(data)
         yield from self._inflate(data)
 
@@ -54,7 +54,7 @@ class Decoder:
                 data = self._unpack.unused_data  # a further gzip member (RFC 1952, 2.2)
                 self._unpack = zlib.decompressobj(_GZIP)
 
-    def _choose_deflate(self, data: bytes) -> None:
-        # "deflate" is the zlib format by RFC 9110, but some servers send it bare.
-        if data[0] & 0x0F != 8 or (len(data) > 1 and (data[0] * 256 + data[1]) % 31):
-            self._unpack = zlib.decompressobj(-zlib.MAX_WBITS)
+
+def _has_zlib_head(data: bytes) -> bool:
+    """Tell whether "deflate" is the zlib format, as it is by RFC 9110; some servers send it bare."""
+    return data[0] & 0x0F == 8 and (len(data) == 1 or not (data[0] * 256 + data[1]) % 31)

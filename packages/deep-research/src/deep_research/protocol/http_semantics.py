@@ -73,10 +73,10 @@ def requested_wait(headers: Mapping[str, str], now: float) -> float | None:
         if _SECONDS.fullmatch(value):
             return min(float(value) / unit, MAX_WAIT_SECONDS)
         if (until := parse_http_date(value)) is not None:
-            return _seconds_until(until, now)
+            return min(max(0.0, until - now), MAX_WAIT_SECONDS)
     reset = headers.get("x-ratelimit-reset", "").strip()
     if headers.get("x-ratelimit-remaining", "0").strip() == "0" and re.fullmatch(r"\d{9,11}", reset):
-        return _seconds_until(float(reset), now)
+        return min(max(0.0, float(reset) - now), MAX_WAIT_SECONDS)
     return None
 
 
@@ -87,7 +87,3 @@ def parse_http_date(value: str) -> float | None:
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _seconds_until(moment: float, now: float) -> float:
-    return min(max(0.0, moment - now), MAX_WAIT_SECONDS)

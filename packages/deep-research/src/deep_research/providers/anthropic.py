@@ -37,7 +37,6 @@ class AnthropicModel(WiredModel):
     """A chat model behind Anthropic's wire."""
 
     async def _ask(self, sent: Sent) -> Heard:
-        """See `WiredModel`."""
         request_id = ""
         if sent.body.get("stream"):
             async with aclosing(self._wire.stream(_PATH, sent.body)) as events:
@@ -50,7 +49,6 @@ class AnthropicModel(WiredModel):
             return _read(data, request_id)
 
     def _body(self, request: ModelRequest, manner: Manner) -> dict[str, Any]:
-        """See `WiredModel`."""
         family = manner.applied(self.family)
         # With thinking on, turns with tool calls must carry their signed thoughts, which we do not keep.
         thinking = thinks(request, family, enabled=self._thinking) and not any(m.tool_calls for m in request.messages)

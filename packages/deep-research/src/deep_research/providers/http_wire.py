@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import ssl
 import sys
 import time
@@ -81,7 +80,7 @@ class HttpWire:
     def __init__(self, base_url: str, headers: Mapping[str, str], *, timeout_seconds: float, proxy: str = "") -> None:
         """`timeout_seconds` is the longest silence, not the longest answer; a server of this machine needs no `proxy`."""
         address, _, self._query = base_url.partition("?")  # Azure's addresses carry their api-version
-        self.base_url = re.sub(r"/(?:chat/completions|v1/messages)/*\Z", "", address.rstrip("/")).rstrip("/")
+        self.base_url = address.rstrip("/").removesuffix("/chat/completions").removesuffix("/v1/messages").rstrip("/")
         self.paths = _beginnings(self.base_url)
         self._headers = {"content-type": "application/json", **headers, **basic_authorization(self.base_url)}
         self._proxy = proxy_for(self.base_url, proxy)
@@ -213,8 +212,8 @@ def check_length(length: int, most: int) -> None:
 
 def _beginnings(base_url: str) -> tuple[str, ...]:
     """Return the beginnings of paths to try at an address: people leave the version out."""
-    path = re.sub(r"\A\w+://[^/]*", "", base_url)
-    if path in ("", "/openai"):
+    path = base_url.partition("://")[2].partition("/")[2]
+    if path in ("", "openai"):
         return ("", "/v1", *(("/openai/v1",) if not path else ()))
     return ("",)
 

@@ -64,13 +64,11 @@ class OllamaModel(WiredModel):
             raise ContextTooLong(message, provider=self.provider, model=self.model, used=needed, window=limit)
 
     async def _ask(self, sent: Sent) -> Heard:
-        """See `WiredModel`."""
         async with aclosing(self._wire.stream(_PATH, sent.body)) as events:
             with in_form():
                 return await _listen(events)
 
     def _body(self, request: ModelRequest, manner: Manner) -> dict[str, Any]:
-        """See `WiredModel`."""
         family = manner.applied(self.family)
         thinking = thinks(request, family, enabled=self._thinking)
         options: dict[str, Any] = {

@@ -233,7 +233,6 @@ class OpenAICompatibleModel(WiredModel):
     """A chat model behind OpenAI's wire."""
 
     async def _ask(self, sent: Sent) -> Heard:
-        """See `WiredModel`."""
         body, path = sent.body, sent.path + _PATH
         if body.get("stream"):
             async with aclosing(self._wire.stream(path, body)) as events:
@@ -244,7 +243,6 @@ class OpenAICompatibleModel(WiredModel):
             return read(answer.data, answer.headers.get("x-request-id", ""))
 
     def _body(self, request: ModelRequest, manner: Manner) -> dict[str, Any]:
-        """See `WiredModel`."""
         family = manner.applied(self.family)
         thinking = thinks(request, family, enabled=self._thinking)
         limit = answer_limit(request, family, manner, thinking=thinking)

@@ -2,10 +2,10 @@
 
 import difflib
 import ipaddress
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from deep_research.errors import ConfigError, ModelSetupError
 
@@ -131,7 +131,7 @@ VARIABLES = tuple(
 """The variables to read: settings.py hands them over as `keys`."""
 
 _TIMEOUT_SECONDS = 120.0
-_AZURE = re.compile(r"\.azure\.|/openai/deployments/|[?&]api-version=")
+_AZURE = (".azure.", "/openai/deployments/", "api-version=")
 
 
 def auto_provider(keys: Mapping[str, str], *, base_url: str = "") -> str | None:
@@ -228,9 +228,9 @@ class NamedModel:
 
 def _is_near(address: str) -> bool:
     """Return whether an address is this computer or one of its own network."""
-    found = re.match(r"\w+://(?:[^/@]*@)?(?:\[([^\]/]*)\]|([^/:?]*))", address)
-    host = (found[1] or found[2] or "") if found else ""
+    host = ""
     try:
+        host = urlsplit(address).hostname or ""
         return ipaddress.ip_address(host).is_private
     except ValueError:
         return "." not in host or host.endswith((".local", ".internal", ".lan"))
@@ -288,7 +288,7 @@ def open_wire(
         from deep_research.providers.anthropic import VERSION  # noqa: PLC0415
 
         headers |= {"x-api-key": key or "none", "anthropic-version": VERSION}
-    elif key and _AZURE.search(about.base_url):
+    elif key and any(mark in about.base_url for mark in _AZURE):
         headers["api-key"] = key
     elif key:
         headers["authorization"] = f"Bearer {key}"

@@ -86,6 +86,7 @@ _CODES: dict[str, Meaning] = {
     "api_error": DOWN,
     "overloaded_error": DOWN,
     # DashScope (alibabacloud.com/help/en/model-studio/error-code)
+    "aliyun insufficient_quota": RATE,  # its word for tokens per minute; waiting helps
     "InvalidApiKey": BAD_KEY,
     "data_inspection_failed": REFUSED,
     "DataInspectionFailed": REFUSED,
@@ -100,31 +101,28 @@ _CODES: dict[str, Meaning] = {
     "exceed_context_size_error": TOO_LONG,
 }
 
-
-_VENDOR_CODES: dict[tuple[str, str], Meaning] = {
-    # DashScope uses OpenAI's word for tokens per minute; waiting helps.
-    ("aliyun", "insufficient_quota"): RATE,
-}
-
-_MESSAGES: tuple[tuple[re.Pattern[str], Meaning], ...] = (
+_MESSAGES = (
     # Only where the vendor gives no code of its own. The recorded bodies are in the tests.
-    (re.compile(r"prompt is too long: (?P<used>\d+) tokens > (?P<window>\d+)"), TOO_LONG),  # Anthropic
-    (re.compile(r"exceed context limit: (?P<used>\d+) \+ \d+ > (?P<window>\d+)"), TOO_LONG),  # Anthropic
-    (re.compile(r"Range of input length should be \[1, (?P<window>\d+)\]"), TOO_LONG),  # DashScope
     (
-        re.compile(r"maximum context length is (?P<window>\d+) tokens.*?(?P<used>\d+) (?:input )?tokens", re.DOTALL),
+        re.compile(
+            r"context (?:length|window|size|limit)|prompt is too long|input (?:length should|token count)", re.I
+        ),
         TOO_LONG,
     ),
-    (re.compile(r"(?P<used>\d+) tokens.{0,60}?(?P<window>\d+) maximum context length", re.DOTALL), TOO_LONG),  # Mistral
-    (re.compile(r"(?:context (?:length|window|size))[^\d.]{0,40}(?P<window>\d+)", re.IGNORECASE), TOO_LONG),
-    (re.compile(r"maximum context length|context (?:length|window|size)", re.IGNORECASE), TOO_LONG),  # vLLM, LM Studio
-    (re.compile(r"input token count \((?P<used>\d+)\) exceeds .*?\((?P<window>\d+)\)"), TOO_LONG),  # Gemini
     (re.compile(r"^Token limit reached"), MALFORMED),  # OpenRouter, in a stream: the answer's own limit
-    (re.compile(r"credit balance is too low", re.IGNORECASE), NO_CREDIT),  # Anthropic
-    (re.compile(r"insufficient balance", re.IGNORECASE), NO_CREDIT),  # DeepSeek
-    (re.compile(r"Content Exists Risk"), REFUSED),  # DeepSeek
-    (re.compile(r"content filtering policy"), REFUSED),  # Anthropic
+    (re.compile(r"balance is too low|insufficient balance", re.I), NO_CREDIT),  # Anthropic, DeepSeek
+    (re.compile(r"Content Exists Risk|content filtering policy"), REFUSED),  # DeepSeek, Anthropic
 )
+_LENGTHS = tuple(
+    re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    for pattern in (
+        r"(?P<used>\d+)\)?(?: tokens\)?| \+ \d+)? (?:>|exceeds)[^\d]{0,60}(?P<window>\d+)",  # Anthropic, Gemini, Ollama
+        r"(?P<used>\d+) tokens.{0,60}?(?P<window>\d+) maximum context length",  # Mistral
+        r"maximum context length is (?P<window>\d+) tokens.*?(?P<used>\d+) (?:input )?tokens",  # OpenAI
+        r"(?:context (?:length|window|size)|input length should be \[1)[^\d.]{0,40}(?P<window>\d+)",
+    )
+)
+"""How a prompt that is too long, and the window that it does not fit, are told."""
 
 _PER_MINUTE = re.compile(r"Limit:? (?P<window>[\d,]+).{0,40}?Requested:? (?P<used>[\d,]+)", re.DOTALL)
 """OpenAI and Groq: a request beyond the tokens of a whole minute. No waiting makes it fit."""
@@ -183,7 +181,7 @@ def _by_code(status: int, body: ErrorBody, provider: str) -> Meaning | None:
     if status == 413:  # Groq calls a request beyond its tokens per minute a rate limit; waiting does not help
         return TOO_LONG
     for code in (body.code, body.type):
-        if meaning := _VENDOR_CODES.get((provider, code)) or _CODES.get(code):
+        if meaning := _CODES.get(f"{provider} {code}") or _CODES.get(code):
             return meaning
         if code.startswith(("Throttling", "limit_requests", "limit_burst_rate")):  # DashScope
             return RATE
@@ -197,10 +195,8 @@ def _by_message(status: int, message: str) -> Meaning | None:
 
 
 def _numbers(message: str) -> dict[str, int]:
-    for pattern, meaning in _MESSAGES:
-        if meaning is TOO_LONG and (found := pattern.search(message)):
-            return {name: int(value) for name, value in found.groupdict().items() if value}
-    return {}
+    found = next((found for pattern in _LENGTHS if (found := pattern.search(message))), None)
+    return {name: int(value) for name, value in found.groupdict().items()} if found else {}
 
 
 def error_body(body: Any) -> ErrorBody:
@@ -253,26 +249,23 @@ def _explain(meaning: Meaning, failure: WireFailure, body: ErrorBody, about: Abo
 _OUTPUT_LIMITS = tuple(
     re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for pattern in (
-        r"max\w{0,40}tokens[^\[]{0,60}\[\s*\d+\s*,\s*(\d+)\s*\]",  # DeepSeek, DashScope: a range
+        r"(?:max\w{0,40}|maximum )tokens[^\[]{0,80}?(?:\[\s*\d+\s*,|: \d+ >|less than or equal to|at most|not exceed"
+        r"|maximum(?: is| of)?|inclusive\) to|model limit of)\W{0,3}(\d+)",
         r"at most (\d+) (?:completion|output|new) tokens",  # OpenAI
-        r"max_tokens: \d+ > (\d+)",  # Anthropic
-        r"max\w{0,40}tokens.{0,40}(?:less than or equal to|at most|not exceed|maximum(?: is| of)?)\W{0,3}(\d+)",  # Groq
-        r"max\w{0,40}tokens.{0,80}range is from \d+ \(inclusive\) to (\d+)",  # Gemini
         r"maximum (?:number of )?(?:output|completion) tokens[^\d.]{0,40}(\d+)",
-        r"tokens you requested exceeds the model limit of (\d+)",  # Bedrock
     )
 )
 
 
 def output_limit(message: str) -> int:
     """Return the longest answer, in tokens, that an error names as the most a model gives; 0 where it names none."""
-    if re.search(r"maximum context length", message, re.IGNORECASE):
+    if "maximum context length" in message.lower():
         return 0
     return next((int(found[1]) for pattern in _OUTPUT_LIMITS if (found := pattern.search(message))), 0)
 
 
 def is_no_such_path(failure: WireFailure) -> bool:
     """Return whether a server has nothing at the path that was asked, rather than no such model."""
-    message = error_body(failure.body).message
-    lacks_path = failure.status in (404, 405) and not re.search(r"model|deployment", str(failure.body), re.IGNORECASE)
-    return lacks_path or message.startswith("Unexpected endpoint")  # LM Studio, with 200
+    said = str(failure.body).lower()
+    lacks_path = failure.status in (404, 405) and "model" not in said and "deployment" not in said
+    return lacks_path or error_body(failure.body).message.startswith("Unexpected endpoint")  # LM Studio, with 200

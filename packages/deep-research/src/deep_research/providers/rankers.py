@@ -20,6 +20,7 @@ _BYTES_OF_A_TEXT = 160_000
 """What a server may say of one text: a vector of 8,000 numbers, or its score with the text again."""
 _LONGEST_PAUSE = 10.0
 """A server that asks to wait longer is not waited for: an order of our own is there."""
+_PATHS: dict[RankerForm, str] = {"embeddings": "/embeddings", "ollama": "/api/embed", "rerank": "/rerank"}
 
 
 class WireRanker:
@@ -27,7 +28,8 @@ class WireRanker:
 
     def __init__(self, wire: HttpWire, about: About, form: RankerForm) -> None:
         self.name = f"{about.model} ({about.provider})"
-        self._wire, self._about, self._form = wire, about, form
+        self._wire, self._about = wire, about
+        self._form: RankerForm = form
 
     async def rank(self, question: str, texts: Sequence[str]) -> Ranking:
         """Return what the server says; see `ports.Ranker`."""
@@ -45,35 +47,30 @@ class WireRanker:
         await self._wire.close()
 
     async def _once(self, question: str, texts: Sequence[str]) -> Ranking:
+        path, body = _PATHS[self._form], {"model": self._about.model, "input": [question, *texts]}
+        if self._form == "rerank":
+            body = {"model": self._about.model, "query": question, "documents": list(texts), "top_n": len(texts)}
         try:
-            if self._form == "rerank":
-                return await self._reranked(question, texts)
-            return await self._embedded([question, *texts])
+            answer = (await self._wire.post(path, body, most=_BYTES_OF_A_TEXT * (len(texts) + 1))).data
+            with in_form():
+                return Ranking(scores=_scores(answer, self._form, len(texts)), usage=_usage(answer))
         except WireFailure as failure:
             raise translate(failure, self._about) from failure
 
-    async def _reranked(self, question: str, texts: Sequence[str]) -> Ranking:
-        body = {"model": self._about.model, "query": question, "documents": list(texts), "top_n": len(texts)}
-        answer = (await self._wire.post("/rerank", body, most=_BYTES_OF_A_TEXT * len(texts))).data
-        with in_form():
-            worth = {int(row["index"]): float(row["relevance_score"]) for row in answer["results"]}
-            scores = tuple(worth[number] for number in range(len(texts)))
-        return Ranking(scores=scores, usage=_usage(answer))
 
-    async def _embedded(self, texts: Sequence[str]) -> Ranking:
-        path = "/api/embed" if self._form == "ollama" else "/embeddings"
-        body = {"model": self._about.model, "input": list(texts)}
-        answer = (await self._wire.post(path, body, most=_BYTES_OF_A_TEXT * len(texts))).data
-        with in_form():
-            if self._form == "ollama":
-                rows = answer["embeddings"]
-            else:
-                rows = [row["embedding"] for row in sorted(answer["data"], key=lambda row: int(row["index"]))]
-            vectors = [[float(number) for number in row] for row in rows]
-            if len(vectors) != len(texts):
-                raise ValueError(f"{len(vectors)} vectors for {len(texts)} texts")
-            scores = tuple(_cosine(vectors[0], vector) for vector in vectors[1:])
-        return Ranking(scores=scores, usage=_usage(answer))
+def _scores(answer: Mapping[str, Any], form: RankerForm, count: int) -> tuple[float, ...]:
+    """Return what each of the texts is worth. Raises what reading an answer of another form raises."""
+    if form == "rerank":
+        worth = {int(row["index"]): float(row["relevance_score"]) for row in answer["results"]}
+        return tuple(worth[number] for number in range(count))
+    if form == "ollama":
+        rows = answer["embeddings"]
+    else:
+        rows = [row["embedding"] for row in sorted(answer["data"], key=lambda row: int(row["index"]))]
+    question, *vectors = ([float(number) for number in row] for row in rows)
+    if len(vectors) != count:
+        raise ValueError(f"{len(vectors)} vectors for {count} texts")
+    return tuple(_cosine(question, vector) for vector in vectors)
 
 
 def _cosine(one: Sequence[float], other: Sequence[float]) -> float:

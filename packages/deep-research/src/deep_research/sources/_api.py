@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from claimcheck.text.cleaning import fold, mask_secrets
+from claimcheck.text.cleaning import mask_secrets, shorten
 from claimcheck.text.tokens import STOP_WORDS
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult
@@ -30,7 +30,7 @@ _MOST_KEYWORDS, _FEWER_KEYWORDS = 8, 3
 
 def attempts(query: str, *, narrow: bool, max_chars: int) -> Iterator[str]:
     """Yield the query, or for a `narrow` API its keywords and then its first three keywords."""
-    line = shortened(fold(query), max_chars)
+    line = shorten(query, max_chars).removesuffix(" …")
     if not narrow or re.search(r'\w:\S|"', line):  # fields and phrases: somebody knows what they ask for
         yield line
         return
@@ -45,14 +45,6 @@ def keywords(query: str) -> list[str]:
     words = _WORD.findall(query)
     telling = [word for word in words if word.lower() not in STOP_WORDS]
     return telling or words or [query]
-
-
-def shortened(query: str, max_chars: int) -> str:
-    """Return the query cut at a word so that it has at most `max_chars` characters."""
-    if len(query) <= max_chars:
-        return query
-    cut = query[: max_chars + 1]
-    return cut.rsplit(" ", 1)[0] if " " in cut else query[:max_chars]
 
 
 class Pace(NamedTuple):
@@ -147,18 +139,18 @@ _SHORT = 65_536
 """Bytes that are read at once; a longer answer is read in a worker."""
 
 
-async def read_answer(parse: Callable[..., _T], response: ApiResponse, **about: Any) -> _T:
-    """Return `parse(response, **about)`. Raises what it raises, and Unreadable for an answer that takes too long."""
+async def read_answer(parse: Callable[..., _T], response: ApiResponse, *about: Any) -> _T:
+    """Return `parse(response, *about)`. Raises what it raises, and Unreadable for an answer that takes too long."""
     if len(response.body) <= _SHORT:
-        return parse(response, **about)
-    return await in_a_worker(parse, response, size=len(response.body), **about)
+        return parse(response, *about)
+    return await in_a_worker(parse, response, *about, size=len(response.body))
 
 
-async def in_a_worker(work: Callable[..., _T], *given: Any, size: int, **about: Any) -> _T:
-    """Return `work(*given, **about)`, done in a worker within the limits for `size` bytes. Raises Unreadable beyond them."""
-    limits, returns = limits_of(size), cast("type[_T]", _returned(work))
+async def in_a_worker(work: Callable[..., _T], *given: Any, size: int) -> _T:
+    """Return `work(*given)`, done in a worker within the limits for `size` bytes. Raises Unreadable beyond them."""
+    returns = cast("type[_T]", _returned(work))
     try:
-        return await in_worker_thread(call_in_worker, do_here, work, given, about, returns=returns, limits=limits)
+        return await in_worker_thread(call_in_worker, work, *given, returns=returns, limits=limits_of(size))
     except WorkTooLarge as error:
         raise Unreadable(f"the answer was not read: {error.message}", reason="size") from error
 
@@ -168,12 +160,9 @@ def _returned(work: Callable[..., object]) -> object:
     return get_type_hints(work)["return"]
 
 
-def do_here(work: Callable[..., _T], given: Sequence[Any], about: Mapping[str, Any]) -> _T:
-    """Return `work(*given, **about)`, done in this process, which is the worker."""
-    return work(*given, **about)
-
-
 Options = TypeVar("Options", bound=ApiOptions)
+snippet = partial(shorten, most=300)
+"""The beginning of a text on one line."""
 
 
 class ApiSource(Declaration, Generic[Options]):
@@ -242,7 +231,6 @@ class ApiSource(Declaration, Generic[Options]):
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
         """Return the gap of a source that lacks its key; nothing is called."""
-        del progress
         missing = self.missing(self.options, self._keys)
         return [Gap(what=f"search at {self.name}", why=missing, source=self.name)] if missing else []
 
@@ -288,14 +276,11 @@ class ApiSource(Declaration, Generic[Options]):
 
     async def _read(self, found: Found) -> Found | None:
         """Return a result with its document or page text, where the API has it in another call; else None."""
-        del found
         return None
 
-    async def _found_in(
-        self, parse: Callable[..., Iterable[Found]], call: Awaitable[ApiResponse], **about: Any
-    ) -> SearchResult:
+    async def _found_in(self, parse: Callable[..., Iterable[Found]], call: Awaitable[ApiResponse]) -> SearchResult:
         """Return what `parse` finds in the answer to a call."""
-        return result(await read_answer(parse, await call, **about))
+        return result(await read_answer(parse, await call))
 
     async def _get(self, path: str, params: Mapping[str, str | int] | None = None) -> ApiResponse:
         """GET an address under the API's base; parameters without a value are left out."""
@@ -346,12 +331,6 @@ async def _text_in(found: Found) -> Document | None:
 def result(found: Iterable[Found | None], gaps: Iterable[Gap] = ()) -> SearchResult:
     """Return a result of what is there."""
     return SearchResult(found=tuple(one for one in found if one is not None), gaps=tuple(gaps))
-
-
-def snippet(text: str, limit: int = 300) -> str:
-    """Return the beginning of a text on one line."""
-    line = fold(text)
-    return line if len(line) <= limit else f"{line[:limit].rsplit(' ', 1)[0]} …"
 
 
 def _once(found: Iterable[Found]) -> tuple[Found, ...]:

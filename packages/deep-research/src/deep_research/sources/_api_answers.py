@@ -28,13 +28,12 @@ _ISO = re.compile(
     rf"(?<!\d)((?:1[4-9]|20)\d\d)(?:(?:[-/.]|{any_word('dates.year_marks')})(\d{{1,2}})(?!\d)(?:(?:[-/.]|{any_word('dates.month_marks')})(\d{{1,2}})(?!\d))?)?"
 )
 _COMPACT = re.compile(r"\s*((?:1[4-9]|20)\d\d)(\d\d)(\d\d)(?:\d{6})?\s*")
-_YEAR, _MONTH = r"(?P<year>(?:1[4-9]|20)\d\d)", rf"(?P<month>(?:{'|'.join(_MONTHS)})[a-z]{{0,6}})\b\.?"
-_IN_WORDS = (
-    re.compile(rf"\b{_YEAR}[ -]{_MONTH}(?:[ -](?P<day>\d{{1,2}})\b)?", re.IGNORECASE),
-    re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ -]{_MONTH},?[ -]{_YEAR}\b", re.IGNORECASE),
-    re.compile(rf"\b{_MONTH} (?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? )?{_YEAR}\b", re.IGNORECASE),
+_YEAR, _DAY = r"((?:1[4-9]|20)\d\d)", r"(\d{1,2})(?:st|nd|rd|th)?"
+_IN_WORDS = re.compile(
+    rf"\b(?:{_YEAR}[ -]|{_DAY}[ -])?((?:{'|'.join(_MONTHS)})[a-z]{{0,6}})\b\.?(?:[ -]{_DAY}\b)?(?:,?[ -]{_YEAR}\b)?",
+    re.IGNORECASE,
 )
-"""2024 Jan 31, 31 Jan 2024, Jan 31, 2024; all but the second also without a day."""
+"""2024 Jan 31, 31 Jan 2024, Jan 31, 2024, each also without its day."""
 _EARLIEST, _LATEST = 1400, 2100
 _E = TypeVar("_E", bound=SourceError)
 _MAX_WHY_CHARS = 200
@@ -302,9 +301,10 @@ def _from_text(value: str) -> str | None:
         year, month, day = match.groups()
         if month:
             return written(int(year), int(month), int(day) if day else None)
-    for form in _IN_WORDS:
-        if match := form.search(value):
-            return written(int(match["year"]), month_number(match["month"]), int(match["day"] or 0))
+    for match in _IN_WORDS.finditer(value):
+        before, day, month, later, after = match.groups()
+        if before or after:
+            return written(int(before or after), month_number(month), int(day or later or 0))
     return written(int(match[1])) if (match := _ISO.search(value)) else None
 
 

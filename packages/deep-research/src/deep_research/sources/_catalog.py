@@ -99,7 +99,6 @@ def api_rates(options: Iterable[ApiOptions]) -> tuple[tuple[str, Rate], ...]:
 
 
 AUTO, _WEB, _FIRST_FOR = "auto", "web", "first_for"
-_CJK_WORD = re.compile(r"[^\x00-\u02ff]")
 
 
 def strategies() -> dict[str, str]:
@@ -143,7 +142,7 @@ def fitting_strategies(question: str) -> list[str]:
 
 
 def _says(question: str, word: str) -> bool:
-    if _CJK_WORD.search(word):
+    if max(word) > "\u02ff":  # signs that are no letters of an alphabet: words have no borders
         return word in question
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", question) is not None
 

@@ -10,8 +10,7 @@ from deep_research.sources._api_answers import distinct
 from deep_research.sources._record_documents import Fact, Section, with_record
 
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+", re.IGNORECASE)
-_ARXIV_NEW = re.compile(r"(?<![\d.])(\d{4}\.\d{4,5})(?:v\d{1,2})?(?![\d])")
-_ARXIV_OLD = re.compile(r"\b([a-z][a-z-]{1,11}(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,2})?\b")
+_ARXIV = re.compile(r"(\d{4}\.\d{4,5}|[a-z][a-z-]{1,11}(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,2})?(?!\d)")
 _ARXIV_PREFIX = re.compile(r"arxiv(?:\.org/(?:abs|pdf|html)/|[:.])\s*", re.IGNORECASE)
 _ARXIV_DOI = "10.48550/arxiv."
 _SNIPPET_CHARS = 300
@@ -51,11 +50,8 @@ def doi(text: str) -> str:
 def arxiv_id(text: str) -> str:
     """Return the arXiv id in an address, `arXiv:…`, DOI or bare id, without its version, or ""."""
     text = text.strip()
-    if named := _ARXIV_PREFIX.search(text):
-        text = text[named.end() :]
-        match = _ARXIV_NEW.match(text) or _ARXIV_OLD.match(text)
-    else:
-        match = _ARXIV_NEW.fullmatch(text) or _ARXIV_OLD.fullmatch(text)
+    named = _ARXIV_PREFIX.search(text)
+    match = _ARXIV.match(text, named.end()) if named else _ARXIV.fullmatch(text)
     return match[1] if match else ""
 
 

@@ -39,7 +39,6 @@ _BREAKS = frozenset(
     " h1 h2 h3 h4 h5 h6".split()
 )
 _HEADINGS = frozenset("title h1 h2 h3 h4 h5 h6".split())
-_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _MAX_HEADING_CHARS = 100
 
 Section = tuple[str, str]
@@ -136,7 +135,7 @@ def _unescape(text: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    parts = (fold(part) for part in _BLANK_LINES.split(clean(text)))
+    parts = (fold(part) for part in _BETWEEN_BLOCKS.split(clean(text)))
     return "\n\n".join(part for part in parts if part)
 
 

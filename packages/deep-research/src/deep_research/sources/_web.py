@@ -111,7 +111,7 @@ def _found(page: Page, origin: str) -> Found:
         origin=origin,
         published=page.published,
         authors=authors,
-        snippet=snippet(page.excerpt or page.text, 500),
+        snippet=snippet(page.excerpt or page.text, most=500),
         score=page.score,
         page_text=page.text if has_text else "",
         excerpt=is_excerpt,

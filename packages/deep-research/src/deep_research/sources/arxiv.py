@@ -16,13 +16,11 @@ _ERROR_ID = "arxiv.org/api/errors"
 _FIELDS = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all|submittedDate):")
 
 
-class ArxivOptions(DatedOptions):
-    """Options of arXiv."""
-
+class _ArxivOptions(DatedOptions):
     categories: tuple[str, ...] = Field((), description="Only these categories, such as cs.CL.")
 
 
-class ArxivSource(ApiSource[ArxivOptions]):
+class ArxivSource(ApiSource[_ArxivOptions]):
     """Searches arXiv; a query that is an arXiv id or address gives that paper."""
 
     name = "arxiv"
@@ -44,7 +42,7 @@ class ArxivSource(ApiSource[ArxivOptions]):
         return await self._found_in(parse_feed, self._get("/api/query", params))
 
 
-def search_query(query: str, options: ArxivOptions) -> str:
+def search_query(query: str, options: _ArxivOptions) -> str:
     """Return the query in arXiv's language: all words wanted, with the categories and the period of the options.
 
     A query with field prefixes (`ti:`, `au:`, …) is kept.

@@ -14,13 +14,11 @@ from deep_research.sources._web import Page, WebOptions, found_pages, sited
 _BLOCKS = ("web", "news", "discussions", "faq")
 
 
-class BraveOptions(WebOptions):
-    """Options of Brave."""
-
+class _BraveOptions(WebOptions):
     country: str = Field("", pattern=r"^([A-Z]{2})?$", description="Country of the results, such as US.")
 
 
-class BraveSource(ApiSource[BraveOptions]):
+class BraveSource(ApiSource[_BraveOptions]):
     """Searches the web and the news in it."""
 
     name = "brave"

@@ -16,13 +16,11 @@ _FIELDS = (
 _DATES = ("published", "published-online", "published-print", "issued", "posted", "created")
 
 
-class CrossrefOptions(DatedOptions):
-    """Options of Crossref."""
-
+class _CrossrefOptions(DatedOptions):
     types: tuple[str, ...] = Field((), description="Only these types, such as journal-article.")
 
 
-class CrossrefSource(ApiSource[CrossrefOptions]):
+class CrossrefSource(ApiSource[_CrossrefOptions]):
     """Searches by words; a query that is a DOI gives that work."""
 
     name = "crossref"
@@ -78,7 +76,7 @@ def _people(persons: list[Record]) -> tuple[str, ...]:
     return distinct(line(person.full_name("given", "family") or person.first("name", "literal")) for person in persons)
 
 
-def _filter(options: CrossrefOptions) -> str:
+def _filter(options: _CrossrefOptions) -> str:
     parts = [
         f"from-pub-date:{options.since}" if options.since else "",
         f"until-pub-date:{options.until}" if options.until else "",

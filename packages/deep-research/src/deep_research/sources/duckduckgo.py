@@ -19,13 +19,11 @@ _CHALLENGE = (b"anomaly-modal", b"anomaly.js", b"challenge-form")
 _CHALLENGE_STATUS = 202
 
 
-class DuckDuckGoOptions(WebOptions):
-    """Options of DuckDuckGo."""
-
+class _DuckDuckGoOptions(WebOptions):
     region: str = Field("", pattern=r"^([a-z]{2}-[a-z]{2})?$", description="Region, such as us-en or cn-zh.")
 
 
-class DuckDuckGoSource(ApiSource[DuckDuckGoOptions]):
+class DuckDuckGoSource(ApiSource[_DuckDuckGoOptions]):
     """Searches the web."""
 
     name = "duckduckgo"
@@ -35,7 +33,6 @@ class DuckDuckGoSource(ApiSource[DuckDuckGoOptions]):
     headers: ClassVar = {"accept": "text/html"}
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        del limit
         options = self.options
         params = {"q": sited(query, options), "kl": options.region, "df": options.period("{since}..{until}")}
         return await self._found_in(parse_search, self._get("/html/", params))

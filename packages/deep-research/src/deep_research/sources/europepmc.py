@@ -12,13 +12,11 @@ from deep_research.sources._record_documents import line, sections
 _DATES = ("firstPublicationDate", "electronicPublicationDate", "pubYear")
 
 
-class EuropePmcOptions(DatedOptions):
-    """Options of Europe PMC."""
-
+class _EuropePmcOptions(DatedOptions):
     open_access_only: bool = Field(False, description="Only papers whose full text is open.")
 
 
-class EuropePmcSource(ApiSource[EuropePmcOptions]):
+class EuropePmcSource(ApiSource[_EuropePmcOptions]):
     """Searches Europe PMC by relevance; retracted papers are left out."""
 
     name = "europepmc"
@@ -72,7 +70,7 @@ def _authors(record: Record) -> tuple[str, ...]:
     return tuple(map(line, names or record.text("authorString").removesuffix(".").split(", ")))
 
 
-def _query(query: str, options: EuropePmcOptions) -> str:
+def _query(query: str, options: _EuropePmcOptions) -> str:
     parts = [
         f"({query})",
         'AND NOT PUB_TYPE:"retracted publication"',

@@ -9,14 +9,12 @@ from deep_research.sources._api_answers import Record, list_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
 
-class ExaOptions(WebOptions):
-    """Options of Exa."""
-
+class _ExaOptions(WebOptions):
     text_chars: int = Field(20_000, ge=0, le=200_000, description="Text per page, characters; 0: none.")
     category: str = Field("", description="Kind of pages, such as research paper, news, github.")
 
 
-class ExaSource(ApiSource[ExaOptions]):
+class ExaSource(ApiSource[_ExaOptions]):
     """Searches the web; the text of the pages comes with the results."""
 
     name = "exa"

@@ -7,7 +7,7 @@ import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field, field_validator
@@ -77,7 +77,7 @@ class ListingSource(ApiSource[Options]):
 async def best(query: str, listing: Sequence[Found], limit: int) -> list[Found]:
     """Return the best of what answers the query (`rank`), found in a worker."""
     size = sum(len(found.title) + len(_body(found)) for found in listing)
-    return await in_a_worker(rank, query, listing, size=size, limit=limit)
+    return await in_a_worker(rank, query, listing, limit, size=size)
 
 
 def rank(query: str, listing: Iterable[Found], limit: int) -> list[Found]:
@@ -126,7 +126,8 @@ def _entry(node: Node, site: str, base: str, source: type[Declaration]) -> Found
     own = node.text("guid") or node.text("id")
     named, body = next(((name, markup) for name in _BODIES if (markup := _markup(node.child(name))).strip()), ("", ""))
     published = next((day for name in _DATES if (day := node.date(name))), None)
-    found = _made(node.line("title"), url, own, body, published, _authors(node), site, source)
+    about = {"published": published, "authors": _authors(node), "origin": source.name}
+    found = _made(node.line("title"), url, own, body, site, about)
     # A description may be all there is of a post, or only its beginning.
     teaser = found is not None and found.document is not None and bool(found.url) and named in _TEASERS
     return found.model_copy(update={"excerpt": True}) if found is not None and teaser else found
@@ -141,30 +142,13 @@ def _address(base: str, link: str) -> str:
         return ""
 
 
-def _made(
-    title: str,
-    url: str,
-    own: str,
-    body: str,
-    published: str | None,
-    authors: tuple[str, ...],
-    site: str,
-    source: type[Declaration],
-) -> Found | None:
+def _made(title: str, url: str, own: str, body: str, site: str, about: Mapping[str, Any]) -> Found | None:
     plain = paragraphs(body)
-    title = title or snippet(plain, 80) or url
+    title = title or snippet(plain, most=80) or url
     if not title or not (url or own):
         return None
-    found = Found(
-        key=url or own,
-        title=title,
-        url=url,
-        origin=source.name,
-        location="" if url else site,
-        published=published,
-        authors=authors,
-        snippet=snippet(plain),
-    )
+    location = "" if url else site
+    found = Found(key=url or own, title=title, url=url, location=location, snippet=snippet(plain), **about)
     if len(plain) < _ENOUGH_CHARS:
         return found
     return with_record(found, facts=[("Published by", site)], sections=[("Text", plain)])
@@ -196,16 +180,14 @@ def _authors(node: Node) -> tuple[str, ...]:
 
 def _json_entry(item: Record, site: str, base: str, source: type[Declaration]) -> Found | None:
     people = item.records("authors") or item.records("author")
-    return _made(
-        item.line("title"),
-        _address(base, item.first("url", "external_url")),
-        item.text("id"),
-        item.raw("content_html") or item.raw("content_text") or item.raw("summary"),
-        item.first_date("date_published", "date_modified"),
+    authors, published = (
         distinct(one.text("name") for one in people),
-        site,
-        source,
+        item.first_date("date_published", "date_modified"),
     )
+    url = _address(base, item.first("url", "external_url"))
+    body = item.raw("content_html") or item.raw("content_text") or item.raw("summary")
+    about = {"published": published, "authors": authors, "origin": source.name}
+    return _made(item.line("title"), url, item.text("id"), body, site, about)
 
 
 class FeedsOptions(ApiOptions):
@@ -232,7 +214,6 @@ class FeedsSource(ListingSource[FeedsOptions]):
     @classmethod
     def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
         """Return what has to be set: there are no feeds by default."""
-        del keys
         is_named = isinstance(options, FeedsOptions) and options.feeds
         return "" if is_named else "name feeds in the option source_options.feeds.feeds"
 

@@ -3,9 +3,9 @@ with pull requests.
 """
 
 import base64
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import Field
@@ -15,30 +15,24 @@ from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, Options, Pace, read_answer, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, result, snippet
 from deep_research.sources._api_answers import Declaration, Record, explanation, failure, limited, object_of, says_wait
 
 TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
 _MAX_README_BYTES = 2_000_000
 _README_FORMATS = ("plain", "html")
+_Parse = Callable[[ApiResponse], list[Found]]
 HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
 
 
-class GitHubOptions(DatedOptions):
-    """Options of the GitHub sources."""
-
+class _GitHubOptions(DatedOptions):
     language: str = Field("", description="Only code in this programming language.")
 
-    def in_language(self) -> str:
-        """Return the qualifier of the programming language, "" when there is none."""
-        return f"language:{self.language}" if self.language else ""
 
-    def between(self, field: str) -> str:
-        """Return the qualifier of the period, "" when there is none."""
-        return self.period(f"{field}:{{since}}..{{until}}", first="*", last="*")
+_Options = TypeVar("_Options", bound=_GitHubOptions)
 
 
-class GitHubSource(ApiSource[Options]):
+class GitHubSource(ApiSource[_Options]):
     """A search of GitHub by words and qualifiers."""
 
     address = "https://api.github.com"
@@ -48,10 +42,14 @@ class GitHubSource(ApiSource[Options]):
     narrow = True
     max_query_chars = 200  # GitHub takes 256 with the qualifiers
 
-    async def _found(
-        self, kind: str, parts: Iterable[str], limit: int, parse: Callable[[ApiResponse], list[Found]]
-    ) -> SearchResult:
-        """Search for the parts of a query; where GitHub stopped before its end, that is a gap."""
+    dated: ClassVar[str] = ""
+    """The qualifier of the period; "" where none can be searched."""
+
+    async def _found(self, kind: str, query: str, *qualifiers: str, limit: int, parse: _Parse) -> SearchResult:
+        """Search with qualifiers and those of the options; where GitHub stopped before its end, that is a gap."""
+        options = self.options
+        parts = [query, *qualifiers, f"language:{options.language}" if options.language else ""]
+        parts += [options.period(f"{self.dated}:{{since}}..{{until}}", first="*", last="*")] if self.dated else []
         params = {"q": " ".join(filter(None, parts)), "per_page": min(limit, 100)}
         response = await self._get(f"/search/{kind}", params)
         found, gaps = await read_answer(parse, response), list[Gap]()
@@ -76,7 +74,7 @@ def items_of(response: ApiResponse, source: type[Declaration]) -> list[Record]:
     return answer_of(response, source, "items").records("items")
 
 
-class GitHubRepositoriesOptions(GitHubOptions):
+class GitHubRepositoriesOptions(_GitHubOptions):
     """Options of the repository search; the period is that of the last push."""
 
     least_stars: int = Field(0, ge=0, description="Only repositories with at least so many stars.")
@@ -88,12 +86,11 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
     name = "github"
     purpose = "Software repositories with their README, stars and licence."
     also = (TOKEN,)
+    dated = "pushed"
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        options = self.options
-        stars = f"stars:>={options.least_stars}" if options.least_stars else ""
-        parts = (query, options.in_language(), stars, options.between("pushed"))
-        return await self._found("repositories", parts, limit, parse_repositories)
+        stars = f"stars:>={self.options.least_stars}" if self.options.least_stars else ""
+        return await self._found("repositories", query, stars, limit=limit, parse=parse_repositories)
 
     async def _read(self, found: Found) -> Found:
         repository = found.key.removeprefix("github:")
@@ -143,7 +140,7 @@ def _repository(entry: Record) -> Found | None:
     owner = entry.text("owner", "login") or name.split("/", maxsplit=1)[0]
     return Found(
         key=f"github:{name.lower()}",
-        title=f"{name}: {snippet(about, 120)}" if about else name,
+        title=f"{name}: {snippet(about, most=120)}" if about else name,
         url=entry.text("html_url") or f"https://github.com/{name}",
         origin=GitHubRepositoriesSource.name,
         published=entry.date("pushed_at") or entry.date("created_at"),
@@ -165,7 +162,7 @@ def _facts(entry: Record) -> tuple[str, ...]:
     )
 
 
-class GitHubWithinOptions(GitHubOptions):
+class GitHubWithinOptions(_GitHubOptions):
     """Options of a search within repositories; the period is that of an issue's creation."""
 
     repositories: tuple[str, ...] = Field((), description="Only these repositories, as owner/name.")
@@ -181,7 +178,7 @@ class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         repositories = (f"repo:{name}" for name in self.options.repositories)
-        return await self._found("code", (query, *repositories, self.options.in_language()), limit, parse_code)
+        return await self._found("code", query, *repositories, limit=limit, parse=parse_code)
 
     async def _read(self, found: Found) -> Found | None:
         owner, name, _, commit, path = (urlsplit(found.url).path.lstrip("/").split("/", 4) + [""] * 5)[:5]
@@ -230,12 +227,11 @@ class GitHubIssuesSource(GitHubSource[GitHubWithinOptions]):
     name = "github_issues"
     purpose = "Bugs, questions and decisions: issues and pull requests on GitHub."
     also = (TOKEN,)
+    dated = "created"
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        options = self.options
-        repositories = (f"repo:{name}" for name in options.repositories)
-        parts = (query, *repositories, options.between("created"), options.in_language())
-        return await self._found("issues", parts, limit, parse_issues)
+        repositories = (f"repo:{name}" for name in self.options.repositories)
+        return await self._found("issues", query, *repositories, limit=limit, parse=parse_issues)
 
 
 def parse_issues(response: ApiResponse) -> list[Found]:

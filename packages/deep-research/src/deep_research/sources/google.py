@@ -19,13 +19,11 @@ _DATES = ("article:published_time", "datepublished", "citation_publication_date"
 _BLOCKS = ("organic", "news", "places", "answerBox")
 
 
-class GoogleCseOptions(WebOptions):
-    """Options of Google Programmable Search."""
-
+class _GoogleCseOptions(WebOptions):
     engine: str = Field("", description="Id of the search engine (cx); else GOOGLE_CSE_ID.")
 
 
-class GoogleCseSource(ApiSource[GoogleCseOptions]):
+class GoogleCseSource(ApiSource[_GoogleCseOptions]):
     """Searches with an engine that its owner has set up."""
 
     name = "google_cse"
@@ -40,7 +38,7 @@ class GoogleCseSource(ApiSource[GoogleCseOptions]):
     @classmethod
     def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
         """Return what has to be set: a key, and the id of the engine."""
-        engine = isinstance(options, GoogleCseOptions) and options.engine
+        engine = isinstance(options, _GoogleCseOptions) and options.engine
         return super().missing(options, keys) or ("" if engine or keys.get(_ENGINE) else f"set {_ENGINE}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
@@ -73,13 +71,11 @@ def _programmable_page(entry: Record) -> Page:
     )
 
 
-class SerperOptions(WebOptions):
-    """Options of Serper."""
-
+class _SerperOptions(WebOptions):
     kind: Literal["search", "news", "scholar", "patents"] = Field("search", description="What to search.")
 
 
-class SerperSource(ApiSource[SerperOptions]):
+class SerperSource(ApiSource[_SerperOptions]):
     """Searches with Google's index."""
 
     name = "serper"

@@ -14,15 +14,13 @@ from deep_research.sources._record_documents import entities, paragraphs, with_r
 _MAX_COMMENTS = 200
 
 
-class HackerNewsOptions(DatedOptions):
-    """Options of Hacker News."""
-
+class _HackerNewsOptions(DatedOptions):
     mcp_server: str = Field("", description="MCP server that is asked instead; empty: hackernews or hn, where set up.")
     tags: str = Field("story", description="What to search: story, comment, show_hn, ask_hn; a comma means and.")
     least_points: int = Field(0, ge=0, description="Only stories with at least so many points.")
 
 
-class HackerNewsSource(ApiSource[HackerNewsOptions]):
+class HackerNewsSource(ApiSource[_HackerNewsOptions]):
     """Searches stories; reading one gives its text and the discussion."""
 
     name = "hackernews"
@@ -95,7 +93,7 @@ def _comments(item: Record) -> Iterator[str]:
             yield f"{comment.text('author') or 'unknown'}: {body}"
 
 
-def _filters(options: HackerNewsOptions) -> str:
+def _filters(options: _HackerNewsOptions) -> str:
     parts = [
         f"created_at_i>={unix_seconds(options.since)}" if options.since else "",
         f"created_at_i<{unix_seconds(options.until) + 86_400}" if options.until else "",

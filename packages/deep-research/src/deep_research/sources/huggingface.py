@@ -37,13 +37,11 @@ def parse_feed(response: ApiResponse) -> list[Found]:
     return entries(response, HuggingFaceBlogSource)
 
 
-class HuggingFaceModelsOptions(ApiOptions):
-    """Options of the model search."""
-
+class _HuggingFaceModelsOptions(ApiOptions):
     sort: str = Field("downloads", description="Order: downloads, likes, trendingScore, createdAt, lastModified.")
 
 
-class HuggingFaceModelsSource(ApiSource[HuggingFaceModelsOptions]):
+class HuggingFaceModelsSource(ApiSource[_HuggingFaceModelsOptions]):
     """Searches models by words in their names."""
 
     name = "huggingface_models"
@@ -89,13 +87,11 @@ def _model(entry: Record) -> Found | None:
     return with_record(found, facts=facts)
 
 
-class HuggingFacePapersOptions(ApiOptions):
-    """Options of Hugging Face daily papers."""
-
+class _HuggingFacePapersOptions(ApiOptions):
     day: date | None = Field(None, description="Only the papers of this day; none are listed on weekends.")
 
 
-class HuggingFacePapersSource(ApiSource[HuggingFacePapersOptions]):
+class HuggingFacePapersSource(ApiSource[_HuggingFacePapersOptions]):
     """Searches all papers that were ever listed; with the option `day`, ranks those of that day."""
 
     name = "huggingface_papers"

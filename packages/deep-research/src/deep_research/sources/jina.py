@@ -15,13 +15,11 @@ from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 
-class JinaOptions(WebOptions):
-    """Options of Jina."""
-
+class _JinaOptions(WebOptions):
     reader_url: str = Field("https://r.jina.ai", description="Address of the reader.")
 
 
-class JinaSource(ApiSource[JinaOptions]):
+class JinaSource(ApiSource[_JinaOptions]):
     """Searches the web; reading a result asks Jina for the page."""
 
     name = "jina"
@@ -35,7 +33,6 @@ class JinaSource(ApiSource[JinaOptions]):
     key_header = ("authorization", "Bearer {}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        del limit  # Jina returns five
         return await self._found_in(parse_search, self._get(f"/{quote(sited(query, self.options), safe='')}"))
 
     async def _read(self, found: Found) -> Found | None:

@@ -65,13 +65,11 @@ def usage_of(response: ApiResponse) -> Usage | None:
     )
 
 
-class AnthropicWebSearchOptions(WebOptions):
-    """Options of Anthropic's web search."""
-
+class _AnthropicWebSearchOptions(WebOptions):
     model: str = Field("claude-haiku-4-5", description="Model that searches.")
 
 
-class AnthropicWebSearchSource(ApiSource[AnthropicWebSearchOptions]):
+class AnthropicWebSearchSource(ApiSource[_AnthropicWebSearchOptions]):
     """Lets a model search once and keeps what the tool has returned."""
 
     name = "anthropic_web_search"
@@ -128,14 +126,12 @@ def parse_anthropic_answer(response: ApiResponse) -> list[Found]:
     return found_pages(pages, AnthropicWebSearchSource.name)
 
 
-class OpenAiWebSearchOptions(WebOptions):
-    """Options of OpenAI's web search."""
-
+class _OpenAiWebSearchOptions(WebOptions):
     model: str = Field("gpt-5-mini", description="Model that searches.")
     context_size: str = Field("low", pattern="^(low|medium|high)$", description="How much the model reads of a page.")
 
 
-class OpenAiWebSearchSource(ApiSource[OpenAiWebSearchOptions]):
+class OpenAiWebSearchSource(ApiSource[_OpenAiWebSearchOptions]):
     """Lets a model search once and keeps what it was shown."""
 
     name = "openai_web_search"

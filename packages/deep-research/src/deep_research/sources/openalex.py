@@ -21,14 +21,12 @@ _FIELDS = (
 _OPEN_TEXTS = (("best_oa_location", "pdf_url"), ("open_access", "oa_url"), ("primary_location", "pdf_url"))
 
 
-class OpenAlexOptions(DatedOptions):
-    """Options of OpenAlex."""
-
+class _OpenAlexOptions(DatedOptions):
     language: str = Field("", pattern=r"^([a-z]{2})?$", description="Only works in this language, such as en.")
     types: tuple[str, ...] = Field((), description="Only these types, such as article or review.")
 
 
-class OpenAlexSource(ApiSource[OpenAlexOptions]):
+class OpenAlexSource(ApiSource[_OpenAlexOptions]):
     """Searches titles, abstracts and full texts; a query that is a DOI gives that work."""
 
     name = "openalex"
@@ -101,7 +99,7 @@ def _pmcid(address: str) -> str:
     return f"PMC{tail}" if tail.isdecimal() else ""
 
 
-def _filter(options: OpenAlexOptions) -> str:
+def _filter(options: _OpenAlexOptions) -> str:
     parts = [
         f"from_publication_date:{options.since}" if options.since else "",
         f"to_publication_date:{options.until}" if options.until else "",

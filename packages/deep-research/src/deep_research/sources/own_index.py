@@ -64,7 +64,7 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
             "_source": [*options.title_fields, *options.text_fields, *options.url_fields, *options.date_fields],
         }
         response = await self._post(f"/{quote(options.index, safe=',*')}/_search", asked)
-        return result(await read_answer(parse_search, response, options=options))
+        return result(await read_answer(parse_search, response, options))
 
     def _headers(self) -> dict[str, str]:
         """Return the headers; USER:PASSWORD is sent as such, anything else as a key of Elasticsearch."""

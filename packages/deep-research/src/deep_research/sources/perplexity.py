@@ -9,13 +9,11 @@ from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
 
-class PerplexityOptions(WebOptions):
-    """Options of Perplexity."""
-
+class _PerplexityOptions(WebOptions):
     model: str = Field("sonar", description="Model that searches.")
 
 
-class PerplexitySource(ApiSource[PerplexityOptions]):
+class PerplexitySource(ApiSource[_PerplexityOptions]):
     """Asks for an answer and keeps what it was made from."""
 
     name = "perplexity"
@@ -36,7 +34,6 @@ class PerplexitySource(ApiSource[PerplexityOptions]):
             "search_after_date_filter": f"{options.since:%m/%d/%Y}" if options.since else "",
             "search_before_date_filter": f"{options.until:%m/%d/%Y}" if options.until else "",
         }
-        del limit
         return await self._found_in(parse_answer, self._post("/chat/completions", body))
 
 

@@ -23,14 +23,12 @@ from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
 from deep_research.sources._record_documents import Section, line
 
 
-class PubMedOptions(DatedOptions):
-    """Options of PubMed."""
-
+class _PubMedOptions(DatedOptions):
     language: str = Field("", description="Only papers in this language, such as english.")
     publication_types: tuple[str, ...] = Field((), description="Only these types, such as Review.")
 
 
-class PubMedSource(ApiSource[PubMedOptions]):
+class PubMedSource(ApiSource[_PubMedOptions]):
     """Searches PubMed by relevance; two calls per search."""
 
     name = "pubmed"
@@ -174,7 +172,7 @@ def _refuse_error(why: str, response: ApiResponse) -> None:
         raise failure(SourceError, response, PubMedSource, f"the request was not accepted: {line(why)[:200]}")
 
 
-def _term(query: str, options: PubMedOptions) -> str:
+def _term(query: str, options: _PubMedOptions) -> str:
     parts = [f"({query})" if options.language or options.publication_types else query]
     if options.language:
         parts.append(f"{options.language}[la]")

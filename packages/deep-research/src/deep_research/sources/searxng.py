@@ -14,15 +14,13 @@ from deep_research.sources._web import Page, WebOptions, found_pages, sited
 _MAX_ENGINES = 10
 
 
-class SearxngOptions(WebOptions):
-    """Options of SearXNG."""
-
+class _SearxngOptions(WebOptions):
     base_url: str = Field("", description="Address of the instance; else SEARXNG_URL.")
     categories: tuple[str, ...] = Field((), description="Categories, such as general, science, news, it.")
     engines: tuple[str, ...] = Field((), description="Only these engines.")
 
 
-class SearxngSource(ApiSource[SearxngOptions]):
+class SearxngSource(ApiSource[_SearxngOptions]):
     """Searches through the instance; engines that did not answer are a gap."""
 
     name = "searxng"
@@ -33,7 +31,6 @@ class SearxngSource(ApiSource[SearxngOptions]):
     needs = "SEARXNG_URL"
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        del limit  # an instance decides the number itself
         params = {
             "q": sited(query, self.options),
             "format": "json",

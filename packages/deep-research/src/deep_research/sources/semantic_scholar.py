@@ -16,13 +16,11 @@ _FIELDS = (
 )
 
 
-class SemanticScholarOptions(DatedOptions):
-    """Options of Semantic Scholar."""
-
+class _SemanticScholarOptions(DatedOptions):
     fields_of_study: tuple[str, ...] = Field((), description="Only these fields, such as Medicine.")
 
 
-class SemanticScholarSource(ApiSource[SemanticScholarOptions]):
+class SemanticScholarSource(ApiSource[_SemanticScholarOptions]):
     """Searches papers; a query that is a DOI or arXiv id gives that paper."""
 
     name = "semantic_scholar"

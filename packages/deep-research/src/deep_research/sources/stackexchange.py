@@ -71,7 +71,7 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
         except SourceError as error:
             why = self._without_secrets(error).message
             gaps.append(Gap(what="answers to questions", why=why, source=self.name))
-        found = await read_answer(parse_questions, response, site=options.site, answers=answers)
+        found = await read_answer(parse_questions, response, options.site, answers)
         return result(found, gaps)
 
     async def _call(self, path: str, params: Mapping[str, str | int]) -> ApiResponse:
@@ -111,9 +111,7 @@ def parse_answers(response: ApiResponse) -> Answers:
     return by_question
 
 
-def parse_questions(
-    response: ApiResponse, *, site: str = "stackoverflow", answers: Answers | None = None
-) -> list[Found]:
+def parse_questions(response: ApiResponse, site: str = "stackoverflow", answers: Answers | None = None) -> list[Found]:
     """Return the questions of a search, best first, each with its `answers` as document. Raises SourceError."""
     items = list_of(response, StackExchangeSource, "items")
     return [found for item in items if (found := _question(item, site, answers or {}))]

@@ -11,15 +11,13 @@ from deep_research.sources._api_answers import Record, list_of
 from deep_research.sources._web import Page, WebOptions, found_pages, page_key
 
 
-class TavilyOptions(WebOptions):
-    """Options of Tavily."""
-
+class _TavilyOptions(WebOptions):
     depth: Literal["basic", "advanced"] = Field("basic", description="advanced costs two credits.")
     topic: Literal["general", "news", "finance"] = Field("general", description="What kind of pages.")
     whole_pages: bool = Field(True, description="Ask for the text of the pages with the results.")
 
 
-class TavilySource(ApiSource[TavilyOptions]):
+class TavilySource(ApiSource[_TavilyOptions]):
     """Searches the web; the pages come with the results, or are asked for many at a time."""
 
     name = "tavily"

@@ -10,13 +10,11 @@ from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._papers import Ids, Work, doi, found_work
 
 
-class UnpaywallOptions(ApiOptions):
-    """Options of Unpaywall."""
-
+class _UnpaywallOptions(ApiOptions):
     open_access_only: bool = Field(True, description="Only papers that have an open copy.")
 
 
-class UnpaywallSource(ApiSource[UnpaywallOptions]):
+class UnpaywallSource(ApiSource[_UnpaywallOptions]):
     """Finds open copies; the address of a result is that of the copy."""
 
     name = "unpaywall"
@@ -26,7 +24,6 @@ class UnpaywallSource(ApiSource[UnpaywallOptions]):
     needs = "UNPAYWALL_EMAIL"
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        del limit  # a page has 50
         email = {"email": self._key()}
         if name := doi(query):
             try:

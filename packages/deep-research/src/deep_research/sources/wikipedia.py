@@ -21,13 +21,11 @@ _HEADING = re.compile(r"^(={2,6})([^\n]+?)\1[^\S\n]*$", re.MULTILINE)
 _WAITING = ("maxlag", "ratelimited")
 
 
-class WikipediaOptions(ApiOptions):
-    """Options of Wikipedia."""
-
+class _WikipediaOptions(ApiOptions):
     language: str = Field("", pattern=r"^([a-z][a-z-]{1,11})?$", description="Edition; empty: that of the question.")
 
 
-class WikipediaSource(ApiSource[WikipediaOptions]):
+class WikipediaSource(ApiSource[_WikipediaOptions]):
     """Searches one edition; articles are read whole."""
 
     name = "wikipedia"
@@ -46,7 +44,7 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
     async def _searched(self, query: str, limit: int, language: str) -> list[Found]:
         params = {"list": "search", "srsearch": query, "srlimit": min(limit, 50), "srprop": "snippet|timestamp"}
         response = await self._query(language, params)
-        return await read_answer(parse_search, response, language=language)
+        return await read_answer(parse_search, response, language)
 
     async def _read(self, found: Found) -> Found | None:
         parts = found.key.split(":", 2)
@@ -54,7 +52,7 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
             return None
         params = {"prop": "extracts|info", "explaintext": 1, "inprop": "url", "redirects": 1, "titles": parts[2]}
         response = await self._query(parts[1], params)
-        pages = await read_answer(parse_pages, response, language=parts[1])
+        pages = await read_answer(parse_pages, response, parts[1])
         return next((page for page in pages if page.document), None)
 
     async def _query(self, language: str, params: Mapping[str, str | int]) -> ApiResponse:
@@ -63,7 +61,7 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
         return await self._client.request("GET", address, params=given, headers=self._headers())
 
 
-def parse_search(response: ApiResponse, *, language: str = "en") -> list[Found]:
+def parse_search(response: ApiResponse, language: str = "en") -> list[Found]:
     """Return the articles of `list=search`, best first. Raises SourceError."""
     entries = _answer(response).records("query", "search")
     return [
@@ -73,7 +71,7 @@ def parse_search(response: ApiResponse, *, language: str = "en") -> list[Found]:
     ]
 
 
-def parse_pages(response: ApiResponse, *, language: str = "en") -> list[Found]:
+def parse_pages(response: ApiResponse, language: str = "en") -> list[Found]:
     """Return the pages of a query by title, with their text; missing ones are left out. Raises SourceError."""
     entries = _answer(response).records("query", "pages")
     return [found for entry in entries if (found := _page(entry, language))]

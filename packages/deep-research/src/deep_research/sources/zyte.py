@@ -28,16 +28,14 @@ _BLOGS = (
 )
 
 
-class ZyteOptions(WebOptions):
-    """Options of Zyte."""
-
+class _ZyteOptions(WebOptions):
     pages: tuple[str, ...] = Field(_BLOGS, min_length=1, max_length=50, description="Pages that list articles.")
     extract_from: str = Field("", pattern=r"^(httpResponseBody|browserHtml)?$", description="Cheaper, or a browser.")
 
     _are_web_addresses = field_validator("pages")(web_addresses)
 
 
-class ZyteSource(ListingSource[ZyteOptions]):
+class ZyteSource(ListingSource[_ZyteOptions]):
     """Ranks the articles that the pages list; reading one asks Zyte for the article."""
 
     name = "zyte"
