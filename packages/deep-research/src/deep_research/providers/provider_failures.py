@@ -116,10 +116,10 @@ _MESSAGES = (
 _LENGTHS = tuple(
     re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for pattern in (
-        r"(?P<used>\d+)\)?(?: tokens\)?| \+ \d+)? (?:>|exceeds)[^\d]{0,60}(?P<window>\d+)",  # Anthropic, Gemini, Ollama
-        r"(?P<used>\d+) tokens.{0,60}?(?P<window>\d+) maximum context length",  # Mistral
-        r"maximum context length is (?P<window>\d+) tokens.*?(?P<used>\d+) (?:input )?tokens",  # OpenAI
-        r"(?:context (?:length|window|size)|input length should be \[1)[^\d.]{0,40}(?P<window>\d+)",
+        r"(?<!\d)(?P<used>\d{1,9})\)?(?: tokens\)?| \+ \d{1,9})? (?:>|exceeds)\D{0,60}(?P<window>\d{1,9})",  # Gemini, Ollama
+        r"(?<!\d)(?P<used>\d{1,9}) tokens.{0,60}?(?P<window>\d{1,9}) maximum context length",  # Mistral
+        r"maximum context length is (?P<window>\d{1,9}) tokens.{0,300}?(?<!\d)(?P<used>\d{1,9}) (?:input )?tokens",  # OpenAI
+        r"(?:context (?:length|window|size)|input length should be \[1)[^\d.]{0,40}(?P<window>\d{1,9})",
     )
 )
 """How a prompt that is too long, and the window that it does not fit, are told."""
