@@ -71,6 +71,20 @@ def test_what_a_document_says_stands_in_a_quoted_place(question: str, expected: 
     assert quote in ("", report["references"][0]["quote"])
 
 
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("Note\n\n2. Zymurgist\n", ""),
+        ("Zymurgist!\n\nThe one (see Lee. The zymurgist Lee) came.\n", "The one (see Lee."),
+        ("Rain fell. (Of a zymurgist.) Lee came.\n", "Lee came."),
+    ],
+)
+def test_a_reference_quotes_a_sentence_or_nothing(text: str, quote: str, tmp_path: Path) -> None:
+    (docs := tmp_path / "docs").mkdir()
+    (docs / "a.md").write_text(f"# Log\n\n{text}", "utf-8")
+    assert _asked("What did the zymurgist Lee do?", docs)[1]["references"][0]["quote"] == quote
+
+
 def test_nobodys_statements_reviews_and_counts_stand_in_a_result_of_places(folder: Path, tmp_path: Path) -> None:
     said = call("research", "When is the release, and what does the server cost?", "--docs", str(folder), "--json")
     report = json.loads(said.out)

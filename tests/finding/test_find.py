@@ -319,6 +319,13 @@ def test_a_lead_belongs_to_its_own_list_only(tmp_path: Path) -> None:
     assert "/clients/leave" in shown(part).partition("Affected paths are:")[2]
 
 
+def test_front_matter_and_signs_are_no_other_places(tmp_path: Path) -> None:
+    files = {f"{n}.md": f"---\ndescription: Backup of site {n}\n---\nIt is {n}.\n\n- ❖\n" for n in range(3)}
+    files["list.md"] = "- Backup: daily\n- Owner: Lee\n\nMore.\n"
+    part = ask(tmp_path / "docs", files | {"a.md": "# Backup\n\nA backup of the site is made daily.\n"}, "site backup")
+    assert [place.line for place in part.places] == ["Backup: daily"]
+
+
 def test_what_is_left_out_is_marked(tmp_path: Path) -> None:
     log = "".join(f"- 02:{n} the detector in hall {n} was read {'and noted ' * 20}.\n" for n in range(20, 30))
     page = f"# Alarm\n\nHi,\n\nan account for the insurers:\n\n{log}- 03:10 Torben shut valve V-114.\n\nGreetings.\n"

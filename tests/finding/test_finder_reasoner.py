@@ -111,6 +111,21 @@ def test_what_two_parts_have_in_common_is_shown_whole_once(tmp_path: Path) -> No
     assert "Shown above: **Pump manual › Safety** [s1p" in text
 
 
+def test_a_place_shown_above_is_named_only_for_a_part_whose_words_it_has(tmp_path: Path) -> None:
+    page = "# Pump\n\nThe pump and its housing are hot.\n\n# Colours\n\nThe P700 and the wall are green.\n"
+    with library_of(tmp_path / "docs", {"manual.md": page}) as library:
+        text, _ = asyncio.run(researched(library, "What is the pump like, and is its housing green?"))
+    assert "Shown above" not in text
+
+
+def test_a_place_of_both_things_compared_is_shown_once_without_more_words(tmp_path: Path) -> None:
+    page = "# Data\n\n- MySQL\n- H2\n\nH2 is not for production; MySQL is.\n"
+    with library_of(tmp_path / "docs", {"data.md": page}) as library:
+        text, _ = asyncio.run(researched(library, "What is the difference between H2 and MySQL?"))
+    assert "**Data**" in text
+    assert "Shown above" not in text
+
+
 def test_text_before_and_behind_a_stretch_is_marked_in_the_report(tmp_path: Path) -> None:
     page = "# Tanks\n\n" + "".join(f"Tank {n} holds {n} litres of water{' from the well' * 30}.\n\n" for n in range(9))
     with library_of(tmp_path / "docs", {"tanks.md": page}) as library:
@@ -166,6 +181,22 @@ def test_what_is_said_of_words_is_said_of_them_as_written(tmp_path: Path, langua
     said, _, _ = notes.partition("\n\n")
     assert said == phrase("finder_missing", language, words="“July”")
     assert said.count(as_written) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How much parental leave does the company pay?", ["parental", "leave", "company", "pay"]),
+        ("Who approves the hotel costs?", []),
+    ],
+)
+def test_exactly_the_words_that_stand_nowhere_are_named(tmp_path: Path, question: str, said: list[str]) -> None:
+    files = {"a.md": "# Hotels\n\nThe hotel is far.\n\n# Trips\n\nThe cost is noted.\n\n# Boss\n\nApproval is due.\n"}
+    with library_of(tmp_path / "docs", files) as library:
+        (part,) = find(question, "en", library).parts
+        notes = write_notes(part, "en", library)
+    assert sorted(re.findall("“(.+?)”", notes)) == sorted(said)
+    assert ("As written" in notes) is bool(said)
 
 
 def test_of_more_words_than_are_named_nothing_is_said(tmp_path: Path) -> None:

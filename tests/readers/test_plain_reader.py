@@ -91,6 +91,14 @@ def test_markdown():
         ("```\n<!-- shown -->\n```", "```\n<!-- shown -->\n```"),
         ("- a\n\n  more of a\n\n  ```\n  code\n  ```\n- b", "- a\n\nmore of a\n\n```\ncode\n```\n\n- b"),
         ("one  \ntwo\\\nthree", "one\n\ntwo\n\nthree"),
+        (
+            'Run:\n<pre><code class="a"><span>a -f  &lt;x></span>\n\n  <b>b</b></code></pre>',
+            "Run:\n\n```\na -f  <x>\n\n  b\n```",
+        ),
+        ("1. One\n\n   <pre>\n   a\n   b</pre>\n2. Two", "1. One\n\n```\na\nb\n```\n\n2. Two"),
+        ("Words\n:::warning\nHot.\n:::\n::: tip Ask first\nOr not.\n:::", "Words\n\nHot.\n\nAsk first\n\nOr not."),
+        (":::note[Both]\n- a\n:::\n:::{note}\nb\n:::\n```\n:::\n```", "Both\n\n- a\n\nb\n\n```\n:::\n```"),
+        ("---\nnext: a.html\nprev: b\nstatus: Final\n---\nText", "- status: Final\n\nText"),
         ("Text\n[a]: https://a.org\n[^n]: A note\non two lines", "Text\n\nA note on two lines"),
     ],
 )

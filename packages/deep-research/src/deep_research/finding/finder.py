@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from claimcheck.language import detect, is_cjk
+from claimcheck.lexicon import words as words_of
 from deep_research.data import PassageHit
 from deep_research.finding.places import PartPlaces, Place, Stretch
 from deep_research.finding.question import Part
-from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
+from deep_research.finding.ranking import Best, Candidate, best_unit, is_about_page, judge_passage, kind_wanted
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.text_units import Texts
@@ -86,12 +87,13 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
     """Return what is shown for one part: the best place whole, other places, and which words do not stand together."""
     part, words = ranked.part, ranked.words
     asked = [word for word in part.words if word.worth > COMMON] or list(part.words)
-    # What is a word of other scripts, nobody knows.
-    named, about = ([word for word in of if not is_run(word.text)] for of in (asked, part.told))
+    named = [word for word in asked if not is_run(word.text)]  # what is a word of other scripts, nobody knows
     shown = Shown()
     stretches = _stretches(ranked, shown, library)
     said = [one.candidate.terms | one.candidate.above for one in ranked.places]
-    together, missing, complete = _together(named, about, [*said, *map(_shown_terms, stretches)], library, sources)
+    together, missing, complete = _together(part, named, [*said, *map(_shown_terms, stretches)], library, sources)
+    own = [word for word in named if word.text not in missing]
+    runs = [word for word in asked if is_run(word.text) and any(map(word.share, said))]
     return PartPlaces(
         text=part.text,
         words=tuple(word.text for word in named),
@@ -100,7 +102,10 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
         is_complete=complete,
         is_covered=any(has_all(asked, terms) for terms in said),
         ordering=tuple(source.title for source in map(library.source, ranked.ordering) if source is not None),
-        stretches=tuple(stretches),
+        stretches=tuple(
+            stretch.model_copy(update={"is_own": has_all(own, terms) and all(word.share(terms) for word in runs)})
+            for stretch, terms in zip(stretches, map(_shown_terms, stretches), strict=True)
+        ),
         places=_places(ranked.places, words, shown, library),
     )
 
@@ -176,7 +181,7 @@ def _places(ranked: Iterable[Best], words: Sequence[Word], shown: Shown, library
     found: list[Place] = []
     for best in ranked:
         source = best.candidate.passage.source
-        if of_source[source] < _OF_ONE and shown.add(best):
+        if of_source[source] < _OF_ONE and not is_about_page(best) and shown.add(best):
             of_source[source] += 1
             found.append(make_place(best, words, _location(library, best)))
         if len(found) == PLACES:
@@ -194,17 +199,19 @@ def _shown_terms(stretch: Stretch) -> frozenset[str]:
 
 
 def _together(
-    named: Sequence[Word],
-    about: Sequence[Word],
-    said: Sequence[frozenset[str]],
-    library: Library,
-    sources: Sequence[str],
+    part: Part, named: Sequence[Word], said: Sequence[frozenset[str]], library: Library, sources: Sequence[str]
 ) -> tuple[bool, tuple[str, ...], bool]:
-    """Return whether one passage has all words `named`, those of all that none has, and whether all were read for that."""
-    together, wanted = any(has_all(named, terms) for terms in said), dict.fromkeys([*about, *named])
+    """Return whether one passage has all words `named`, those of the part that none has, and whether all were read for that.
+
+    Where none has one that counts, the common ones that none has are told with it, but what only asks ("how many").
+    """
+    wanted = dict.fromkeys([*(word for word in part.told if not is_run(word.text)), *named])
+    asking = words_of("question.furniture")
+    common = [word for word in part.words if not is_run(word.text) and word.text.casefold() not in asking]
+    together = any(has_all(named, terms) for terms in said)
     if any(has_all(wanted, terms) for terms in said):
         return True, (), True
-    left, held = _SCANNED, set[str]()
+    left, held, written = _SCANNED, set[str](), set[str]()
     for source in library.sources() if not sources else filter(None, map(library.source, sources)):
         snapshot = library.snapshot(source.id)
         left -= len(snapshot.text) if snapshot is not None else 0
@@ -213,12 +220,16 @@ def _together(
         for passage in library.passages(source.id) if snapshot is not None else ():
             text = f"{source.title}\n{passage.heading}\n{passage.text}"
             terms = terms_of(text)
-            has = {word.text for word in wanted if word.share(terms) >= 1.0 or stands_in(word.text, text)}
-            if len(has) == len(wanted):
+            has = {word.text for word in [*wanted, *common] if word.share(terms) >= 1.0 or stands_in(word.text, text)}
+            if all(word.text in has for word in wanted):
                 return True, (), True
             together = together or all(word.text in has for word in named)
             held |= has
-    return together, tuple(word.text for word in wanted if word.text not in held), True
+            written |= {word for word in has - written if stands_in(word, text)}
+    missing = [word for word in dict.fromkeys([*wanted, *common]) if word.text not in held]
+    if any(word in wanted for word in missing):
+        return together, tuple(word.text for word in missing), True
+    return together or any(word.text not in written for word in named), (), True
 
 
 def is_foreign(parts: Sequence[PartPlaces], language: str, library: Library) -> bool:

@@ -25,14 +25,14 @@ def write_report(
     title: str, parts: Sequence[PartPlaces], language: str, library: Library, *, is_cut: bool, is_foreign: bool
 ) -> str:
     """Return the report: what it is, the best stretch for each part, other places by part, and all by document."""
-    told = {"finder_note": True, "finder_note_rows": True, "finder_cut": is_cut, "finder_language": is_foreign}
-    notes = [phrase(name, language) for name, is_so in told.items() if is_so]
+    opening = {"finder_note": True, "finder_note_rows": True, "finder_cut": is_cut, "finder_language": is_foreign}
+    notes = [phrase(name, language) for name, is_so in opening.items() if is_so]
     blocks_of = [f"# {title}", "\n".join(f"> {note}" for note in notes)]
     several = len(parts) > 1
     shown: set[tuple[str, int, int]] = set()
     for part in parts:
-        blocks_of += [f"## {part.text}"] if several else []
-        blocks_of += _stretches(part, language, library, shown)
+        told = list(_stretches(part, language, library, shown))
+        blocks_of += [f"## {part.text}", *told] if several and (told or not part.places) else told
     if any(part.places for part in parts):
         blocks_of.append(f"## {phrase('finder_other_places', language)}")
         for part in parts:
@@ -46,13 +46,17 @@ def write_report(
 def _stretches(part: PartPlaces, language: str, library: Library, shown: set[tuple[str, int, int]]) -> Iterator[str]:
     """Yield the blocks of the best stretches; before them which words stand nowhere, or nowhere together.
 
-    Of a stretch all of which was `shown` (source, start and end of each slice) only the place is named.
+    Of a stretch all of which was `shown` (source, start and end of each slice) for another part only the place is
+    named, and where it has not the words of this part, nothing.
     """
+    before = frozenset(shown)
     if said := _not_together(part, language):
         yield said
     for stretch in part.stretches:
         slices = {(stretch.source, piece.start, piece.end) for piece in stretch.pieces}
         if slices <= shown:
+            if not stretch.is_own or not slices <= before:
+                continue
             ids = dict.fromkeys(f"[{key}]" for piece in stretch.pieces for key in piece.passages)
             yield phrase("finder_above", language, place=f"**{_named(stretch, language)}** {''.join(ids)}")
             continue

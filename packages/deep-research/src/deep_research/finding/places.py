@@ -17,7 +17,7 @@ class Stretch(Noun):
 
     `pieces` are in the order of the text; between two of them something was left out, and where `has_before` or
     `has_after` something of the same heading stands before or behind them. `where` is the heading path, `pages` are those
-    of the pieces.
+    of the pieces. `is_own`: it has all words of its part that stand anywhere.
     """
 
     source: str
@@ -28,6 +28,7 @@ class Stretch(Noun):
     has_after: bool = False
     location: str = ""
     pages: tuple[int, ...] = ()
+    is_own: bool = True
 
 
 class Place(Noun):
@@ -45,8 +46,9 @@ class Place(Noun):
 class PartPlaces(Noun):
     """What was found for one part of a question.
 
-    `words` are those that were looked for, `missing` those that stand in no text that was read. `together` says
-    whether one passage has them all. `is_complete` says that every text was looked through for that. Of scripts whose
+    `words` are those that were looked for, `missing` those that stand in no text that was read, with the
+    common ones among them. `together` says whether one passage has them all, or one of them stands in another form only
+    ("costs": "cost"), which nothing can be said of. `is_complete` says that every text was looked through for that. Of scripts whose
     words nothing parts none are among them: what is a word there, nobody knows.
     `is_covered`: one of the places has every word of the part, also of a script whose words nothing parts. `ordering` are
     the titles of documents of which something is not shown because it orders a reading program about.

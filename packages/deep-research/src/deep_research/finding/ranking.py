@@ -125,6 +125,16 @@ def best_unit(
     return found
 
 
+def is_about_page(best: Best) -> bool:
+    """Return whether a place is the front matter of a page with more text (a list of fields at its start) or only signs."""
+    text, unit = best.section.text, best.unit
+    parts = [text[part.start : part.end] for part in unit.parts]
+    is_first = unit.kind == "item" and not unit.start and bool(text[unit.end :].strip())
+    names = [part[2:].partition(" ")[0] for part in parts]
+    is_front = is_first and all(name.islower() and name.endswith(":") for name in names)
+    return is_front or not any(map(str.isalnum, "".join(parts)))
+
+
 def _is_about_itself(section: Section, unit: Unit) -> bool:
     return " > " not in section.where and not _SENTENCE_END.search(section.text, unit.start, unit.end)
 

@@ -23,13 +23,15 @@ _FENCED = re.compile(r"(^\s{0,3}```.*?^\s{0,3}```\s*$)", re.DOTALL | re.MULTILIN
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _SAID = re.compile(
-    r"^(?!(?:title|date|published|comments|footer|layout|outline|permalink|slug|(?:nav|page|sidebar|sort)[\w-]*)\s*[:=])"
+    r"^(?!(?:title|date|published|comments|footer|layout|next|outline|permalink|prev|slug|(?:nav|page|sidebar|sort)[\w-]*)\s*[:=])"
     r"([A-Za-z][\w -]{0,40}?)\s*[:=]\s*(?=\S)(?!\{\{|[\[/]|https?:)(.{1,300}?)\s*$",
     re.MULTILINE | re.IGNORECASE,
 )
 """A field of the front matter with its value in one line, but settings of the program that makes pages of the files."""
 _TRAIL = re.compile(r"\s*[>»›|·•→/«‹←]\s*")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
+_CONTAINER = re.compile(r"^( {0,3}):{3,}[ \t]*[\w-]*(?:\{[^}\n]*\})?[ \t]*\[?([^\]\n]*)\]?", re.MULTILINE)
+"""Where a box begins or ends (`:::tip Title`), with its title; in Docusaurus, VitePress, Pandoc and MyST."""
 _NOTE = re.compile(r"^( {0,3})\[\^[^\]\n]+\]:[ \t]*", re.MULTILINE)
 _DEFINITION = re.compile(r"^(?= {0,3}\[[^\]\n]+\]:[ \t]+\S)", re.MULTILINE)
 
@@ -71,17 +73,36 @@ def write_markdown(text: str, builder: DocumentBuilder) -> dict[str, str]:
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # noqa: PLC0415 - only with Markdown
 
-    # Blocks of HTML are read as the Markdown that is between their tags.
     options = {"html": True, "maxNesting": 40}
-    return MarkdownIt("commonmark", options).enable(["table", "strikethrough"]).disable("html_block")
+    parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
+    parser.block.ruler.at("html_block", _open_html, {"alt": ["paragraph", "reference", "blockquote"]})
+    return parser
+
+
+def _open_html(state: Any, start: int, end: int, silent: bool) -> bool:
+    """Return whether a block of HTML begins on a line, and take it: `<pre>` alone; other tags have Markdown between them."""
+    from markdown_it.rules_block import html_block  # noqa: PLC0415 - only with Markdown
+
+    first = state.bMarks[start] + state.tShift[start]
+    is_pre = state.src[first : min(first + 5, state.eMarks[start])].lower() in ("<pre", "<pre>", "<pre ")
+    return is_pre and html_block(state, start, end, silent)
+
+
+def _write_html(text: str, builder: DocumentBuilder) -> None:
+    from deep_research.readers import _html_tree, _html_walk  # noqa: PLC0415 - which read images as this file does
+
+    root = _html_tree.parse(text.encode())
+    _html_tree.prune(root, furniture=False)
+    _html_walk.write_blocks(root, builder)
 
 
 def _prepare(text: str) -> str:
-    """Remove comments of HTML and MDX and the marks before notes, except inside fenced code; definitions stand alone."""
+    """Remove comments of HTML and MDX and the marks of boxes and notes, except inside fenced code; definitions stand alone."""
     pieces = _FENCED.split(text) if "```" in text else [text]
     for index in range(0, len(pieces), 2):
         piece = _COMMENT.sub("", pieces[index]) if "<!--" in pieces[index] or "{/*" in pieces[index] else pieces[index]
-        pieces[index] = _NOTE.sub(r"\1", _DEFINITION.sub("\n", piece)) if "]:" in piece else piece
+        piece = _NOTE.sub(r"\1", _DEFINITION.sub("\n", piece)) if "]:" in piece else piece
+        pieces[index] = _CONTAINER.sub(r"\n\1\2\n", piece) if ":::" in piece else piece
     return "".join(pieces)
 
 
@@ -101,6 +122,8 @@ class _Blocks:
                 self._inline(token)
             elif token.type in ("fence", "code_block"):
                 self._builder.code(token.content)
+            elif token.type == "html_block":
+                _write_html(token.content, self._builder)
             elif token.type == "heading_open":
                 self._heading = int(token.tag[1:])
             elif token.type == "list_item_open":

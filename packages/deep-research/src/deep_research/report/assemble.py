@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple, cast
 
 from claimcheck.text.sentences import sentences
-from claimcheck.text.tokens import content_terms
+from claimcheck.text.tokens import content_terms, tokenize
 from deep_research import data
 from deep_research.concurrency import in_background
 from deep_research.data.noun import copy_fields
@@ -328,8 +328,14 @@ class _References:
 
 
 def _quotable(text: str) -> Iterator[str]:
-    """Yield the sentences of a passage, then the rows of its tables without their headers."""
-    yield from (said for s in sentences(text) if any(map(str.isalnum, said := text[s.start : s.end])))
+    """Yield the sentences of a passage of more than one word, then the rows of its tables without their headers.
+
+    What begins with or within a bracket belongs to the sentence before it.
+    """
+    for said in (text[one.start : one.end] for one in sentences(text)):
+        bracket = next((sign for sign in said if sign in "()[]（）"), "")
+        if len(tokenize(said)) > 1 and bracket not in (")", "]", "）", said[0]):
+            yield said
     for line, below in pairwise([*text.splitlines(), ""]):
         if line.startswith("| ") and line.strip("|- ") and not below.startswith("| ---"):
             yield line.strip("| ")
