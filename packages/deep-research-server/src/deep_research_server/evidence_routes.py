@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from deep_research.api import charts_of, verdict_counts
 from deep_research.concurrency import Threads
-from deep_research.data import Report
+from deep_research.data import Gap, Report
 from deep_research.data.noun import copy_fields
 from deep_research.errors import RunNotFound
 from deep_research.i18n.catalog import explain, name_subject
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/api/v1/runs/{run_id}", tags=["evidence"], route_class=OwnersRoute)
 _EXPORTS = Threads(2, "exports")
 """A huge report takes many seconds."""
-_WEB = ("http://", "https://")
 _SourceId = Annotated[str, Path(pattern=r"^s[1-9][0-9]{0,6}$", description="Id of a source, such as s7.")]
 _PassageId = Annotated[str, Path(pattern=r"^s[1-9][0-9]{0,6}p[1-9][0-9]{0,6}$", description="Such as s7p3.")]
 
@@ -128,12 +127,13 @@ def show_passage(
 def _source_view(facts: "SourceFacts", cited: int = 0) -> SourceView:
     """Return a source as clients see it; the server's own paths are left out."""
     source, known = facts.source, facts.model_dump(exclude={"source"})
-    own = {"title": source.title or source.location or source.id, "url": _web(source.url), "cited": cited}
+    own = {"title": source.title or source.location or source.id, "url": web_address(source.url), "cited": cited}
     return copy_fields(SourceView, source, **known, **own, published=source.published or "")
 
 
-def _web(url: str) -> str:
-    return url if url.lower().startswith(_WEB) else ""
+def web_address(url: str) -> str:
+    """Return an address of the web, "" in place of one of the server's own files."""
+    return url if url.lower().startswith(("http://", "https://")) else ""
 
 
 def _explained(report: Report, language: str) -> Report:
@@ -142,10 +142,12 @@ def _explained(report: Report, language: str) -> Report:
         c.model_copy(update={"verdict": c.verdict.model_copy(update={"reason": explain(c.verdict, language)})})
         for c in report.claims
     )
-    gaps = tuple(
-        g.model_copy(update={"what": name_subject(g, language), "why": explain(g, language)}) for g in report.gaps
-    )
-    return report.model_copy(update={"claims": claims, "gaps": gaps})
+    return report.model_copy(update={"claims": claims, "gaps": tuple(gap_in(gap, language) for gap in report.gaps)})
+
+
+def gap_in(gap: Gap, language: str) -> Gap:
+    """Return a gap that says itself in `language`, as far as the program said it."""
+    return gap.model_copy(update={"what": name_subject(gap, language), "why": explain(gap, language)})
 
 
 def view_of_report(report: Report, language: str | None = None) -> ReportView:
@@ -157,6 +159,6 @@ def view_of_report(report: Report, language: str | None = None) -> ReportView:
         counts=verdict_counts(report),
         charts=charts_of(report),
         # Addresses of the server's own files are left out.
-        references=tuple(r.model_copy(update={"url": _web(r.url)}) for r in report.references),
-        sources={key: one.model_copy(update={"url": _web(one.url)}) for key, one in report.sources.items()},
+        references=tuple(r.model_copy(update={"url": web_address(r.url)}) for r in report.references),
+        sources={key: one.model_copy(update={"url": web_address(one.url)}) for key, one in report.sources.items()},
     )

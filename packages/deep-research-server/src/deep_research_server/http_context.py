@@ -152,8 +152,6 @@ async def _deleted_meanwhile(request: Request) -> errors.RunNotFound | None:
     try:
         if run_id is not None:
             await context_of(request).service.open(owner_of(request), str(run_id))
-    except errors.RunNotFound as gone:
-        return gone
-    except errors.ResearchError:
-        return None
+    except errors.ResearchError as error:
+        return error if isinstance(error, errors.RunNotFound) else None
     return None

@@ -27,6 +27,7 @@ from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.awaited_runs import is_still_awaited
 from deep_research_server.desk_tools import MOST_ENCODED, DeskTools
 from deep_research_server.event_lines import describe_event
+from deep_research_server.evidence_routes import web_address
 from deep_research_server.fair_turns import make_answer
 from deep_research_server.owners_tools import OwnersServer
 from deep_research_server.run_service import make_run_service, within_budgets
@@ -88,16 +89,9 @@ def answer_of(report: Report, note: str = "") -> ReportAnswer:
     return copy_fields(
         ReportAnswer,
         report,
-        references=[
-            copy_fields(CitedSource, one, url=one.url if one.url.startswith(("http://", "https://")) else "")
-            for one in report.references
-        ],
+        references=[copy_fields(CitedSource, one, url=web_address(one.url)) for one in report.references],
         verdicts=verdict_counts(report),
-        problems=[
-            f"{problem.kind}: {problem.quote} — {problem.problem}"
-            for problem in report.problems
-            if problem.outcome == "open"
-        ],
+        problems=[f"{one.kind}: {one.quote} — {one.problem}" for one in report.problems if one.outcome == "open"],
         parts=[{"text": part.text, "answered": part.answered} for part in report.parts],
         gaps=[f"{gap.what}: {gap.why}" for gap in report.gaps],
         cost_usd=report.ledger.cost_usd,
@@ -209,9 +203,8 @@ class _Tools:
         """Return what an agent can do about a run without a report."""
         record = run.record
         if is_still_awaited(record):
-            again = (
-                "call `research` (or `ask`) again with the same arguments: that goes on with it, nothing is paid twice"
-            )
+            how = "with the same arguments: that goes on with it, nothing is paid twice"
+            again = f"call `research` (or `ask`) again {how}"
             return f"The run {run.id} has no report yet; {again}. Its question: {record.question}"
         if self._service.is_active(home, run) or run.is_running:
             return f"The run {run.id} goes on and has no report yet: ask for it again in a minute."
@@ -295,10 +288,9 @@ class _Tools:
         if record.status != "finished":
             how = self._how_to_go_on(home, run) if record.awaited else ""
             raise ToolError(" ".join(said for said in (record.error or record.waiting_for, how) if said))
-        made = (
-            f"The run of the same call at {record.created[:16]} (UTC) has made this report; again=true makes a new one."
-        )
-        return await make_answer(lambda: _result(run.report, made if is_told else ""))
+        made = f"The run of the same call at {record.created[:16]} (UTC) has made this report"
+        note = f"{made}; again=true makes a new one." if is_told else ""
+        return await make_answer(lambda: _result(run.report, note))
 
     async def _check_workers(self, home: Path) -> None:
         """Raise ToolError where runs are queued and nothing would carry them out."""

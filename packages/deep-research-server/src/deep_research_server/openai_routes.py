@@ -23,6 +23,7 @@ from deep_research.data import Ledger, Message
 from deep_research.errors import ConfigError
 from deep_research.settings import load_settings
 from deep_research_server.event_lines import describe_event
+from deep_research_server.evidence_routes import web_address
 from deep_research_server.fair_turns import FairStream, OwnersRoute, answered, in_turn, make_answer
 from deep_research_server.http_context import Context, Owner, ServerContext
 from deep_research_server.run_service import RunService
@@ -45,11 +46,9 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 _PIECE, _HISTORY_CHARS = 400, 4_000
 _ResponseId = Annotated[str, InPath(pattern=r"^resp_[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
+_FORMS = {"text/event-stream": {}, "application/json": {}}
 _STREAM: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The answer, or server-sent events",
-        "content": {"text/event-stream": {}, "application/json": {}},
-    }
+    200: {"description": "The answer, or server-sent events", "content": _FORMS}
 }
 
 
@@ -160,11 +159,8 @@ class _Asking(NamedTuple):
         record = self.run.record
         if self.run.has_report:
             report = self.run.report
-            links = [
-                {"url": r.url, "title": r.title, "start_index": 0, "end_index": 0}
-                for r in report.references
-                if r.url.startswith(("http://", "https://"))
-            ]
+            cited = ((r.title, address) for r in report.references if (address := web_address(r.url)))
+            links = [{"url": url, "title": title, "start_index": 0, "end_index": 0} for title, url in cited]
             return _Outcome(report.report, False, links, report.ledger)
         cost = self.run.cost_so_far()
         if record.status == "waiting" and record.asked is not None:

@@ -17,11 +17,10 @@ from deep_research.data import Asked, FollowUp, Gap, GivenReport, Message
 from deep_research.data.noun import copy_fields
 from deep_research.errors import ConfigError, RunBusy
 from deep_research.events import PASSING, GapFound
-from deep_research.i18n.catalog import explain, name_subject
 from deep_research.settings import Settings
 from deep_research.worker_pool import in_worker_thread
 from deep_research_server import api_models as models
-from deep_research_server.evidence_routes import view_of_report
+from deep_research_server.evidence_routes import gap_in, view_of_report
 from deep_research_server.fair_turns import FairStream, OwnersRoute, make_answer
 from deep_research_server.http_context import Context, Home, Owner, OwnRun, problems, settings_of_client
 from deep_research_server.run_service import RunService
@@ -46,6 +45,7 @@ Language = Annotated[
     Query(pattern="^[a-z]{2}$", description="Say in this language what the program says about its own work."),
 ]
 _LISTED_CHARS = 300
+_BEGUN = {200: {"model": models.RunView, "description": "The run of this Idempotency-Key"}, **problems(404, 429)}
 _SSE: dict[int | str, dict[str, Any]] = {
     200: {"description": "Server-sent events", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
 }
@@ -81,21 +81,13 @@ async def _view(context: Context, home: Path, run: Run) -> models.RunView:
     return await asyncio.to_thread(view_of, context.service, home, run)
 
 
-@router.post(
-    "/runs",
-    status_code=201,
-    responses={200: {"model": models.RunView, "description": "The run of this Idempotency-Key"}, **problems(404, 429)},
-)
+@router.post("/runs", status_code=201, responses=_BEGUN)
 async def create_run(
     new: models.NewRun, response: Response, context: Context, owner: Owner, home: Home, key: Key = ""
 ) -> models.RunView:
     """Begin to research a question."""
-
-    def prepare() -> tuple[Any, list[Path]]:
-        documents = UploadedDocuments(home, context.uploads).paths_of(new.documents)
-        return settings_of_client(new.settings()), documents
-
-    settings, documents = await asyncio.to_thread(prepare)
+    documents = await asyncio.to_thread(UploadedDocuments(home, context.uploads).paths_of, new.documents)
+    settings = await asyncio.to_thread(settings_of_client, new.settings())
     history = [Message(role=turn.role, text=turn.text) for turn in new.history]
     begun = context.service.start(
         owner, new.question, settings, docs=documents, history=history, wanted_id=_id_of_key(owner, key, new)
@@ -342,16 +334,11 @@ async def _sse(
 def _gap_in(line: bytes, language: str) -> bytes:
     """Return the event of a gap that says it in a language."""
     event = GapFound.model_validate_json(line)
-    gap = copy_fields(Gap, event)
-    changes = {"what": name_subject(gap, language), "why": explain(gap, language)}
-    return event.model_copy(update=changes).model_dump_json().encode()
+    said = gap_in(copy_fields(Gap, event), language)
+    return event.model_copy(update={"what": said.what, "why": said.why}).model_dump_json().encode()
 
 
-@router.post(
-    "/verifications",
-    status_code=201,
-    responses={200: {"model": models.RunView, "description": "The run of this Idempotency-Key"}, **problems(404, 429)},
-)
+@router.post("/verifications", status_code=201, responses=_BEGUN)
 async def create_verification(
     new: models.NewVerification, response: Response, context: Context, owner: Owner, home: Home, key: Key = ""
 ) -> models.RunView:

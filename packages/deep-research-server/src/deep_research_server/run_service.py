@@ -24,13 +24,7 @@ from deep_research.errors import ConfigError, LimitReached, ResearchError, RunBu
 from deep_research.events import PASSING, Event, event_adapter
 from deep_research.settings import BUDGETS, Settings, load_settings
 from deep_research_server.access_tokens import AccessTokens, owner_home
-from deep_research_server.awaited_runs import (
-    MARK_CHARS,
-    marked_runs,
-    request_key,
-    requests_in,
-    run_asked_in,
-)
+from deep_research_server.awaited_runs import MARK_CHARS, marked_runs, request_key, requests_in, run_asked_in
 
 MOST_KEPT_RUNS, MOST_KEPT_BYTES = 2_000, 20_000_000_000
 """What an owner keeps; who deletes nothing begins nothing more."""
@@ -42,6 +36,7 @@ _LEFT_SECONDS = 15.0
 _NO_EVENT = 10**9
 """A number that no event has: after it there is nothing to read but the end."""
 _Key = tuple[Path, str]
+_Work = Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
 
 
 @dataclass(eq=False)
@@ -232,7 +227,9 @@ class RunService:
         async with self._beginning[home]:  # what is refused must not have been made
             if wanted_id and (made := await asyncio.to_thread(_made_before, home, wanted_id)) is not None:
                 return made, False
-            if awaited and (cut := await asyncio.to_thread(_cut_off, home, awaited)) is not None:
+            # Another one is made only where none is awaited, so it can be the newest alone.
+            begun = (await asyncio.to_thread(marked_runs, home, [awaited]))[:1] if awaited else []
+            if (cut := await asyncio.to_thread(run_asked_in, begun, (), awaited)) is not None:
                 await self._take_up(home, cut)
                 return cut, False
             await self._check_capacity(home)
@@ -429,13 +426,7 @@ class RunService:
             message = f"{taken} of your runs go on or wait already; try again when one has ended."
             raise LimitReached(message, kind="runs", limit=self._most)
 
-    def _launch(
-        self,
-        home: Path,
-        run: Run,
-        work: Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]],
-        part: int = 0,
-    ) -> None:
+    def _launch(self, home: Path, run: Run, work: _Work, part: int = 0) -> None:
         key = (home, run.id)
         if key in self._tasks:
             raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
@@ -449,9 +440,7 @@ class RunService:
         self.feeds.forget(place)
         self.feeds.notify()
 
-    async def _work(
-        self, home: Path, place: str, run: Run, work: Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
-    ) -> None:
+    async def _work(self, home: Path, place: str, run: Run, work: _Work) -> None:
         async with self._turns.turn_of(str(home)):
             try:
                 await work(lambda event: self.feeds.take(place, event))
@@ -513,11 +502,6 @@ def within_budgets(settings: Settings) -> Settings:
         if most is not None and (wanted is None or wanted > most):
             raise ConfigError(f"This server allows a {name} of {most:,} at most.", setting=name, value=wanted)
     return settings
-
-
-def _cut_off(home: Path, awaited: str) -> Run | None:
-    # Another one is made only where none is awaited, so it can be the newest alone.
-    return run_asked_in(marked_runs(home, [awaited])[:1], (), awaited)
 
 
 def _made_before(home: Path, wanted: str) -> Run | None:

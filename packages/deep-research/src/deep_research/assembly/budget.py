@@ -23,14 +23,7 @@ from deep_research.text.token_count import estimate_tokens
 if TYPE_CHECKING:
     from deep_research.providers.model_client import CallRecord, ModelClient
 
-_SHARES: dict[Role, float] = {
-    "research": 0.4,
-    "read": 0.4,
-    "review": 0.55,
-    "write": 0.65,
-    "judge": 0.7,
-    "report": 0.95,
-}
+_SHARES: dict[Role, float] = {"research": 0.4, "read": 0.4, "review": 0.55, "write": 0.65, "judge": 0.7, "report": 0.95}
 """Up to which share of a budget each kind of work may spend. Where it is tight, sections are written
 rather than reviewed; the rest is for the report, and for its check when it is written."""
 _USUAL_ANSWER = 700

@@ -160,11 +160,7 @@ class WebPlace:
     """A source whose results are read where the API has no text: the page itself, or its archived copy."""
 
     def __init__(
-        self,
-        source: "ApiSource[Any]",
-        fetcher: "Fetcher",
-        on_gap: OnGap,
-        rejected: RejectedDocuments | None = None,
+        self, source: "ApiSource[Any]", fetcher: "Fetcher", on_gap: OnGap, rejected: RejectedDocuments | None = None
     ) -> None:
         self._source, self._fetcher, self._on_gap, self._rejected = source, fetcher, on_gap, rejected
         self._giving_up = GivingUp()

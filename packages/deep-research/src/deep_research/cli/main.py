@@ -120,9 +120,7 @@ click.Context.formatter_class = HelpFormatter
 
 
 @click.group(
-    cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=EXIT_CODES,
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EXIT_CODES
 )
 @click.version_option(package_name="deep-research", message="deep-research %(version)s")
 def cli() -> None:

@@ -151,10 +151,8 @@ def delete_command(run_ids: tuple[str, ...], older_than: str, everything: bool, 
     for run_id in done.busy:
         echo_wrapped(f"Left, because a process is carrying it out: {run_id}", err=True)
     if done.unreadable:
-        named = ", ".join(done.unreadable)
-        echo_wrapped(
-            f"Pages of the web were left, because what these runs have read is not readable: {named}", err=True
-        )
+        why = "because what these runs have read is not readable"
+        echo_wrapped(f"Pages of the web were left, {why}: {', '.join(done.unreadable)}", err=True)
     return 1 if done.busy else 0
 
 

@@ -166,9 +166,7 @@ class Session:
     def _hand_over(self, made: FollowUp) -> int:
         """Hand the answer to a follow-up over; returns the exit code."""
         return self._put_out(
-            made,
-            self._out,
-            lambda plain: print_markdown(str(made), plain=True) if plain else print_answer(made),
+            made, self._out, lambda plain: print_markdown(str(made), plain=True) if plain else print_answer(made)
         )
 
     def _put_out(self, made: Report | FollowUp, path: Path | None, show: Callable[[bool], None]) -> int:

@@ -1,6 +1,7 @@
 """What the models behind all wires share: a server is asked in the manner that its refusals have taught."""
 
 from collections import Counter
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from deep_research.concurrency import on_wires
@@ -99,11 +100,8 @@ class WiredModel:
         in_text = bool(request.tools) and "tools" in manner.refused
         named = [name for name in (*sent.body, "role") if has_part(sent.body, name)]
         try:
-            if not in_text:
+            with streaming_to(None) if in_text else nullcontext():  # calls are not for the reader
                 heard = await self._ask(sent)
-            else:
-                with streaming_to(None):  # calls are not for the reader
-                    heard = await self._ask(sent)
         except WireFailure as failure:
             self._ended.update((name, failure.status) for name in named)
             raise

@@ -168,12 +168,11 @@ def meaning_of(failure: WireFailure, body: ErrorBody, provider: str) -> tuple[Me
     if meaning is None:
         broken = failure.status in (0, 409)  # 409 by OpenAI: a conflict that passes
         meaning = DOWN if broken else _STATUSES.get(status_meaning(failure.status), BAD_REQUEST)
-    return meaning, _numbers(body.message) if meaning is TOO_LONG else {}
+    return meaning, _numbers(body.message, *_LENGTHS) if meaning is TOO_LONG else {}
 
 
 def _beyond_a_minute(status: int, message: str) -> dict[str, int]:
-    found = _PER_MINUTE.search(message) if status in (413, 429) else None
-    numbers = {name: int(value.replace(",", "")) for name, value in found.groupdict().items()} if found else {}
+    numbers = _numbers(message, _PER_MINUTE) if status in (413, 429) else {}
     return numbers if numbers and numbers["used"] > numbers["window"] else {}
 
 
@@ -194,9 +193,9 @@ def _by_message(status: int, message: str) -> Meaning | None:
     return next((meaning for pattern, meaning in _MESSAGES if pattern.search(message)), None)
 
 
-def _numbers(message: str) -> dict[str, int]:
-    found = next((found for pattern in _LENGTHS if (found := pattern.search(message))), None)
-    return {name: int(value) for name, value in found.groupdict().items()} if found else {}
+def _numbers(message: str, *patterns: re.Pattern[str]) -> dict[str, int]:
+    found = next((found for pattern in patterns if (found := pattern.search(message))), None)
+    return {name: int(value.replace(",", "")) for name, value in found.groupdict().items()} if found else {}
 
 
 def error_body(body: Any) -> ErrorBody:

@@ -31,9 +31,9 @@ from deep_research.settings import Settings, limit_rounds
 from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_store import RunStore
 
-OWN_KEYS = frozenset({"docs", "home", "history", "deep_research_run", *OWN_ARGUMENTS})
-"""Keys of `configurable` that are ours and no settings; `deep_research_run` names a run that is there already."""
 _PLACES = frozenset({"docs", "home", "history", "deep_research_run"})
+OWN_KEYS = _PLACES | frozenset(OWN_ARGUMENTS)
+"""Keys of `configurable` that are ours and no settings; `deep_research_run` names a run that is there already."""
 _NEAR = 0.8
 
 
@@ -53,7 +53,7 @@ class Given:
 
 def read_configurable(values: Mapping[str, Any]) -> Given:
     """Sort what `configurable` holds; keys of others are left alone, and one that is nearly ours is warned about."""
-    known = {name: value for name, value in values.items() if settings_module.is_setting(name) or name in OWN_KEYS}
+    known = _known(values)
     settings, objects = take_objects({name: value for name, value in known.items() if name not in _PLACES})
     own = {name: value for name, value in values.items() if name in OWN_KEYS and value is not None}
     for name in values:
@@ -63,6 +63,10 @@ def read_configurable(values: Mapping[str, Any]) -> Given:
             message = f"deep-research does not know the key {name!r} of `configurable`. Did you mean {near[0]!r}?"
             warnings.warn(message, stacklevel=2)
     return Given(settings, objects, own)
+
+
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if settings_module.is_setting(name) or name in OWN_KEYS}
 
 
 class GraphHost:
@@ -92,10 +96,7 @@ class GraphHost:
     def _given(self, named: Mapping[str, Any]) -> Given:
         """Sort what was bound and what an invocation names, which goes first; of a stranger's what a report is like."""
         if self._is_served:
-            ours = {
-                name: value for name, value in named.items() if settings_module.is_setting(name) or name in OWN_KEYS
-            }
-            named, left = take_over(ours)
+            named, left = take_over(_known(named))
             if left:
                 warnings.warn(f"Not taken from a client of this server: {name_all(left)}.", stacklevel=2)
         if (other := named.get("workflow", self.workflow)) != self.workflow:
@@ -204,12 +205,7 @@ def _is_answered(store: RunStore) -> bool:
 
 
 async def run_graph(
-    graph: Any,
-    question: str,
-    config: Mapping[str, Any],
-    answer: Answer | None,
-    *,
-    max_iterations: int | None = None,
+    graph: Any, question: str, config: Mapping[str, Any], answer: Answer | None, *, max_iterations: int | None = None
 ) -> Report | str:
     """Return the report of `graph` on a question; of a graph of the caller's own that makes none, its last text.
 
@@ -241,9 +237,8 @@ async def run_graph(
             raise replace(waiting, run_id=str(state.get("run_id", ""))) from None
         if isinstance(graph, ResearchGraph) and not values.get("report"):
             state = (await graph.aget_state(cast(Any, named))).values
-            raise Declined(
-                str(values.get("final_report")), run_id=state["run_id"], by=state.get("declined_by") or "program"
-            )
+            by = state.get("declined_by") or "program"
+            raise Declined(str(values.get("final_report")), run_id=state["run_id"], by=by)
     return _result_of(values)
 
 

@@ -64,11 +64,8 @@ def mark_docx_links(data: bytes) -> bytes:
         sizes = {part.filename: part.file_size for part in container.infolist()}
 
         def part(name: str) -> str:
-            return (
-                container.read(name).decode("utf-8", "replace")
-                if sizes.get(name, _MOST_BYTES + 1) <= _MOST_BYTES
-                else ""
-            )
+            is_read = sizes.get(name, _MOST_BYTES + 1) <= _MOST_BYTES
+            return container.read(name).decode("utf-8", "replace") if is_read else ""
 
         try:
             body = _with_links(part(_BODY), part("word/_rels/document.xml.rels"))

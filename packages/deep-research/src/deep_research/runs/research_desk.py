@@ -196,13 +196,8 @@ class ResearchDesk:
             report = await assemble(ctx, await in_background(lambda: self._finished(ctx, _kept(ctx))))
             made = await in_background(export_report, self._store, report, to)
             await in_background(self._store.save_result, report)
-            self.note(
-                status="finished",
-                title=report.title,
-                waiting_for="",
-                is_answered=report.answered,
-                seconds=ctx.log.seconds,
-            )
+            told = {"title": report.title, "is_answered": report.answered, "seconds": ctx.log.seconds}
+            self.note(status="finished", waiting_for="", **told)
         return made
 
     def _finished(self, ctx: RunContext, kept: _Kept) -> Finished:
@@ -227,22 +222,19 @@ class ResearchDesk:
 
     def _part(self, ctx: RunContext, kept: _Kept, start: int) -> CheckedReport:
         """Return a part of what was found, with the passages of the statements in it."""
-        claims = kept.verification.claims
+        claims, problems = kept.verification.claims, kept.verification.problems
         shown = claims[start : start + _STATEMENTS]
         named = {claim.id for claim in shown}
+        if start == 0 or start >= len(claims):
+            named.add("")  # problems of the whole
         ids = dict.fromkeys(key for claim in shown for key in claim.passages)
-        first = start == 0 or start >= len(claims)
         return CheckedReport(
             run_id=self._store.run_id,
             counts=verdict_counts(kept.verification),
             is_judged=any(claim.verdict.by_model for claim in claims),
             open_statements=sum(bool(c.passages) and not c.verdict.by_model for c in claims),
             statements=tuple(map(show_statement, shown)),
-            problems=tuple(
-                copy_fields(FoundProblem, p, statement=p.claim)
-                for p in kept.verification.problems
-                if p.claim in named or (first and not p.claim)
-            ),
+            problems=tuple(copy_fields(FoundProblem, p, statement=p.claim) for p in problems if p.claim in named),
             passages=tuple(show_passage(key, ctx.library) for key in ids),
             next=start + _STATEMENTS if start + _STATEMENTS < len(claims) else None,
         )

@@ -87,18 +87,14 @@ def _section(action: Action, sections: Sequence[Section]) -> Section:
     """Return the section to research: the topic is the task of its first attempt, and says what later ones lack."""
     section = _waiting_section(action, sections)
     said = action.query if action.query.casefold() != section.title.casefold() else ""
-    change: dict[str, object] = {"status": "researching", "attempts": section.attempts + 1}
-    if said:
-        change["notes" if section.attempts else "description"] = said
-    return section.model_copy(update=change)
+    told = {"notes" if section.attempts else "description": said} if said else {}
+    return section.model_copy(update={"status": "researching", "attempts": section.attempts + 1, **told})
 
 
 def _waiting_section(action: Action, sections: Sequence[Section]) -> Section:
-    known = _known(action, sections)
-    if known is not None:
-        return known
     title = title_of(action)
-    return Section(title=title, subject=title, description=action.query, queries=(title,))
+    new = Section(title=title, subject=title, description=action.query, queries=(title,))
+    return _known(action, sections) or new
 
 
 def observed(ctx: RunContext, turn: Turn, sections: Sequence[Section]) -> Turn:
@@ -130,9 +126,8 @@ def never_begun(
 
     `planned` are the titles of the plan: topics beside them are of the supervisor's own choice.
     """
-    code = "rounds_used_up" if rounds_used_up else "research_ended"
-    if ctx.steering.now.finishing:
-        code = "report_wanted"
+    ended = "rounds_used_up" if rounds_used_up else "research_ended"
+    code = "report_wanted" if ctx.steering.now.finishing else ended
     rounds = str(ctx.settings.max_researcher_iterations)
     left = {s.title: s for s in sections if s.status == "pending"}
     topics = [title_of(a) for a in asked if a.name == "conduct_research"]

@@ -46,20 +46,13 @@ async def plan(
         actions = list(await ctx.reasoner.discover_actions(asked or question, analysis, [], ctx.library))
         observations = await search.perform(ctx, actions)
         turns = [Turn(actions=tuple(actions), observations=tuple(observations))]
-    meanings = [p for term in decision.terms if term.found and (p := ctx.library.passage(term.passage))]
+    terms = tuple(term for term in decision.terms if term.found)
+    meanings = [p for term in terms if (p := ctx.library.passage(term.passage))]
     passages = list({p.id: p for p in [*meanings, *first_hits(ctx, turns)]}.values())
     brief = await ctx.reasoner.plan(question, analysis, decision, discovery, passages, ctx.library)
-    brief = brief.model_copy(
-        update={
-            "sections": _with_focus(
-                _told_apart(brief.sections)[: LOOP_SECTIONS if ctx.settings.workflow == "loop" else MAX_SECTIONS],
-                decision,
-                question,
-            ),
-            "question": question.text,
-            "terms": tuple(term for term in decision.terms if term.found),
-        }
-    )
+    most = LOOP_SECTIONS if ctx.settings.workflow == "loop" else MAX_SECTIONS
+    sections = _with_focus(_told_apart(brief.sections)[:most], decision, question)
+    brief = brief.model_copy(update={"sections": sections, "question": question.text, "terms": terms})
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
     return brief
 

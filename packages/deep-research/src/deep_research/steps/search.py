@@ -49,10 +49,10 @@ async def perform(ctx: RunContext, actions: Sequence[Action]) -> list[Observatio
 
     What is to be opened is opened behind the searches of the same turn, which may be what names its address.
     """
-    opens = {n for n, action in enumerate(actions) if action.name == "open"}
-    first = [n for n in range(len(actions)) if n not in opens]
-    seen = dict(zip(first, await side_by_side(_perform(ctx, actions[n]) for n in first), strict=True))
-    seen |= dict(zip(sorted(opens), await side_by_side(_perform(ctx, actions[n]) for n in sorted(opens)), strict=True))
+    seen: dict[int, Observation] = {}
+    for opens in (False, True):
+        now = [n for n, action in enumerate(actions) if (action.name == "open") is opens]
+        seen |= zip(now, await side_by_side(_perform(ctx, actions[n]) for n in now), strict=True)
     return [seen[n] for n in range(len(actions))]
 
 

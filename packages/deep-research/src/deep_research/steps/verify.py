@@ -34,7 +34,6 @@ _WIDER, _ROUNDS = 6, 2
 """Passages in which a statement of a foreign report is looked for before it counts as unsupported, and how often."""
 _MOST_OF_ONE, _MOST_OF_ALL = 500_000, 5_000_000
 """Characters of a source that is cited as a whole, and of all of them, in which code looks for what a statement says."""
-_KIND_OF = {"contradicted": "contradicted", "misleading": "misleading"}
 
 
 def claims_of(text: str, library: Library, *, is_quoted: bool = False) -> list[Claim]:
@@ -215,7 +214,11 @@ def _noticed(
     noticed = [(claim, flag) for claim in claims for flag in flags.get(claim.id, ())]
     # What code cannot be wrong about: an id that does not exist, a quotation that was changed. Where nobody judges, what
     # code looked for and did not find is told as well.
-    sure = [_unsupported(c, flag) for c, flag in noticed if flag.is_sure or (not is_judged and _is_telling(flag))]
+    sure = [
+        Problem(quote=claim.text, kind="unsupported", problem=flag.said, claim=claim.id, by="code")
+        for claim, flag in noticed
+        if flag.is_sure or (not is_judged and _is_telling(flag))
+    ]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
     return [*sure, *_chart_problems(text, ctx.library)], told
 
@@ -255,18 +258,14 @@ async def examine(ctx: RunContext, assignment: Assignment, text: str) -> Finding
 def _batches(claims: Sequence[Claim], library: Library) -> Iterator[list[Claim]]:
     """Yield statements in their order, as many as one call may judge."""
     batch: list[Claim] = []
-    ids: set[str] = set()
-    used = 0
+    held: dict[str, int] = {}
     for claim in claims:
-        new = [p for key in claim.passages if key not in ids and (p := library.passage(key)) is not None]
-        size = sum(estimate_tokens(p.text) for p in new)
-        if batch and (len(batch) >= _BATCH_CLAIMS or used + size > _BATCH_TOKENS):
+        own = {key: estimate_tokens(p.text) for key in claim.passages if (p := library.passage(key)) is not None}
+        if batch and (len(batch) >= _BATCH_CLAIMS or sum((held | own).values()) > _BATCH_TOKENS):
             yield batch
-            batch, ids, used = [], set(), 0
-            size = sum(estimate_tokens(p.text) for key in claim.passages if (p := library.passage(key)) is not None)
+            batch, held = [], {}
         batch.append(claim)
-        ids.update(claim.passages)
-        used += size
+        held |= own
     if batch:
         yield batch
 
@@ -287,12 +286,11 @@ def _flags(
         if claim.kind == "fact" and not any(_is_unread(key, library) for key in ids):
             told[claim.id] = dict.fromkeys(key.partition("p")[0] for key in ids) if is_whole else ids
     texts = _cited_texts((key for ids in told.values() for key in ids), library)
-    found = {
+    return {
         claim.id: flags_of(claim.text, {key: texts[key] for key in ids}, assignment.question.text, known)
         for claim in claims
         if (ids := told.get(claim.id)) is not None and texts.keys() >= set(ids)
     }
-    return {key: flags for key, flags in found.items() if flags}
 
 
 def _cited_texts(keys: Iterable[str], library: Library) -> dict[str, str | None]:
@@ -323,10 +321,6 @@ def _said_by(key: str, library: Library) -> str | None:
         return f"{about}\n{snapshot.text}" if snapshot is not None else about
     passage = library.passage(key)
     return f"{about}\n{passage.heading}\n{passage.text}" if passage is not None else None
-
-
-def _unsupported(claim: Claim, flag: Flag) -> Problem:
-    return Problem(quote=claim.text, kind="unsupported", problem=flag.said, claim=claim.id, by="code")
 
 
 def _is_telling(flag: Flag) -> bool:
@@ -377,8 +371,8 @@ def _with_verdicts(claims: Sequence[Claim], judged: Sequence[str], problems: Seq
 
 def _verdict(claim: Claim, problem: Problem | None, *, is_judged: bool) -> Verdict:
     if problem is not None:
-        kind = _KIND_OF.get(problem.kind, "unverified")
-        return Verdict(kind=kind, reason=problem.problem, by_model=problem.by != "code")  # pyright: ignore[reportArgumentType]
+        kind = problem.kind if problem.kind in ("contradicted", "misleading") else "unverified"
+        return Verdict(kind=kind, reason=problem.problem, by_model=problem.by != "code")
     if claim.kind == "fact" and is_judged:
         return Verdict(kind="supported", by_model=True)
     return claim.verdict
