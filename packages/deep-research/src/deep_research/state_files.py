@@ -4,10 +4,13 @@ import os
 import secrets
 import sqlite3
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import IO
+
+from deep_research.errors import StoreError
 
 if sys.platform == "win32":
     import msvcrt
@@ -46,10 +49,20 @@ _FILE, _FOLDER = 0o600, 0o700
 _OTHERS = 0o077
 
 
-def open_private(path: Path, mode: str, *, errors: str = "surrogatepass") -> IO[str]:
+@contextmanager
+def tell_disk_errors(path: Path, what: str = "write") -> Iterator[None]:
+    """Raise errors of the disk inside the block as StoreErrors: what could not be done with `path`."""
+    try:
+        yield
+    except OSError as error:
+        message = f"Cannot {what} {str(path)!r}: {error.strerror or error}. Check the disk and the rights."
+        raise StoreError(message, path=str(path)) from error
+
+
+def open_private(path: Path, mode: str) -> IO[str]:
     """Open a text file for writing or appending, readable by its owner alone. Raises OSError."""
     only_owner = partial(os.open, mode=_FILE)
-    file = open(path, mode, encoding="utf-8", errors=errors, opener=only_owner)  # noqa: SIM115 - handed over
+    file = open(path, mode, encoding="utf-8", errors="surrogatepass", opener=only_owner)  # noqa: SIM115 - handed over
     make_private(path)
     return file
 

@@ -47,9 +47,8 @@ def is_contents_list(text: str, repeated: Collection[str] = ()) -> bool:
     numbered = sum(bool(_NUMBERED.match(line)) for line in own)
     names = sum(len(line) <= _LONGEST_LINE and not _SENTENCE_END.search(line) for line in own)
     data = sum(bool(_HOLDS_DATA.search(line)) for line in own)
-    if numbered >= 0.6 * len(own) and names >= 0.8 * len(own):
-        return True
-    return names >= 0.9 * len(own) and data <= 0.2 * len(own)
+    are_numbered = numbered >= 0.6 * len(own) and names >= 0.8 * len(own)
+    return are_numbered or (names >= 0.9 * len(own) and data <= 0.2 * len(own))
 
 
 def _is_head(lines: Sequence[str]) -> bool:
