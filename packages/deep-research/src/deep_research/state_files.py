@@ -4,13 +4,10 @@ import os
 import secrets
 import sqlite3
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import IO
-
-from deep_research.errors import StoreError
 
 if sys.platform == "win32":
     import msvcrt
@@ -47,16 +44,6 @@ HISTORY = "history"
 
 _FILE, _FOLDER = 0o600, 0o700
 _OTHERS = 0o077
-
-
-@contextmanager
-def tell_disk_errors(path: Path, what: str = "write") -> Iterator[None]:
-    """Raise errors of the disk inside the block as StoreErrors: what could not be done with `path`."""
-    try:
-        yield
-    except OSError as error:
-        message = f"Cannot {what} {str(path)!r}: {error.strerror or error}. Check the disk and the rights."
-        raise StoreError(message, path=str(path)) from error
 
 
 def open_private(path: Path, mode: str) -> IO[str]:

@@ -9,9 +9,20 @@ from pathlib import Path
 from typing import Protocol
 
 from deep_research.data import Gap
+from deep_research.errors import StoreError
 from deep_research.events import PASSING, Event, event_adapter
 from deep_research.safe_text import safe_noun
-from deep_research.state_files import open_private, tell_disk_errors
+from deep_research.state_files import open_private
+
+
+@contextmanager
+def tell_disk_errors(path: Path, what: str = "write") -> Iterator[None]:
+    """Raise errors of the disk inside the block as StoreErrors: what could not be done with `path`."""
+    try:
+        yield
+    except OSError as error:
+        message = f"Cannot {what} {str(path)!r}: {error.strerror or error}. Check the disk and the rights."
+        raise StoreError(message, path=str(path)) from error
 
 
 class EventFile:

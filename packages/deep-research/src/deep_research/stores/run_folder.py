@@ -25,8 +25,8 @@ from deep_research.data.result import FollowUp, FollowUpHead, Report
 from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event
 from deep_research.safe_text import safe_noun
-from deep_research.state_files import RUNS, beside, lock, make_private, make_private_folder, open_new, tell_disk_errors
-from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events
+from deep_research.state_files import RUNS, beside, lock, make_private, make_private_folder, open_new
+from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events, tell_disk_errors
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.run_store import (
     HEAD_CHARS,
