@@ -47,8 +47,6 @@ class Rate(NamedTuple):
 
 OWNER = ContextVar("owner", default="")
 """Whose request it is that is answered, "" for the user of this machine."""
-
-
 _MOST_OF_ONE = 4
 """Half of the connections that a process has to a database."""
 
@@ -178,8 +176,6 @@ async def held_beside(holding: AbstractContextManager[object]) -> AsyncIterator[
 
 COMPUTING = threading.Lock()
 """Held by a thread of an event loop while it computes for long and waits for nothing: beside it only `in_background` does."""
-
-
 _KEEPING = ThreadPoolExecutor(8, thread_name_prefix="keeping")
 
 

@@ -291,8 +291,6 @@ _MOST_LINES, _NUMBERING = 3, 12  # of a heading: lines, and letters before what 
 _NO_LETTER = re.compile(r"[\W_]+")
 _TEXT_OBJECT = 1  # FPDF_PAGEOBJ_TEXT, which on a page without a line is white space
 _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD, https://pdfium.googlesource.com/pdfium/+/refs/heads/main/public/fpdfview.h
-
-
 _PDFIUM = threading.Lock()  # the library is not safe across threads
 _INSTALL = "pip install 'deep-research[ocr]' has them read"
 

@@ -26,8 +26,6 @@ CREATE TABLE IF NOT EXISTS notes (
     number INTEGER PRIMARY KEY, kind TEXT NOT NULL, request TEXT NOT NULL, answer TEXT NOT NULL, UNIQUE (kind, request)
 )
 """
-
-
 _KEEP = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)"
 _NOTE = """
 INSERT INTO notes (kind, request, answer) VALUES (?, ?, ?)

@@ -31,8 +31,6 @@ _EMPHASIS = re.compile(r"\*+|(?<!\w)_+|(?<!_)_++(?!\w)")
 _SIGNS = re.compile(r"[\W_]*")
 _EDGES = r"\s\"“”„«»()\[\]{}<>|,;"
 _MARKED = re.compile(rf"(?<![^{_EDGES}])[^{_EDGES}*_]*+[*_][^{_EDGES}]*")
-
-
 _ESCAPED = re.compile(r"\\([\\*_<>\[\](!:`~])")
 
 
