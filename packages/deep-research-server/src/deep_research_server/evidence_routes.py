@@ -6,7 +6,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Response
 
 from deep_research.api import charts_of, verdict_counts
-from deep_research.concurrency import Threads
+from deep_research.concurrency import FairThreads
 from deep_research.data import Gap, Report
 from deep_research.data.noun import copy_fields
 from deep_research.errors import RunNotFound
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from deep_research.api import SourceFacts
 
 router = APIRouter(prefix="/api/v1/runs/{run_id}", tags=["evidence"], route_class=OwnersRoute)
-_EXPORTS = Threads(2, "exports")
+_EXPORTS = FairThreads(2, "exports")
 """A huge report takes many seconds."""
 _SourceId = Annotated[str, Path(pattern=r"^s[1-9][0-9]{0,6}$", description="Id of a source, such as s7.")]
 _PassageId = Annotated[str, Path(pattern=r"^s[1-9][0-9]{0,6}p[1-9][0-9]{0,6}$", description="Such as s7p3.")]

@@ -19,10 +19,10 @@ from pydantic_core import to_json
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Send
 
-from deep_research.concurrency import Threads
+from deep_research.concurrency import FairThreads
 from deep_research.errors import LimitReached
 
-make_answer = Threads(2, "answers").do
+make_answer = FairThreads(2, "answers").do
 """Return `work(*about, **named)`, done in a turn of the owner: for what takes long, or much memory; each has one."""
 
 

@@ -169,9 +169,7 @@ def open_desk(run_id: str, *, home: Path) -> "ResearchDesk":
 def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False, is_whole: bool = False) -> Run:
     """Return an earlier run by its id or an unambiguous part of it, where the id given is not a whole one.
 
-    One that `is_known` is not looked up.
-
-    Raises RunNotFound.
+    One that `is_known` is not looked up. Raises RunNotFound.
     """
     home, stores = home or settings_module.home(), open_runs(home or settings_module.home())
     return Run(stores.store(run_id) if is_known else stores.open(run_id, is_whole=is_whole), home)

@@ -47,8 +47,6 @@ class Rate(NamedTuple):
 
 OWNER = ContextVar("owner", default="")
 """Whose request it is that is answered, "" for the user of this machine."""
-
-
 _MOST_OF_ONE = 4
 """Half of the connections that a process has to a database."""
 
@@ -103,7 +101,7 @@ class Turns:
 
 
 class FairThreads(ThreadPoolExecutor):
-    """Threads whose work is done in turns of its owners: who asks for much does not keep the others waiting.
+    """Threads for one kind of work, done in turns of its owners: who asks for much does not keep the others waiting.
 
     The user of this machine may have all of them, an owner half and four at most (of one alone, that one).
     """
@@ -113,6 +111,11 @@ class FairThreads(ThreadPoolExecutor):
         most_of_one = max(1, min(most // 2, _MOST_OF_ONE))
         self._turns = Turns(most, lambda owner, has, _free: not owner or has < most_of_one)
         self._coming = set[Future[Any]]()
+
+    async def do(self, work: Callable[..., _T], *about: Any, **named: Any) -> _T:
+        """Return `work(*about, **named)`, done in one of the threads in its turn."""
+        doing = partial(contextvars.copy_context().run, work, *about, **named)
+        return await asyncio.get_running_loop().run_in_executor(self, doing)
 
     def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> "Future[_T]":
         """Have a function called in its owner's turn."""
@@ -145,20 +148,7 @@ def share_threads() -> None:
     asyncio.get_running_loop().set_default_executor(FairThreads(most, "requests"))
 
 
-class Threads:
-    """Threads for one kind of work: however much there is of it, no other work waits for a thread."""
-
-    def __init__(self, most: int, name: str) -> None:
-        """Begin with none; at most so many at a time are started."""
-        self._executor = FairThreads(most, name)
-
-    async def do(self, work: Callable[..., _T], *about: Any, **named: Any) -> _T:
-        """Return `work(*about, **named)`, done in one of the threads in its turn."""
-        doing = partial(contextvars.copy_context().run, work, *about, **named)
-        return await asyncio.get_running_loop().run_in_executor(self._executor, doing)
-
-
-in_background = Threads(1, "background").do
+in_background = FairThreads(1, "background").do
 """Return `work(*about, **named)`, done in the one thread that all such work shares, in turns of its owners.
 
 Threads that compute take the interpreter from each other: with several, an event loop waits for all of them.
@@ -186,8 +176,6 @@ async def held_beside(holding: AbstractContextManager[object]) -> AsyncIterator[
 
 COMPUTING = threading.Lock()
 """Held by a thread of an event loop while it computes for long and waits for nothing: beside it only `in_background` does."""
-
-
 _KEEPING = ThreadPoolExecutor(8, thread_name_prefix="keeping")
 
 
@@ -397,13 +385,18 @@ _NOTE: ContextVar[tuple[type[Any], Callable[[Any], object]] | None] = ContextVar
 
 
 @contextmanager
-def noting_answers(kind: type[_T], note: Callable[[_T], object]) -> Iterator[None]:
-    """Have `note` told of each answer of a kind inside the block, in the thread that has it, before it is used."""
-    before = _NOTE.set((kind, note))
+def bind_variable(variable: ContextVar[_T], value: _T) -> Iterator[None]:
+    """Give a variable of the context a value inside the block."""
+    before = variable.set(value)
     try:
         yield
     finally:
-        _NOTE.reset(before)
+        variable.reset(before)
+
+
+def noting_answers(kind: type[_T], note: Callable[[_T], object]) -> AbstractContextManager[None]:
+    """Have `note` told of each answer of a kind inside the block, in the thread that has it, before it is used."""
+    return bind_variable(_NOTE, (kind, note))
 
 
 def note_answer(answer: object) -> None:

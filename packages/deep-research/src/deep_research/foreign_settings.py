@@ -14,11 +14,7 @@ from typing import Any
 from deep_research.protocol.given_text import text_of
 from deep_research.safe_text import safe_text
 
-SHAPES_REPORT = frozenset(
-    {
-        "workflow", "template", "depth", "allow_clarification", "max_clarification_rounds",
-    }
-)  # fmt: skip
+SHAPES_REPORT = frozenset(("workflow", "template", "depth", "allow_clarification", "max_clarification_rounds"))
 """Settings that say what a report is like, and lead nowhere."""
 MOST_BYTES = 64_000
 _MOST_DOTS = 1_000

@@ -15,8 +15,6 @@ _SNIFFED = 8192
 _MEGABYTE = 1_000_000
 _TEXTS = frozenset({"html", "plain", "jsonl", "table"})
 """Formats that are read as they lie: an honest page of 2 MB takes 2 s."""
-
-
 NO_TEXT = "no text"
 """What is said of a file without any, and of pages of a PDF, which may be pictures."""
 MOST_PAGES, _MOST_FOREIGN_PAGES = 100, 20

@@ -46,10 +46,10 @@ _FILE, _FOLDER = 0o600, 0o700
 _OTHERS = 0o077
 
 
-def open_private(path: Path, mode: str, *, errors: str = "surrogatepass") -> IO[str]:
+def open_private(path: Path, mode: str) -> IO[str]:
     """Open a text file for writing or appending, readable by its owner alone. Raises OSError."""
     only_owner = partial(os.open, mode=_FILE)
-    file = open(path, mode, encoding="utf-8", errors=errors, opener=only_owner)  # noqa: SIM115 - handed over
+    file = open(path, mode, encoding="utf-8", errors="surrogatepass", opener=only_owner)  # noqa: SIM115 - handed over
     make_private(path)
     return file
 

@@ -16,8 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, partial
 from typing import Any, ParamSpec, TypeVar
@@ -25,7 +24,7 @@ from typing import Any, ParamSpec, TypeVar
 from pydantic import TypeAdapter
 
 from deep_research import errors
-from deep_research.concurrency import FairThreads
+from deep_research.concurrency import FairThreads, bind_variable
 from deep_research.errors import ResearchError, Stopped, WorkTooLarge
 from deep_research.settings import bare_environment
 from deep_research.worker_child import ASKS, FAILURE, LAST, RESULT, SIZE, Limits
@@ -79,14 +78,9 @@ class StopSwitch:
             with self._lock:
                 self._workers.discard(worker)
 
-    @contextmanager
-    def governing(self) -> Iterator[None]:
+    def governing(self) -> AbstractContextManager[None]:
         """Have it govern the calls that this thread makes inside the block."""
-        before = _SWITCH.set(self)
-        try:
-            yield
-        finally:
-            _SWITCH.reset(before)
+        return bind_variable(_SWITCH, self)
 
 
 _SWITCH: ContextVar[StopSwitch | None] = ContextVar("stop_switch", default=None)
@@ -287,16 +281,10 @@ async def in_worker_thread(work: Callable[_P, _T], *args: _P.args, **named: _P.k
     doing: asyncio.Future[_T] = asyncio.get_running_loop().run_in_executor(
         _pools[-1].threads, partial(carried.run, partial(work, *args, **named))
     )
-    doing.add_done_callback(_note_error)
+    doing.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, also when nobody waits
     try:
         return await asyncio.shield(doing)
     except asyncio.CancelledError:
         switch.set()
         doing.cancel()
         raise
-
-
-def _note_error(done: "Future[Any] | asyncio.Future[Any]") -> None:
-    """Look at the error of what nobody waits for any more."""
-    if not done.cancelled():
-        done.exception()

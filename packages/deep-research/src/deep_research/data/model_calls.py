@@ -8,8 +8,6 @@ from deep_research.data.noun import Noun
 
 Role = Literal["research", "read", "write", "review", "report", "judge"]
 FinishReason = Literal["stop", "length", "tool_calls", "refusal", "other"]
-
-
 Tokens = Annotated[int, AfterValidator(lambda number: max(0, min(number, _MOST_TOKENS)))]
 """A number of tokens; a server that states an absurd one is not taken at its word."""
 _MOST_TOKENS = 10**9

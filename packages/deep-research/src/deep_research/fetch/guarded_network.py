@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 
 import httpcore
 
-from deep_research.concurrency import Threads
+from deep_research.concurrency import FairThreads
 from deep_research.errors import NotFound, Unreachable
 from deep_research.fetch.address_guard import Guard, IpAddress
 from deep_research.fetch.addresses import Address
@@ -20,7 +20,7 @@ from deep_research.fetch.addresses import Address
 MAX_ADDRESSES = 4
 """IP addresses of one name that are tried."""
 
-_NAMES = Threads(64, "names")
+_NAMES = FairThreads(64, "names")
 """A name server that does not answer holds a thread for half a minute: the few of an event loop would all be held by a page."""
 
 Dial = Callable[[str, int, float | None], Awaitable[httpcore.AsyncNetworkStream]]

@@ -80,12 +80,9 @@ def _answer(result: Any) -> ToolAnswer:
     artifact = getattr(result, "artifact", None)
     structured = artifact.get("structured_content") if isinstance(artifact, Mapping) else None
     content = getattr(result, "content", result)
-    if isinstance(content, str):
-        return answer_of([{"type": "text", "text": content}], structured)
-    if isinstance(content, list) and all(
-        (isinstance(b, Mapping) and "type" in b) or isinstance(b, str) for b in content
-    ):
-        return answer_of(content, structured)
+    blocks = [content] if isinstance(content, str) else content
+    if isinstance(blocks, list) and all(isinstance(b, str) or (isinstance(b, Mapping) and "type" in b) for b in blocks):
+        return answer_of(blocks, structured)
     return answer_of([], content)
 
 

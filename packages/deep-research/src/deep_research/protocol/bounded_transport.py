@@ -49,9 +49,7 @@ class _Answer:
         try:
             decoder, parts = Decoder(encoding, str(self._request.url.copy_with(query=None))), aiter(packed)
             while (part := await self.in_time(anext(parts, None))) is not None:
-                await asyncio.sleep(
-                    0
-                )  # a thousand short pieces that are there already are given without a turn for others
+                await asyncio.sleep(0)  # a thousand short pieces that are there already are given without a turn
                 for piece in decoder.feed(part):
                     if len(piece) > left and not is_error:
                         raise Unreadable(f"the answer is longer than {self._limits.most_bytes:,} bytes")

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any
 
-from deep_research.concurrency import note_answer, on_wires
+from deep_research.concurrency import bind_variable, note_answer, on_wires
 from deep_research.data import ModelAnswer
 
 Sink = Callable[[str], Awaitable[None]]
@@ -17,14 +17,9 @@ _IN_A_ROW, _BEAT = 20, 0.1
 """After so many pieces those of so many seconds are passed on as one: a server may send letters by the thousand."""
 
 
-@contextmanager
-def streaming_to(sink: Sink | None) -> Iterator[None]:
+def streaming_to(sink: Sink | None) -> AbstractContextManager[None]:
     """Pass the text of answers inside the block to `sink` as it arrives; None: to nothing."""
-    before = _SINK.set(sink)
-    try:
-        yield
-    finally:
-        _SINK.reset(before)
+    return bind_variable(_SINK, sink)
 
 
 def is_streamed() -> bool:

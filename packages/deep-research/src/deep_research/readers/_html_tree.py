@@ -27,7 +27,7 @@ _ANY_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[!/a-z][^>
 _NEVER_TEXT = frozenset(
     (
         "script style noscript template svg canvas iframe object embed applet audio video map select option button"
-        " input textarea datalist nav dialog menu rp rt link meta base colgroup col frameset noframes"
+        " input textarea datalist dialog menu rp rt link meta base colgroup col frameset noframes"
     ).split()
 )
 _PAGE_FURNITURE = frozenset(("header", "footer", "aside"))
@@ -123,7 +123,6 @@ def parse_xml(data: bytes) -> Element:
 
 def _parse_html(text: str) -> Element | None:
     etree = lxml_etree()
-
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     try:
         root = etree.fromstring(_with_closed_headings(text).encode("utf-8", "replace"), parser)
@@ -205,10 +204,9 @@ def prune(root: Element, *, furniture: bool = True) -> None:
 
 def _tell_image(image: Element) -> None:
     """Put the words of an image in its place, unless its link or its caption says them as well."""
-    shown = image_words(image.attrib)
     around = next(image.iterancestors("a", "figure"), None)
     beside = text_of(around)[:_BESIDE] if around is not None and len(around) <= _FEW_PARTS else ""
-    if shown and shown.removeprefix("[image: ")[:-1] not in fold(beside):
+    if shown := image_words(image.attrib, fold(beside)):
         image.tag, image.text = "span", f" {shown} "
 
 
@@ -251,9 +249,7 @@ def _wrapped_article(root: Element, furniture: Sequence[Element]) -> Element | N
 
 def _topmost(root: Element, wanted: Any) -> Iterator[Element]:
     """Yield matching elements, none inside another that matches."""
-    etree = lxml_etree()
-
-    walk = etree.iterwalk(root, events=("start",))
+    walk = lxml_etree().iterwalk(root, events=("start",))
     for _, element in walk:
         # A tag that was never closed can put the whole page inside a button.
         if wanted(element) and next(element.iterdescendants("main", "article"), None) is None:
@@ -262,11 +258,7 @@ def _topmost(root: Element, wanted: Any) -> Iterator[Element]:
 
 
 def _invisible(element: Element) -> bool:
-    if element.tag in ("html", "body"):
-        return False
-    if element.tag in _NEVER_TEXT and element.tag != "nav":
-        return True
-    return is_hidden(element.attrib)
+    return element.tag not in ("html", "body") and (element.tag in _NEVER_TEXT or is_hidden(element.attrib))
 
 
 def _is_furniture(element: Element) -> bool:

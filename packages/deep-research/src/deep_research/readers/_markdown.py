@@ -1,7 +1,7 @@
 """Markdown to blocks: headings, lists, tables and code kept, emphasis, links, comments and HTML tags removed."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import PurePath
@@ -50,7 +50,7 @@ _TAGS = frozenset(
 )
 """Elements of HTML; in Markdown they are marks, not words."""
 _PICTURES = frozenset((".avif", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"))
-_FEW, _SIGN, _LONGEST_ALT = 50, len("[image: "), 300
+_FEW, _LONGEST_ALT = 50, 300
 _LINE_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?td|/?th)\b", re.IGNORECASE)
 
 
@@ -198,11 +198,9 @@ def _lines(tokens: Sequence[Any]) -> Iterator[str]:
             yield "".join(pieces)
             pieces.clear()
         elif token.type == "image":
-            shown = image_words({"alt": "".join(_lines(token.children or ())), "src": str(token.attrs["src"])})
-            is_said = len(tokens) <= _FEW and any(
-                shown[_SIGN:-1] == one.content.strip() for one in tokens if one.type == "text"
-            )
-            prose.append("" if is_said else shown)
+            beside = [one.content.strip() for one in tokens if one.type == "text"] if len(tokens) <= _FEW else ()
+            image = {"alt": "".join(_lines(token.children or ())), "src": str(token.attrs["src"])}
+            prose.append(image_words(image, beside))
         elif token.type == "html_inline" and token.content[:4].lower() == "<img":
             etree = import_module("lxml.etree")  # heavy, without types
             prose.append(image_words(etree.fromstring(token.content, etree.HTMLParser()).find(".//img").attrib))
@@ -217,12 +215,12 @@ def _lines(tokens: Sequence[Any]) -> Iterator[str]:
     yield "".join(pieces)
 
 
-def image_words(image: Mapping[str, str]) -> str:
+def image_words(image: Mapping[str, str], beside: Container[str] = ()) -> str:
     """Return what stands in the text for an image of these attributes: `[image: alt]`, with the words in the path of a badge
     (shields.io) where it has no alternative text.
 
     No visitor sees that text: it is cut at some length, and "" where the image itself is not seen or an icon, and where
-    it is a file name, has an address or gives orders.
+    it is a file name, has an address or gives orders, or is said `beside` the image.
     """
     if not is_image_seen(image):
         return ""
@@ -236,7 +234,8 @@ def image_words(image: Mapping[str, str]) -> str:
     whole = " ".join(words)
     is_name = len(words) < 2 and PurePath(whole).suffix.lower() in _PICTURES
     is_told = any(map(str.isalnum, whole)) and not (is_name or "://" in whole or gives_orders(whole))
-    return f"[image: {shorten(whole, _LONGEST_ALT)}]" if is_told else ""
+    told = shorten(whole, _LONGEST_ALT)
+    return f"[image: {told}]" if is_told and told not in beside else ""
 
 
 def _tidy(text: str) -> str:

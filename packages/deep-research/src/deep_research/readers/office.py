@@ -52,9 +52,7 @@ class DocxReader:
             for block in file.iter_inner_content():
                 _write_table(block, builder) if hasattr(block, "rows") else _write_paragraph(block, builder)
             about = _about(file)
-            titles = (
-                block.text for block in file.paragraphs if block.style is not None and block.style.name == "Title"
-            )
+            titles = (block.text for block in file.paragraphs if getattr(block.style, "name", "") == "Title")
             about["title"] = about["title"] or next(titles, "")
         except Exception as error:  # python-docx passes on whatever XML, ZIP or lookup failed
             raise Unreadable("the DOCX file is broken") from error
@@ -70,7 +68,7 @@ def _about(file: Any) -> dict[str, Any]:
 
 def _write_paragraph(paragraph: Any, builder: DocumentBuilder) -> None:
     text = paragraph.text
-    style = (paragraph.style.name if paragraph.style is not None else "") or ""
+    style = getattr(paragraph.style, "name", "") or ""
     level = _list_level(paragraph)
     if style.lower() == "title":
         builder.heading(1, text)
@@ -244,10 +242,7 @@ def _rows(sheet: Any, builder: DocumentBuilder, without: set[tuple[int, int]]) -
 
 
 def _shown(value: Any, cell: Any) -> str:
-    """A value as a person would see it: 3 for 3.0, the date for a date without time, separators where its format has them.
-
-    A percentage, a currency or a unit is written as its format says.
-    """
+    """A value as a person would see it: 3 for 3.0, a date without a time of 0:00, what its format shows with a number."""
     if value is None:
         return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -278,6 +273,5 @@ def _formatted(value: float, number_format: str) -> str:
     number = number.quantize(Decimal(1).scaleb(-min(len(places.rstrip(",")), 9)), ROUND_HALF_UP)
     group = "," if "," in whole.rstrip(",") else ""
     units, point, rest = f"{abs(number):{group}f}".partition(".")
-    return (
-        f"{'-' * (number < 0)}{before}{units if group else units.zfill(whole.count('0'))}{point}{rest}{after}".strip()
-    )
+    units = units if group else units.zfill(whole.count("0"))
+    return f"{'-' * (number < 0)}{before}{units}{point}{rest}{after}".strip()

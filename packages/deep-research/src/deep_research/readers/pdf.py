@@ -72,40 +72,32 @@ class Entry(NamedTuple):
     top: float | None
 
 
-def page_lines(pdf: Any, number: int, links: "_Links") -> list[Line]:
+def _page_lines(pdf: Any, number: int, builder: DocumentBuilder, left: Iterator[int]) -> list[Line]:
     """Return the lines of page `number` (from 0) in the order of the file, which is the reading order of columns."""
     page = pdf[number]
     try:
         text_page = page.get_textpage()
         try:
-            return list(_lines(text_page, _by_height(links.of_page(pdf, page))))
+            return list(_lines(text_page, _by_height(_linked_areas(pdf, page, builder, left))))
         finally:
             text_page.close()
     finally:
         page.close()
 
 
-class _Links:
-    """Finds the links of the pages of a PDF, which `builder` is to keep; of a file with very many the first ones."""
+def _linked_areas(pdf: Any, page: Any, builder: DocumentBuilder, left: Iterator[int]) -> Iterator[Area]:
+    """Yield where the links of a page that lead to the web stand, which `builder` is to keep; `left` links at most."""
+    from pypdfium2 import raw  # noqa: PLC0415 - heavy
 
-    def __init__(self, builder: DocumentBuilder) -> None:
-        self._builder = builder
-        self._left = _MOST_LINKS
-
-    def of_page(self, pdf: Any, page: Any) -> Iterator[Area]:
-        """Yield where the links of a page that lead to the web stand."""
-        from pypdfium2 import raw  # noqa: PLC0415 - heavy
-
-        place, link, box, address = c_int(), raw.FPDF_LINK(), raw.FS_RECTF(), create_string_buffer(_LONGEST_ADDRESS)
-        while self._left > 0 and raw.FPDFLink_Enumerate(page, byref(place), byref(link)):
-            self._left -= 1
-            action = raw.FPDFLink_GetAction(link)
-            size = raw.FPDFAction_GetURIPath(pdf, action, address, len(address)) if action else 0
-            written = address.value.decode("utf-8", "replace").strip() if 0 < size <= len(address) else ""
-            leads_out = written.lower().startswith(("http://", "https://")) and len(written.split()) == 1
-            if leads_out and raw.FPDFLink_GetAnnotRect(link, byref(box)):
-                sign = self._builder.link_start(written)
-                yield Area(box.left, min(box.bottom, box.top), box.right, max(box.bottom, box.top), sign)
+    place, link, box, address = c_int(), raw.FPDF_LINK(), raw.FS_RECTF(), create_string_buffer(_LONGEST_ADDRESS)
+    while raw.FPDFLink_Enumerate(page, byref(place), byref(link)) and next(left, None) is not None:
+        action = raw.FPDFLink_GetAction(link)
+        size = raw.FPDFAction_GetURIPath(pdf, action, address, len(address)) if action else 0
+        written = address.value.decode("utf-8", "replace").strip() if 0 < size <= len(address) else ""
+        leads_out = written.lower().startswith(("http://", "https://")) and len(written.split()) == 1
+        if leads_out and raw.FPDFLink_GetAnnotRect(link, byref(box)):
+            sign = builder.link_start(written)
+            yield Area(box.left, min(box.bottom, box.top), box.right, max(box.bottom, box.top), sign)
 
 
 def _by_height(areas: Iterable[Area]) -> dict[int, list[Area]]:
@@ -129,11 +121,10 @@ def _lines(text_page: Any, areas: Mapping[int, Sequence[Area]]) -> Iterator[Line
         if not content.strip():
             continue
         box = _box(text_page, start, len(content.strip()))
-        if box:
-            above = bisect_left(heights, box[3] - box[4])  # a raised number stands higher than its line
-            is_near = above < len(heights) and heights[above] <= box[2] + box[4]
-            linked = _with_signs(text_page, start, content.strip(), areas) if is_near else ""
-            yield Line(_readable(content), *box, _readable(linked))
+        above = bisect_left(heights, box[3] - box[4])  # a raised number stands higher than its line
+        is_near = above < len(heights) and heights[above] <= box[2] + box[4]
+        linked = _with_signs(text_page, start, content.strip(), areas) if is_near else ""
+        yield Line(_readable(content), *box, _readable(linked))
 
 
 def _with_signs(text_page: Any, start: int, content: str, areas: Mapping[int, Sequence[Area]]) -> str:
@@ -158,7 +149,7 @@ def _with_signs(text_page: Any, start: int, content: str, areas: Mapping[int, Se
     return "".join(pieces) if any(signs) else ""
 
 
-def _box(text_page: Any, start: int, length: int) -> tuple[float, float, float, float, float] | None:
+def _box(text_page: Any, start: int, length: int) -> tuple[float, float, float, float, float]:
     from pypdfium2 import raw  # noqa: PLC0415 - heavy
 
     first, last = start, start + length - 1
@@ -250,17 +241,12 @@ def _indented(open_lines: list[Line], line: Line) -> bool:
 
 
 def _block(lines: list[Line], body_size: float) -> Block:
-    text = _joined([line.linked or line.text for line in lines])
+    text = _joined(lines)
     if all(_is_heading(line, body_size) for line in lines):
         ratio = lines[0].size / body_size
         return Block("heading", text, 1 if ratio > 1.6 else 2 if ratio > 1.25 else 3)
-    if (
-        body_size
-        and len(lines) == 1
-        and _NUMBERED_HEADING.match(text)
-        and len(text) < 80
-        and not _SENTENCE_END.search(text)
-    ):
+    is_short = len(lines) == 1 and len(text) < 80 and not _SENTENCE_END.search(text)
+    if body_size and is_short and _NUMBERED_HEADING.match(text):
         return Block("heading", text, 2 + text.split()[0].strip(".").count("."))
     if match := _ITEM.match(text):
         marker = match.group().strip()
@@ -269,11 +255,11 @@ def _block(lines: list[Line], body_size: float) -> Block:
     return Block("prose", text)
 
 
-def _joined(texts: list[str]) -> str:
-    """Join lines, undoing the hyphens that the line breaks made."""
+def _joined(lines: Sequence[Line]) -> str:
+    """Return the text of lines with the signs of its links, without the hyphens that the line breaks made."""
     joined = ""
-    for line in texts:
-        text = line.strip()
+    for line in lines:
+        text = (line.linked or line.text).strip()
         opened = joined.rfind(text[0]) if text[:1] >= FIRST_SIGN else -1
         if opened >= 0 and joined.find(LINK_END, opened) == len(joined) - 1:
             joined, text = joined[:-1], text[1:]  # a link that its line breaks
@@ -305,11 +291,7 @@ _MOST_LINES, _NUMBERING = 3, 12  # of a heading: lines, and letters before what 
 _NO_LETTER = re.compile(r"[\W_]+")
 _TEXT_OBJECT = 1  # FPDF_PAGEOBJ_TEXT, which on a page without a line is white space
 _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD, https://pdfium.googlesource.com/pdfium/+/refs/heads/main/public/fpdfview.h
-
-
 _PDFIUM = threading.Lock()  # the library is not safe across threads
-
-
 _INSTALL = "pip install 'deep-research[ocr]' has them read"
 
 
@@ -334,8 +316,8 @@ def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = N
         pdf = _open(data)
         try:
             builder = DocumentBuilder()
-            links = _Links(builder)
-            pages = [page_lines(pdf, number, links) for number in range(min(len(pdf), _MAX_PAGES))]
+            left = iter(range(_MOST_LINKS))
+            pages = [_page_lines(pdf, number, builder, left) for number in range(min(len(pdf), _MAX_PAGES))]
             if len(pdf) > _MAX_PAGES:
                 builder.warn(f"only the first {_MAX_PAGES} of {len(pdf)} pages were read")
             if see is not None:
@@ -352,7 +334,13 @@ def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = N
             about = pdf.get_metadata_dict(skip_empty=True)
         finally:
             pdf.close()
-    return _document(builder, about, name)
+    title = fold(about.get("Title", ""))
+    return builder.document(
+        name=name,
+        title="" if _NO_TITLE.search(title.lower()) else title,
+        media_type="application/pdf",
+        authors=re.split(r"[;,]\s*|(?<!\s)\s++and\s+", about.get("Author", "")),
+    )
 
 
 def _open(data: bytes) -> Any:
@@ -369,18 +357,6 @@ def _open(data: bytes) -> Any:
     return pdf
 
 
-def _document(builder: DocumentBuilder, about: dict[str, str], name: str) -> Document:
-    title = fold(about.get("Title", ""))
-    if _NO_TITLE.search(title.lower()):
-        title = ""
-    return builder.document(
-        name=name,
-        title=title,
-        media_type="application/pdf",
-        authors=re.split(r"[;,]\s*|(?<!\s)\s++and\s+", about.get("Author", "")),
-    )
-
-
 def _outline(pdf: Any) -> dict[int, list[Entry]]:
     """Return the entries of a PDF's outline by the page that they lead to, from 1; none of one that is broken or tells
     next to nothing."""
@@ -390,11 +366,8 @@ def _outline(pdf: Any) -> dict[int, list[Entry]]:
             target = mark.get_dest()
             page = target.get_index() if target is not None else None
             view = target.get_view()[1] if target is not None else []
-            if (
-                page is not None
-                and len(found[page + 1]) < _MOST_ON_PAGE
-                and (title := fold(_readable(mark.get_title())))
-            ):
+            title = fold(_readable(mark.get_title()))
+            if title and page is not None and len(found[page + 1]) < _MOST_ON_PAGE:
                 found[page + 1].append(Entry(mark.level + 1, title, view[1] if len(view) > 1 else None))
     except Exception:  # noqa: BLE001 - a broken outline must not cost the text
         return {}
@@ -407,8 +380,7 @@ def _sections(lines: list[Line], entries: Sequence[Entry]) -> Iterator[tuple[Ent
     for entry in entries:
         start, end = _place_of(entry, rest)
         yield above, rest[:start]
-        # With its number, which entries often lack.
-        said = _joined([line.linked or line.text for line in rest[start:end]])
+        said = _joined(rest[start:end])  # with its number, which entries often lack
         above, rest = entry._replace(title=said or entry.title), rest[end:]
     yield above, rest
 
@@ -481,7 +453,7 @@ def _running_lines(pages: list[list[Line]], before: int | None) -> set[str]:
         edges = [*lines[:_EDGE_LINES], *lines[-_EDGE_LINES:]]
         counts.update({_pattern(line.text, own) for line in edges})
         # The outermost line is nearly always a running one, often changing with the chapter.
-        counts.update({_pattern(line.text, own) for line in (lines[:1] + lines[-1:])})
+        counts.update({_pattern(line.text, own) for line in (*lines[:1], *lines[-1:])})
     least = max(6, min(10, _REPEATED * len(pages)))
     return {pattern for pattern, count in counts.items() if count >= least}
 

@@ -14,7 +14,7 @@ from deep_research.state_files import DOCUMENTS, HISTORY, PAGES, REJECTED, RUNS
 from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_folder import BEING_DELETED, folder_size
 from deep_research.stores.run_store import RunHead, RunStore
-from deep_research.stores.sqlite_file import store_error
+from deep_research.stores.sqlite_file import tell_sqlite_errors
 
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
 _MOST_DIGITS = 5
@@ -117,17 +117,17 @@ def _forget_pages(home: Path, kept: Sequence[RunHead]) -> tuple[str, ...]:
     if unreadable := tuple(run_id for run_id, addresses in needed.items() if addresses is None):
         return unreadable
     addresses = set[str]().union(*(found for found in needed.values() if found))
-    try:
-        with closing(sqlite3.connect(cache, timeout=30, isolation_level=None)) as database:
-            database.execute("PRAGMA secure_delete = ON")
-            rows = database.execute("SELECT url FROM answers").fetchall()
-            stale = [(url,) for (url,) in rows if url not in addresses]
-            database.executemany("DELETE FROM answers WHERE url = ?", stale)
-            if stale:
-                database.execute("VACUUM")
-                database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except sqlite3.Error as error:
-        raise store_error(error, str(cache)) from error
+    with (
+        tell_sqlite_errors(str(cache)),
+        closing(sqlite3.connect(cache, timeout=30, isolation_level=None)) as database,
+    ):
+        database.execute("PRAGMA secure_delete = ON")
+        rows = database.execute("SELECT url FROM answers").fetchall()
+        stale = [(url,) for (url,) in rows if url not in addresses]
+        database.executemany("DELETE FROM answers WHERE url = ?", stale)
+        if stale:
+            database.execute("VACUUM")
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return ()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from claimcheck.text.tokens import content_terms
 from deep_research import registry
-from deep_research.concurrency import Threads
+from deep_research.concurrency import FairThreads
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
 from deep_research.data.noun import copy_fields
 from deep_research.errors import ConfigError, NotFound, ResearchError, Stopped, WorkTooLarge
@@ -23,7 +23,7 @@ from deep_research.worker_pool import StopSwitch, Worker, own_worker
 
 SECONDS_PER_FILE = 120.0
 """How long a file is waited for where no text in pictures is read, which takes longer."""
-_INDEXING = Threads(16, "indexing")
+_INDEXING = FairThreads(16, "indexing")
 """It may take minutes."""
 _REQUESTS_AHEAD = 16
 _ORIGIN = "documents"

@@ -15,10 +15,14 @@ from deep_research.safe_text import safe_noun
 from deep_research.state_files import open_private
 
 
-def refused(path: Path, error: OSError, what: str = "write") -> StoreError:
-    """Return the error for a file that cannot be written."""
-    message = f"Cannot {what} {str(path)!r}: {error.strerror or error}. Check the disk and the rights."
-    return StoreError(message, path=str(path))
+@contextmanager
+def tell_disk_errors(path: Path, what: str = "write") -> Iterator[None]:
+    """Raise errors of the disk inside the block as StoreErrors: what could not be done with `path`."""
+    try:
+        yield
+    except OSError as error:
+        message = f"Cannot {what} {str(path)!r}: {error.strerror or error}. Check the disk and the rights."
+        raise StoreError(message, path=str(path)) from error
 
 
 class EventFile:
@@ -27,21 +31,17 @@ class EventFile:
     def __init__(self, path: Path) -> None:
         """Open the file; a line that a crash has cut short is ended. Raises StoreError."""
         self._path = path
-        try:
+        with tell_disk_errors(path):
             self._file = open_private(path, "a")
             if _is_cut_short(path):
                 self._file.write("\n")
-        except OSError as error:
-            raise refused(path, error) from error
 
     def append(self, number: int, line: str) -> None:
         """Write the line of an event. Raises StoreError."""
         del number
-        try:
+        with tell_disk_errors(self._path):
             self._file.write(line + "\n")
             self._file.flush()
-        except OSError as error:
-            raise refused(self._path, error) from error
 
     def close(self) -> None:
         """Close the file; what could not be flushed was reported before."""

@@ -3,13 +3,11 @@
 import asyncio
 import hashlib
 import json
-import sqlite3
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from typing import Any
 from deep_research.concurrency import keep_soon
 from deep_research.errors import ResearchError, StoreError
 from deep_research.stores.run_store import StoredCall, StoredNote
-from deep_research.stores.sqlite_file import open_database, store_error
+from deep_research.stores.sqlite_file import open_database, tell_sqlite_errors
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS calls (
@@ -28,8 +26,6 @@ CREATE TABLE IF NOT EXISTS notes (
     number INTEGER PRIMARY KEY, kind TEXT NOT NULL, request TEXT NOT NULL, answer TEXT NOT NULL, UNIQUE (kind, request)
 )
 """
-
-
 _KEEP = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)"
 _NOTE = """
 INSERT INTO notes (kind, request, answer) VALUES (?, ?, ?)
@@ -145,11 +141,9 @@ class SqliteJournal(SingleFlightJournal):
         self._path = str(path)
         self._lock = threading.Lock()
         self._db = open_database(self._path)
-        try:
+        with tell_sqlite_errors(self._path):
             self._db.executescript(_SCHEMA)
             self._keys = {key for (key,) in self._db.execute("SELECT key FROM calls")}
-        except sqlite3.Error as error:
-            raise store_error(error, self._path) from error
 
     def _find(self, key: str) -> str | None:
         return next((answer for (answer,) in self._rows("SELECT answer FROM calls WHERE key = ?", key)), None)
@@ -165,22 +159,13 @@ class SqliteJournal(SingleFlightJournal):
             kept.set_exception(error)
         return kept
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Hold the file for the block. Raises StoreError for what SQLite refuses."""
-        try:
-            with self._lock:
-                yield
-        except sqlite3.Error as error:
-            raise store_error(error, self._path) from error
-
     def _keep(self, key: str, call: StoredCall) -> None:
-        with self._writing():
+        with self._lock, tell_sqlite_errors(self._path):
             self._db.execute(_KEEP, (key, *call))
         self._keys.add(key)
 
     def note(self, kind: str, request: str, answer: str) -> None:
-        with self._writing():
+        with self._lock, tell_sqlite_errors(self._path):
             self._db.execute(_NOTE, (kind, request, answer))
 
     def _rows(self, query: str, *values: str) -> list[Any]:
@@ -201,7 +186,7 @@ class SqliteJournal(SingleFlightJournal):
         yield from map(StoredNote._make, self._rows("SELECT kind, request, answer FROM notes ORDER BY number"))
 
     def restore(self, calls: Iterable[StoredCall], notes: Iterable[StoredNote]) -> None:
-        with self._writing():
+        with self._lock, tell_sqlite_errors(self._path):
             self._db.execute("BEGIN IMMEDIATE")
             made = [(call_key(c.kind, c.request), *c) for c in calls]
             self._db.executemany(_KEEP, made)

@@ -26,7 +26,7 @@ from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event
 from deep_research.safe_text import safe_noun
 from deep_research.state_files import RUNS, beside, lock, make_private, make_private_folder, open_new
-from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events, refused
+from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events, tell_disk_errors
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.run_store import (
     HEAD_CHARS,
@@ -62,10 +62,8 @@ def held(path: Path, *, run_id: str, tries: int = _TRIES) -> Iterator[None]:
     Raises RunBusy, which names the process that holds it, when another process does; StoreError when the file
     cannot be made.
     """
-    try:
+    with tell_disk_errors(path):
         file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    except OSError as error:
-        raise refused(path, error) from error
     try:
         while True:
             try:
@@ -131,12 +129,10 @@ class RunFolder:
 
     def create(self, record: RunRecord) -> None:
         """Make the folder with its record. Raises StoreError when the disk refuses."""
-        try:
+        with tell_disk_errors(self.path):
             make_private_folder(self.path)
             make_private(self.path.parent)
             make_private(self.path)
-        except OSError as error:
-            raise refused(self.path, error) from error
         self.save(record)
 
     def save(self, record: RunRecord) -> None:
@@ -220,15 +216,13 @@ class RunFolder:
         return is_held(self.lock)
 
     def add_steer(self, steer: Steer) -> None:
-        try:
+        with tell_disk_errors(self.steering):
             file = os.open(self.steering, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             try:
                 os.write(file, f"\n{steer.model_dump_json()}\n".encode())
                 os.fsync(file)
             finally:
                 os.close(file)
-        except OSError as error:
-            raise refused(self.steering, error) from error
 
     def read_steers(self) -> list[Steer]:
         try:
@@ -278,14 +272,12 @@ class RunFolder:
     def delete(self) -> None:
         """Delete the folder in one step, as others see it. Raises RunBusy and StoreError."""
         renamed = self.path.with_name(f"{BEING_DELETED}{self.run_id}")
-        try:
+        with tell_disk_errors(self.path, "delete"):
             with self.held():
                 self.path.rename(renamed)
             shutil.rmtree(renamed, ignore_errors=True)
             if renamed.exists():  # a thread of a run that was just stopped wrote its last
                 shutil.rmtree(renamed)
-        except OSError as error:
-            raise refused(self.path, error, "delete") from error
 
 
 class FolderRuns:
@@ -309,11 +301,9 @@ class FolderRuns:
         folder = RunFolder(self._home, record.run_id, folder=f"{_BEING_TAKEN_IN}{secrets.token_hex(8)}")
         try:
             folder.create(record)
-            with folder.held():
+            with tell_disk_errors(beside / record.run_id), folder.held():
                 yield folder
                 folder.path.rename(beside / record.run_id)
-        except OSError as error:
-            raise refused(beside / record.run_id, error) from error
         finally:
             shutil.rmtree(folder.path, ignore_errors=True)
 
@@ -421,13 +411,11 @@ def write_atomically(path: Path, text: str, *, private: bool = True) -> None:
 def check_writable(path: Path) -> None:
     """Raise StoreError where the disk would refuse to write `path`; what is there stays. A folder that is missing is made."""
     probe = beside(path)
-    try:
+    with tell_disk_errors(path):
         make_private_folder(path.parent)
         if path.is_file() or not path.exists():  # else a device or a pipe
             open_new(probe, private=True).close()
             probe.unlink()
-    except OSError as error:
-        raise refused(path, error) from error
 
 
 def write_bytes_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
@@ -436,15 +424,16 @@ def write_bytes_atomically(path: Path, data: bytes, *, private: bool = False) ->
     A device or a pipe (`/dev/null`, `/dev/stdout`) is written to, and stays what it is.
     """
     temporary = beside(path)
-    try:
+    with tell_disk_errors(path):
         if path.exists() and not path.is_file():
             path.write_bytes(data)
             return
-        with open_new(temporary, private=private) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise refused(path, error) from error
+        try:
+            with open_new(temporary, private=private) as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise

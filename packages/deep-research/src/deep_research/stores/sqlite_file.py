@@ -1,6 +1,8 @@
 """SQLite files: how they are opened, and what SQLite's errors mean for their reader."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from deep_research.errors import StoreError
 from deep_research.state_files import make_private_file
@@ -27,22 +29,24 @@ def open_database(path: str) -> sqlite3.Connection:
     """
     if path != ":memory:":
         make_private_file(path)
-    try:
+    with tell_sqlite_errors(path):
         connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         # Overwriting what is deleted with zeros, the default of some systems, makes every merge of the index dearer.
         connection.execute("PRAGMA secure_delete = OFF")
         connection.execute(f"PRAGMA soft_heap_limit = {_CACHES}")
-    except sqlite3.Error as error:
-        raise store_error(error, path) from error
     return connection
 
 
-def store_error(error: sqlite3.Error, path: str) -> StoreError:
-    """Return the StoreError that says what happened to the file `path` and what to do about it."""
-    code = getattr(error, "sqlite_errorname", "") or ""
-    advice = next((text for name, text in _ADVICE.items() if code.startswith(name)), "The database failed")
-    if "no such module: fts5" in str(error):
-        advice = _NO_FTS5
-    return StoreError(f"{path}: {advice} ({error}).", path=path)
+@contextmanager
+def tell_sqlite_errors(path: str) -> Iterator[None]:
+    """Raise SQLite's errors inside the block as StoreErrors: what happened to the file `path`, what to do about it."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorname", "") or ""
+        advice = next((text for name, text in _ADVICE.items() if code.startswith(name)), "The database failed")
+        if "no such module: fts5" in str(error):
+            advice = _NO_FTS5
+        raise StoreError(f"{path}: {advice} ({error}).", path=path) from error

@@ -19,7 +19,7 @@ from deep_research.safe_text import safe_text
 from deep_research.search.passage_search import Text, search
 from deep_research.search.term_index import VERSION, TermIndex
 from deep_research.stores.run_store import StoredPassage, StoredSnapshot
-from deep_research.stores.sqlite_file import open_database, store_error
+from deep_research.stores.sqlite_file import open_database, tell_sqlite_errors
 from deep_research.text.passages import cut_passages
 
 _CHUNK = 16_384
@@ -99,11 +99,8 @@ def _guarded(method: Callable[Concatenate["SqliteLibrary", _P], _T]) -> Callable
 
     @wraps(method)
     def guarded(self: "SqliteLibrary", *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        with self._lock:
-            try:
-                return method(self, *args, **kwargs)
-            except sqlite3.Error as error:
-                raise store_error(error, self._path) from error
+        with self._lock, tell_sqlite_errors(self._path):
+            return method(self, *args, **kwargs)
 
     return guarded
 
@@ -174,12 +171,8 @@ class SqliteLibrary:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        with self._lock:
-            try:
-                with self._transaction():
-                    yield
-            except sqlite3.Error as error:
-                raise store_error(error, self._path) from error
+        with self._lock, tell_sqlite_errors(self._path), self._transaction():
+            yield
 
     @_guarded
     def add_source(self, found: Found) -> Source:

@@ -12,12 +12,8 @@ _NUMBERED = re.compile(r"\s*(?:[-*+•]\s+)?(?:\d+(?:\.\d+)+\.?|\d+\.|[^\W\d_A-Z
 """A heading with its number, as tables of contents list them."""
 _HOLDS_DATA = re.compile(r"[|=<>{}$\uff0c]|^\s*#|\w: |\uff1a|\d\s?[%°]|^\s*+(?:[-*+•]\s++)?\S+ [–—-] ")
 """Rows of tables, settings, code, definitions: short lines that say something."""
-
-
 _NUMBERED_INSIDE = re.compile(r"[,、，;]\s*(?:(?:[A-Z]|\d+)\.\d+(?:\.\d+)*\.?|\d{1,3}\.)\s+\S")
 """A heading with its number behind another one, as contents that were folded into one line have them."""
-
-
 _SECTION_NUMBER = re.compile(r"\s*(?:[-*+•]\s+)?\d+(?:\.\d+)+\.?\s+\S")
 
 
@@ -47,9 +43,8 @@ def is_contents_list(text: str, repeated: Collection[str] = ()) -> bool:
     numbered = sum(bool(_NUMBERED.match(line)) for line in own)
     names = sum(len(line) <= _LONGEST_LINE and not _SENTENCE_END.search(line) for line in own)
     data = sum(bool(_HOLDS_DATA.search(line)) for line in own)
-    if numbered >= 0.6 * len(own) and names >= 0.8 * len(own):
-        return True
-    return names >= 0.9 * len(own) and data <= 0.2 * len(own)
+    are_numbered = numbered >= 0.6 * len(own) and names >= 0.8 * len(own)
+    return are_numbered or (names >= 0.9 * len(own) and data <= 0.2 * len(own))
 
 
 def _is_head(lines: Sequence[str]) -> bool:

@@ -31,8 +31,6 @@ _EMPHASIS = re.compile(r"\*+|(?<!\w)_+|(?<!_)_++(?!\w)")
 _SIGNS = re.compile(r"[\W_]*")
 _EDGES = r"\s\"“”„«»()\[\]{}<>|,;"
 _MARKED = re.compile(rf"(?<![^{_EDGES}])[^{_EDGES}*_]*+[*_][^{_EDGES}]*")
-
-
 _ESCAPED = re.compile(r"\\([\\*_<>\[\](!:`~])")
 
 
@@ -69,19 +67,16 @@ def make_inert(markdown: str) -> str:
     rows = _rows(written)
     end = -1
     for number, line in enumerate(written):
-        if number <= end:
-            lines.append(line)
-        elif closing is not None:
-            lines.append(line)
-            closing = None if closing.match(line) else closing
-        elif opening := _OPENING.match(line):
-            mark = opening[1] or opening[2]
-            closing = re.compile(rf" {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*$")
-            lines.append(line)
-        elif (end := _block_end(written, number)) > number:
-            lines.append(line)
-        else:
-            lines.append(_line(line, is_row=number in rows))
+        inert = line
+        if number > end and closing is None:
+            if opening := _OPENING.match(line):
+                mark = opening[1] or opening[2]
+                closing = re.compile(rf" {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*$")
+            elif (end := _block_end(written, number)) <= number:
+                inert = _line(line, is_row=number in rows)
+        elif closing is not None and closing.match(line):
+            closing = None
+        lines.append(inert)
     # A block that nobody closed would take the rest of what follows along.
     return "\n".join(lines if closing is None else [*lines, mark])
 
@@ -93,9 +88,7 @@ def _block_end(lines: Sequence[str], start: int) -> int:
     """
     if opening := _INDENTED_BLOCK.match(lines[start]):
         indent, mark = opening.groups()
-        stands_apart = not (
-            start and lines[start - 1].strip()
-        )  # else a blank line may end a paragraph that it is part of
+        stands_apart = not start or not lines[start - 1].strip()  # else a blank line may end the paragraph around it
         for number, line in enumerate(lines[start + 1 : start + _MOST_LINES], start + 1):
             if line.rstrip() == indent + mark:
                 return number

@@ -86,8 +86,6 @@ def without_menus(text: str) -> str:
 
 _BARE = re.compile(r"[^\W\d][^.!?:;。！？：；`=(){}\[\]<>|#*]*")
 """A line that ends no sentence, is no code, no heading and no item of a list."""
-
-
 _SIGNS = tuple(
     (name, re.compile(any_word(f"page.{kind}_patterns"), re.IGNORECASE))
     for name, kind in (

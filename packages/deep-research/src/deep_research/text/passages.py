@@ -108,11 +108,9 @@ def _small_blocks(text: str, borders: list[int], limit: int) -> Iterator[Block]:
             start = border
             if piece is None:
                 continue
-            if piece[1] - piece[0] <= limit:
-                yield Block(block.kind, *piece)
-            else:
-                for part in _parts(text, Block(block.kind, *piece), limit):
-                    yield Block(block.kind, *part)
+            is_small = piece[1] - piece[0] <= limit
+            for part in (piece,) if is_small else _parts(text, Block(block.kind, *piece), limit):
+                yield Block(block.kind, *part)
 
 
 def _parts(text: str, block: Block, limit: int) -> Iterator[tuple[int, int]]:
