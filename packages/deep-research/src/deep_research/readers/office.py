@@ -66,6 +66,7 @@ class DocxReader:
     def read(self, data: bytes, *, name: str) -> Document:
         """Return the body of the document. Raises Unreadable when it is broken or encrypted."""
         import docx  # noqa: PLC0415 - heavy
+        from docx.oxml import parse_xml as parse_part  # noqa: PLC0415 - heavy
 
         with _opened(data, "DOCX") as stream:
             file = docx.Document(stream)
@@ -73,7 +74,7 @@ class DocxReader:
             for relation in file.part.rels.values():
                 kind = relation.reltype.rpartition("/")[2]
                 if kind in _APART:
-                    part = docx.oxml.parse_xml(relation.target_part.blob)
+                    part = parse_part(relation.target_part.blob)
                     notes.update(
                         {(f"{kind.removesuffix('s')}Reference", note.get(_ID)): note for note in part.iterchildren("*")}
                     )
@@ -332,7 +333,7 @@ def _merged(sheet: Any) -> dict[int, list[tuple[int, int]]]:
     found: dict[int, list[tuple[int, int]]] = {}
     for piece in end.rpartition(b"sheetData>")[2].split(b"mergeCell ")[1:_MAX_MERGED]:
         left, top, _, bottom = range_boundaries(piece.partition(b'ref="')[2].partition(b'"')[0].decode())
-        if left <= _MAX_COLUMNS and bottom > top:
+        if left and top and bottom and left <= _MAX_COLUMNS and bottom > top:
             found.setdefault(top, []).append((left - 1, bottom))
     return found
 
