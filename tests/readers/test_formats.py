@@ -3,7 +3,7 @@ import gzip
 import io
 import json
 import zipfile
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,11 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
+from docx.oxml import parse_xml
+from pptx.chart.data import CategoryChartData, XyChartData
+from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from deep_research import registry
@@ -111,6 +116,61 @@ def test_docx():
     assert read(saved(file), "a.docx").title == "Handbook"
 
 
+_RUN = "<w:r><w:t>{}</w:t></w:r>"
+_HINT, _CONTENTS = "<w:showingPlcHdr/>", '<w:docPartObj><w:docPartGallery w:val="Table of Contents"/></w:docPartObj>'
+_BOX = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
+_TWICE = f"<mc:AlternateContent><mc:Choice>{_BOX}</mc:Choice><mc:Fallback>{_BOX}</mc:Fallback></mc:AlternateContent>"
+_NOTE = '<w:footnoteReference w:id="2"/>'
+_TABLE = "<w:tbl><w:tr>{}</w:tr></w:tbl>"
+_CELL = f"<w:tc><w:p>{_RUN}</w:p></w:tc>"
+_NESTED = _TABLE.format(_CELL.format("out").replace("</w:tc>", _TABLE.format(_CELL.format("in") * 2) + "<w:p/></w:tc>"))
+
+
+def docx_with(body: str, *, note: str = "", header: str = "") -> bytes:
+    """Return a document of this WordprocessingML, with `note` as its footnote 2."""
+    names = " ".join(
+        f'xmlns:{prefix}="http://schemas.openxmlformats.org/{name}/2006/{last}"'
+        for prefix, name, last in (("w", "wordprocessingml", "main"), ("mc", "markup-compatibility", ""))
+    )
+    file = docx.Document()
+    for element in parse_xml(f"<w:body {names}>{body}</w:body>"):
+        file.element.body.sectPr.addprevious(element)
+    if note:
+        kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
+        notes = f'<w:footnotes {names}><w:footnote w:id="2"><w:p>{_RUN.format(note)}</w:p></w:footnote></w:footnotes>'
+        file.part.relate_to(Part(PackURI("/word/footnotes.xml"), "application/xml", notes.encode()), kind)
+    if header:
+        file.sections[0].header.paragraphs[0].text = header
+    return saved(file)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (f"<w:p><w:del>{_RUN.format('old')}</w:del><w:ins>{_RUN.format('new')}</w:ins></w:p>", "new"),
+        (f"<w:p><w:moveFrom>{_RUN.format('moved')}</w:moveFrom></w:p><w:p><w:moveTo>{_RUN.format('moved')}</w:moveTo></w:p>", "moved"),
+        (f"<w:sdt><w:sdtContent><w:p>{_RUN.format('block')}</w:p></w:sdtContent></w:sdt>", "block"),
+        (f"<w:p><w:sdt><w:sdtContent>{_RUN.format('inline')}</w:sdtContent></w:sdt></w:p>", "inline"),
+        (f"<w:p><w:sdt><w:sdtPr>{_HINT}</w:sdtPr><w:sdtContent>{_RUN.format('Click here')}</w:sdtContent></w:sdt></w:p>", ""),
+        (f"<w:sdt><w:sdtPr>{_CONTENTS}</w:sdtPr><w:sdtContent><w:p>{_RUN.format('1 Use 7')}</w:p></w:sdtContent></w:sdt>", ""),
+        (f"<w:p>{_RUN.format('a')}<w:fldSimple>{_RUN.format('b')}</w:fldSimple><w:smartTag>{_RUN.format('c')}</w:smartTag></w:p>", "abc"),
+        ("<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:noBreakHyphen/></w:r></w:p>", "a b\n\nc-"),
+        (f"<w:p>{_RUN.format('around')}<w:r>{_TWICE}</w:r></w:p>", "around\n\nboxed"),
+        (f"<w:p>{_RUN.format('said')}<w:r>{_NOTE}</w:r><w:r>{_NOTE}</w:r></w:p>", "said\n\nnoted"),
+        (_NESTED, "| out |\n\n| in | in |"),
+        (_TABLE.format(f"<w:sdt><w:sdtContent>{_CELL.format('x')}</w:sdtContent></w:sdt>"), "| x |"),
+    ],
+)  # fmt: skip
+def test_docx_gives_all_words_with_its_changes_accepted(body: str, text: str):
+    document = read(docx_with(body, note="noted"), "a.docx")
+    assert (document.text, document.warnings) == (text, ())
+
+
+def test_page_headers_of_docx_that_are_not_read_are_told():
+    told = ("the headers and footers of its pages were not read",)
+    assert read(docx_with("<w:p/>", header="Keeper: Olaf"), "a.docx").warnings == told
+
+
 @pytest.mark.parametrize(
     ("value", "number_format", "shown"),
     [
@@ -145,6 +205,44 @@ def test_pptx():
         "## Plan\n\n- one\n- two\n\nSay it slowly.\n\n## Figures\n\n| x | y |\n| --- | --- |\n| 1 | 2 |"
     )
     assert [(page.start, page.number) for page in document.pages] == [(0, 1), (document.text.index("## Figures"), 2)]
+
+
+def test_values_of_charts_are_tables():
+    file: Any = pptx.Presentation()
+    shares = CategoryChartData(number_format="0.0%")
+    shares.categories = ["North", "South"]
+    shares.add_series("2024", (0.385, None))
+    shares.add_series("2025", (0.4, 1200))
+    dated, points = CategoryChartData(), XyChartData()
+    dated.categories = [date(2026, 3, 1)]
+    dated.add_series("Trips", (12.0,))
+    points.add_series("Depth").add_data_point(1.5, 7)
+    shown = [
+        (XL_CHART_TYPE.LINE, shares, "|  | 2024 | 2025 |\n| --- | --- | --- |\n| North | 38.5% | 40.0% |\n| South |  | 120000.0% |"),
+        (XL_CHART_TYPE.LINE, dated, "|  | Trips |\n| --- | --- |\n| 2026-03-01 | 12 |"),
+        (XL_CHART_TYPE.XY_SCATTER, points, "|  | Depth |\n| --- | --- |\n| 1.5 | 7 |"),
+        (XL_CHART_TYPE.LINE, CategoryChartData(), ""),
+    ]  # fmt: skip
+    for kind, data, _ in shown:
+        file.slides.add_slide(file.slide_layouts[6]).shapes.add_chart(kind, 0, 0, Inches(2), Inches(2), data)
+    document = read(saved(file), "a.pptx")
+    assert document.text == "\n\n".join(f"## Slide {n}\n\n{text}" for n, (_, _, text) in enumerate(shown, 1)).strip()
+    assert document.warnings == ("a chart of slide 4 has no stored values",)
+
+
+def test_merged_cells_of_a_sheet_repeat_down_the_rows_and_hidden_sheets_are_named_so():
+    file = openpyxl.Workbook()
+    sheet = file.worksheets[0]
+    for row in (["Region", "Station", "State"], ["North", "Alta", "open"], [None, "Bodo"], ["South", "Oslo", "shut"]):
+        sheet.append(row)
+    for merged in ("A2:A3", "C2:C3", "D1:F1", "A6:B9"):
+        sheet.merge_cells(merged)
+    sheet["A6"] = "End"
+    file.create_sheet("Costs").append(["Secret"])
+    file.worksheets[1].sheet_state = "hidden"
+    table = "| Region | Station | State |\n| --- | --- | --- |\n| North | Alta | open |\n| North | Bodo | open |\n"
+    text = read(saved(file), "a.xlsx").text
+    assert text == f"## Sheet\n\n{table}| South | Oslo | shut |\n| End |  |  |\n\n## Costs (hidden sheet)\n\n| Secret |"
 
 
 def test_small_sheet_is_a_table():

@@ -5,19 +5,30 @@ table for each sheet).
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
+from types import SimpleNamespace
 from typing import Any
 
 from claimcheck.lexicon import any_word
 from deep_research.data import Document
 from deep_research.errors import Unreadable
+from deep_research.readers._html_tree import parse_xml, text_of
 from deep_research.readers.compressed import open_zip
 from deep_research.readers.data_files import write_sheet
 from deep_research.text.document_builder import MAX_COLUMNS, DocumentBuilder
 
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_ID = f"{_W}id"
+_APART = ("footnotes", "endnotes", "header", "footer")
+_BLOCKS = ("p", "tbl", "tr", "tc")
+_BESIDE = ("tbl", "txbxContent", "footnoteReference", "endnoteReference")
+_UNSEEN = ("del", "moveFrom", "Fallback", "pPr", "rPr", "sdtPr", "rt")
+_SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "p": "\n", "noBreakHyphen": "-"}
 _HEADING = re.compile(rf"{any_word('document.heading_styles')}\s*(\d)", re.IGNORECASE)
 _LIST = re.compile(r"list|aufzählung|bullet", re.IGNORECASE)
 _PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -30,12 +41,23 @@ _MOST_FORMATTED = 1e15
 """Numbers from here on have more digits than are stored."""
 _MAX_EMPTY_CELLS = 100_000
 """Cells without a value, of which it is looked up whether they are formulas."""
+_MAX_MERGED = 20_000
 _FORMAT = re.compile(r"([#0?][#0?.,]*)|\"([^\"]*)\"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|([ $€£¥%])")
 """A format of numbers (ECMA-376, 18.8.31): places of digits, words, a currency of a locale; what is not shown; signs."""
 
 
+@contextmanager
+def _opened(data: bytes, what: str) -> Iterator[io.BytesIO]:
+    """Give the file to a library that reads `what`. Raises Unreadable when it is broken, encrypted or too large."""
+    open_zip(data, what=what).close()
+    try:
+        yield io.BytesIO(data)
+    except Exception as error:  # the libraries pass on whatever XML, ZIP or lookup failed
+        raise Unreadable(f"the {what} file is broken") from error
+
+
 class DocxReader:
-    """Reads DOCX: headings by style, lists and tables in place; headers and footers are left out."""
+    """Reads DOCX with its changes accepted; notes, text boxes and nested tables follow the block that they stand in."""
 
     name = "docx"
     suffixes = (".docx", ".docm", ".dotx")
@@ -44,18 +66,24 @@ class DocxReader:
     def read(self, data: bytes, *, name: str) -> Document:
         """Return the body of the document. Raises Unreadable when it is broken or encrypted."""
         import docx  # noqa: PLC0415 - heavy
+        from docx.oxml import parse_xml as parse_part  # noqa: PLC0415 - heavy
 
-        open_zip(data, what="DOCX").close()
-        try:
-            file = docx.Document(io.BytesIO(data))
-            builder = DocumentBuilder()
-            for block in file.iter_inner_content():
-                _write_table(block, builder) if hasattr(block, "rows") else _write_paragraph(block, builder)
+        with _opened(data, "DOCX") as stream:
+            file = docx.Document(stream)
+            builder, notes = DocumentBuilder(), {}
+            for relation in file.part.rels.values():
+                kind = relation.reltype.rpartition("/")[2]
+                if kind in _APART:
+                    part = parse_part(relation.target_part.blob)
+                    notes.update(
+                        {(f"{kind.removesuffix('s')}Reference", note.get(_ID)): note for note in part.iterchildren("*")}
+                    )
+                    if kind in ("header", "footer") and any(map(str.isalpha, _words(part, []))):
+                        builder.warn("the headers and footers of its pages were not read")
+            _write_blocks(_children(file.element.body), file, notes, builder)
             about = _about(file)
-            titles = (block.text for block in file.paragraphs if getattr(block.style, "name", "") == "Title")
+            titles = (_words(block._p, []) for block in file.paragraphs if block.style and block.style.name == "Title")
             about["title"] = about["title"] or next(titles, "")
-        except Exception as error:  # python-docx passes on whatever XML, ZIP or lookup failed
-            raise Unreadable("the DOCX file is broken") from error
         return builder.document(name=name, media_type=_DOCX, **about)
 
 
@@ -66,9 +94,58 @@ def _about(file: Any) -> dict[str, Any]:
     return {"title": title, "authors": (about.author or "").split(";")}
 
 
-def _write_paragraph(paragraph: Any, builder: DocumentBuilder) -> None:
-    text = paragraph.text
-    style = getattr(paragraph.style, "name", "") or ""
+def _children(parent: Any) -> Iterator[Any]:
+    """Yield the paragraphs, tables, rows or cells of an element, those in content controls and insertions too."""
+    for child in parent.iterchildren("*"):
+        if _name(child) in _BLOCKS:
+            yield child
+        elif not _is_unseen(child):
+            yield from _children(child)
+
+
+def _name(element: Any) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _is_unseen(element: Any) -> bool:
+    """Whether an element is deleted, said twice, a table of contents or a hint of what to fill in."""
+    if _name(element) != "sdt":
+        return _name(element) in _UNSEEN
+    about = element.iterfind("{*}sdtPr//*")
+    return any(_name(each) == "showingPlcHdr" or each.get(f"{_W}val") == "Table of Contents" for each in about)
+
+
+def _words(element: Any, beside: list[Any]) -> str:
+    """Return the words of a paragraph or cell; its text boxes, tables and references to notes go into `beside`."""
+    pieces: list[str] = []
+    for child in element.iterchildren("*"):
+        name = _name(child)
+        if name in _BESIDE:
+            beside.append(child)
+        elif name == "t":
+            pieces.append(child.text or "")
+        elif not _is_unseen(child):
+            pieces += [_words(child, beside), _SIGNS.get(name, "")]
+    return "".join(pieces)
+
+
+def _write_blocks(blocks: Iterable[Any], file: Any, notes: dict[Any, Any], builder: DocumentBuilder) -> None:
+    """Write paragraphs and tables; each of `notes` (by reference and id) is written once, where it is referred to."""
+    from docx.text.paragraph import Paragraph  # noqa: PLC0415 - heavy
+
+    for block in blocks:
+        beside: list[Any] = []
+        if _name(block) == "tbl":
+            _write_table(block, beside, builder)
+        else:
+            _write_paragraph(Paragraph(block, file), _words(block, beside), builder)
+        for found in beside:
+            inside = notes.pop((_name(found), found.get(_ID)), found)
+            _write_blocks([found] if _name(found) == "tbl" else _children(inside), file, notes, builder)
+
+
+def _write_paragraph(paragraph: Any, text: str, builder: DocumentBuilder) -> None:
+    style = (paragraph.style.name if paragraph.style is not None else "") or ""
     level = _list_level(paragraph)
     if style.lower() == "title":
         builder.heading(1, text)
@@ -83,32 +160,27 @@ def _write_paragraph(paragraph: Any, builder: DocumentBuilder) -> None:
 
 def _list_level(paragraph: Any) -> int | None:
     """The depth of a numbered or bulleted paragraph, None for others."""
-    properties = paragraph._p.pPr
-    numbering = properties.numPr if properties is not None else None
-    if numbering is None:
-        return None
-    return numbering.ilvl.val if numbering.ilvl is not None else 0
+    lists = paragraph._p.iterfind("{*}pPr/{*}numPr")
+    return next((each.ilvl.val if each.ilvl is not None else 0 for each in lists), None)
 
 
-def _write_table(table: Any, builder: DocumentBuilder) -> None:
+def _write_table(table: Any, beside: list[Any], builder: DocumentBuilder) -> None:
     rows: list[list[str]] = []
-    for row in table.rows:
-        rows.append(_row_cells(row, table, rows[-1] if rows else []))
+    for row in _children(table):
+        rows.append(_row_cells(row, rows[-1] if rows else [], beside))
     builder.table(rows)
 
 
-def _row_cells(row: Any, table: Any, above: list[str]) -> list[str]:
+def _row_cells(row: Any, above: list[str], beside: list[Any]) -> list[str]:
     """Return the texts of a row by column: one that spans columns stands in the first, one that spans rows in each.
 
     The file may name any number of columns, so that a row is cut at the width that a table may have.
     """
-    from docx.table import _Cell  # noqa: PLC0415 - heavy
-
     cells: list[str] = []
-    for element in row._tr.tc_lst[:MAX_COLUMNS]:
+    for element in _children(row):
         column = len(cells)
         goes_on = element.vMerge == "continue" and column < len(above)
-        cells.append(above[column] if goes_on else _Cell(element, table).text)
+        cells.append(above[column] if goes_on else _words(element, beside))
         cells += [""] * (min(element.grid_span, MAX_COLUMNS) - 1)
         if len(cells) >= MAX_COLUMNS:
             break
@@ -126,16 +198,13 @@ class PptxReader:
         """Return the text of all slides. Raises Unreadable when the file is broken or encrypted."""
         import pptx  # noqa: PLC0415 - heavy
 
-        open_zip(data, what="PPTX").close()
-        try:
-            file = pptx.Presentation(io.BytesIO(data))
+        with _opened(data, "PPTX") as stream:
+            file = pptx.Presentation(stream)
             builder = DocumentBuilder()
             for number, slide in enumerate(file.slides, start=1):
                 builder.page(number)
                 _write_slide(slide, number, builder)
             about = _about(file)
-        except Exception as error:  # python-pptx passes on whatever XML, ZIP or lookup failed
-            raise Unreadable("the PPTX file is broken") from error
         return builder.document(name=name, media_type=_PPTX, **about)
 
 
@@ -148,11 +217,46 @@ def _write_slide(slide: Any, number: int, builder: DocumentBuilder) -> None:
             continue
         if getattr(shape, "has_table", False) and shape.has_table:
             builder.table([[cell.text for cell in row.cells] for row in shape.table.rows])
+        elif shape.has_chart:
+            _write_chart(parse_xml(shape.chart.part.blob), number, builder)
         elif shape.has_text_frame:
             _write_text(shape.text_frame, builder)
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         for line in slide.notes_slide.notes_text_frame.text.split("\n"):
             builder.paragraph(line)
+
+
+def _write_chart(chart: Any, number: int, builder: DocumentBuilder) -> None:
+    """Write the stored values of a chart (ECMA-376, 21.2) of slide `number`, a table for series of the same labels."""
+    builder.paragraph(" ".join(each.text or "" for each in chart.iterfind("chart/title//*") if each.tag in ("t", "v")))
+    tables: dict[tuple[tuple[str, str], ...], list[tuple[str, dict[str, str]]]] = {}
+    for series in chart.iter("ser"):
+        labels = _points(series.find("cat") if series.find("xval") is None else series.find("xval"))
+        name = " ".join(each.text or "" for each in series.iterfind("tx//v"))
+        for values in series.iterchildren("val", "yval", "bubblesize"):
+            tables.setdefault(tuple(labels.items()), []).append((name, _points(values)))
+    for labels, columns in tables.items():
+        places = dict(labels) or dict.fromkeys((place for _, points in columns for place in points), "")
+        rows = [[label, *(points.get(place, "") for _, points in columns)] for place, label in places.items()]
+        builder.table([["", *(name for name, _ in columns)], *rows])
+    if not any(points for columns in tables.values() for _, points in columns):
+        builder.warn(f"a chart of slide {number} has no stored values")
+
+
+def _points(data: Any) -> dict[str, str]:
+    """Return the labels or values of a series by their place, as their format shows them."""
+    from openpyxl.styles.numbers import is_date_format  # noqa: PLC0415 - heavy
+    from openpyxl.utils.datetime import from_excel  # noqa: PLC0415 - heavy
+
+    points: dict[str, str] = {}
+    for point in data.iter("pt") if data is not None else ():
+        text, style = text_of(point), point.get("formatcode") or point.getparent().findtext("formatcode") or ""
+        with suppress(ValueError, OverflowError):  # labels are words, and a value may be "#N/A"
+            if point.getparent().tag == "numcache":
+                value = from_excel(float(text)) if is_date_format(style) else float(text)
+                text = _shown(value, SimpleNamespace(number_format=style))
+        points[point.get("idx", "")] = f"{text} {points.get(point.get('idx', ''), '')}".strip()
+    return points
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:
@@ -183,23 +287,20 @@ class XlsxReader:
         """Return all sheets. Raises Unreadable when the file is broken or encrypted."""
         import openpyxl  # noqa: PLC0415 - heavy
 
-        open_zip(data, what="XLSX").close()
         builder = DocumentBuilder()
-        try:
-            with warnings.catch_warnings():  # openpyxl warns of every extension that it does not know
-                warnings.simplefilter("ignore")
-                book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-                for sheet in book.worksheets[:_MAX_SHEETS]:
-                    sheet.reset_dimensions()  # the size that the file states may be wrong, and this mode believes it
-                    empty: set[tuple[int, int]] = set()
-                    write_sheet(sheet.title, _rows(sheet, builder, empty), builder)
-                    _warn_of_formulas(data, sheet.title, empty, builder)
-                if len(book.worksheets) > _MAX_SHEETS:
-                    builder.warn(f"only the first {_MAX_SHEETS} of {len(book.worksheets)} sheets were read")
-                about = book.properties
-                book.close()
-        except Exception as error:  # openpyxl passes on whatever XML, ZIP or lookup failed
-            raise Unreadable("the XLSX file is broken") from error
+        with _opened(data, "XLSX") as stream, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # openpyxl warns of every extension that it does not know
+            book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+            for sheet in book.worksheets[:_MAX_SHEETS]:
+                sheet.reset_dimensions()  # the size that the file states may be wrong, and this mode believes it
+                empty: set[tuple[int, int]] = set()
+                name_shown = sheet.title if sheet.sheet_state == "visible" else f"{sheet.title} (hidden sheet)"
+                write_sheet(name_shown, _rows(sheet, builder, empty), builder)
+                _warn_of_formulas(data, sheet.title, empty, builder)
+            if len(book.worksheets) > _MAX_SHEETS:
+                builder.warn(f"only the first {_MAX_SHEETS} of {len(book.worksheets)} sheets were read")
+            about = book.properties
+            book.close()
         return builder.document(
             title=about.title or name.rsplit(".", 1)[0],
             media_type=_XLSX,
@@ -223,16 +324,36 @@ def _warn_of_formulas(data: bytes, title: str, empty: set[tuple[int, int]], buil
         builder.warn(f"{count} formulas of sheet {title!r} have no stored value: save it once in a spreadsheet program")
 
 
+def _merged(sheet: Any) -> dict[int, list[tuple[int, int]]]:
+    """Return by row the columns where a cell spans rows, with its last row; they are named at the end of the part."""
+    from openpyxl.utils import range_boundaries  # noqa: PLC0415 - heavy
+
+    with sheet._get_source() as source:
+        end = b"".join(deque(iter(lambda: source.read(1 << 20), b""), maxlen=2)).replace(b"'", b'"')
+    found: dict[int, list[tuple[int, int]]] = {}
+    for piece in end.rpartition(b"sheetData>")[2].split(b"mergeCell ")[1:_MAX_MERGED]:
+        left, top, _, bottom = range_boundaries(piece.partition(b'ref="')[2].partition(b'"')[0].decode())
+        if left and top and bottom and left <= _MAX_COLUMNS and bottom > top:
+            found.setdefault(top, []).append((left - 1, bottom))
+    return found
+
+
 def _rows(sheet: Any, builder: DocumentBuilder, without: set[tuple[int, int]]) -> Iterator[list[str]]:
     """Yield the rows of a sheet; cells that are there and have no value go into `without`."""
     empty = 0
-    for row in sheet.iter_rows(max_col=_MAX_COLUMNS):
+    merged, held = _merged(sheet), {}
+    for number, row in enumerate(sheet.iter_rows(max_col=_MAX_COLUMNS), start=1):
         if len(without) < _MAX_EMPTY_CELLS:  # a stored text without a letter is of the type "str"
             there = (cell for cell in row if cell.value is None and cell.data_type == "n" and hasattr(cell, "row"))
             without.update((cell.row, cell.column) for cell in there)
         cells = [_shown(cell.value, cell) for cell in row]
         while cells and not cells[-1]:
             cells.pop()
+        held.update({column: (last, "".join(cells[column : column + 1])) for column, last in merged.get(number, ())})
+        for column, (last, text) in held.items():
+            if cells and text and number <= last:
+                cells += [""] * (column + 1 - len(cells))
+                cells[column] = cells[column] or text
         empty = 0 if cells else empty + 1
         if cells:
             yield cells
