@@ -329,3 +329,31 @@ def test_a_client_names_no_model_that_is_loaded_by_its_name(
             assert http.post(path, json={**asked, **named}).status_code == 400, path
     assert not (tmp_path / "loaded").exists()
     sys.modules.pop("langchain_huggingface", None)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"model_provider": "openai"},
+        {"model_provider": "anthropic"},
+        {"model_provider": "auto", "model_name": "anthropic:x"},
+        {"model_name": "anthropic:x"},
+    ],
+)
+@pytest.mark.parametrize("own", ["compatible", "auto"])
+def test_the_key_of_another_provider_is_not_sent_to_the_server_s_own_model_server(
+    own_state: Path, monkeypatch: pytest.MonkeyPatch, own: str, named: dict[str, str]
+) -> None:
+    monkeypatch.setenv("DEEP_RESEARCH_MODEL_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("DEEP_RESEARCH_MODEL_PROVIDER", own)
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_COMPATIBLE_API_KEY"):
+        monkeypatch.setenv(name, f"sk-{name}")
+    with serving(own_state) as address, client(address) as http:
+        made = http.post("/api/v1/runs", json={**QUESTION, "model_provider": None, **named})
+        if made.status_code == 400:
+            return
+        run = made.json()["id"]
+        http.post(f"/api/v1/runs/{run}/cancel")
+    settings = json.loads((own_state / "runs" / run / "run.json").read_text())["settings"]
+    belongs = {"compatible": "compatible", "auto": "openai"}[own]  # the first whose key is set
+    assert settings["model_provider"] == belongs or not settings.get("model_base_url")

@@ -201,6 +201,11 @@ def read_bundle(
     return Run(read(path, open_runs(home), own=own, on_left_out=on_left_out), home)
 
 
+def provider_of(settings: Settings) -> str:
+    """Return the provider that settings come to with the keys of this machine. Raises ConfigError."""
+    return resolve_provider(settings, settings_module.load_keys(key_variables()))
+
+
 def list_runs(*, home: Path | None = None) -> Sequence[RunHead]:
     """Return what is known of all runs in short, newest first; `Run.record` has all of it."""
     return open_runs(home or settings_module.home()).list()

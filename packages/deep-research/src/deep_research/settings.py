@@ -322,7 +322,10 @@ def load_settings(**arguments: Any) -> Settings:
     given = {name: value for name, value in arguments.items() if value is not None}
     layers = [*_from_files(), _from_environment(), ("argument", given)]
     for origin, layer in layers:
-        for path, value in own_names(layer, _tell_once).items():
+        told = own_names(layer, _tell_once)
+        if (named := told.get("model_provider")) and values.get("model_provider", "auto") not in ("auto", named):
+            values = _without_server(values)
+        for path, value in told.items():
             name, _, inside = path.partition(".")
             if name in FORMER_SETTINGS:
                 _tell_once(
@@ -336,6 +339,11 @@ def load_settings(**arguments: Any) -> Settings:
         return Settings(**values)
     except ValidationError as error:
         raise _explain(error, came_from) from None
+
+
+def _without_server(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings without model and address: they are one provider's, and another's key must not be sent there."""
+    return {name: value for name, value in values.items() if name not in ("model_name", "model_base_url")}
 
 
 def _from_files() -> list[tuple[str, dict[str, Any]]]:

@@ -125,8 +125,8 @@ def unfinished(store: RunStore) -> FollowUp | None:
 def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> FollowUp:
     """Write down a new follow-up, so that it can be taken up again. Raises RunNotFound when the run has no report."""
     report, record = store.load_result(), store.load()
-    if "model_provider" in changes:
-        changes = {"model_name": None, **changes}  # a model belongs to its provider
+    if changes.get("model_provider", named := record.settings.get("model_provider")) != named:
+        changes = {"model_name": None, "model_base_url": "", **changes}  # model and address belong to their provider
     settled = Settings(**{**record.settings, **changes})
     kept = settled.model_dump(include=set(changes))  # without what must not be kept
     kept["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
