@@ -360,3 +360,9 @@ def test_a_browser_opens_a_passage_without_a_network(tmp_path: Path) -> None:
         opened.close()
     assert faults == []
     assert requests == [file.as_uri()]
+
+
+@pytest.mark.parametrize("to", ["docx", "pptx", "pdf", "xlsx", "html"])
+def test_a_table_may_be_wider_than_a_page(to: str) -> None:
+    row = "|" + "|".join("a" * 200) + "|"
+    assert exported(to, f"{row}\n{row.replace('a', '-')}\n{row}\n")

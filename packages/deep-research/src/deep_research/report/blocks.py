@@ -200,7 +200,7 @@ def column_widths(table: Table, total: int) -> list[int]:
     wanted = [max(_NARROWEST, min(max(map(text_width, cells), default=0), _WIDEST)) for cells in texts]
     words = [max((_word_width(cell) for cell in cells), default=0) + COLUMN_EDGES for cells in texts]
     least = [min(word, total // count) for word in words]
-    widths = [total * share // sum(wanted) for share in wanted]
+    widths = [max(1, total * share // sum(wanted)) for share in wanted]
     for _ in range(count):
         short = [n for n in range(count) if widths[n] < least[n]]
         rest = [n for n in range(count) if widths[n] > least[n]]

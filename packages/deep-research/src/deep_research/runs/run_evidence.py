@@ -3,18 +3,21 @@ its report over in another format, with what the library adds to it.
 """
 
 import re
+from base64 import b64decode, b64encode
 from contextlib import closing
 from pathlib import Path
 
 from deep_research import registry
 from deep_research.data import Export, ExportInput, Ledger, Passage, PassageContext, Report, Snapshot, Source
 from deep_research.data.noun import Noun, copy_fields
-from deep_research.errors import RunNotFound
+from deep_research.errors import ResearchError, RunNotFound
 from deep_research.ports import Library
 from deep_research.report.ledger import ledger_of
 from deep_research.safe_text import safe_noun
 from deep_research.search.source_standing import dated_source
 from deep_research.stores.run_store import RunStore
+from deep_research.worker_child import Limits
+from deep_research.worker_pool import own_worker
 
 _CONTEXT_CHARS = 600
 """So much of a snapshot is shown before and after a passage."""
@@ -113,7 +116,28 @@ def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path
     # A file name without blanks or marks, of the title and the run's id.
     name = re.sub(r"\W+", "-", report.title[:60]).strip("-_") or "report"
     name += f"-{report.run_id}" if len(report.run_id) < 40 else ""
-    return Export(data=exporter.export(given), media_type=exporter.media_type, file_name=f"{name}{exporter.suffix}")
+    data = _exported_apart(to, given) if to in _LARGE else exporter.export(given)
+    return Export(data=data, media_type=exporter.media_type, file_name=f"{name}{exporter.suffix}")
+
+
+_LARGE = ("pdf", "docx", "pptx")
+_LIMITS = Limits(memory=6_000_000_000, cpu_seconds=300.0)
+"""What makes these takes minutes for a report at its bound, and memory that a process does not give back."""
+
+
+def _exported_apart(to: str, given: ExportInput) -> bytes:
+    """Return a report in a format, made in a process of its own. Raises ResearchError at a limit."""
+    try:
+        with own_worker() as worker:
+            worker.send(_exported, to, given, limits=_LIMITS)
+            return b64decode(worker.result(str, _LIMITS.wall_seconds))
+    except OSError as error:
+        raise ResearchError(f"no process could be started for it ({error})") from error
+
+
+def _exported(to: str, given: ExportInput) -> str:
+    """Return a report in a format, in base 64: results of a process are JSON."""
+    return b64encode(registry.component("exporters", to)().export(given)).decode()
 
 
 def _collect(store: RunStore, report: Report, font_folder: str) -> ExportInput:
