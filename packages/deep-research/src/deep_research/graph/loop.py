@@ -197,10 +197,10 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
 
 
 def _next_queries(sections: Sequence[Section], weak: Sequence[Section], judged: Review) -> list[str]:
-    """Return the searches of the next round that were not made: of the weak sections, else of all rows."""
+    """Return the searches of the next round that were not made: of the weak sections, else of all rows, else the gaps."""
     made = {query for s in sections for query in s.searched}
     of_rows = (query for row in judged.section_coverage for query in row.queries)
-    named = ((query for s in weak for query in s.queries), of_rows)
+    named = ((query for s in weak for query in s.queries), of_rows, judged.gaps)
     new = (list(dict.fromkeys(query for query in some if query not in made)) for some in named)
     return next(filter(None, new), [])[:_QUERIES_PER_ROUND]
 
