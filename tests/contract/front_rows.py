@@ -12,7 +12,7 @@ from deep_research.templates import load_templates, template_folders
 from tests.contract.scenes import ENGINES, Player, Scenes, answering
 from tests.graph.harness import Shelf
 from tests.intake.harness import ask, assistant, question_of, start, user
-from tests.intake.test_examples import COUNTERPARTS, FIRST_TABLE, SECOND_TABLE
+from tests.intake.test_examples import COUNTERPARTS, TABLE
 from tests.intake.test_templates import OWN
 
 VAGUE = ask("Which aspect?", "speed", "weight", missing="aspect", confidence=0.3, refined_question="blockchain")
@@ -150,7 +150,7 @@ def a8(s: Scenes) -> None:
 
 
 def a9(s: Scenes) -> None:
-    for text, (judgement, action) in (FIRST_TABLE | SECOND_TABLE).items():
+    for text, (judgement, action) in TABLE.items():
         assert s.decide(text, judgement).next_action == action, text
     a5(s)  # STATUS6, XYZ123
     a8(s)  # the pointer that the conversation resolves
