@@ -57,12 +57,9 @@ def settings_of_client(given: Mapping[str, Any], before: Mapping[str, Any] = Map
         )
         raise errors.ConfigError(message, setting="model_provider", value="langchain")
     own = load_settings()
+    own = own.model_copy(update={"model_name": own.model_name or "any"})  # clients may name the model
     is_at_own = settings.model_base_url and settings.model_base_url == own.model_base_url
-    if (
-        is_at_own
-        and given.keys() & {"model_provider", "model_name"}
-        and api.provider_of(settings) != api.provider_of(own)
-    ):
+    if is_at_own and api.provider_of(settings) not in ("finder", api.provider_of(own)):
         message = "This server has a model server of its own: no other provider's key is sent there; name no provider."
         raise errors.ConfigError(message, setting="model_provider", value=settings.model_provider)
     return settings

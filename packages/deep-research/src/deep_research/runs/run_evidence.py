@@ -121,7 +121,7 @@ def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path
 
 
 _LARGE = ("pdf", "docx", "pptx")
-_LIMITS = Limits(memory=6_000_000_000, cpu_seconds=300.0)
+_LIMITS = Limits(memory=3_000_000_000, cpu_seconds=300.0)
 """What makes these takes minutes for a report at its bound, and memory that a process does not give back."""
 
 
