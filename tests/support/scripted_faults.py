@@ -24,7 +24,7 @@ class Failure(NamedTuple):
 class FaultPlan:
     """A share of calls that go wrong: the same calls for the same seed, whatever their order.
 
-    A call asked again is drawn anew, so that a retry of a failed call can succeed.
+    A call asked again is drawn anew; below a rate of 1 the third attempt succeeds, whatever a prompt's digest draws.
     """
 
     rate: float
@@ -34,7 +34,7 @@ class FaultPlan:
     def draw(self, digest: str, times_seen: int) -> str:
         """Return the fault of a request (by its digest and how often it came before), or ""."""
         drawn = hashlib.sha256(f"{self.seed}:{digest}:{times_seen}".encode()).digest()
-        if int.from_bytes(drawn[:4]) >= self.rate * 2**32:
+        if int.from_bytes(drawn[:4]) >= self.rate * 2**32 or (self.rate < 1 and times_seen % 3 == 2):
             return ""
         return self.kinds[int.from_bytes(drawn[4:8]) % len(self.kinds)]
 

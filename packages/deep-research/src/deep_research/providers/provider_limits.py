@@ -229,7 +229,7 @@ REASONS: dict[str, Policy] = {
     # All was spent on thinking: asked again it has more room.
     "thinking": Policy("retry", attempts=2),
     # The same request would be silent as long again.
-    "timeout": Policy("retry", attempts=2, first_seconds=0.5, most_seconds=20.0),
+    "timeout": Policy("retry", attempts=3, first_seconds=0.5, most_seconds=20.0),
 }
 
 

@@ -42,7 +42,7 @@ _MOST_FORMATTED = 1e15
 _MAX_EMPTY_CELLS = 100_000
 """Cells without a value, of which it is looked up whether they are formulas."""
 _MAX_MERGED = 20_000
-_FORMAT = re.compile(r"([#0?][#0?.,]*)|\"([^\"]*)\"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|([ $€£¥%])")
+_FORMAT = re.compile(r"([#0?][#0?.,]*)|\"([^\"]*)\"|\\(.)|\[\$([^\[\]-]*+)[^\[\]]*+\]|\[[^\[\]]*+\]|[_*].|([ $€£¥%])")
 """A format of numbers (ECMA-376, 18.8.31): places of digits, words, a currency of a locale; what is not shown; signs."""
 
 

@@ -48,7 +48,7 @@ _BEING_TAKEN_IN = ".import-"
 """How the folder of a run begins that is being imported; what a crash leaves of it is deleted with an import a minute later."""
 _BEGINNING_SECONDS = 60.0
 """How long an import that nobody holds may have just begun."""
-_TRIES, _MOMENT = 8, 0.005
+_TRIES, _MOMENT = 20, 0.01
 """Who looks whether a run is held has its lock for a moment: how often, and how many seconds apart, it is tried again."""
 _H = TypeVar("_H", RunHead, FollowUpHead)
 _F = TypeVar("_F", FollowUp, FollowUpHead)

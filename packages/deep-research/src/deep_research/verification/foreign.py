@@ -53,7 +53,7 @@ _AROUND = (
     (re.compile(rf"[(（【\[]\s?(?:{_SOURCE_WORD}\s?[:：]?\s?)?$", re.IGNORECASE), re.compile(r"\s?[)）】\]]")),
     (
         re.compile(rf"(?:\A|(?<=\n\n)|(?<=[.!?。！？…\"”’)）」』*_])|(?<=[.!?。！？…]\n))[ \t]*[*_]{{0,3}}{_SOURCE_WORD}[*_]{{0,2}}\s?[:：]?[*_]{{0,2}}\s?$", re.I),
-        re.compile(r"(?:(?<=[.。])|[ \t]*+(?:[.。;；]|(?=[*_]{0,3}[ \t]*(?:[\n|]|\Z))))[*_]{0,3}"),
+        re.compile(r"(?:(?<=[.。])|[ \t]{0,9}+(?:[.。;；]|(?=[*_]{0,3}[ \t]{0,9}(?:[\n|]|\Z))))[*_]{0,3}"),
     ),
 )  # fmt: skip
 """What stands before and behind citations that belongs to them: brackets, or a source word where a sentence could begin."""
