@@ -26,6 +26,8 @@ _SENTENCE_END = re.compile(r"[.!?:。！？：][\"'”’)\]]*$")
 _LIGATURES = re.compile("[\ufb00-\ufb06\uff21-\uff5a\uff10-\uff19]")
 _NUMBERED_HEADING = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,3}|[IVX]{1,4}\.|[A-Z]\.)\s+[A-Z\u3040-\u9fff\uac00-\ud7af]")
 _LARGER = 1.12  # than the text: a heading
+_RAISED, _SMALLER = 0.15, 0.92  # of the height of a letter: how much higher a raised digit stands, and is at most
+_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MAX_HEADING_CHARS = 160
 _MOST_LINKS, _LONGEST_ADDRESS, _TALLEST, _MOST_IN_ROW = 20_000, 2_000, 100, 50
 """Links of a file that are looked at, bytes of an address, points of height of a link, and links at one height of a page."""
@@ -120,11 +122,29 @@ def _lines(text_page: Any, areas: Mapping[int, Sequence[Area]]) -> Iterator[Line
         position += len(raw) + 1
         if not content.strip():
             continue
-        box = _box(text_page, start, len(content.strip()))
+        content = _with_raised_digits(text_page, start, content.strip())
+        box = _box(text_page, start, len(content))
         above = bisect_left(heights, box[3] - box[4])  # a raised number stands higher than its line
         is_near = above < len(heights) and heights[above] <= box[2] + box[4]
-        linked = _with_signs(text_page, start, content.strip(), areas) if is_near else ""
+        linked = _with_signs(text_page, start, content, areas) if is_near else ""
         yield Line(_readable(content), *box, _readable(linked))
+
+
+def _with_raised_digits(text_page: Any, start: int, content: str) -> str:
+    """Return a line whose digits that are smaller and stand higher than a letter beside them are raised ones: 1998¹."""
+    letters = [number for number, char in enumerate(content) if char.isalpha()]
+    raised = list(content)
+    for run in _DIGITS.finditer(content) if letters else ():
+        beside = letters[max(0, bisect_left(letters, run.start()) - 1)]
+        try:
+            _, bottom, _, top = text_page.get_charbox(start + beside, loose=True)
+            for number in range(*run.span()):
+                _, low, _, high = text_page.get_charbox(start + number, loose=True)
+                if low - bottom > _RAISED * (top - bottom) and high - low < _SMALLER * (top - bottom):
+                    raised[number] = content[number].translate(_SUPERSCRIPT)
+        except Exception:  # noqa: BLE001 - as above
+            return content
+    return "".join(raised)
 
 
 def _with_signs(text_page: Any, start: int, content: str, areas: Mapping[int, Sequence[Area]]) -> str:
