@@ -27,7 +27,8 @@ _LIGATURES = re.compile("[\ufb00-\ufb06\uff21-\uff5a\uff10-\uff19]")
 _NUMBERED_HEADING = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,3}|[IVX]{1,4}\.|[A-Z]\.)\s+[A-Z\u3040-\u9fff\uac00-\ud7af]")
 _LARGER = 1.12  # than the text: a heading
 _RAISED, _SMALLER = 0.15, 0.92  # of the height of a letter: how much higher a raised digit stands, and is at most
-_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_RAISED_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_SUPERSCRIPT = str.maketrans("0123456789", _RAISED_DIGITS)
 _MAX_HEADING_CHARS = 160
 _MOST_LINKS, _LONGEST_ADDRESS, _TALLEST, _MOST_IN_ROW = 20_000, 2_000, 100, 50
 """Links of a file that are looked at, bytes of an address, points of height of a link, and links at one height of a page."""
@@ -123,7 +124,8 @@ def _lines(text_page: Any, areas: Mapping[int, Sequence[Area]]) -> Iterator[Line
         if not content.strip():
             continue
         content = _with_raised_digits(text_page, start, content.strip())
-        box = _box(text_page, start, len(content))
+        level = content.strip(_RAISED_DIGITS) or content  # what is raised tells nothing of how high a line stands
+        box = _box(text_page, start + content.index(level), len(level))
         above = bisect_left(heights, box[3] - box[4])  # a raised number stands higher than its line
         is_near = above < len(heights) and heights[above] <= box[2] + box[4]
         linked = _with_signs(text_page, start, content, areas) if is_near else ""
@@ -249,7 +251,7 @@ def _goes_on(open_lines: list[Line], line: Line, full_width: float, body_size: f
 
 def _leading(open_lines: list[Line], line: Line) -> float:
     """The distance between lines of this paragraph, or what is usual for the size."""
-    gaps = [a.top - b.top for a, b in pairwise(open_lines) if 0 < a.top - b.top < 4 * line.size]
+    gaps = [a.top - b.top for a, b in pairwise(open_lines) if 0.5 * line.size < a.top - b.top < 4 * line.size]
     return median(gaps) if gaps else max(line.size, line.top - line.bottom) * 1.25
 
 
@@ -480,14 +482,14 @@ def _running_lines(pages: list[list[Line]], before: int | None) -> set[str]:
 
 def _pages_before_the_first(pages: list[list[Line]]) -> int | None:
     """Return how many pages stand before the one that is numbered 1, by the numbers that the outermost lines begin or end
-    with; None where most pages have none that goes with its place."""
+    with; None where most pages, or all but one, have none that goes with its place."""
     counts = Counter(
         number - int(printed)
         for number, lines in enumerate(pages, start=1)
         for printed in {each for line in (*lines[:1], *lines[-1:]) for each in _OUTER_NUMBER.findall(line.text.strip())}
     )
     before, count = counts.most_common(1)[0] if counts else (0, 0)
-    return before if count > _NUMBERED * len(pages) else None
+    return before if count > max(1, _NUMBERED * len(pages)) else None
 
 
 def _without_edges(lines: list[Line], running: set[str], own: str, *, is_numbered: bool) -> Iterator[Line]:

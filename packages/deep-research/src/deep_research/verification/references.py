@@ -229,10 +229,18 @@ def _name_of(entry: re.Match[str] | None) -> tuple[str, str]:
     return next(named, ("", ""))
 
 
+def _parts(lines: Sequence[_Line]) -> Iterator[_Line]:
+    """Yield the lines of a list; one that holds several entries, as files in print have them, by its entries."""
+    for line in lines:
+        parts = [part for part in _MEMBER.split(line.text) if part.strip()]
+        is_several = len(parts) > 1 and all(_URL.search(part) for part in parts)
+        yield from (_Line(line.start, line.end, part) for part in parts) if is_several else (line,)
+
+
 def _entries(lines: Sequence[_Line]) -> Iterator[ListedReference]:
     """Yield the entries of a list; what follows an entry without a mark of its own belongs to it."""
     name, said, start, is_defined = "", "", -1, False
-    for line in lines:
+    for line in _parts(lines):
         entry = _ENTRY.match(line.text)
         is_item = re.match(r"[ \t]*(?:[-*+•][ \t]|\[[^\]\n]{2,300}\]\()", line.text) is not None
         if entry is None and not is_item and said and line.text.strip() and not _HEADING.match(line.text):
