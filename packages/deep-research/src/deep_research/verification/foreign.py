@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from claimcheck.lexicon import any_word
+from deep_research.i18n.catalog import languages, phrase
 from deep_research.text.code_spans import code_spans, is_within
 from deep_research.verification.citations import Citation, as_one
 from deep_research.verification.references import (
@@ -38,7 +39,7 @@ _STYLES = {
     "numbered_link": rf"(?<!\\)\[\\?\[?\s?\^?(?P<names>{_NUMBERS})\s?\\?\]?\]\(\s?<?(?P<at>{_ADDRESS}){_TITLED}",
     "link": rf"\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]{{0,100}}\]){{1,300}})\]\(\s?<?(?P<at>(?:https?://|www\.){_ADDRESS}){_TITLED}",
     "lens": rf"【\s?(?P<names>\d{{1,2}}:\d{{1,3}}|{_NUMBERS})\s?(?:†(?P<words>[^【】\n]{{0,2000}}))?】",
-    "number": rf"(?<![=+@#$&~^])(?:\\?\[|［)\^?\s?(?P<names>{_NUMBERS})\s?(?:†(?P<words>[^\[\]\n]{{0,80}}))?(?:\\?\]|］)",
+    "number": rf"(?<![=+@#$&~^])(?:\\?\[|［)\^?\s?(?P<names>{_NUMBERS})\s?(?:†(?P<words>[^\[\]\n]{{0,80}}))?(?:\\?\]|］)°?",
     "note": r"\[\^(?P<names>[\w.-]{1,40})\]",
     "reference": r"\[(?P<words>(?!\^)[^\[\]\n]{1,300})\](?:\[(?P<names>[^\[\]\n]{0,60})\])?(?!\()",
     "sup": r"<sup>\s?(?:<a\s[^<>]{0,2000}>)?\[?(?P<names>[\d\s,;–-]{1,60})\]?(?:</a>)?\s?</sup>",
@@ -68,6 +69,7 @@ _AROUND = (
     ),
 )  # fmt: skip
 """What stands before and behind citations that belongs to them: brackets, or a source word where a sentence could begin."""
+_SECTION = re.compile(r"^#{1,6}[ \t]++(?P<title>[^\n]+)", re.MULTILINE)
 _JOINT = re.compile(r"[ \t]{0,3}[,;、，；]?[ \t]{0,3}")
 _STOP_BEFORE = re.compile(r"[.!?。！？…][\"”’)）」』*_]{0,3}[ \t]{0,3}$")
 
@@ -109,7 +111,7 @@ class ForeignReference(NamedTuple):
 class ForeignReport(NamedTuple):
     """A report as it was found, with the references that each of its citations names.
 
-    `apart` are the stretches of its lists of references, which state nothing.
+    `apart` are the stretches of its lists of references, and of what our own reports say of their making: they state nothing.
     """
 
     text: str
@@ -167,6 +169,7 @@ class _Reading:
         self.text = text
         self.code = code_spans(text)
         self.lists: ReferenceLists = read_lists(text, self.code)
+        self.apart = tuple(sorted((*self.lists.spans, *_own_sections(text, self.lists.spans))))
         self.keys: dict[tuple[str, str], str] = {}
         self.references: list[ForeignReference] = []
 
@@ -179,10 +182,10 @@ class _Reading:
         taken = [(citation.start, citation.end) for citation in found]
         found += [c for c in self._markers() if not is_within(taken, c.start)]
         joined = _joined(self.text, _parenthesised(self.text, sorted(found)))
-        return ForeignReport(self.text, tuple(joined), tuple(self.references), self.lists.spans)
+        return ForeignReport(self.text, tuple(joined), tuple(self.references), self.apart)
 
     def _counts(self, offset: int) -> bool:
-        return not is_within(self.lists.spans, offset) and not is_within(self.code, offset)
+        return not is_within(self.apart, offset) and not is_within(self.code, offset)
 
     def _key(self, url: str, title: str) -> str:
         """Return the key of a reference, by its address or else by its title."""
@@ -257,6 +260,16 @@ class _Reading:
         names = _names_of(mark.names) if is_number else [mark.names or mark.words]
         told = mark.words if mark.style in ("lens", "number") else ""
         return tuple(dict.fromkeys(key for name in names for key in self._numbered(name, offset, told)))
+
+
+def _own_sections(text: str, lists: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the sections that this program adds to its reports, outside their lists: how they were checked, what was not found."""
+    names = {phrase(name, language) for name in ("checked", "gaps") for language in languages()}
+    headings = [(m.start(), m["title"].strip(" #") in names) for m in _SECTION.finditer(text)]
+    borders = sorted((*(start for start, _is_own in headings), *(start for start, _end in lists), len(text)))
+    for start, is_own in headings:
+        if is_own and not is_within(lists, start):
+            yield start, borders[bisect_right(borders, start)]
 
 
 def _names_of(written: str) -> list[str]:
