@@ -1,6 +1,5 @@
 """Two reports on one question, verified together: joined into one text, and held against each other."""
 
-
 from deep_research.data import Disagreement, Verification
 from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, gap_from, gap_of, phrase

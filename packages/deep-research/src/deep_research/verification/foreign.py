@@ -90,14 +90,10 @@ def _marks(text: str) -> Iterator[_Mark]:
     for found in _MARKER.finditer(text):
         style, parts = found.lastgroup or "", found.groupdict("")
         names, at, words = (parts.get(f"{style}_{part}", "") for part in ("names", "at", "words"))
-        end = found.end()
-        if (
-            style == "bare"
-            and found[0] == at
-            and not _STOP_BEFORE.search(text, max(0, found.start() - 8), found.start())
-        ):
+        start, end = found.span()
+        if style == "bare" and found[0] == at and not _STOP_BEFORE.search(text, max(0, start - 8), start):
             end -= len(at) - len(at.rstrip(STOPS))
-        yield _Mark(style, found.start(), end, names, at, words)
+        yield _Mark(style, start, end, names, at, words)
 
 
 class ForeignReference(NamedTuple):
@@ -126,22 +122,13 @@ class ForeignReport(NamedTuple):
         """
         found = [s for s in split_statements(self.text, self.citations) if not is_within(self.apart, s.start)]
         starts = [statement.start for statement in found]
-        owned = {key for s in found for key in _places(s, self.citations)}
-        for number, citation in enumerate(self.citations):
+        for citation in self.citations:
             last = bisect_right(starts, citation.start) - 1
-            if number in owned or last < 0 or is_within(self.apart, citation.start):
+            if last < 0 or citation.start < found[last].end or is_within(self.apart, citation.start):
                 continue
             for place in _above(found, last):
                 found[place] = found[place]._replace(passages=citation.ids)
         return found
-
-
-def _places(statement: Statement, citations: Sequence[Citation]) -> Iterator[int]:
-    """Yield the numbers of the citations that stand within a statement."""
-    place = bisect_right(citations, (statement.start,))
-    while place < len(citations) and citations[place].start < statement.end:
-        yield place
-        place += 1
 
 
 def _above(statements: Sequence[Statement], last: int) -> Iterator[int]:
@@ -177,8 +164,7 @@ class _Reading:
         """Return the report with its citations in order."""
         for listed in self.lists.entries:
             self._listed(listed)
-        lines = [(m.start(), m.end(), m["said"]) for m in _SOURCE_LINE.finditer(self.text) if self._counts(m.start())]
-        found = list(self._source_lines(lines))
+        found = list(self._source_lines())
         taken = [(citation.start, citation.end) for citation in found]
         found += [c for c in self._markers() if not is_within(taken, c.start)]
         joined = _joined(self.text, _parenthesised(self.text, sorted(found)))
@@ -203,13 +189,13 @@ class _Reading:
         listed = self.lists.find(name, offset)
         return self._listed(listed) if listed else (self._key("", f"[{re.sub(_PRIVATE, ' ', name)}] {told}".strip()),)
 
-    def _source_lines(self, lines: Sequence[tuple[int, int, str]]) -> Iterator[Citation]:
+    def _source_lines(self) -> Iterator[Citation]:
         """Yield the lines that name a source and nothing else, by the links in them or else by what they say."""
-        for start, end, said in lines:
-            ids = [key for mark in _marks(said) for key in self._meant(mark, start)]
-            title = said.strip(" *_()（）")
-            if re.search(r"\w", title):
-                yield Citation(start, end, tuple(dict.fromkeys(ids)) or (self._key("", title),))
+        for line in _SOURCE_LINE.finditer(self.text):
+            title = line["said"].strip(" *_()（）")
+            if self._counts(line.start()) and re.search(r"\w", title):
+                ids = [key for mark in _marks(line["said"]) for key in self._meant(mark, line.start())]
+                yield Citation(line.start(), line.end(), tuple(dict.fromkeys(ids)) or (self._key("", title),))
 
     def _markers(self) -> Iterator[Citation]:
         for mark in _marks(self.text):

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from claimcheck.lexicon import any_word
@@ -115,27 +116,20 @@ def read_lists(text: str, code: Sequence[tuple[int, int]]) -> ReferenceLists:
         for m in re.finditer(r"[^\n]*(?:\n|\Z)", text)
         if m[0] and not is_within(code, m.start())
     ]
-    headed, first_cited = list(_headed_regions(lines)), _first_cited(text)
+    marks = reversed(list(_CITED.finditer(text)))
+    first_cited = {(mark["name"] or mark["sup"]).translate(RAISED): mark.start() for mark in marks}
+    headed = list(_headed_regions(lines))
     covered = {number for first, last in headed for number in range(first, last)}
-    regions = headed + [
-        r for r in _unheaded_regions(lines, first_cited, has_others=bool(headed)) if r[0] not in covered
-    ]
+    found = _unheaded_regions(lines, first_cited, has_others=bool(headed))
+    regions = [*headed, *(region for region in found if region[0] not in covered)]
+    covered.update(number for first, last in regions for number in range(first, last))
     entries = [entry for first, last in regions for entry in _entries(lines[first:last])]
-    covered = {number for first, last in regions for number in range(first, last)}
     spans = [(lines[first].start, lines[last - 1].end) for first, last in regions]
     for number, line in enumerate(lines):
         if number not in covered and (told := list(_told_in_line(line, first_cited))):
             entries += told
             spans.append((line.start, line.end))
     return ReferenceLists(tuple(sorted(entries, key=lambda e: e.start)), tuple(sorted(spans)))
-
-
-def _first_cited(text: str) -> dict[str, int]:
-    """Return where each number that is cited in brackets, or raised, stands first."""
-    found: dict[str, int] = {}
-    for mark in _CITED.finditer(text):
-        found.setdefault((mark["name"] or mark["sup"]).translate(RAISED), mark.start())
-    return found
 
 
 def _told_in_line(line: _Line, first_cited: Mapping[str, int]) -> Iterator[ListedReference]:
@@ -152,22 +146,13 @@ def _told_in_line(line: _Line, first_cited: Mapping[str, int]) -> Iterator[Liste
 
 def _headed_regions(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
     """Yield the lines from the heading of a list of references to the next heading that is no part of it."""
-    begin, level = -1, 0
-    for number in range(len(lines)):
-        depth, title = _heading(lines, number)
-        if not depth:
-            continue
-        if (
-            begin >= 0
-            and (depth <= level or level == _BARE)
-            and not (depth == _BARE and not is_reference_heading(title))
-        ):
-            yield begin, number
-            begin = -1
-        if begin < 0 and is_reference_heading(title) and _has_entries(lines, number):
-            begin, level = number, depth
-    if begin >= 0:
-        yield begin, len(lines)
+    told = ((number, *_heading(lines, number)) for number in range(len(lines)))
+    headings = [*((number, level, title) for number, level, title in told if level), (len(lines), 0, "")]
+    end = 0
+    for place, (number, level, title) in enumerate(headings):
+        if number >= end and is_reference_heading(title) and _has_entries(lines, number):
+            end = next(other for other, depth, _ in islice(headings, place + 1, None) if depth <= level)
+            yield number, end
 
 
 _BARE = 7
@@ -200,12 +185,9 @@ def _unheaded_regions(
     At the end of a report whose lists have none, numbered lines are one; elsewhere their marks are cited above.
     """
     first, names, addressed = -1, list[tuple[str, str]](), 0
-    for number in range(len(lines) + 1):
-        line = lines[number].text if number < len(lines) else ""
-        is_end = number == len(lines)
-        if not is_end and (
-            not line.strip() or _RULE.match(line.rstrip("\n")) or (first >= 0 and _URL.match(line.strip()))
-        ):
+    for number, line in enumerate([*(line.text for line in lines), "end"]):
+        shown, is_end = line.strip(), number == len(lines)
+        if not shown or _RULE.match(line.rstrip("\n")) or (first >= 0 and _URL.match(shown)):
             continue
         kind, name = _name_of(_ENTRY.match(line))
         has_address = _URL.search(line) is not None
@@ -214,11 +196,11 @@ def _unheaded_regions(
             addressed += has_address
             names.append((kind, name))
             continue
-        if first >= 0 and addressed:
+        if addressed:
             start = lines[first].start
             are_cited = all(k in _WITHIN_TEXT and first_cited.get(n, start) < start for k, n in names)
             if are_cited or (is_end and not has_others and addressed >= _LEAST_ENTRIES):
-                yield first, len(lines) if is_end else number
+                yield first, number
         first, names, addressed = -1, [], 0
 
 
