@@ -259,7 +259,9 @@ def test_two_reports_are_compared_over_one_library(
     (tmp_path / "a.md").write_text(
         f"# First\n\nThe Alpha engine turns at 3,000 rpm [1].\n\n## Sources\n\n1. {web[1]}/alpha\n"
     )
-    (tmp_path / "b.md").write_text(f"# Second\n\n## Speed\n\nThe Alpha engine turns at 3,500 rpm ([page]({web[1]}/alpha)).\n")
+    (tmp_path / "b.md").write_text(
+        f"# Second\n\n## Speed\n\nThe Alpha engine turns at 3,500 rpm ([page]({web[1]}/alpha)).\n"
+    )
     both = [str(tmp_path / "a.md"), str(tmp_path / "b.md")]
     said = {
         "first": "The Alpha engine turns at 3,000 rpm.",

@@ -122,25 +122,21 @@ def _show(run: "Run", report: "Report", echo: Callable[[str], None]) -> None:
         echo(f"\nDisagreement {number}: A: “{one.first[:300]}” B: “{one.second[:300]}”")
         echo(f"   {phrase(f'borne_out_{one.borne_out}', 'en')} {one.why}")
     where = {claim.id: claim.where for claim in report.claims}
-    rest = partial(_tell_rest, echo=echo, run=run.id)
+    rest = f"more; all: deep-research show {run.id} --json"
     for number, problem in enumerate(report.problems[:_MOST_SHOWN], 1):
         place = f" ({where[problem.claim]})" if where.get(problem.claim) else ""
         done = "" if problem.outcome == "open" else f" [{problem.outcome}]"
         echo(f"\n{number}. {problem.kind}{place}{done}: “{problem.quote[:300]}”")
         echo(f"   {problem.problem}" + (f" Evidence: {problem.evidence}" if problem.evidence else ""))
-    rest(len(report.problems))
+    if (left := len(report.problems) - _MOST_SHOWN) > 0:
+        echo(f"\n… and {left:,} {rest}")
     if report.gaps:
         echo(f"\nWhat could not be read or done ({len(report.gaps):,}):")
         for gap in report.gaps[:_MOST_SHOWN]:
             echo(f"- {gap.why}" if gap.what in gap.why else f"- {gap.what}: {gap.why}")
-        rest(len(report.gaps))
+    if (left := len(report.gaps) - _MOST_SHOWN) > 0:
+        echo(f"… and {left:,} {rest}")
     echo_wrapped(f"\nStatement by statement: deep-research show {run.id}   (or --to html)", err=True)
-
-
-def _tell_rest(count: int, echo: Callable[[str], None], run: str) -> None:
-    """Say how many of a list were not shown, and what has them all."""
-    if count > _MOST_SHOWN:
-        echo(f"… and {count - _MOST_SHOWN:,} more; all: deep-research show {run} --json")
 
 
 def _write_fixed(report: "Report", out: Path | None, *, shown: bool) -> None:
@@ -156,11 +152,8 @@ def _write_fixed(report: "Report", out: Path | None, *, shown: bool) -> None:
 def _code_of(report: "Report", *, by_documents: bool) -> int:
     counts = api.verdict_counts(report)
     if not counts.cited:
-        why = (
-            "nothing in the given documents comes near a statement."
-            if by_documents
-            else "no statement cites a web address. For reports on files give --docs FOLDER."
-        )
+        why = "no statement cites a web address. For reports on files give --docs FOLDER."
+        why = "nothing in the given documents comes near a statement." if by_documents else why
         echo_wrapped(f"Nothing was checked: {why}", err=True)
         return 3
     if counts.contradicted or counts.misleading:

@@ -72,10 +72,8 @@ def mark_docx_links(data: bytes) -> bytes:
             body = _with_links(part(_BODY), part("word/_rels/document.xml.rels"))
             if not body:
                 return data
-            notes = "".join(
-                _notes(_with_links(part(f"word/{kind}s.xml"), part(f"word/_rels/{kind}s.xml.rels")), kind)
-                for kind in _NOTES
-            )
+            parts = ((part(f"word/{kind}s.xml"), part(f"word/_rels/{kind}s.xml.rels"), kind) for kind in _NOTES)
+            notes = "".join(_notes(_with_links(xml, relations), kind) for xml, relations, kind in parts)
             body = _NOTE_MARK.sub(lambda mark: f"<w:t>[^{_note_name(mark[0], mark[1])}]</w:t>", body)
             body = _each(body, "w:r", _as_raised)
             last = body.rfind("<w:sectPr", body.rfind("</w:p>"))

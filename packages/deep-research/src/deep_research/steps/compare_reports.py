@@ -60,8 +60,7 @@ def describe_disagreements(found: tuple[Disagreement, ...], language: str) -> st
 
 
 def describe_problems(found: Verification, language: str) -> str:
-    """Return the problems that are still open as a section of the report, each with the heading it stands under; "" without
-    any."""
+    """Return the open problems, each with the heading it stands under, as a section of the report; "" without any."""
     where = {claim.id: f"{claim.where}{colon_of(language)}" for claim in found.claims if claim.where}
     rows = [
         f"- {where.get(problem.claim, '')}“{_line(problem.quote)}” — {_line(problem.problem)} {_line(problem.evidence)} {cite_ids(problem.passages[:_MOST_IDS])}"

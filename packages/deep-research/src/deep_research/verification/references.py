@@ -138,9 +138,8 @@ def _told_in_line(line: _Line, first_cited: Mapping[str, int]) -> Iterator[Liste
     if entry and entry["square"] and entry["defines"]:
         yield from _entries([line])
     elif listing := _LISTING.match(line.text):
-        members = [_Line(line.start, line.end, part) for part in _MEMBER.split(line.text[listing.end() :])[1:]]
-        listed = [entry for one in members if _URL.search(one.text) for entry in _entries([one])]
-        if all(first_cited.get(one.name, line.start) < line.start for one in listed):
+        listed = list(_entries([line._replace(text=line.text[listing.end() :])]))
+        if all(one.urls and first_cited.get(one.name, line.start) < line.start for one in listed):
             yield from listed
 
 
