@@ -84,7 +84,9 @@ def test_walls_are_gaps_and_never_content(world: World, own_state: Path) -> None
     world.page("alpha.test", "/", "Alpha engine", ALPHA)
     ran = research(world.web, "What is the Alpha engine?", home=own_state)
     for number, wall in enumerate(WALLS):
-        told = [f"{gap.what} {gap.why}" for gap in ran.report.gaps if f"http://wall{number}.test/" in gap.what + gap.why]
+        told = [
+            f"{gap.what} {gap.why}" for gap in ran.report.gaps if f"http://wall{number}.test/" in gap.what + gap.why
+        ]
         assert any(wall in one for one in told), (wall, told)
     assert {source.url for source in ran.report.sources.values()} == {"http://alpha.test/"}
     assert ran.report.answered
