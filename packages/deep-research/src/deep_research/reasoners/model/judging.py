@@ -68,7 +68,7 @@ class Judging(ModelReasonerBase):
             messages = [system(prompt), user("Begin."), *messages_of(turns, library, budget=budget, calls=LOOKUPS)]
             answer, found = await self._ask.act_or_answer("judge", messages, self._lookups, ExamineAnswer)
             if found is None:
-                return Move(actions=actions_of(answer, f"v{len(turns)}", self._outside))
+                return Move(actions=actions_of(answer, f"v{len(turns)}", self._lookups))
             return Move(findings=_examined(found))
 
         return await self._within_window(self._room("judge"), make)

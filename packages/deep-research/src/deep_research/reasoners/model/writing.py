@@ -41,7 +41,7 @@ class Writing(ModelReasonerBase):
         async def make(budget: int) -> Move:
             messages = self._writing(assignment, turns, library, budget)
             answer = await self._ask.act("report", messages, self._writer_tools(assignment))
-            return Move(actions=actions_of(answer, f"w{len(turns)}", self._outside), text=answer.text)
+            return Move(actions=actions_of(answer, f"w{len(turns)}", self._writer_tools(assignment)), text=answer.text)
 
         return await self._within_window(self._room("report"), make)
 
@@ -66,7 +66,7 @@ class Writing(ModelReasonerBase):
             asked += messages_of(looked, library, budget=int(budget * _REVISED_SHARE), calls=REVISION_LOOKUPS)
             answer, found = await self._ask.act_or_answer("report", asked, self._writer_tools(assignment), ReviseAnswer)
             if found is None:
-                return Move(actions=actions_of(answer, f"e{len(rounds)}.{len(looked)}", self._outside))
+                return Move(actions=actions_of(answer, f"e{len(rounds)}.{len(looked)}", self._writer_tools(assignment)))
             return Move(edits=_edits_of(found, len(problems)))
 
         return await self._within_window(self._room("report"), make)
