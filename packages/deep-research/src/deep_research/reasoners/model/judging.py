@@ -74,8 +74,6 @@ class Judging(ModelReasonerBase):
         return await self._within_window(self._room("judge"), make)
 
     async def compare(self, first: str, second: str, library: Library, question: str) -> Sequence[Disagreement]:
-        """See `ports.Reasoner.compare`."""
-
         async def make(budget: int) -> Sequence[Disagreement]:
             ids = [*cited_ids(first), *cited_ids(second)]
             room = budget - estimate_tokens(first) - estimate_tokens(second)

@@ -93,8 +93,6 @@ class Planning(ModelReasonerBase):
     async def entities(
         self, question: Question, analysis: QueryAnalysis, passages: Sequence[Passage], library: Library
     ) -> Discovery:
-        """See `ports.Reasoner.entities`."""
-
         async def make(budget: int) -> EntitiesAnswer:
             shown = show_passages(within_tokens(passages, budget), library) if passages else ""
             text = self._render("entities", target=analysis.discovery_target, passages=shown)

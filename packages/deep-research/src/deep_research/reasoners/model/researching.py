@@ -79,7 +79,6 @@ class Researching(ModelReasonerBase):
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """See `ports.Reasoner.delegate`."""
         units, rounds = self._settings.max_concurrent_research_units, self._settings.max_researcher_iterations
         standing = self._render("supervise", units=units, rounds=rounds)
         outline = "\n".join(f"- {s.title}: {s.description}" for s in brief.sections)
@@ -96,8 +95,6 @@ class Researching(ModelReasonerBase):
         return await self._within_window(self._window // 2, make)
 
     async def review_section(self, section: Section, brief: Brief, voices: str = "") -> SectionReview:
-        """See `ports.Reasoner.review_section`."""
-
         async def make(budget: int) -> SectionReview:
             prompt = self._render(
                 "review_section",
@@ -121,8 +118,6 @@ class Researching(ModelReasonerBase):
         return await self._or_else(f"review: {section.title}", self._within_window(self._window // 2, make), unreviewed)
 
     async def review(self, brief: Brief, sections: Sequence[Section]) -> Review:
-        """See `ports.Reasoner.review`."""
-
         async def make(budget: int) -> Review:
             each = budget // max(1, len(sections))
             prompt = self._render(
