@@ -44,7 +44,7 @@ class Writing(ModelReasonerBase):
         async def make(budget: int) -> Move:
             messages = self._writing(assignment, turns, library, budget)
             answer = await self._ask.act("report", messages, self._writer_tools(assignment))
-            return Move(actions=actions_of(answer, f"w{len(turns)}", self._outside), text=answer.text)
+            return Move(actions=actions_of(answer, f"w{len(turns)}", self._writer_tools(assignment)), text=answer.text)
 
         return await self._within_window(self._room("report"), make)
 
@@ -80,8 +80,8 @@ class Writing(ModelReasonerBase):
             else:
                 answer, found = await self._ask.act_or_answer("report", asked, tools, ReviseAnswer)
             if found is None:
-                actions = actions_of(answer, f"e{len(rounds)}.{len(looked)}", self._outside)
-                return Move(actions=actions, text=answer.text)
+                actions = actions_of(answer, f"e{len(rounds)}.{len(looked)}", tools)
+                return Move(actions=actions, text=answer.text if is_anew else "")
             return Move(edits=_edits_of(found, len(problems)))
 
         return await self._within_window(self._room("report"), make)
