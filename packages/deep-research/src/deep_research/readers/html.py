@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from claimcheck.lexicon import any_word
 from claimcheck.text.cleaning import fold
 from deep_research.data import Document
 from deep_research.errors import Unreadable
@@ -18,6 +17,7 @@ from deep_research.readers import _html_tree as tree
 from deep_research.readers._html_tree import Element, text_of
 from deep_research.readers._html_walk import write_blocks
 from deep_research.readers.compressed import open_zip
+from deep_research.text.dates import find_date
 from deep_research.text.document_builder import DocumentBuilder
 
 _DATE_NAMES = (
@@ -27,9 +27,6 @@ _DATE_NAMES = (
 )  # fmt: skip
 _AUTHOR_NAMES = ("citation_author", "author", "dc.creator", "dcterms.creator", "parsely-author")
 _TITLE_NAMES = ("citation_title", "og:title", "dc.title", "twitter:title")
-_ISO_DATE = re.compile(
-    rf"(?<!\d)((?:1[5-9]|20)\d\d)(?:(?:[-/.]|{any_word('dates.year_marks')})(\d{{1,2}})(?:(?:[-/.]|{any_word('dates.month_marks')})(\d{{1,2}}))?)?(?!\d)"
-)
 _MAX_JSON_LD = 500_000
 _PAGE = re.compile(rb"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 """What a piece of a page is without: of one whose only text stands in its slots and buttons these are the text."""
@@ -70,19 +67,6 @@ def page_title(root: Element) -> str:
     return "" if title is None else fold(text_of(title))
 
 
-def iso_date(text: str) -> str | None:
-    """Return the first date in `text` as YYYY, YYYY-MM or YYYY-MM-DD, or None."""
-    match = _ISO_DATE.search(text)
-    if not match:
-        return None
-    year, month, day = match.groups()
-    if not month or not 1 <= int(month) <= 12:
-        return year
-    if not day or not 1 <= int(day) <= 31:
-        return f"{year}-{int(month):02}"
-    return f"{year}-{int(month):02}-{int(day):02}"
-
-
 def _first(found: dict[str, list[str]], names: tuple[str, ...]) -> str | None:
     return next((found[name][0] for name in names if name in found), None)
 
@@ -95,7 +79,7 @@ def _published(found: dict[str, list[str]], linked: list[dict[str, Any]], root: 
         for time in root.iter("time")
         if time.get("pubdate") is not None or time.get("itemprop") == "datePublished"
     ]
-    return next((date for text in texts if (date := iso_date(text))), None)
+    return next((date for text in texts if (date := find_date(text))), None)
 
 
 def _authors(found: dict[str, list[str]], linked: list[dict[str, Any]]) -> tuple[str, ...]:
@@ -225,7 +209,7 @@ class EpubReader:
         return builder.document(
             title=_said(package, "title") or name.rsplit(".", 1)[0],
             media_type="application/epub+zip",
-            published=iso_date(_said(package, "date")),
+            published=find_date(_said(package, "date")),
             authors=[fold(tree.text_of(element)) for element in package.iter("creator")],
         )
 

@@ -13,6 +13,7 @@ from deep_research.data import Document, Heading
 from deep_research.readers._decode import decode
 from deep_research.readers._markdown import write_markdown
 from deep_research.readers._rst import write_rst
+from deep_research.text.dates import find_date
 from deep_research.text.document_builder import DocumentBuilder
 from deep_research.text.listed_headings import listed_headings
 
@@ -20,7 +21,6 @@ _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx")
 _RST = (".rst", ".rest")
 _MARKDOWN_SIGN = re.compile(r"^#{1,6} \S|^```|^\[[^\]]+\]\(|\]\(https?://|^\|.*\|\s*$", re.MULTILINE)
 _RST_SIGN = re.compile(r"^\.\. [\w-]+::|:[a-z]+:`[^`]+`|^\.\. _", re.MULTILINE)
-_DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 _UNDERLINE = re.compile(r"^\s*([=\-~*#^])\1{2,}\s*$")
 _ITEM = re.compile(r"^(\s*)([-*+•·○●▪]|\(?\d{1,3}[.)]|[①-⑳])\s++(.*)$")
 _TERM = re.compile(r"^(\S.{0,80}?)(:{2,4}|;;)$")
@@ -53,11 +53,10 @@ class PlainReader:
             write_rst(text, builder)
         else:
             write_text(text, builder)
-        date = _DATE.match(fields.get("date") or fields.get("published") or "")
         authors = fields.get("authors") or fields.get("author") or ""
         document = builder.document(
             media_type=kind,
-            published=date.group() if date else None,
+            published=find_date(fields.get("date") or fields.get("published") or ""),
             authors=[author.strip(" \"'[]") for author in authors.split(",")],
         )
         named = fields.get("title") or _title(document.headings)

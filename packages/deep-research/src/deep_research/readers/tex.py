@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from claimcheck.text.cleaning import clean, fold
 from deep_research.data import Document
 from deep_research.readers._decode import decode
-from deep_research.readers.html import iso_date
+from deep_research.text.dates import find_date
 from deep_research.text.document_builder import DocumentBuilder
 
 _ARGUMENT = r"\{((?:[^{}]++|\{(?:[^{}]++|\{[^{}]*+\})*+\})*+)\}"
@@ -59,7 +59,7 @@ class TexReader:
         return builder.document(
             title=said.get("title") or name.rsplit(".", 1)[0],
             media_type=self.media_types[0],
-            published=iso_date(said.get("date", "")),
+            published=find_date(said.get("date", "")),
             authors=authors,
         )
 

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from claimcheck import lexicon
+from deep_research.text.dates import find_date
 
 _HEAD_CHARS, _HEAD_LINES = 4_000, 60
 _MAX_VALUE = 80
@@ -19,15 +20,8 @@ STATUSES = (
 )  # fmt: skip
 """From the one a reader must know first to the one that goes without saying."""
 NOT_CURRENT = frozenset({"retracted", "withdrawn", "rejected", "superseded", "obsolete", "deprecated", "deferred"})
-_BETWEEN = r"\s?(?:[-/.]|[^\W\d_A-Za-z])\s?"
-"""What stands between the numbers of a date: a sign, or a letter of a script without an alphabet."""
-_NUMERIC = re.compile(rf"(?<!\d)(?P<y>[12]\d{{3}}){_BETWEEN}(?P<m>\d{{1,2}})(?:{_BETWEEN}(?P<d>\d{{1,2}}))?")
-_NAMED = re.compile(
-    r"(?:(?P<d1>\d{1,2})[-. ]+)?(?P<n>[A-Za-z]{3,9})\.?[-. ]+(?:(?P<d2>\d{1,2})(?:st|nd|rd|th)?,? )?(?P<y>[12]\d{3})"
-)
 _VERSION = re.compile(r"[^\d\s]{0,4}\s?\d")
 """How the version of a document begins; that of a program that made something on the page has the program's name first."""
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
 class Standing(NamedTuple):
@@ -60,14 +54,14 @@ def read_standing(head: str) -> Standing:
         status=status,
         by=by,
         version=fields.get("version", "")[:24] if _VERSION.match(fields.get("version", "")) else "",
-        published=read_date(fields.get("published", "")),
-        updated=read_date(fields.get("updated", "")),
+        published=_day(fields.get("published", "")),
+        updated=_day(fields.get("updated", "")),
     )
 
 
 def read_footer(foot: str) -> str:
     """Return the date that the end of a page gives as its last change ("Last updated on 7 May 2024"), or ""."""
-    dates = (read_date(found[1]) for found in _last_changed().finditer(foot))
+    dates = (_day(found[1]) for found in _last_changed().finditer(foot))
     return next(filter(None, dates), "")
 
 
@@ -77,17 +71,10 @@ def _last_changed() -> re.Pattern[str]:
     return re.compile(rf"{lexicon.any_of(names)}\W{{0,4}}(?:on |at )?\W{{0,3}}([^\n]{{6,40}})", re.IGNORECASE)
 
 
-def read_date(text: str) -> str:
-    """Return the first date of a text as YYYY-MM or YYYY-MM-DD, or ""."""
-    if (found := _NUMERIC.search(text)) is not None:
-        year, month, day = found["y"], int(found["m"]), int(found["d"] or 0)
-    elif (found := _NAMED.search(text)) is not None and found["n"][:3].lower() in _MONTHS:
-        year, month, day = found["y"], _MONTHS.index(found["n"][:3].lower()) + 1, int(found["d1"] or found["d2"] or 0)
-    else:
-        return ""
-    if not 1 <= month <= 12 or day > 31:
-        return ""
-    return f"{year}-{month:02}" + (f"-{day:02}" if day else "")
+def _day(text: str) -> str:
+    """Return the first date of a text, "" where it has no more than a year."""
+    found = find_date(text) or ""
+    return found if "-" in found else ""
 
 
 @cache
