@@ -9,7 +9,7 @@ and titles: native names cannot be told from other words without a dictionary.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from claimcheck.language import CJK, detect
@@ -34,7 +34,6 @@ class NameAgreement(NamedTuple):
 
     ok: bool
     missing: tuple[Name, ...] = ()
-    found: int = 0
 
 
 _TITLE = re.compile(r"《([^《》]{1,80})》|〈([^〈〉]{1,80})〉|『([^『』]{1,80})』")
@@ -230,7 +229,7 @@ def names_occur(claim: str, evidence: str) -> NameAgreement:
             "/" in name.text and all(part and there.has(name._replace(text=part)) for part in name.text.split("/"))
         )
     )
-    return NameAgreement(not missing, missing, len(wanted) - len(missing))
+    return NameAgreement(not missing, missing)
 
 
 _MEMBER = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w{2,})(?:\(\))?")
@@ -281,24 +280,17 @@ class NameIndex:
     def __init__(self, text: str) -> None:
         self.text = text
         self.plain = normalise(text)
-        self._words: frozenset[str] | None = None
-        self._initials: str | None = None
 
-    @property
+    @cached_property
     def words(self) -> frozenset[str]:
         """All words of the text, lower case."""
-        if self._words is None:
-            self._words = frozenset(re.findall(r"[^\W_]+", self.plain))
-        return self._words
+        return frozenset(re.findall(r"[^\W_]+", self.plain))
 
-    @property
+    @cached_property
     def initials(self) -> str:
         """The first letters of all words, twice: with and without stop words, for acronyms."""
-        if self._initials is None:
-            words = re.findall(rf"[{_LATIN}]+", self.plain)
-            kept = [w for w in words if w not in STOP_WORDS]
-            self._initials = "".join(w[0] for w in words) + "\n" + "".join(w[0] for w in kept)
-        return self._initials
+        words = re.findall(rf"[{_LATIN}]+", self.plain)
+        return "".join(w[0] for w in words) + "\n" + "".join(w[0] for w in words if w not in STOP_WORDS)
 
     def has(self, name: Name) -> bool:
         """Return whether `name` stands in the text, in one of the forms that `names_occur` accepts."""

@@ -12,7 +12,7 @@ from claimcheck.lexicon import words as words_of
 from deep_research.data import PassageHit
 from deep_research.finding.places import PartPlaces, Place, Stretch
 from deep_research.finding.question import Part
-from deep_research.finding.ranking import Best, Candidate, best_unit, is_about_page, judge_passage, kind_wanted
+from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.text_units import Texts
@@ -70,7 +70,8 @@ class Ranked(NamedTuple):
 def rank_places(part: Part, language: str, library: Library, sources: Sequence[str] = ()) -> Ranked:
     """Return the places for one part of a question, best first."""
     hits = _search(part, library, sources)
-    words, context = _weighed(part, hits)
+    said = [terms_of(f"{hit.title}\n{hit.passage.heading}\n{hit.passage.text}") for hit in hits]
+    words, context = weigh(part.words, said), weigh(part.context, said)
     texts = Texts(library)
     ranked = _in_reader_language(_rank(part.text, hits, words, context, texts), language)
     worth = {word.whole: word.worth for word in words}
@@ -126,11 +127,6 @@ def _search(part: Part, library: Library, sources: Sequence[str]) -> list[Passag
     return found
 
 
-def _weighed(part: Part, hits: Sequence[PassageHit]) -> tuple[list[Word], list[Word]]:
-    said = [terms_of(f"{hit.title}\n{hit.passage.heading}\n{hit.passage.text}") for hit in hits]
-    return weigh(part.words, said), weigh(part.context, said)
-
-
 def _rank(
     text: str, hits: Sequence[PassageHit], words: Sequence[Word], context: Sequence[Word], texts: Texts
 ) -> list[Best]:
@@ -181,7 +177,7 @@ def _places(ranked: Iterable[Best], words: Sequence[Word], shown: Shown, library
     found: list[Place] = []
     for best in ranked:
         source = best.candidate.passage.source
-        if of_source[source] < _OF_ONE and not is_about_page(best) and shown.add(best):
+        if of_source[source] < _OF_ONE and shown.add(best):
             of_source[source] += 1
             found.append(make_place(best, words, _location(library, best)))
         if len(found) == PLACES:

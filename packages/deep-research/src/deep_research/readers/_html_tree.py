@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
@@ -78,8 +79,13 @@ def lxml_etree() -> Any:
 
 def parse(data: bytes) -> Element:
     """Return the root element of an HTML or XHTML page. Raises Unreadable when there is none."""
-    text = decode(data, declared=_declared(data)).replace("\0", "")
-    root = _parse_xml(text) if _XHTML.search(text[:1000]) else None
+    named = _XML_ENCODING.search(data[:200]) or _CHARSET.search(data[:4096])
+    declared = named[1].decode("ascii", "replace") if named else ""
+    text = decode(data, declared=declared).replace("\0", "")
+    root = None
+    if _XHTML.search(text[:1000]):  # by the rules of XML `<a id="x"/>` is empty
+        with suppress(ValueError):
+            root = parse_xml(_XML_DECLARATION.sub("", text.lstrip("\ufeff")).encode("utf-8", "replace"))
     root = _parse_html(text) if root is None else root
     if root is None:  # deeper than the parser allows: nesting means nothing there, the text does
         root = _parse_html(_BLOCK_TAG.sub("<br><br>", text))
@@ -88,19 +94,6 @@ def parse(data: bytes) -> Element:
     if root is None:
         raise Unreadable("no HTML in it")
     return root
-
-
-def _declared(data: bytes) -> str:
-    match = _XML_ENCODING.search(data[:200]) or _CHARSET.search(data[:4096])
-    return match.group(1).decode("ascii", "replace") if match else ""
-
-
-def _parse_xml(text: str) -> Element | None:
-    """XHTML by the rules of XML (`<a id="x"/>` is empty there); None when it is not well formed."""
-    try:
-        return parse_xml(_XML_DECLARATION.sub("", text.lstrip("\ufeff")).encode("utf-8", "replace"))
-    except ValueError:
-        return None
 
 
 def parse_xml(data: bytes) -> Element:
@@ -187,7 +180,7 @@ def drop(element: Element) -> None:
 def prune(root: Element, *, furniture: bool = True) -> None:
     """Drop scripts, forms and hidden elements; with `furniture` also navigation, headers, footers and side bars."""
     whole = text_length(root)
-    for element in list(_topmost(root, _invisible)):
+    for element in list(_topmost(root, _is_invisible)):
         drop(element)
     for image in list(root.iter("img")):
         _tell_image(image)
@@ -257,7 +250,7 @@ def _topmost(root: Element, wanted: Any) -> Iterator[Element]:
             yield element
 
 
-def _invisible(element: Element) -> bool:
+def _is_invisible(element: Element) -> bool:
     return element.tag not in ("html", "body") and (element.tag in _NEVER_TEXT or is_hidden(element.attrib))
 
 
@@ -276,7 +269,9 @@ def _is_furniture(element: Element) -> bool:
         return True
     if tag in _LINES and len(element) > 1 and all(child.tag == "a" for child in element):
         return is_trail([element.text or "", *(link.tail or "" for link in element)])
-    return _has_furniture_name(element) and not _is_box_in_text(element)
+    classes, identifier = element.get("class") or "", element.get("id") or ""
+    is_named = bool(classes or identifier) and _names_furniture(tag, classes, identifier)
+    return is_named and not _is_box_in_text(element)
 
 
 def _is_box_in_text(element: Element) -> bool:
@@ -291,11 +286,6 @@ def _is_page_furniture(element: Element) -> bool:
         return not _KEEP_ASIDE.intersection(names_of(element))
     # An article's own header holds its title; a page's header does not.
     return not any(True for _ in element.iterancestors("article", "main", "section", "blockquote"))
-
-
-def _has_furniture_name(element: Element) -> bool:
-    classes, identifier = element.get("class"), element.get("id")
-    return bool(classes or identifier) and _names_furniture(element.tag, classes or "", identifier or "")
 
 
 @lru_cache(maxsize=10_000)

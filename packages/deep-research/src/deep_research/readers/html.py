@@ -7,7 +7,7 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 from claimcheck.text.cleaning import fold
@@ -35,29 +35,16 @@ _LONGEST_NAME = 200
 _CONTAINER = "META-INF/container.xml"
 
 
-class Metadata(NamedTuple):
-    """What the head of a page says about it; `published` is YYYY, YYYY-MM or YYYY-MM-DD."""
-
-    title: str
-    published: str | None
-    authors: tuple[str, ...]
-    description: str
-
-
-def metadata(root: Element) -> Metadata:
-    """Return what `root` says about itself in meta elements, JSON-LD, `<time>` and `<title>`."""
+def metadata(root: Element) -> tuple[str, str | None, tuple[str, ...], str]:
+    """Return title, date (YYYY, YYYY-MM or YYYY-MM-DD), authors and description that the head of a page gives it."""
     found: dict[str, list[str]] = {}
     for meta in root.iter("meta"):
         name = (meta.get("property") or meta.get("name") or meta.get("itemprop") or "").lower()
         if name and (content := fold(meta.get("content") or "")):
             found.setdefault(name, []).append(content)
     linked = list(_json_ld(root))
-    return Metadata(
-        title=_first(found, _TITLE_NAMES) or "",
-        published=_published(found, linked, root),
-        authors=_authors(found, linked),
-        description=_first(found, ("description", "og:description")) or "",
-    )
+    title, about = _first(found, _TITLE_NAMES) or "", _first(found, ("description", "og:description")) or ""
+    return title, _published(found, linked, root), _authors(found, linked), about
 
 
 def page_title(root: Element) -> str:
@@ -124,7 +111,7 @@ class HtmlReader:
         Raises Unreadable when `data` is no text. A page without any text gives an empty document.
         """
         root = tree.parse(data)
-        about, title = metadata(root), page_title(root)
+        (stated, published, authors, about), title = metadata(root), page_title(root)
         named = next((text for h1 in root.iter("h1") if (text := fold(tree.text_of(h1))) and text in title), "")
         builder = _blocks(root, title)
         if len(builder) < _TOO_LITTLE:
@@ -136,9 +123,9 @@ class HtmlReader:
                 element.tag = "div"
             builder = _everything(root)
         if not len(builder):
-            builder.paragraph(about.description)
-        document = builder.document(media_type="text/html", published=about.published, authors=about.authors)
-        return document.model_copy(update={"title": _title(document, named, title, about) or name})
+            builder.paragraph(about)
+        document = builder.document(media_type="text/html", published=published, authors=authors)
+        return document.model_copy(update={"title": _title(document, named, title, stated) or name})
 
 
 def _blocks(root: tree.Element, title: str) -> DocumentBuilder:
@@ -179,7 +166,7 @@ def _promote_title(main: tree.Element, title: str) -> None:
         first.tag = "h1"
 
 
-def _title(document: Document, named: str, title: str, about: Metadata) -> str:
+def _title(document: Document, named: str, title: str, stated: str) -> str:
     """The top heading when the page's title repeats it (`named`: without the site's name), else what the head says.
 
     Of several top headings none names the page: the others would seem to stand below it.
@@ -187,7 +174,7 @@ def _title(document: Document, named: str, title: str, about: Metadata) -> str:
     top = {heading.title: None for heading in document.headings if heading.level == 1}
     if len(top) < 2 and (named or top) and (named or not title or next(iter(top)).lower() in title.lower()):
         return named or next(iter(top))
-    return about.title or title or document.title
+    return stated or title or document.title
 
 
 class EpubReader:

@@ -176,16 +176,12 @@ def _write_items(block: list[str], builder: DocumentBuilder) -> None:
 
 
 def _paragraphs(block: list[str]) -> list[str]:
-    """Join wrapped lines; a block of short lines (an address, a verse) keeps its lines apart."""
-    if len(block) > 1 and all(columns(line) < _LINE_OF_ITS_OWN for line in block) and not _runs_on(block):
-        return block
-    return ["\n".join(block)]
-
-
-def _runs_on(block: list[str]) -> bool:
-    """Whether most lines go on in the next: it begins in lower case, or the script has no case."""
-    following = sum(line.lstrip()[:1].islower() or bool(_CJK_CHAR.match(line.lstrip()[:1])) for line in block[1:])
-    return following * 2 >= len(block) - 1
+    """Join wrapped lines; a block of short lines (an address, a verse) keeps its lines apart, unless most go on in the next:
+    it begins in lower case, or the script has no case."""
+    begins = [line.lstrip()[:1] for line in block[1:]]
+    runs_on = sum(sign.islower() or bool(_CJK_CHAR.match(sign)) for sign in begins) * 2 >= len(begins)
+    is_short = all(columns(line) < _LINE_OF_ITS_OWN for line in block)
+    return block if is_short and not runs_on else ["\n".join(block)]
 
 
 def _is_prose(block: list[str]) -> bool:
