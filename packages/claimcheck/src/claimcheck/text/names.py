@@ -123,7 +123,8 @@ def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
     run: list[re.Match[str]] = []
     bridge: list[re.Match[str]] = []
     for word in _WORD.finditer(text):
-        is_name = _is_name_word(word[0])
+        is_name = bool(word[0][0].isupper() or _MIXED.search(word[0]))
+        is_name = is_name and not _QUANTITY.match(word[0]) and word[0] not in _UNIT_LIKE
         if run and text[(bridge or run)[-1].end() : word.start()] in (" ", "\u00a0"):
             if is_name:
                 run, bridge = [*run, *bridge, word], []
@@ -135,11 +136,6 @@ def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
             found += _make(text, run, capitals_are_names=capitals_are_names)
         run, bridge = [word] if is_name else [], []
     return found + (_make(text, run, capitals_are_names=capitals_are_names) if run else [])
-
-
-def _is_name_word(word: str) -> bool:
-    is_name = word[0].isupper() or _MIXED.search(word)
-    return bool(is_name) and not _QUANTITY.match(word) and word not in _UNIT_LIKE
 
 
 def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> list[Name]:

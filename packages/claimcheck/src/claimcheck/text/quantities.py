@@ -60,17 +60,13 @@ def find_from_words(pattern: re.Pattern[str], text: str, *, reach: int) -> Itera
     end = 0
     for digits in _DIGIT_RUN.finditer(text):
         first = digits.start()
-        begin = max(end, first - reach) if reach >= 0 else _two_words_back(text, end, first)
+        space = max(end, text.rfind(" ", end, first))
+        begin = max(end, first - reach) if reach >= 0 else max(end, text.rfind(" ", end, space) + 1)
         for word in _WORD_START.finditer(text, begin, digits.end()):
             if word.start() >= end and (match := pattern.match(text, word.start())):
                 yield match
                 end = match.end()
         end = max(end, first)
-
-
-def _two_words_back(text: str, begin: int, digit: int) -> int:
-    space = max(begin, text.rfind(" ", begin, digit))
-    return max(begin, text.rfind(" ", begin, space) + 1)
 
 
 # One character becomes one character, so that offsets stay those of the text.

@@ -79,8 +79,13 @@ def rank_places(part: Part, language: str, library: Library, sources: Sequence[s
     named = [tuple(word._replace(worth=worth.get(word.whole, word.worth)) for word in own) for own in read]
     rest = [word for word in words if all(word.whole != other.whole for thing in named for other in thing)]
     things = [Thing(own, tuple(_rank(part.text, hits, [*own, *rest], context, texts))) for own in named]
-    if things:
-        ranked = _both_first(ranked, named)
+    if things:  # what has all the things compared comes first
+        said = [one.candidate.terms | one.candidate.above for one in ranked]
+        worths = [
+            one.worth + _BOTH * all(has_all(own, terms) for own in named)
+            for one, terms in zip(ranked, said, strict=True)
+        ]
+        ranked = [ranked[n] for n in sorted(range(len(ranked)), key=lambda n: -worths[n])]
     return Ranked(part, tuple(ranked), tuple(words), tuple(things), tuple(texts.ordering))
 
 
@@ -149,14 +154,6 @@ def _in_reader_language(ranked: Sequence[Best], language: str) -> list[Best]:
     less = _OTHER_LANGUAGE if any(is_own) else 1.0
     scaled = (one._replace(worth=one.worth * (1.0 if own else less)) for one, own in zip(ranked, is_own, strict=True))
     return sorted(scaled, key=lambda one: -one.worth)
-
-
-def _both_first(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> list[Best]:
-    """Return places that have all the things compared first."""
-    said = [one.candidate.terms | one.candidate.above for one in ranked]
-    has_both = [all(has_all(words, terms) for words in things) for terms in said]
-    order = sorted(range(len(ranked)), key=lambda n: -ranked[n].worth - _BOTH * has_both[n])
-    return [ranked[number] for number in order]
 
 
 def _stretches(ranked: Ranked, shown: Shown, library: Library) -> list[Stretch]:

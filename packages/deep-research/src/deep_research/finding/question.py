@@ -49,7 +49,9 @@ def read_question(question: str, language: str = "") -> Asked:
     language = detect(text, default=language or "en")
     pieces = [piece.strip(" \t,，、") for hard in _HARD.split(text) for piece in _soft(language).split(hard or "")]
     pieces = list(filter(None, pieces))
-    first = next((number for number, piece in enumerate(pieces) if _is_question(piece, text, language)), 0)
+    marked = [f"{piece}?" in text or f"{piece}？" in text for piece in pieces]
+    questions = (n for n, piece in enumerate(pieces) if marked[n] or asks(piece) or compared(piece, language))
+    first = next(questions, 0)
     told = [word for piece in pieces[:first] for word in read_words(piece, language)]
     found: list[Part] = []
     for more in pieces[first:]:
@@ -154,10 +156,6 @@ def is_plain_topic(text: str, language: str) -> bool:
 
 
 _ASKING = ("list", "deep", "progress", "number", "steps", "asking")
-
-
-def _is_question(piece: str, text: str, language: str) -> bool:
-    return f"{piece}?" in text or f"{piece}？" in text or asks(piece) or bool(compared(piece, language))
 
 
 def asks(text: str) -> bool:

@@ -104,7 +104,14 @@ def best_unit(
         lead = frozenset[str]().union(*(span.terms for span in unit.lead))
         above = candidate.above | lead
         whole = lead.union(*(span.terms for span in unit.parts))
-        of_parts = [(_in_part(part, words, above), part) for part in unit.parts]
+        of_parts = [
+            (
+                coverage(words, part.terms, above, HEADING_ONLY)
+                * min(1.0, LONG / max(1, part.end - part.start)) ** 0.25,
+                part,
+            )
+            for part in unit.parts
+        ]
         best, part = max(of_parts, key=lambda pair: pair[0], default=(0.0, None))
         worth = IN_UNIT * coverage(words, whole, above, HEADING_ONLY) + IN_PART * best
         worth += 0.5 * CONTEXT * coverage(context, whole | above)
@@ -122,11 +129,6 @@ def best_unit(
         if found is None or worth > found.worth:
             found = Best(candidate, section, unit, part, worth)
     return found
-
-
-def _in_part(part: Span, words: Sequence[Word], above: frozenset[str]) -> float:
-    size = part.end - part.start
-    return coverage(words, part.terms, above, HEADING_ONLY) * (1.0 if size <= LONG else (LONG / size) ** 0.25)
 
 
 _NUMBER = re.compile(r"\d")

@@ -182,8 +182,11 @@ def prune(root: Element, *, furniture: bool = True) -> None:
     whole = text_length(root)
     for element in list(_topmost(root, _is_invisible)):
         drop(element)
-    for image in list(root.iter("img")):
-        _tell_image(image)
+    for image in list(root.iter("img")):  # its words in its place, unless its link or its caption says them as well
+        around = next(image.iterancestors("a", "figure"), None)
+        beside = text_of(around)[:_BESIDE] if around is not None and len(around) <= _FEW_PARTS else ""
+        if shown := image_words(image.attrib, fold(beside)):
+            image.tag, image.text = "span", f" {shown} "
     if not furniture:
         return
     contents = _lists_of_headings(root)
@@ -193,14 +196,6 @@ def prune(root: Element, *, furniture: bool = True) -> None:
         # A page that wraps its whole text in something called "sidebar" still has that text.
         if (text_length(element) * 2 < whole and element is not kept) or element.tag == "nav":
             drop(element)
-
-
-def _tell_image(image: Element) -> None:
-    """Put the words of an image in its place, unless its link or its caption says them as well."""
-    around = next(image.iterancestors("a", "figure"), None)
-    beside = text_of(around)[:_BESIDE] if around is not None and len(around) <= _FEW_PARTS else ""
-    if shown := image_words(image.attrib, fold(beside)):
-        image.tag, image.text = "span", f" {shown} "
 
 
 def _lists_of_headings(root: Element) -> set[Element]:
@@ -262,7 +257,7 @@ def _is_furniture(element: Element) -> bool:
         return True
     if tag in _PAGE_FURNITURE:
         return _is_page_furniture(element)
-    if tag == "sup" and _is_note_mark(element):
+    if tag == "sup" and "#" in "".join(a.get("href") or "" for a in element.iter("a")) and text_length(element) <= 6:
         return True
     # What is around a dialog is hidden from screen readers too: `prune` keeps it, being most of the page.
     if element.get("aria-hidden") == "true":
@@ -295,11 +290,6 @@ def _names_furniture(tag: str, classes: str, identifier: str) -> bool:
     if tag != "section" and not _SECTIONS.intersection([*names, *identifier.lower().split()]):
         names += identifier.lower().split()
     return any(_FURNITURE_NAME.match(name) for name in names)
-
-
-def _is_note_mark(element: Element) -> bool:
-    link = element.find(".//a")
-    return link is not None and "#" in (link.get("href") or "") and text_length(element) <= 6
 
 
 def main_element(root: Element) -> Element:

@@ -126,7 +126,7 @@ _BLOCKS = frozenset(
 )
 _ADMONITIONS = frozenset("note tip important caution warning admonition danger attention hint".split())
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；]\s*$")
-_EXPONENT = re.compile(r"[-−–+]?\d+$")
+_EXPONENT, _BASE = re.compile(r"[-−–+]?\d+$"), re.compile(r"[\d)\]]$")
 _LONG_TERM = 160
 _TERM = "term"  # the marker of an item whose first paragraph is explained by the second
 _LONG_SIGNATURE = 120
@@ -167,7 +167,7 @@ class _Walker:
             self._builder.paragraph(_announced(fold(text_of(element))))
         elif tag == "math":
             self._inline.append(f" {element.get('alttext') or text_of(element)} ")
-        elif tag == "sup" and _EXPONENT.match(fold(text_of(element))) and self._after_digit():
+        elif tag == "sup" and _EXPONENT.match(fold(text_of(element))) and _BASE.search("".join(self._inline[-3:])):
             self._inline.append("^" + text_of(element).strip())
         else:
             self._open(element)
@@ -221,10 +221,6 @@ class _Walker:
             return "-"
         self._lists[-1] = number + 1
         return f"{number}."
-
-    def _after_digit(self) -> bool:
-        before = "".join(self._inline[-3:])
-        return bool(before) and (before[-1].isdigit() or before[-1] in ")]")
 
     def _line_break(self, element: Element) -> None:
         """A line break ends the paragraph where a sentence ends or another break follows; else it is a space."""

@@ -47,13 +47,6 @@ def metadata(root: Element) -> tuple[str, str | None, tuple[str, ...], str]:
     return title, _published(found, linked, root), _authors(found, linked), about
 
 
-def page_title(root: Element) -> str:
-    """Return the text of `<title>` in the head, folded."""
-    head = root.find(".//head")
-    title = (root if head is None else head).find(".//title")
-    return "" if title is None else fold(text_of(title))
-
-
 def _first(found: dict[str, list[str]], names: tuple[str, ...]) -> str | None:
     return next((found[name][0] for name in names if name in found), None)
 
@@ -111,7 +104,10 @@ class HtmlReader:
         Raises Unreadable when `data` is no text. A page without any text gives an empty document.
         """
         root = tree.parse(data)
-        (stated, published, authors, about), title = metadata(root), page_title(root)
+        stated, published, authors, about = metadata(root)
+        head = root.find(".//head")
+        element = (root if head is None else head).find(".//title")
+        title = "" if element is None else fold(text_of(element))
         named = next((text for h1 in root.iter("h1") if (text := fold(tree.text_of(h1))) and text in title), "")
         builder = _blocks(root, title)
         if len(builder) < _TOO_LITTLE:

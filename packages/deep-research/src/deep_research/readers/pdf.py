@@ -165,7 +165,8 @@ def _write_lines(lines: list[Line], body_size: float, builder: DocumentBuilder) 
     """Join lines into paragraphs, items and headings. `body_size` is the font size of the running text; with 0 no line
     is taken for a heading."""
     lines = _with_bullets(lines)
-    right = _right_margin(lines)
+    widths = sorted(line.right - line.left for line in lines)
+    right = widths[int(len(widths) * 0.8)] if widths else 0.0  # most lines of running text reach it
     open_lines: list[Line] = []
     for line in lines:
         if open_lines and not _goes_on(open_lines, line, right, body_size):
@@ -189,12 +190,6 @@ def _with_bullets(lines: list[Line]) -> list[Line]:
     return joined
 
 
-def _right_margin(lines: list[Line]) -> float:
-    """How wide a full line is: most lines of running text reach it."""
-    widths = sorted(line.right - line.left for line in lines)
-    return widths[int(len(widths) * 0.8)] if widths else 0.0
-
-
 def _is_heading(line: Line, body_size: float) -> bool:
     text = line.text.strip()
     if len(text) > _MAX_HEADING_CHARS or not any(char.isalpha() for char in text):
@@ -215,21 +210,16 @@ def _goes_on(open_lines: list[Line], line: Line, full_width: float, body_size: f
     leading = _leading(open_lines, line)
     if last.top - line.top > leading * 1.45:
         return False
-    short = (last.right - last.left) < 0.75 * full_width
-    return not (short and _SENTENCE_END.search(last.text)) and not _indented(open_lines, line)
+    # After the end of a sentence a line that is indented begins a paragraph, and so does any after a short one.
+    is_short = (last.right - last.left) < 0.75 * full_width
+    is_indented = 0.8 * line.size < line.left - last.left < 5 * line.size
+    return not ((is_short or is_indented) and _SENTENCE_END.search(last.text))
 
 
 def _leading(open_lines: list[Line], line: Line) -> float:
     """The distance between lines of this paragraph, or what is usual for the size."""
     gaps = [a.top - b.top for a, b in pairwise(open_lines) if 0 < a.top - b.top < 4 * line.size]
     return median(gaps) if gaps else max(line.size, line.top - line.bottom) * 1.25
-
-
-def _indented(open_lines: list[Line], line: Line) -> bool:
-    """A first line that is indented begins a paragraph, after a line that ends a sentence."""
-    last = open_lines[-1]
-    step = line.left - last.left
-    return bool(_SENTENCE_END.search(last.text)) and 0.8 * line.size < step < 5 * line.size
 
 
 def _write_block(lines: list[Line], body_size: float, builder: DocumentBuilder) -> None:

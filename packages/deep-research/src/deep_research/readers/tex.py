@@ -101,14 +101,10 @@ def _plain(text: str) -> str:
     """Return a text without commands; formulas stay."""
     pieces = _MATH.split(text)
     for number in range(0, len(pieces), 2):
-        piece = _ACCENT.sub(_accented, _DROPPED.sub("", pieces[number]))
+        piece = _ACCENT.sub(lambda sign: sign[2].lstrip("\\") + _ACCENTS[sign[1]], _DROPPED.sub("", pieces[number]))
         while (plain := _COMMAND.sub(r"\1", piece)) != piece:
             piece = plain
         for escape, sign in _ESCAPES:
             piece = piece.replace(escape, sign)
-        pieces[number] = re.sub(r"(?<!\\)[{}]", "", piece)
+        pieces[number] = unicodedata.normalize("NFC", re.sub(r"(?<!\\)[{}]", "", piece))
     return "".join(pieces)
-
-
-def _accented(match: re.Match[str]) -> str:
-    return unicodedata.normalize("NFC", match[2].lstrip("\\") + _ACCENTS[match[1]])
