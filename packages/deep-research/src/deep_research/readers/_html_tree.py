@@ -206,7 +206,9 @@ def _lists_of_headings(root: Element) -> set[Element]:
     headings = {plain_heading(fold(text_of(heading))) for heading in root.iter(*_HEADINGS)}
     linked: dict[Element, list[int]] = {}
     for link in links:
-        if plain_heading(fold(text_of(link))) in headings and not _is_in_sentence(link):
+        paragraph = next(link.iterancestors("p"), link)
+        is_in_sentence = text_length(paragraph) > text_length(link) + _NUMBER
+        if plain_heading(fold(text_of(link))) in headings and not is_in_sentence:
             for around in link.iterancestors(*_LISTS):
                 linked.setdefault(around, []).append(text_length(link))
     return {
@@ -218,11 +220,6 @@ def _lists_of_headings(root: Element) -> set[Element]:
             len(linked.get(child, ())) == len(lengths) and text_length(child) + _LABEL < length for child in element
         )
     }
-
-
-def _is_in_sentence(link: Element) -> bool:
-    paragraph = next(link.iterancestors("p"), None)
-    return paragraph is not None and text_length(paragraph) > text_length(link) + _NUMBER
 
 
 def _wrapped_article(root: Element, furniture: Sequence[Element]) -> Element | None:

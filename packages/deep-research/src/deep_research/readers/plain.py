@@ -114,7 +114,8 @@ def _write_block(block: list[str], builder: DocumentBuilder) -> None:
             _write_block(block[2:], builder)
         return
     block = [line for line in block if not _UNDERLINE.match(line)]
-    if _is_definition(block):
+    terms = sum(1 for _ in itertools.takewhile(_TERM.match, block))
+    if 0 < terms < len(block) and _indent(block[terms]) > 0:  # terms and what they mean
         _write_definition(block, builder)
         return
     if any(_ITEM.match(line) for line in block[:2]):
@@ -124,12 +125,6 @@ def _write_block(block: list[str], builder: DocumentBuilder) -> None:
     else:
         for paragraph in _paragraphs(block):
             builder.paragraph(paragraph)
-
-
-def _is_definition(block: list[str]) -> bool:
-    """Whether a block is terms and what they mean, indented below them."""
-    terms = sum(1 for _ in itertools.takewhile(_TERM.match, block))
-    return 0 < terms < len(block) and _indent(block[terms]) > 0
 
 
 def _write_definition(block: list[str], builder: DocumentBuilder) -> None:
