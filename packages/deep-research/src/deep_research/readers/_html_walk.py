@@ -126,7 +126,8 @@ _BLOCKS = frozenset(
 )
 _ADMONITIONS = frozenset("note tip important caution warning admonition danger attention hint".split())
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；]\s*$")
-_EXPONENT, _BASE = re.compile(r"[-−–+]?\d+$"), re.compile(r"[\d)\]]$")
+_EXPONENT = re.compile(r"[-−–+]?\d+$")
+_BASE = re.compile(r"[\d)\]]$")
 _LONG_TERM = 160
 _TERM = "term"  # the marker of an item whose first paragraph is explained by the second
 _LONG_SIGNATURE = 120
