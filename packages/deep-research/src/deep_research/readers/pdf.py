@@ -10,7 +10,7 @@ from ctypes import byref, c_int, create_string_buffer
 from itertools import groupby, islice, pairwise
 from statistics import median
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from claimcheck.lexicon import any_word
 from claimcheck.text.cleaning import clean, fold
@@ -57,14 +57,6 @@ class Area(NamedTuple):
     right: float
     top: float
     sign: str
-
-
-class Block(NamedTuple):
-    """A paragraph, list item or heading made of lines."""
-
-    kind: Literal["prose", "item", "heading"]
-    text: str
-    level: int = 0
 
 
 class Entry(NamedTuple):
@@ -191,19 +183,20 @@ def _readable(text: str) -> str:
     return clean(_LIGATURES.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)).rstrip()
 
 
-def blocks(lines: list[Line], body_size: float) -> Iterator[Block]:
+def _write_lines(lines: list[Line], body_size: float, builder: DocumentBuilder) -> None:
     """Join lines into paragraphs, items and headings. `body_size` is the font size of the running text; with 0 no line
     is taken for a heading."""
     lines = _with_bullets(lines)
-    right = _right_margin(lines)
+    widths = sorted(line.right - line.left for line in lines)
+    right = widths[int(len(widths) * 0.8)] if widths else 0.0  # most lines of running text reach it
     open_lines: list[Line] = []
     for line in lines:
         if open_lines and not _goes_on(open_lines, line, right, body_size):
-            yield _block(open_lines, body_size)
+            _write_block(open_lines, body_size, builder)
             open_lines = []
         open_lines.append(line)
     if open_lines:
-        yield _block(open_lines, body_size)
+        _write_block(open_lines, body_size, builder)
 
 
 def _with_bullets(lines: list[Line]) -> list[Line]:
@@ -217,12 +210,6 @@ def _with_bullets(lines: list[Line]) -> list[Line]:
         joined.append(line._replace(text=f"• {line.text.lstrip()}") if bullet else line)
         bullet = False
     return joined
-
-
-def _right_margin(lines: list[Line]) -> float:
-    """How wide a full line is: most lines of running text reach it."""
-    widths = sorted(line.right - line.left for line in lines)
-    return widths[int(len(widths) * 0.8)] if widths else 0.0
 
 
 def _is_heading(line: Line, body_size: float) -> bool:
@@ -245,8 +232,10 @@ def _goes_on(open_lines: list[Line], line: Line, full_width: float, body_size: f
     leading = _leading(open_lines, line)
     if last.top - line.top > leading * 1.45:
         return False
-    short = (last.right - last.left) < 0.75 * full_width
-    return not (short and _SENTENCE_END.search(last.text)) and not _indented(open_lines, line)
+    # After the end of a sentence a line that is indented begins a paragraph, and so does any after a short one.
+    is_short = (last.right - last.left) < 0.75 * full_width
+    is_indented = 0.8 * line.size < line.left - last.left < 5 * line.size
+    return not ((is_short or is_indented) and _SENTENCE_END.search(last.text))
 
 
 def _leading(open_lines: list[Line], line: Line) -> float:
@@ -255,26 +244,19 @@ def _leading(open_lines: list[Line], line: Line) -> float:
     return median(gaps) if gaps else max(line.size, line.top - line.bottom) * 1.25
 
 
-def _indented(open_lines: list[Line], line: Line) -> bool:
-    """A first line that is indented begins a paragraph, after a line that ends a sentence."""
-    last = open_lines[-1]
-    step = line.left - last.left
-    return bool(_SENTENCE_END.search(last.text)) and 0.8 * line.size < step < 5 * line.size
-
-
-def _block(lines: list[Line], body_size: float) -> Block:
+def _write_block(lines: list[Line], body_size: float, builder: DocumentBuilder) -> None:
     text = _joined(lines)
+    is_short = len(lines) == 1 and len(text) < 80 and not _SENTENCE_END.search(text)
     if all(_is_heading(line, body_size) for line in lines):
         ratio = lines[0].size / body_size
-        return Block("heading", text, 1 if ratio > 1.6 else 2 if ratio > 1.25 else 3)
-    is_short = len(lines) == 1 and len(text) < 80 and not _SENTENCE_END.search(text)
-    if body_size and is_short and _NUMBERED_HEADING.match(text):
-        return Block("heading", text, 2 + text.split()[0].strip(".").count("."))
-    if match := _ITEM.match(text):
-        marker = match.group().strip()
-        rest = text[match.end() :]
-        return Block("item", rest if not marker.strip("().").isdecimal() else f"{marker} {rest}")
-    return Block("prose", text)
+        builder.heading(1 if ratio > 1.6 else 2 if ratio > 1.25 else 3, text)
+    elif body_size and is_short and _NUMBERED_HEADING.match(text):
+        builder.heading(2 + text.split()[0].strip(".").count("."), text)
+    elif match := _ITEM.match(text):
+        marker, rest = match.group().strip(), text[match.end() :]
+        builder.item(f"{marker} {rest}" if marker.strip("().").isdecimal() else rest)
+    else:
+        builder.paragraph(text)
 
 
 def _joined(lines: Sequence[Line]) -> str:
@@ -445,13 +427,7 @@ def write_pages(
         for entry, own in _sections(kept, outline.get(number, ())):
             if entry is not None:
                 builder.heading(entry.level, entry.title)
-            for block in blocks(own, body):
-                if block.kind == "heading":
-                    builder.heading(block.level, block.text)
-                elif block.kind == "item":
-                    builder.item(block.text)
-                else:
-                    builder.paragraph(block.text)
+            _write_lines(own, body, builder)
 
 
 def _pattern(text: str, own: str) -> str:
