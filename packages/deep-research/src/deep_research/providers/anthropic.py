@@ -135,10 +135,10 @@ def _read(data: Mapping[str, Any], request_id: str) -> Heard:
         calls=tuple(
             RawCall(id=c.get("id"), name=c.get("name"), raw=c.get("partial_json") or c.get("input")) for c in calls
         ),
-        finish=data.get("stop_reason"),
+        finish=data.get("stop_reason", ""),
         usage=_usage(data.get("usage") or {}),
-        model=data.get("model"),
-        request_id=request_id or data.get("id"),
+        model=data.get("model", ""),
+        request_id=request_id or data.get("id", ""),
     )
 
 

@@ -126,8 +126,8 @@ async def _listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
                 text="".join(text),
                 reasoning="".join(thought),
                 calls=tuple(calls),
-                finish=event.get("done_reason"),
+                finish=event.get("done_reason", ""),
                 usage=usage if usage.prompt_tokens else None,
-                model=event.get("model"),
+                model=event.get("model", ""),
             )
     raise WireFailure("cut", body="the lines ended before done")

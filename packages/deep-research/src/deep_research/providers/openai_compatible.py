@@ -74,10 +74,10 @@ def read(data: Mapping[str, Any], request_id: str = "") -> Heard:
             for call in calls
             if (function := call.get("function"))
         ),
-        finish=choice.get("finish_reason"),
-        refusal=message.get("refusal"),
+        finish=choice.get("finish_reason", ""),
+        refusal=message.get("refusal", ""),
         usage=_usage(data.get("usage")),
-        model=data.get("model"),
+        model=data.get("model", ""),
         request_id=request_id or word(data.get("request_id")) or word(data.get("id")),
     )
 
