@@ -13,7 +13,7 @@ from deep_research.assembly import mcp_listing
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
 from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
 from deep_research.assembly.reasoner_choice import list_models as list_models
-from deep_research.assembly.reasoner_choice import loads_by_name as loads_by_name
+from deep_research.assembly.reasoner_choice import named_providers as named_providers
 from deep_research.assembly.run_settings import Preview, preview
 from deep_research.concurrency import run_now
 from deep_research.conversation.history import read_history
