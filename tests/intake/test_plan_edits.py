@@ -147,8 +147,12 @@ def test_a6_a_line_in_no_form_beside_others_is_told_and_left_to_the_reasoner() -
     assert _titles(said) == ["Alpha", "Gamma", "Delta"]
 
 
-def test_a6_an_outline_that_was_not_changed_is_the_same_plan() -> None:
-    assert parse_outline(format_outline(_brief()), _brief()) == _brief()
+@pytest.mark.parametrize("said", ["Engines", "# y -->", "<!-- x", "- x", "12. x", "\\# x", "Costs in C#"])
+def test_a6_an_outline_that_was_not_changed_is_the_same_plan(said: str) -> None:
+    first, *others = _brief().sections
+    changed = first.model_copy(update={"title": f"{said} -->", "description": said, "queries": (said,)})
+    brief = _brief().model_copy(update={"title": said, "objective": said, "sections": (changed, *others)})
+    assert parse_outline(format_outline(brief), brief) == brief
 
 
 def test_a6_an_edited_outline_is_the_plan() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ async def test_an_agent_researches_is_killed_and_ends_in_an_exported_report(tmp_
         alpha = await passage_with(client, run, "3,000 rpm")
         noted = await told(client, "note", run_id=run, text=f"- Alpha turns at 3,000 rpm [{alpha}] [s99p1]")
         assert noted["unknown"] == ["s99p1"]
-        _kill_server(home)
+        for process in _servers(home):
+            os.kill(process, signal.SIGKILL)  # as a crash would
     async with over_stdio(home, **FINDER) as client:
         beta = await passage_with(client, run, "85 kg")
         again = await told(client, "search", run_id=run, queries=["3,000 rpm"], source="library")
@@ -98,8 +100,19 @@ async def test_an_agent_researches_is_killed_and_ends_in_an_exported_report(tmp_
     assert report.sections[0].notes.startswith("- Alpha turns")
 
 
-def _kill_server(home: Path) -> None:
-    """Kill the server of a state folder as a crash would."""
+def _children(process: int) -> set[int]:
+    """The processes that a process has started."""
+    found: set[int] = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(stat.read_text("ascii").rpartition(")")[2].split()[1]) == process:
+                found.add(int(stat.parent.name))
+    return found
+
+
+def _servers(home: Path) -> list[int]:
+    """The servers of a state folder."""
+    found: list[int] = []
     mine = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
     for process in mine:
         try:
@@ -108,7 +121,8 @@ def _kill_server(home: Path) -> None:
         except OSError:
             continue
         if f"DEEP_RESEARCH_HOME={home}".encode() in line.split(b"\0") and b"mcp" in name.split(b"\0"):
-            os.kill(process, signal.SIGKILL)
+            found.append(process)
+    return found
 
 
 @pytest.mark.process
@@ -165,6 +179,35 @@ async def test_over_http_a_session_belongs_to_its_owner(tmp_path: Path) -> None:
             assert (await told(client, "note", run_id=run, text="Mine."))["notes"] == 1
         async with over_http(url, authorization=f"Bearer {bert}") as client:
             assert "There is no run" in await refusal(client, "note", run_id=run, text="Not mine.")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("to", ["pdf", "xlsx"])
+async def test_an_export_of_one_owner_keeps_no_other_waiting(tmp_path: Path, to: str) -> None:
+    """The process that makes it is stopped meanwhile, as a huge report would hold it for minutes."""
+    from deep_research_server.access_tokens import AccessTokens  # noqa: PLC0415
+
+    home = tmp_path / "home"
+    anna, bert = ({"authorization": f"Bearer {AccessTokens(home).create(name)}"} for name in ("anna", "bert"))
+    with served(home, "--require-tokens") as url:
+        async with over_http(url, **anna) as client, over_http(url, **bert) as other:
+            begin = {"question": QUESTION, "sources": ["wikipedia"]}
+            run, another = [(await told(one, "begin_research", **begin))["run_id"] for one in (client, other)]
+            await told(client, "verify_report", run_id=run, report="# Engines\n\nThere are small ones.")
+            (server,) = _servers(home)
+            known = _children(server)
+            exporting = asyncio.create_task(told(client, "export_report", run_id=run, format=to))
+            while not (made := _children(server) - known):
+                assert not exporting.done()
+                await asyncio.sleep(0.01)
+            os.kill(made.pop(), signal.SIGSTOP)
+            try:
+                assert (await told(other, "note", run_id=another, text="Mine."))["notes"] == 1
+                assert not exporting.done()
+            finally:
+                for child in _children(server):
+                    os.kill(child, signal.SIGCONT)
+            assert (await exporting)["base64"]
 
 
 @pytest.mark.process

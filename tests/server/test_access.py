@@ -309,6 +309,7 @@ def test_settings_that_cannot_be_used_are_told_and_not_shown_as_choices_without_
         {"model_provider": "langchain", "model_name": "huggingface:attacker/model"},
         {"model_provider": "auto", "model_name": "langchain:huggingface:attacker/model"},
         {"model_name": "langchain:huggingface:attacker/model"},
+        {"model_provider": "own"},
     ],
 )
 def test_a_client_names_no_model_that_is_loaded_by_its_name(

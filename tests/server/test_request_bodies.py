@@ -24,6 +24,7 @@ HOSTILE = {
     "many empty objects": b'{"input":[' + b"{}," * 330_000 + b"{}]}",
     "many empty strings": b'{"question":[' + b'"",' * 330_000 + b'""]}',
     "deep lists": b"[" * 900_000,
+    "many values between escapes": b"[" + rb'"\\","\"",' * 60_000 + b"1]",
 }
 
 
@@ -92,9 +93,15 @@ def test_a_route_reads_what_it_can_need_and_no_more(
         assert http.request(method, path, content=most, headers=headers).status_code != 413, len(most)
 
 
+def test_a_body_is_in_the_code_in_which_it_is_counted(address: str) -> None:
+    hidden = json.dumps({"question": "∢ " + "x" * 2_000 + " ∢", "sources": [1] * 500}, ensure_ascii=False)
+    with client(address) as http:
+        assert http.post("/api/v1/runs", content=hidden.encode("utf-16")).status_code == 400
+
+
 def test_a_text_of_many_signs_of_json_is_one_value(address: str) -> None:
     with client(address) as http:
-        asked = {"question": '","[{ \\" ' * 2_000, "model_provider": "finder", "workflow": "quick"}
+        asked = {"question": '","[{ \\" \n\\' * 1_800, "model_provider": "finder", "workflow": "quick"}
         made = http.post("/api/v1/runs", json=asked)
         assert made.status_code == 201, made.text
         http.post(f"/api/v1/runs/{made.json()['id']}/cancel")

@@ -1,5 +1,6 @@
 """The HTTP API: a question becomes a report whose every citation leads to its passage in its snapshot."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -12,6 +13,35 @@ from tests.server.serving import events_of, until_report
 
 QUESTION = "Which kinds of engines are there?"
 BUNDLED = {"question": "How does speculative decoding work?", "model_provider": "finder"}
+
+
+def test_a_document_that_is_deleted_is_told_without_its_path(http: httpx.Client, own_state: Path) -> None:
+    document = http.post("/api/v1/documents", files={"file": ("a.txt", b"The Alpha engine turns at 3,000 rpm.")}).json()
+    run = http.post("/api/v1/runs", json={**BUNDLED, "documents": [document["id"]]}).json()["id"]
+    until_report(http, run)
+    assert http.delete(f"/api/v1/documents/{document['id']}").status_code == 204
+    refused = http.post(f"/api/v1/runs/{run}/refresh")
+    assert (refused.status_code, str(own_state) in refused.text) == (404, False)
+    assert "not there any more" in refused.text
+
+
+def test_documents_come_and_go_beside_each_other(http: httpx.Client, own_state: Path) -> None:
+    kept = [own_state / "uploads" / f"d{number:016x}" for number in range(400)]
+    for folder in kept:
+        folder.mkdir(parents=True)
+        (folder / "a.txt").write_text("The Alpha engine.")
+
+    def delete(folder: Path) -> int:
+        return http.delete(f"/api/v1/documents/{folder.name}").status_code
+
+    with ThreadPoolExecutor(4) as threads:
+        deleted = [threads.submit(delete, folder) for folder in kept for _ in range(2)]
+        while not deleted[-1].done():
+            assert http.get("/api/v1/documents").status_code == 200
+            made = http.post("/api/v1/documents", files={"file": ("a.txt", b"The Alpha engine.")})
+            assert made.status_code == 201, made.text
+    assert {one.result() for one in deleted} <= {204, 404}
+    assert not [folder for folder in kept if folder.exists()]
 
 
 def test_a_question_becomes_a_report_whose_citations_open_their_passages(finished: Finished) -> None:
@@ -175,7 +205,12 @@ def test_a_finished_run_is_refreshed_within_the_budget_of_today(
     assert http.post(f"/api/v1/runs/{run}/refresh").status_code == 409
     until_report(http, run)
     monkeypatch.setenv("DEEP_RESEARCH_BUDGET_USD", "0.50")
-    renewed = http.post(f"/api/v1/runs/{run}/refresh").json()
+    key = {"Idempotency-Key": "once"}
+    first, again = [http.post(f"/api/v1/runs/{run}/refresh", headers=key) for _ in range(2)]
+    assert (first.status_code, again.status_code) == (201, 200)
+    renewed = first.json()
+    assert again.json()["id"] == renewed["id"]
+    assert http.post(f"/api/v1/runs/{renewed['id']}/refresh", headers=key).status_code in (409, 422)
     assert RunFolder(own_state, renewed["id"]).load().settings["budget_usd"] == 0.5
     until_report(http, renewed["id"])
     changes = http.get(f"/api/v1/runs/{renewed['id']}/changes").json()

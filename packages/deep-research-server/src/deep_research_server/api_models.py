@@ -94,17 +94,9 @@ class PlanInput(_Input):
 
     def brief(self, shown: Brief) -> Brief:
         """Return the plan that was shown as the user wants it."""
-        sections = tuple(
-            Section(title=_line(s.title), description=_line(s.description), queries=tuple(map(_line, s.queries)))
-            for s in self.sections
-        )
-        title, objective = _line(self.title) or shown.title, _line(self.objective) or shown.objective
+        sections = tuple(Section(**section.model_dump()) for section in self.sections)
+        title, objective = self.title or shown.title, self.objective or shown.objective
         return shown.model_copy(update={"title": title, "objective": objective, "sections": sections})
-
-
-def _line(text: str) -> str:
-    """Return a text on one line that an outline cannot take for a heading or a point."""
-    return " ".join(text.split()).lstrip("#-*•+ ")
 
 
 class SteerInput(_Input):

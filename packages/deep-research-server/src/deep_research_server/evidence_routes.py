@@ -6,7 +6,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Response
 
 from deep_research.api import charts_of, verdict_counts
-from deep_research.concurrency import FairThreads
+from deep_research.concurrency import in_export
 from deep_research.data import Gap, Report
 from deep_research.data.noun import copy_fields
 from deep_research.errors import RunNotFound
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from deep_research.api import SourceFacts
 
 router = APIRouter(prefix="/api/v1/runs/{run_id}", tags=["evidence"], route_class=OwnersRoute)
-_EXPORTS = FairThreads(2, "exports")
-"""A huge report takes many seconds."""
 _SourceId = Annotated[str, Path(pattern=r"^s[1-9][0-9]{0,6}$", description="Id of a source, such as s7.")]
 _PassageId = Annotated[str, Path(pattern=r"^s[1-9][0-9]{0,6}p[1-9][0-9]{0,6}$", description="Such as s7p3.")]
 
@@ -60,7 +58,7 @@ async def export_report(
     follow_up: Annotated[int | None, Query(ge=1, le=100_000, description="Number of a follow-up.")] = None,
 ) -> Response:
     """Return the report, or the answer to a follow-up, as a file."""
-    made = await _EXPORTS.do(run.export, format, followup=follow_up)
+    made = await in_export(run.export, format, followup=follow_up)
     named = f"attachment; filename=\"{made.file_name.encode('ascii', 'replace').decode().replace('?', '_')}\"; filename*=UTF-8''{quote(made.file_name)}"
     return Response(made.data, media_type=made.media_type, headers={"content-disposition": named})
 

@@ -48,18 +48,17 @@ def owner_of(request: Request) -> str:
 def settings_of_client(given: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> Settings:
     """Return the settings that a client gives, over those of a run `before` and the server's. Raises ConfigError.
 
-    Models of LangChain load packages and files by their names: those of the server's own settings are used alone.
+    Models of LangChain load packages and files by their names, and `own` ones are objects of a program: the server's
+    own settings alone name them.
     """
-    settings = within_budgets(load_settings(**before, **given))
-    if given.keys() & {"model_provider", "model_name"} and api.loads_by_name(settings):
-        message = (
-            "Models of LangChain are named by the server's own settings alone; name none, or one of /api/v1/options."
-        )
-        raise errors.ConfigError(message, setting="model_provider", value="langchain")
-    own = load_settings()
+    settings, own = within_budgets(load_settings(**before, **given)), load_settings()
+    named = api.named_providers(settings)
+    if given.keys() & {"model_provider", "model_name"} and {"langchain", "own"}.intersection(named):
+        message = "Models of `langchain` and `own` are named by the server's own settings alone; name none, or one of /api/v1/options."
+        raise errors.ConfigError(message, setting="model_provider", value=named[0])
     own = own.model_copy(update={"model_name": own.model_name or "any"})  # clients may name the model
     is_at_own = settings.model_base_url and settings.model_base_url == own.model_base_url
-    if is_at_own and api.provider_of(settings) not in ("finder", api.provider_of(own)):
+    if is_at_own and named[named[0] == "auto"] not in ("", "finder", api.provider_of(own)):
         message = "This server has a model server of its own: no other provider's key is sent there; name no provider."
         raise errors.ConfigError(message, setting="model_provider", value=settings.model_provider)
     return settings
@@ -124,6 +123,8 @@ def _told(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - one line per 
             return 409, error.message
         case errors.LimitReached():
             return 429, error.message
+        case errors.ConfigError(setting="docs"):  # its message names a file of this machine
+            return 404, "A document that it reads is not there any more; upload it again, and ask anew."
         case errors.ConfigError(reason="reused") | errors.WorkTooLarge():
             return 422, error.message
         case errors.ConfigError():

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
-from pydantic import BaseModel
 
 from deep_research import api
 from deep_research.api import EventTail, Run, RunHead
@@ -90,16 +89,21 @@ async def create_run(
     settings = await asyncio.to_thread(settings_of_client, new.settings())
     history = [Message(role=turn.role, text=turn.text) for turn in new.history]
     begun = context.service.start(
-        owner, new.question, settings, docs=documents, history=history, wanted_id=_id_of_key(owner, key, new)
+        owner,
+        new.question,
+        settings,
+        docs=documents,
+        history=history,
+        wanted_id=_id_of_key(owner, key, new.model_dump()),
     )
     return await _tell_begun(context, home, response, *await begun)
 
 
-def _id_of_key(owner: str, key: str, new: BaseModel) -> str:
+def _id_of_key(owner: str, key: str, asked: Any) -> str:
     """Return the id of the run that an idempotency key stands for: the same key always leads to the same run."""
     if not key:
         return ""
-    fingerprint = json.dumps(new.model_dump(), sort_keys=True)
+    fingerprint = json.dumps(asked, sort_keys=True)
     named, told = (hashlib.sha256(text.encode()).hexdigest() for text in (f"{owner}\n{key}", fingerprint))
     return f"k{named[:16]}-{told[:8]}"
 
@@ -223,11 +227,14 @@ async def resume_run(context: Context, home: Home, run: OwnRun) -> models.RunVie
     return await _view(context, home, run)
 
 
-@router.post("/runs/{run_id}/refresh", status_code=201, responses=problems(404, 409, 429))
-async def refresh_run(response: Response, context: Context, home: Home, run: OwnRun) -> models.RunView:
+@router.post("/runs/{run_id}/refresh", status_code=201, responses={**_BEGUN, **problems(404, 409, 429)})
+async def refresh_run(
+    response: Response, context: Context, owner: Owner, home: Home, run: OwnRun, key: Key = ""
+) -> models.RunView:
     """Begin to research the plan of a finished run anew, from today's sources."""
     await _need_report(run)
-    return await _tell_begun(context, home, response, await context.service.refresh(home, run), True)
+    begun = context.service.begin(owner, run.refresh, wanted_id=_id_of_key(owner, key, f"refresh {run.id}"))
+    return await _tell_begun(context, home, response, *await begun)
 
 
 @router.get("/runs/{run_id}/changes", responses=problems(404))
@@ -357,6 +364,6 @@ async def create_verification(
         return given, settings_of_client(new.settings()), uploaded.paths_of(new.documents)
 
     given, settings, docs = await asyncio.to_thread(prepare)
-    make = partial(api.start_verification, given, settings, docs=docs)
-    begun = context.service.begin(owner, make, wanted_id=_id_of_key(owner, key, new))
+    make = partial(asyncio.to_thread, api.start_verification, given, settings, docs=docs, home=home)
+    begun = context.service.begin(owner, make, wanted_id=_id_of_key(owner, key, new.model_dump()))
     return await _tell_begun(context, home, response, *await begun)

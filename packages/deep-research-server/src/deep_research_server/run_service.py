@@ -9,7 +9,7 @@ and from time to time: so a run that another process carries out is followed too
 import asyncio
 import logging
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -209,14 +209,14 @@ class RunService:
         wanted_id: str = "",
     ) -> tuple[Run, bool]:
         """Make a run for a question and begin with it; see `begin`. A client may wait for its outcome: `is_awaited`."""
-        make = partial(api.start_run, question, settings, docs=docs, history=history)
+        work = partial(api.start_run, question, settings, docs=docs, history=history, home=self.home_of(owner))
         awaited = request_key(owner, question, settings, docs, history) if is_awaited else ""
-        return await self.begin(owner, make, wanted_id=wanted_id, awaited=awaited)
+        return await self.begin(owner, partial(asyncio.to_thread, work), wanted_id=wanted_id, awaited=awaited)
 
     async def begin(
-        self, owner: str, make: Callable[..., Run], *, wanted_id: str = "", awaited: str = ""
+        self, owner: str, make: Callable[..., Awaitable[Run]], *, wanted_id: str = "", awaited: str = ""
     ) -> tuple[Run, bool]:
-        """Begin with the run that `make(home=…, wanted_id=…)` makes; say whether it is new.
+        """Begin with the run that `make(wanted_id=…)` makes; say whether it is new.
 
         `wanted_id` is that of an idempotency key: a second request with it returns the run of the first. `awaited` stands
         for a request whose client waits until `hand_over`: it goes on with the run that the same one was cut off from.
@@ -235,7 +235,7 @@ class RunService:
             await self._check_capacity(home)
             await self._check_room(home)
             wanted_id = wanted_id or (api.dated_id(awaited[:MARK_CHARS]) if awaited else "")
-            run = await asyncio.to_thread(make, home=home, wanted_id=wanted_id)
+            run = await make(wanted_id=wanted_id)
             if awaited:
                 await asyncio.to_thread(run.note_awaited, awaited)
             await self.carry_out(home, run)
@@ -291,14 +291,6 @@ class RunService:
         """Note that the client that waited is told the outcome; a run that was stopped or has failed can go on yet."""
         if (await asyncio.to_thread(lambda: run.record)).status not in ("stopped", "failed"):
             await asyncio.to_thread(run.note_awaited, "")
-
-    async def refresh(self, home: Path, run: Run) -> Run:
-        """Begin with a run that researches the plan of this one anew. Raises ConfigError, LimitReached."""
-        async with self.room_for_one(home):
-            await self._check_capacity(home)
-            made = await run.refresh()
-            await self.carry_out(home, made)
-        return made
 
     @asynccontextmanager
     async def room_for_one(self, home: Path) -> AsyncIterator[None]:

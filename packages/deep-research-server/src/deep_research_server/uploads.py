@@ -6,7 +6,7 @@ import secrets
 import shutil
 import unicodedata
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -39,7 +39,10 @@ class UploadLimit(NamedTuple):
 
 
 class UploadedDocuments:
-    """The uploaded documents of one owner, each in a folder of its own."""
+    """The uploaded documents of one owner, each in a folder of its own.
+
+    A folder has its id as name from when its document is whole until it is deleted: nobody sees one that comes or goes.
+    """
 
     def __init__(self, home: Path, limit: UploadLimit) -> None:
         self._folder, self._limit = home / FOLDER, limit
@@ -47,7 +50,7 @@ class UploadedDocuments:
     def all(self) -> list[DocumentView]:
         """Return the documents, newest first."""
         folders = self._folder.iterdir() if self._folder.is_dir() else ()
-        found = [_view(file) for folder in folders if _ID.fullmatch(folder.name) and (file := _file_in(folder))]
+        found = [view for folder in folders if _ID.fullmatch(folder.name) and (view := _view(folder))]
         return sorted(found, key=lambda view: (view.uploaded, view.id), reverse=True)
 
     def check_room(self, number: int, size: int) -> None:
@@ -63,19 +66,22 @@ class UploadedDocuments:
     async def add(self, upload: UploadFile) -> DocumentView:
         """Keep a document. Raises ConfigError for a type that is not read or too large a file."""
         name = _safe_name(upload.filename or "")
-        folder = self._folder / f"d{secrets.token_hex(8)}"
+        folder, whole = self._aside(), self._folder / f"d{secrets.token_hex(8)}"
         try:
             make_private_folder(folder)
             size = await self._write(folder / name, upload)
             if not size:
                 raise ConfigError(f"The document {name!r} is empty.", setting="file", value=name)
             api.check_readable(folder / name)
+            view = _view(folder)
+            folder.rename(whole)
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, OSError):
                 raise StoreError(f"Cannot write {name!r}: {error.strerror}.", path=str(folder)) from error
             raise
-        return _view(folder / name)
+        assert view is not None
+        return view.model_copy(update={"id": whole.name})
 
     async def _write(self, path: Path, upload: UploadFile) -> int:
         size = 0
@@ -95,13 +101,19 @@ class UploadedDocuments:
 
     def delete(self, document: str) -> None:
         """Delete a document; runs that have read it keep their snapshots. Raises RunNotFound."""
-        shutil.rmtree(self._path(document).parent, ignore_errors=True)
+        aside = self._aside()
+        with suppress(FileNotFoundError):  # another request has deleted it just now
+            self._path(document).parent.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
+
+    def _aside(self) -> Path:
+        return self._folder / f".{secrets.token_hex(8)}"
 
     def _path(self, document: str) -> Path:
-        file = _file_in(self._folder / document) if _ID.fullmatch(document) else None
-        if file is None:
+        view = _view(self._folder / document) if _ID.fullmatch(document) else None
+        if view is None:
             raise RunNotFound(f"There is no document {document!r}.", run_id="")
-        return file
+        return self._folder / document / view.name
 
 
 class UploadsUnderWay:
@@ -132,14 +144,15 @@ class UploadsUnderWay:
                 del self._coming[owner]
 
 
-def _file_in(folder: Path) -> Path | None:
-    return next((path for path in folder.iterdir() if path.is_file()), None) if folder.is_dir() else None
-
-
-def _view(path: Path) -> DocumentView:
-    stat = path.stat()
+def _view(folder: Path) -> DocumentView | None:
+    """Return the document in a folder, None where there is none any more."""
+    try:
+        file = next(folder.iterdir())
+        stat = file.stat()
+    except (FileNotFoundError, StopIteration):
+        return None
     uploaded = datetime.fromtimestamp(stat.st_mtime, UTC).isoformat(timespec="milliseconds")
-    return DocumentView(id=path.parent.name, name=path.name, size=stat.st_size, uploaded=uploaded)
+    return DocumentView(id=folder.name, name=file.name, size=stat.st_size, uploaded=uploaded)
 
 
 def _safe_name(name: str) -> str:

@@ -153,6 +153,8 @@ in_background = FairThreads(1, "background").do
 
 Threads that compute take the interpreter from each other: with several, an event loop waits for all of them.
 """
+in_export = FairThreads(2, "exports").do
+"""Return `work(*about, **named)`, done in a thread for files of reports: a huge one takes minutes."""
 
 
 @asynccontextmanager

@@ -125,12 +125,13 @@ class Run(RunEvidence):
         """Return how many questions about the report there are."""
         return self._store.next_follow_up() - 1
 
-    async def refresh(self) -> "Run":
+    async def refresh(self, *, wanted_id: str = "") -> "Run":
         """Make a run that researches the same plan anew, from today's sources; `carry_out` does it.
 
         `changes_since_parent` of that run then says what is new, what changed and what is gone. Raises ConfigError.
         """
-        return Run(await refresh.refresh_run(self._store, self._home), self._home, mcp_servers=self._mcp_servers)
+        made = await refresh.refresh_run(self._store, self._home, wanted_id)
+        return Run(made, self._home, mcp_servers=self._mcp_servers)
 
     def changes_since_parent(self) -> report_changes.RunChanges:
         """Return what this report says that the one of the run it refreshes did not; print() shows it as a report.

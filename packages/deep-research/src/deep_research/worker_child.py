@@ -10,6 +10,7 @@ import os
 import pickle
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,8 @@ LAST = b"."
 """The second sign of a line when the process has swollen and is to be given no more work."""
 _SWOLLEN = 100_000_000
 """Memory that was not given back, from which the process is replaced: the next call has that much less."""
+_LARGEST_FILE = 1_000_000_000
+"""Of those in the folder that a process may be given; the parent takes it away."""
 
 
 class Limits(NamedTuple):
@@ -127,6 +130,7 @@ def _answer(parent: _Parent, function: str, args: tuple[Any, ...], limits: Limit
 def main() -> None:
     """Work until the parent closes the pipe."""
     global _parent  # noqa: PLW0603 - there is one
+    tempfile.tempdir = sys.argv[1] or None
     # What a parser prints must not get between the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -138,7 +142,8 @@ def main() -> None:
         import resource  # noqa: PLC0415 - not on every system
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it writes to its pipe alone
+        most = _LARGEST_FILE if tempfile.tempdir else 0  # without a folder it writes to its pipe alone
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     _parent = _Parent(sys.stdin.buffer, answers)
     _parent.tell(RESULT, "ready")
     for function, args, limits in _parent.requests():

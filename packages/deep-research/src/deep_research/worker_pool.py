@@ -89,12 +89,12 @@ _SWITCH: ContextVar[StopSwitch | None] = ContextVar("stop_switch", default=None)
 class Worker:
     """A process that calls functions one after another. A thread takes its answers in.
 
-    Raises OSError when it cannot be started.
+    It may write files in `folder` alone ("": none at all). Raises OSError when it cannot be started.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str = "") -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-X", "utf8", "-P", "-m", _MODULE],
+            [sys.executable, "-X", "utf8", "-P", "-m", _MODULE, folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -225,9 +225,9 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def own_worker() -> Iterator[Worker]:
-    """Give a worker beside the pool, for long work; the switch that governs this thread ends it. Raises OSError."""
-    worker = Worker()
+def own_worker(folder: str = "") -> Iterator[Worker]:
+    """Give a worker beside the pool, for long work; the switch that governs this thread ends it. See `Worker`."""
+    worker = Worker(folder)
     try:
         with (_SWITCH.get() or StopSwitch()).watching(worker):
             yield worker

@@ -71,9 +71,9 @@ def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | No
     return open_model(provider, settings.model_name, keys=keys, base_url=settings.model_base_url)
 
 
-def loads_by_name(settings: Settings) -> bool:
-    """Return whether the model is one of LangChain's, whose name says which package is loaded and what it fetches."""
-    return "langchain" in (provider_called(settings.model_provider), split_model(settings.model_name or "")[0])
+def named_providers(settings: Settings) -> tuple[str, str]:
+    """Return the provider that settings name, which may be `auto`, and the one before the name of their model, or ""."""
+    return provider_called(settings.model_provider), split_model(settings.model_name or "")[0]
 
 
 def list_models(settings: Settings) -> dict[str, str]:

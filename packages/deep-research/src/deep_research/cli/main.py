@@ -134,10 +134,7 @@ def cli() -> None:
     import logging  # noqa: PLC0415 - help stays fast
 
     # Before an SDK that a command loads sets up its own.
-    shown = logging.lastResort or logging.StreamHandler()
-    # The faults of others' MCP servers are gaps.
-    shown.filters[:] = [lambda record: not record.name.startswith(("mcp.client", "client"))]
-    logging.getLogger().addHandler(shown)
+    logging.getLogger().addHandler(logging.lastResort or logging.StreamHandler())
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -11,16 +11,28 @@ from deep_research.data import Asked, Brief, Section
 MAX_TITLE, MAX_TEXT, MAX_QUERIES = 200, 1000, 6
 _HEADING = re.compile(r"^(#{1,6})(?:\s++|$)(?:\d{1,2}(?:[.)]\s++|、\s*+))?(.*)$")
 _POINT = re.compile(r"^\s*[-*•+]\s+(.*\S)")
-_COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
+_COMMENT = re.compile(r"^<!--(?:(?!<!--).)*?-->$", re.DOTALL | re.MULTILINE)
+_MARK = re.compile(r"\\*+(?:#|[-*•+]\s|<!--|\d{1,2}(?:[.)]\s|、))")
 
 
 def format_outline(brief: Brief) -> str:
-    """Return a plan as an outline; `from_outline` reads it back."""
-    blocks = [f"# {brief.title}", brief.objective]
+    """Return a plan as an outline; `parse_outline` reads it back, whatever its texts look like."""
+    blocks = [f"# {_line(brief.title)}", _line(brief.objective)]
     for section in brief.sections:
-        points = "\n".join(f"- {query}" for query in section.queries)
-        blocks += [f"## {section.title}", section.description, points]
-    return "\n\n".join(block for block in blocks if block.strip()) + "\n"
+        points = "\n".join(f"- {_line(query)}" for query in section.queries)
+        blocks += [f"## {_line(section.title)}", _line(section.description), points]
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _line(text: str) -> str:
+    """Return a text on one line; a backslash before what an outline takes for a mark lets it stand for itself."""
+    line = " ".join(text.split())
+    return f"\\{line}" if _MARK.match(line) else line
+
+
+def _said(line: str) -> str:
+    """Return what `_line` was given."""
+    return line[1:] if line.startswith("\\") and _MARK.match(line) else line
 
 
 def format_numbered(brief: Brief) -> str:
@@ -54,8 +66,8 @@ def parse_outline(text: str, brief: Brief) -> Brief:
     title, objective, sections = "", "", list[Section]()
     known = {section.title: section for section in brief.sections}
     for depth, name, lines in _parts(text):
-        points = [found[1] for line in lines if (found := _POINT.match(line))]
-        prose = " ".join(" ".join(line for line in lines if not _POINT.match(line)).split())
+        points = [_said(found[1]) for line in lines if (found := _POINT.match(line))]
+        prose = " ".join(" ".join(_said(line) for line in lines if not _POINT.match(line)).split())
         if depth == 1 and not sections:
             title, objective = name, prose
         elif name:
@@ -74,7 +86,8 @@ def _parts(text: str) -> list[tuple[int, str, list[str]]]:
     parts: list[tuple[int, str, list[str]]] = []
     for line in _COMMENT.sub("", fold_blanks(text)).splitlines():
         if found := _HEADING.match(line):
-            parts.append((len(found[1]), found[2].strip().rstrip("#").rstrip(), []))
+            name, _, closing = found[2].strip().rpartition(" ")
+            parts.append((len(found[1]), _said(name if closing and not closing.strip("#") else found[2].strip()), []))
         elif parts:
             parts[-1][2].append(line)
     return parts

@@ -5,8 +5,8 @@ import logging
 import math
 import os
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from importlib import metadata
@@ -101,13 +101,6 @@ _STATUSES: ContextVar[list[int]] = ContextVar("statuses")
 """The statuses of HTTP answers to whoever asks at the moment; the SDK hands the context of a request on."""
 
 
-def _watch_statuses() -> list[int]:
-    """Begin a list of what the server answers from here on."""
-    statuses: list[int] = []
-    _STATUSES.set(statuses)
-    return statuses
-
-
 class McpConnection:
     """A session with one server. Every failure is a SourceError that names the server; nothing is started twice."""
 
@@ -120,6 +113,7 @@ class McpConnection:
         self._proxy = proxy
         self._hide = hide
         self._client: Client | None = None
+        self._unfit: list[OfferedTool] = []
         self._task: asyncio.Task[None] | None = None
         self._scope: Any = None
         self._ended: SourceError | None = None
@@ -136,7 +130,7 @@ class McpConnection:
         if self._client is None or self._task is None or self._task.done():
             raise self._gone()
         seconds = self._server.timeout_seconds
-        statuses = _watch_statuses()
+        _STATUSES.set(statuses := [])
         try:
             result = await self._while_served(self._client.call_tool(tool, dict(arguments), seconds), seconds + 1)
         except SourceError:
@@ -165,7 +159,7 @@ class McpConnection:
         import anyio  # noqa: PLC0415 - only with a server
 
         error_output = StandardError(self.name, self._hide)
-        statuses = _watch_statuses()
+        _STATUSES.set(statuses := [])
         try:
             # The time limit is the scope's own: what is entered inside a scope has to be left inside it.
             deadline = anyio.current_time() + self._server.timeout_seconds
@@ -173,8 +167,7 @@ class McpConnection:
                 async with AsyncExitStack() as stack:
                     self._client = await stack.enter_async_context(self._make(stack, error_output))
                     self._client.session.validate_tool_result = _accept
-                    unfit = _leave_out_unfit(self._client)
-                    tools = (*await _list(self._client), *unfit)
+                    tools = (*await _list(self._client), *self._unfit)
                     error_output.release()
                     self._scope.deadline = math.inf
                     if not ready.done():
@@ -198,7 +191,7 @@ class McpConnection:
         from mcp import Client  # noqa: PLC0415 - only with a server
 
         said = Implementation(name="deep-research", version=metadata.version("deep-research"))
-        transport, seconds = self._transport(stack, error_output), self._server.timeout_seconds
+        transport, seconds = _fit(self._transport(stack, error_output), self._unfit), self._server.timeout_seconds
         return Client(transport, read_timeout_seconds=seconds, client_info=said, cache=None)
 
     def _transport(self, stack: AsyncExitStack, error_output: StandardError) -> "Transport":
@@ -237,14 +230,8 @@ class McpConnection:
 
     def _explained(self, error: BaseException, about: str, statuses: Sequence[int]) -> SourceError:
         status = statuses[-1] if statuses and statuses[-1] >= 400 else None
-        made = failure(
-            self.name,
-            error,
-            about=about,
-            status=status,
-            seconds=self._server.timeout_seconds,
-            is_program=bool(self._server.command),
-        )
+        seconds, is_program = self._server.timeout_seconds, bool(self._server.command)
+        made = failure(self.name, error, about=about, status=status, seconds=seconds, is_program=is_program)
         return replace(made, message=self._hide(made.message))
 
 
@@ -257,43 +244,58 @@ def _load() -> None:
     from importlib import import_module  # noqa: PLC0415
 
     import_module("mcp")
-    for name in ("mcp", "client"):  # the SDK's session logs as `client`
-        if not logging.getLogger(name).handlers:
-            logging.getLogger(name).addHandler(logging.NullHandler())
+    if {*logging.getLogger().handlers} <= {logging.lastResort}:
+        for name in ("mcp.client", "mcp.shared", "client"):  # the SDK's session logs as `client`
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def _leave_out_unfit(client: "Client") -> list[OfferedTool]:
-    """Have the tools that do not keep to the protocol left out of lists, which the SDK refuses whole; return where they go.
+class _FitMessages:
+    """The messages of a server, without the tools that do not keep to the protocol: for one the SDK refuses a whole list.
 
-    The session holds every answer against the protocol; what it is given can be changed before that only here.
+    What is left out goes to `unfit`.
     """
+
+    def __init__(self, messages: Any, unfit: list[OfferedTool]) -> None:
+        self._messages, self._unfit = messages, unfit
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._messages, name)
+
+    async def __aenter__(self) -> "_FitMessages":
+        await self._messages.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> bool | None:
+        return await self._messages.__aexit__(*error)
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        async for item in self._messages:
+            result = getattr(getattr(item, "message", None), "result", None)
+            if isinstance(result, dict) and isinstance(tools := result.get("tools"), list):
+                bad = [tool for tool in tools if not (isinstance(tool, dict) and _is_fit(tool))]
+                names = (str(tool.get("name")) if isinstance(tool, dict) else "?" for tool in bad)
+                self._unfit.extend(OfferedTool(name=name, unfit=True) for name in names)
+                result["tools"] = [tool for tool in tools if tool not in bad]
+            yield item
+
+
+@asynccontextmanager
+async def _fit(transport: "Transport", unfit: list[OfferedTool]) -> AsyncIterator[Any]:
+    async with transport as (messages, answers):
+        yield _FitMessages(messages, unfit), answers
+
+
+def _is_fit(tool: dict[str, Any]) -> bool:
     from mcp.types import Tool  # noqa: PLC0415 - only with a server
 
-    unfit: list[OfferedTool] = []
-    dispatcher = client.session._dispatcher
-    ask = dispatcher.send_raw_request
-
-    def is_fit(tool: dict[str, Any]) -> bool:
-        tool.pop("outputSchema", None)  # nothing is held against it
-        schema = tool.get("inputSchema")
-        if not isinstance(schema, dict) or schema.setdefault("type", "object") != "object":
-            return False
-        try:
-            return Tool.model_validate(tool) is not None
-        except ValueError:
-            return False
-
-    async def send(method: str, params: Mapping[str, Any] | None, opts: Any = None) -> dict[str, Any]:
-        result = await ask(method, params, opts)
-        if method == "tools/list" and isinstance(tools := result.get("tools"), list):
-            bad = [tool for tool in tools if not (isinstance(tool, dict) and is_fit(tool))]
-            names = (str(tool.get("name")) if isinstance(tool, dict) else "?" for tool in bad)
-            unfit.extend(OfferedTool(name=name, unfit=True) for name in names)
-            result["tools"] = [tool for tool in tools if tool not in bad]
-        return result
-
-    dispatcher.send_raw_request = send
-    return unfit
+    tool.pop("outputSchema", None)  # nothing is held against it
+    schema = tool.get("inputSchema")
+    if not isinstance(schema, dict) or schema.setdefault("type", "object") != "object":
+        return False
+    try:
+        return Tool.model_validate(tool) is not None
+    except ValueError:
+        return False
 
 
 async def _list(client: "Client") -> tuple[OfferedTool, ...]:
@@ -311,11 +313,8 @@ async def _list(client: "Client") -> tuple[OfferedTool, ...]:
 
 def _offered(tool: "Tool") -> OfferedTool:
     hints = tool.annotations
-    changes = (
-        hints is not None
-        and not hints.read_only_hint
-        and (hints.read_only_hint is False or bool(hints.destructive_hint))
-    )
+    only_reads, destroys = (hints.read_only_hint, hints.destructive_hint) if hints else (None, None)
+    changes = only_reads is False or (only_reads is None and bool(destroys))
     title = tool.title or (hints.title if hints else None) or ""
     return OfferedTool(
         name=tool.name, title=title, description=tool.description or "", parameters=tool.input_schema, changes=changes

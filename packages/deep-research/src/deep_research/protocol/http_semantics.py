@@ -68,16 +68,20 @@ def requested_wait(headers: Mapping[str, str], now: float) -> float | None:
     Reads Retry-After (seconds or date), its variants of single vendors, and the reset of a used-up quota
     (`x-ratelimit-remaining: 0` with `x-ratelimit-reset`, as GitHub sends it). Names of `headers` are in lower case.
     """
+    seconds = _asked_seconds(headers, now)
+    return None if seconds is None else min(max(0.0, seconds), MAX_WAIT_SECONDS)
+
+
+def _asked_seconds(headers: Mapping[str, str], now: float) -> float | None:
     for name, unit in _WAIT_HEADERS:
         value = headers.get(name, "").strip()
         if _SECONDS.fullmatch(value):
-            return min(float(value) / unit, MAX_WAIT_SECONDS)
+            return float(value) / unit
         if (until := parse_http_date(value)) is not None:
-            return min(max(0.0, until - now), MAX_WAIT_SECONDS)
+            return until - now
     reset = headers.get("x-ratelimit-reset", "").strip()
-    if headers.get("x-ratelimit-remaining", "0").strip() == "0" and re.fullmatch(r"\d{9,11}", reset):
-        return min(max(0.0, float(reset) - now), MAX_WAIT_SECONDS)
-    return None
+    is_used_up = headers.get("x-ratelimit-remaining", "0").strip() == "0" and re.fullmatch(r"\d{9,11}", reset)
+    return float(reset) - now if is_used_up else None
 
 
 def parse_http_date(value: str) -> float | None:

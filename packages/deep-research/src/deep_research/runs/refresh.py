@@ -40,7 +40,7 @@ class Carried(Noun):
         }
 
 
-async def refresh_run(parent: RunStore, home: Path) -> RunStore:
+async def refresh_run(parent: RunStore, home: Path, wanted_id: str = "") -> RunStore:
     """Make a run that researches the plan of `parent` anew: nothing that it had read is taken over.
 
     `report_changes` then says what changed. Raises ConfigError when the parent had no plan yet.
@@ -60,7 +60,8 @@ async def refresh_run(parent: RunStore, home: Path) -> RunStore:
         message = f"The run {parent.run_id} has no plan to go on from."
         raise ConfigError(message, setting="run", value=parent.run_id)
     taken = record.model_dump(include={"question", "language", "history", "mcp_servers", "owner"})
-    begin = partial(begin_run, settings, home=home, docs=record.docs, **taken, parent=parent.run_id, origin="refresh")
+    taken |= {"docs": record.docs, "parent": parent.run_id, "origin": "refresh"}
+    begin = partial(begin_run, settings, home=home, wanted_id=wanted_id, **taken)
     store = await asyncio.to_thread(begin)
     if has_plan:
         carried = Carried.model_validate({name: state[name] for name in Carried.model_fields if name in state})

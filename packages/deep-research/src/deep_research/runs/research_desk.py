@@ -15,7 +15,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from deep_research.assembly.environment import RunEnvironment, open_context
-from deep_research.concurrency import held_beside, in_background
+from deep_research.concurrency import held_beside, in_background, in_export
 from deep_research.data import (
     LIBRARY,
     Action,
@@ -194,7 +194,7 @@ class ResearchDesk:
         """Make the report that was verified last the run's, and return it in a format."""
         async with self.opened() as ctx:
             report = await assemble(ctx, await in_background(lambda: self._finished(ctx, _kept(ctx))))
-            made = await in_background(export_report, self._store, report, to)
+            made = await in_export(export_report, self._store, report, to)
             await in_background(self._store.save_result, report)
             told = {"title": report.title, "is_answered": report.answered, "seconds": ctx.log.seconds}
             self.note(status="finished", waiting_for="", **told)

@@ -6,6 +6,7 @@ import re
 from base64 import b64decode, b64encode
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from deep_research import registry
 from deep_research.data import Export, ExportInput, Ledger, Passage, PassageContext, Report, Snapshot, Source
@@ -120,7 +121,7 @@ def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path
     return Export(data=data, media_type=exporter.media_type, file_name=f"{name}{exporter.suffix}")
 
 
-_LARGE = ("pdf", "docx", "pptx")
+_LARGE = ("pdf", "docx", "pptx", "xlsx")
 _LIMITS = Limits(memory=3_000_000_000, cpu_seconds=300.0)
 """What makes these takes minutes for a report at its bound, and memory that a process does not give back."""
 
@@ -128,7 +129,7 @@ _LIMITS = Limits(memory=3_000_000_000, cpu_seconds=300.0)
 def _exported_apart(to: str, given: ExportInput) -> bytes:
     """Return a report in a format, made in a process of its own. Raises ResearchError at a limit."""
     try:
-        with own_worker() as worker:
+        with TemporaryDirectory() as folder, own_worker(folder) as worker:
             worker.send(_exported, to, given, limits=_LIMITS)
             return b64decode(worker.result(str, _LIMITS.wall_seconds))
     except OSError as error:

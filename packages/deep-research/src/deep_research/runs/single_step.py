@@ -4,7 +4,9 @@ import asyncio
 import json
 from collections.abc import Awaitable
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -14,19 +16,7 @@ from pydantic_core import to_jsonable_python
 from claimcheck.language import detect
 from deep_research.assembly.environment import Job, RunEnvironment, open_context
 from deep_research.assembly.run_settings import settle
-from deep_research.data import (
-    Assignment,
-    Brief,
-    Decision,
-    Discovery,
-    Gap,
-    Ledger,
-    ModelRequest,
-    QueryAnalysis,
-    Question,
-    Role,
-    Section,
-)
+from deep_research.data import Assignment, Brief, Gap, Ledger, ModelRequest, QueryAnalysis, Question, Role, Section
 from deep_research.errors import ConfigError, ModelError
 from deep_research.report.ledger import PaidCall
 from deep_research.run_context.context import RunContext
@@ -55,15 +45,15 @@ async def run_step(
 ) -> StepResult:
     """Do one node for a question, or with the state and a copy of the library of an earlier run (`store`).
 
-    It has what it has in a run: sources, templates, tools. Raises ConfigError for an unknown node or provider, and a
-    missing key.
+    It has what it has in a run: sources, templates, tools. Raises ConfigError, also for an unknown node.
     """
     state: dict[str, Any] = dict(await state_of(store)) if store is not None else {}
     asked = state.get("question") or Question(text=question, language=detect(question))
     requests: list[tuple[Role, ModelRequest]] = []
+    answer: Any = None
     with TemporaryDirectory() as folder:
-        job = await asyncio.to_thread(_job, RunFolder(Path(folder), "step"), asked, settings, store, requests)
-        answer: Any = None
+        job = await asyncio.to_thread(_job, RunFolder(Path(folder), "step"), asked, settings, store)
+        job = replace(job, watch=lambda request, role: requests.append((role, request)))
         with closing(job.log):
             async with open_context(job, RunEnvironment(home)) as ctx:
                 try:
@@ -74,57 +64,33 @@ async def run_step(
         return StepResult(requests, answer, calls, job.log.gaps)
 
 
-def _job(
-    scratch: RunFolder,
-    asked: Question,
-    settings: Settings,
-    store: RunStore | None,
-    requests: list[tuple[Role, ModelRequest]],
-) -> Job:
+def _job(scratch: RunFolder, asked: Question, settings: Settings, store: RunStore | None) -> Job:
     """Return the step as the work of a run that is kept nowhere; the earlier run stays as it is."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    kept = store.load() if store is not None else None
-    record = RunRecord(
-        run_id=scratch.run_id, status="running", created=now, question=asked.text, language=asked.language
-    )
-    if kept is not None:
-        record = kept.model_copy(update=record.model_dump(include={"run_id", "status", "question", "language"}))
+    fresh = {"run_id": scratch.run_id, "status": "running", "question": asked.text, "language": asked.language}
+    record = store.load().model_copy(update=fresh) if store is not None else RunRecord(**fresh, created=now)
     settings = settle(settings, record.docs, asked.text)
-    servers = record.mcp_servers or tuple(settings.mcp_servers)
-    record = record.model_copy(update={"mcp_servers": servers})
+    record = record.model_copy(update={"mcp_servers": record.mcp_servers or tuple(settings.mcp_servers)})
     scratch.create(record)
     if store is not None:
         with closing(store.open_library()) as library, closing(scratch.open_library()) as copy:
             copy.restore(library.sources(), library.snapshots())
-    return Job(
-        store=scratch,
-        record=record,
-        settings=settings,
-        question=record.question,
-        log=scratch.open_log(lambda _event: None),
-        began=now,
-        before=Ledger(),  # its sources are prepared when it searches
-        watch=lambda request, role: requests.append((role, request)),
-    )
+    told = {"question": asked.text, "began": now, "before": Ledger()}  # its sources are prepared when it searches
+    return Job(store=scratch, record=record, settings=settings, log=scratch.open_log(lambda _event: None), **told)
 
 
 def _thought(name: str, ctx: RunContext, asked: Question, state: dict[str, Any]) -> Awaitable[Any]:
     """Return the thought of a node; what the state lacks is made up from the question."""
-    by, library = ctx.reasoner, ctx.library
+    text, by, library = asked.text, ctx.reasoner, ctx.library
     analysis = state.get("analysis") or QueryAnalysis(query_type="general", output_format="prose")
-    section = Section(title=asked.text, description=asked.text, queries=(asked.text,), attempts=1)
-    sections = list(state.get("sections", [])) or [section]
-    outline = Brief(title=asked.text, objective=asked.text, language=asked.language, sections=tuple(sections))
-    brief = state.get("brief") or outline
+    sections = list(state.get("sections", [])) or [Section(title=text, description=text, queries=(text,), attempts=1)]
+    brief = state.get("brief") or Brief(title=text, objective=text, language=asked.language, sections=tuple(sections))
     turns = state.get("conversations", {}).get(sections[0].title, [])
-    passages = [p for s in sections for key in s.passages if (p := library.passage(key)) is not None]
-    ids = tuple(p.id for p in passages)
+    ids = tuple(key for s in sections for key in s.passages if library.passage(key) is not None)
     given = Assignment(question=asked, analysis=analysis, brief=brief, sections=tuple(sections), passages=ids)
     thoughts = {
         "clarify": lambda: intake.decide(ctx, asked),
-        "analyze": lambda: _analyzed(ctx, asked),
-        "discover": lambda: _discovered(ctx, asked, state),
-        "plan_sections": lambda: _planned(ctx, asked, state),
+        **{one: partial(_led_up, ctx, asked, state, one) for one in ("analyze", "discover", "plan_sections")},
         "researcher": lambda: research.next_move(ctx, sections[0], brief, turns),
         "compress_output": lambda: by.take_notes(sections[0], brief, turns, library),
         "review_section": lambda: by.review_section(sections[0], brief),
@@ -137,20 +103,19 @@ def _thought(name: str, ctx: RunContext, asked: Question, state: dict[str, Any])
     return thoughts[name]()
 
 
-async def _analyzed(ctx: RunContext, asked: Question) -> QueryAnalysis:
-    return await plan.analyze(ctx, asked, await intake.decide(ctx, asked))
-
-
-async def _discovered(ctx: RunContext, asked: Question, state: dict[str, Any]) -> Discovery:
+async def _led_up(ctx: RunContext, asked: Question, state: dict[str, Any], name: str) -> Any:
+    """Return the thought of a node before the research, after those before it that the state lacks."""
+    decision, own = state.get("decision"), state.get("asked", asked)
+    analysis = state.get("analysis") if name != "analyze" else None
+    if decision is None and (analysis is None or name == "plan_sections"):
+        decision = await intake.decide(ctx, asked)
+    analysis = analysis or await plan.analyze(ctx, asked, decision)
+    if name == "plan_sections":
+        found = state.get("discovery"), state.get("discovery_turns", [])
+        return await plan.plan(ctx, asked, analysis, decision, *found, asked=own)
+    if name == "analyze":
+        return analysis
     from deep_research.graph.discovery import build_discover  # noqa: PLC0415 - the engine is slow to load
 
-    given = {"question": asked, "asked": state.get("asked", asked), "discovery_turns": []}
-    given["analysis"] = state.get("analysis") or await _analyzed(ctx, asked)
+    given = {"question": asked, "asked": own, "analysis": analysis, "discovery_turns": []}
     return (await build_discover().ainvoke(given, context=ctx))["discovery"]
-
-
-async def _planned(ctx: RunContext, asked: Question, state: dict[str, Any]) -> Brief:
-    decision: Decision = state.get("decision") or await intake.decide(ctx, asked)
-    analysis = state.get("analysis") or await plan.analyze(ctx, asked, decision)
-    own, turns = state.get("asked", asked), state.get("discovery_turns", [])
-    return await plan.plan(ctx, asked, analysis, decision, state.get("discovery"), turns, asked=own)
