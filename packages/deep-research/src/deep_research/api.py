@@ -12,12 +12,8 @@ from deep_research import settings as settings_module
 from deep_research.assembly import mcp_listing
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
 from deep_research.assembly.reasoner_choice import list_models as list_models
-<<<<<<< HEAD
-from deep_research.assembly.reasoner_choice import loads_by_name as loads_by_name
-from deep_research.assembly.reasoner_choice import provider_of as provider_of
-=======
 from deep_research.assembly.reasoner_choice import named_providers as named_providers
->>>>>>> holes
+from deep_research.assembly.reasoner_choice import provider_of as provider_of
 from deep_research.assembly.run_settings import Preview, preview
 from deep_research.concurrency import run_now
 from deep_research.conversation.history import read_history
