@@ -67,8 +67,12 @@ async def run_step(
 def _job(scratch: RunFolder, asked: Question, settings: Settings, store: RunStore | None) -> Job:
     """Return the step as the work of a run that is kept nowhere; the earlier run stays as it is."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    fresh = {"run_id": scratch.run_id, "status": "running", "question": asked.text, "language": asked.language}
-    record = store.load().model_copy(update=fresh) if store is not None else RunRecord(**fresh, created=now)
+    record = RunRecord(
+        run_id=scratch.run_id, status="running", question=asked.text, language=asked.language, created=now
+    )
+    if store is not None:
+        fresh = {name: getattr(record, name) for name in ("run_id", "status", "question", "language")}
+        record = store.load().model_copy(update=fresh)
     settings = settle(settings, record.docs, asked.text)
     record = record.model_copy(update={"mcp_servers": record.mcp_servers or tuple(settings.mcp_servers)})
     scratch.create(record)
@@ -110,7 +114,7 @@ async def _led_up(ctx: RunContext, asked: Question, state: dict[str, Any], name:
     if decision is None and (analysis is None or name == "plan_sections"):
         decision = await intake.decide(ctx, asked)
     analysis = analysis or await plan.analyze(ctx, asked, decision)
-    if name == "plan_sections":
+    if name == "plan_sections" and decision is not None:
         found = state.get("discovery"), state.get("discovery_turns", [])
         return await plan.plan(ctx, asked, analysis, decision, *found, asked=own)
     if name == "analyze":
