@@ -181,7 +181,8 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
     judged = await review.review(ctx, state["brief"], sections, 0, limit=state["max_iterations"])
     weak = review.send_back(sections, judged)
     queries = _next_queries(sections, weak, judged)
-    ends = judged.is_sufficient or not queries or state["iteration_count"] >= state["max_iterations"]
+    open_ = queries or (judged.gaps and _has_searched(_turns(state)))
+    ends = judged.is_sufficient or not open_ or state["iteration_count"] >= state["max_iterations"]
     again = () if ends else {s.title for s in weak}
     rows = {row.title: row.model_copy(update={"retry": row.title in again}) for row in judged.section_coverage}
     found = {"section_reviews": rows, "overall_score": judged.overall_score, "is_sufficient": judged.is_sufficient}
@@ -189,7 +190,7 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
         if not judged.is_sufficient:
             review.report_gaps(ctx, judged)
         return Command(goto="final_report", update={**found, "current_queries": []})
-    missed = weak or [Section(title=state["brief"].title, missing=judged.gaps or tuple(queries))]
+    missed = weak or [Section(title=state["brief"].title, missing=judged.gaps, queries=tuple(queries))]
     remark = Turn(remarks=tuple(f"{s.title}: {review.remark_of(s)}" for s in missed))
     begun = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in weak]
     update = {**found, "sections": begun, **_said(state, [*_turns(state), remark]), "current_queries": queries}
@@ -197,12 +198,20 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
 
 
 def _next_queries(sections: Sequence[Section], weak: Sequence[Section], judged: Review) -> list[str]:
-    """Return the searches of the next round that were not made: of the weak sections, else of all rows, else the gaps."""
+    """Return the searches of the next round that were not made: of the weak sections, else of all rows.
+
+    For gaps alone there are none: the researcher is told them, and searches for them in words of its own.
+    """
     made = {query for s in sections for query in s.searched}
-    of_rows = (query for row in judged.section_coverage for query in row.queries)
-    named = ((query for s in weak for query in s.queries), of_rows, judged.gaps)
-    new = (list(dict.fromkeys(query for query in some if query not in made)) for some in named)
-    return next(filter(None, new), [])[:_QUERIES_PER_ROUND]
+    new, of_rows = (
+        [query for row in rows for query in row.queries if query not in made] for rows in (weak, judged.section_coverage)
+    )
+    return list(dict.fromkeys(new or of_rows))[:_QUERIES_PER_ROUND]
+
+
+def _has_searched(turns: Sequence[Turn]) -> bool:
+    """Return whether the researcher has looked something up since the last reflection."""
+    return next((bool(turn.actions) for turn in reversed(turns) if turn.actions or turn.remarks), False)
 
 
 def _wanted(state: LoopState, ctx: RunContext) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from deep_research.data import (
     Turn,
 )
 from deep_research.events import Analyzed, Planned, StageStarted
-from deep_research.i18n.catalog import phrase
+from deep_research.i18n.catalog import gap_of, phrase
 from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings
 from deep_research.steps import search
@@ -51,7 +51,10 @@ async def plan(
     passages = list({p.id: p for p in [*meanings, *first_hits(ctx, turns)]}.values())
     brief = await ctx.reasoner.plan(question, analysis, decision, discovery, passages, ctx.library)
     most = LOOP_SECTIONS if ctx.settings.workflow == "loop" else MAX_SECTIONS
-    sections = _with_focus(_told_apart(brief.sections)[:most], decision, question)
+    apart = _told_apart(brief.sections)
+    if left_out := ", ".join(s.title for s in apart[most:]):
+        ctx.report_gap(gap_of("plan", "plan_cut", most=str(most), left_out=left_out))
+    sections = _with_focus(apart[:most], decision, question)
     brief = brief.model_copy(update={"sections": sections, "question": question.text, "terms": terms})
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
     return brief

@@ -1,20 +1,46 @@
 """Ask a model: for structured answers by schema with repair, for tool calls, and for free text to its end."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Role, ToolSpec
-from deep_research.errors import MalformedOutput
+from deep_research.errors import ContextTooLong, MalformedOutput
 from deep_research.reasoners.model.answers import Answer
 from deep_research.safe_text import safe_values
 from deep_research.text.model_json import find_object
+from deep_research.text.token_count import estimate_tokens
 
 Complete = Callable[[ModelRequest, Role], Awaitable[ModelAnswer]]
 """Makes one call: retries, limits, journal and ledger are behind it."""
 _A = TypeVar("_A", bound=Answer)
+
+
+@dataclass
+class Fit:
+    """How many estimated tokens the last prompt had that was `refused`, and the most that the next may have."""
+
+    refused: ContextTooLong | None = None
+    sent: int = 0
+    most: int = 0
+
+
+_FIT = ContextVar[Fit | None]("_FIT", default=None)
+
+
+@contextmanager
+def fitting() -> Iterator[Fit]:
+    """Give the place for what is learnt about the length of the prompts that are sent inside."""
+    token = _FIT.set(fit := Fit())
+    try:
+        yield fit
+    finally:
+        _FIT.reset(token)
 
 
 class Asker:
@@ -44,7 +70,7 @@ class Asker:
                 max_output_tokens=self._most(role),
                 attempt=attempt,
             )
-            answer = await self._complete(request, role)
+            answer = await self._sent(request, role)
             last = answer.text
             found, problem = read_as(kind, answer)
             if found is not None:
@@ -66,16 +92,28 @@ class Asker:
         """
         most = self._most(role)
         request = ModelRequest(messages=tuple(messages), tools=tuple(tools), max_output_tokens=most, is_prose=is_prose)
-        answer = await self._complete(request, role)
+        answer = await self._sent(request, role)
         text = answer.text
         for _ in range(_CONTINUED):
             if answer.finish_reason != "length" or answer.tool_calls or not answer.text or len(text) > _MOST_CHARS:
                 break
             more = (ModelMessage(role="assistant", text=text), ModelMessage(role="user", text=_GO_ON))
             request = ModelRequest(messages=(*messages, *more), max_output_tokens=most, is_prose=is_prose)
-            answer = await self._complete(request, role)
+            answer = await self._sent(request, role)
             text += answer.text
         return answer.model_copy(update={"text": text[:_MOST_CHARS]})
+
+    async def _sent(self, request: ModelRequest, role: Role) -> ModelAnswer:
+        """Return the answer; a prompt longer than may fit is not sent: the last refusal is raised again."""
+        fit = _FIT.get()
+        if fit and fit.refused and _size(request) > fit.most:
+            raise fit.refused
+        try:
+            return await self._complete(request, role)
+        except ContextTooLong:
+            if fit:
+                fit.sent = _size(request)
+            raise
 
     async def act_or_answer(
         self, role: Role, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], kind: type[_A]
@@ -85,6 +123,10 @@ class Asker:
         if answer.tool_calls:
             return answer, None
         return answer, read_as(kind, answer)[0] or await self.structured(role, [*messages, _AS_ASKED], kind)
+
+
+def _size(request: ModelRequest) -> int:
+    return sum(estimate_tokens(message.text) for message in request.messages)
 
 
 _AS_ASKED = ModelMessage(role="user", text="Give your answer now, as the JSON that was asked for.")
