@@ -132,7 +132,8 @@ def test_odd_answers_end_no_run(odd: Callable[[Reply], Reply], scene: Scene) -> 
 
 
 def test_a_text_without_end_is_gone_on_with_no_further_and_bounded(scene: Scene) -> None:
-    endless = Reply(text="The engine was built in 1871 [s1p1]. " * 12_000, finish_reason="length", fault=UNLIMITED)
+    said = "".join(f"Test {n} of {n * 7919 % 10_007} gave {n * 104_729 % 9_973} rpm [s1p1]. " for n in range(11_000))
+    endless = Reply(text=said, finish_reason="length", fault=UNLIMITED)
     report = scene.quickly(playing(write=lambda _: endless), depth="brief").report
     assert len(of_step(scene.provider, "write")) == 1
     assert len(report.report) < 350_000
