@@ -139,7 +139,10 @@ def test_an_event_without_end_is_an_error(piece: bytes) -> None:
 
 
 def test_tables_and_short_texts_are_no_endless_repetition() -> None:
-    table = "".join(f"| Kestrel {n * 7919 % 1000} | not stated | not stated | {n * 104729 % 97} kg [s{n}p{n % 7}] |\n" for n in range(200))
+    table = "".join(
+        f"| Kestrel {n * 7919 % 1000} | not stated | not stated | {n * 104729 % 97} kg [s{n}p{n % 7}] |\n"
+        for n in range(200)
+    )
     assert not repeats(table)
     assert not repeats("Not found. " * 200)
     assert repeats(table + "该发动机转速为每分钟3000转[s1p1]。" * 400)

@@ -204,7 +204,8 @@ def _next_queries(sections: Sequence[Section], weak: Sequence[Section], judged: 
     """
     made = {query for s in sections for query in s.searched}
     new, of_rows = (
-        [query for row in rows for query in row.queries if query not in made] for rows in (weak, judged.section_coverage)
+        [query for row in rows for query in row.queries if query not in made]
+        for rows in (weak, judged.section_coverage)
     )
     return list(dict.fromkeys(new or of_rows))[:_QUERIES_PER_ROUND]
 

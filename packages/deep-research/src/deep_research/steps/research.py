@@ -32,10 +32,10 @@ async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequ
         return Move()  # other words for the same search would reach nothing either
     move = Move() if _is_lost(turns) else await ctx.reasoner.next_move(section, brief, turns, ctx.library)
     actions = list(move.actions)
-    if not actions and not any(a.name in ("search", "call_tool") for turn in turns for a in turn.actions):
-        if not seen_passages(turns) and ctx.reasoner.info.is_language_model:
-            planned = section.queries or (section.title,)
-            return Move(actions=(Action(id=f"p{len(turns)}", name="search", query="\n".join(planned)),))
+    looked = seen_passages(turns) or any(a.name in ("search", "call_tool") for turn in turns for a in turn.actions)
+    if not actions and not looked and ctx.reasoner.info.is_language_model:
+        planned = "\n".join(section.queries or (section.title,))
+        return Move(actions=(Action(id=f"p{len(turns)}", name="search", query=planned),))
     # Each focus point is searched for, beside what the researcher itself begins with.
     focus = dict.fromkeys(section.focus if actions and not turns else ())
     if left := focus.keys() - {query for action in actions for query in action.query.split("\n")}:
