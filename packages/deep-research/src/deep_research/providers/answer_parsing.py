@@ -154,15 +154,12 @@ def parsed(heard: Heard, request: ModelRequest, forced: bool) -> _Parsed:
     elif request.schema_ is not None and not calls:
         found = find_object(said, complete=complete)
         said = said if found is None else _dumps(found)
-    is_loop = request.is_prose and request.schema_ is None and not calls and repeats(said)
+    is_loop = request.is_prose and not (request.schema_ or calls) and repeats(said)
     return _Parsed(said, reasoning, calls, heard.usage or _estimate(request, heard), is_loop)
 
 
 def repeats(text: str) -> bool:
-    """Return whether a stretch of a text says one thing again and again, as small models do that do not find an end.
-
-    Such text compresses to almost nothing (as Whisper's `compression_ratio_threshold` takes it).
-    """
+    """Return whether a stretch compresses to almost nothing: one thing without end (Whisper's compression ratio)."""
     starts = range(0, len(text) - _STRETCH + 1, _STRETCH // 2)
     parts = (text[at : at + _STRETCH].encode(errors="replace") for at in starts)
     return any(len(zlib.compress(part)) < _LEAST_NEW * len(part) for part in parts)
@@ -174,8 +171,7 @@ def _finish(heard: Heard) -> FinishReason:
 
 def _judged(found: _Parsed, heard: Heard, about: About) -> ModelAnswer:
     """Return the answer. Raises as `understood` does."""
-    said, reasoning, calls, usage, is_loop = found
-    finish = _finish(heard)
+    (said, reasoning, calls, usage, is_loop), finish = found, _finish(heard)
     fields: dict[str, Any] = {"provider": about.provider, "model": about.model, "usage": usage}
     if heard.refusal or finish == "refusal":
         message = f"{about.provider} ({about.model}) declines to answer: {(heard.refusal or said)[:300]!r}."
@@ -184,8 +180,9 @@ def _judged(found: _Parsed, heard: Heard, about: About) -> ModelAnswer:
         complete = finish != "length"
         raise _nothing_said(about, fields, reasoning=bool(reasoning or usage.reasoning_tokens), complete=complete)
     if is_loop:
-        message = f"{about.provider} ({about.model}) said the same words again and again."
-        raise MalformedOutput(message, reason="loop", **fields)
+        raise MalformedOutput(
+            f"{about.provider} ({about.model}) said the same words again and again.", reason="loop", **fields
+        )
     if finish != "length":
         finish = "tool_calls" if calls else ("stop" if finish == "tool_calls" else finish)
     return ModelAnswer(

@@ -96,8 +96,7 @@ def _with_focus(sections: Sequence[Section], decision: Decision, question: Quest
 async def analyze(ctx: RunContext, question: Question, decision: Decision | None = None) -> QueryAnalysis:
     """Return the analysis, which intake may have made; only list questions are allowed to need a discovery."""
     ctx.emit(StageStarted(stage="analyze"))
-    known = decision.analysis if decision is not None else None
-    found = known if known is not None else await ctx.reasoner.analyze(question)
+    found = (decision and decision.analysis) or await ctx.reasoner.analyze(question)
     ctx.emit(Analyzed(query_type=found.query_type, output_format=found.output_format, reasoning=found.reasoning))
     return found.model_copy(update={"needs_discovery": found.needs_discovery and found.query_type == "list"})
 

@@ -62,10 +62,9 @@ def within_calls(ctx: RunContext, actions: Iterable[Action], turns: Sequence[Tur
 
 def _is_lost(turns: Sequence[Turn]) -> bool:
     """Return whether in each of the last turns no call could be read, or all made the same search: so will the next."""
-    last = [turn.actions for turn in turns[-_LOST_TURNS:]]
-    calls = {a.call if a.name == "search" else a.name for actions in last for a in actions}
-    named = {a.name for actions in last for a in actions}
-    return len(last) == _LOST_TURNS and all(last) and len(calls) == 1 and named <= {"search", "unknown"}
+    last = [{(a.name, a.name == "search" and a.call) for a in turn.actions} for turn in turns[-_LOST_TURNS:]]
+    same = len(last) == _LOST_TURNS and set.intersection(*last) == set.union(*last)
+    return same and {name for name, _ in last[0]} in ({"search"}, {"unknown"})
 
 
 def _reached_nothing(ctx: RunContext, turns: Sequence[Turn]) -> bool:

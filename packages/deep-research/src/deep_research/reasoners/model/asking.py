@@ -1,9 +1,7 @@
 """Ask a model: for structured answers by schema with repair, for tool calls, and for free text to its end."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
@@ -21,26 +19,8 @@ Complete = Callable[[ModelRequest, Role], Awaitable[ModelAnswer]]
 _A = TypeVar("_A", bound=Answer)
 
 
-@dataclass
-class Fit:
-    """How many estimated tokens the last prompt had that was `refused`, and the most that the next may have."""
-
-    refused: ContextTooLong | None = None
-    sent: int = 0
-    most: int = 0
-
-
-_FIT = ContextVar[Fit | None]("_FIT", default=None)
-
-
-@contextmanager
-def fitting() -> Iterator[Fit]:
-    """Give the place for what is learnt about the length of the prompts that are sent inside."""
-    token = _FIT.set(fit := Fit())
-    try:
-        yield fit
-    finally:
-        _FIT.reset(token)
+REFUSED = ContextVar[ContextTooLong | None]("REFUSED", default=None)
+"""Why the last prompt was too long; no longer one than `fits` is sent behind it."""
 
 
 class Asker:
@@ -104,15 +84,14 @@ class Asker:
         return answer.model_copy(update={"text": text[:_MOST_CHARS]})
 
     async def _sent(self, request: ModelRequest, role: Role) -> ModelAnswer:
-        """Return the answer; a prompt longer than may fit is not sent: the last refusal is raised again."""
-        fit = _FIT.get()
-        if fit and fit.refused and _size(request) > fit.most:
-            raise fit.refused
+        """Return the answer; of a prompt that cannot fit the last refusal is raised, with what it had as `fits`."""
+        size, refused = sum(estimate_tokens(message.text) for message in request.messages), REFUSED.get()
+        if refused and size > refused.fits:
+            raise refused
         try:
             return await self._complete(request, role)
-        except ContextTooLong:
-            if fit:
-                fit.sent = _size(request)
+        except ContextTooLong as error:
+            error.fits = size
             raise
 
     async def act_or_answer(
@@ -123,10 +102,6 @@ class Asker:
         if answer.tool_calls:
             return answer, None
         return answer, read_as(kind, answer)[0] or await self.structured(role, [*messages, _AS_ASKED], kind)
-
-
-def _size(request: ModelRequest) -> int:
-    return sum(estimate_tokens(message.text) for message in request.messages)
 
 
 _AS_ASKED = ModelMessage(role="user", text="Give your answer now, as the JSON that was asked for.")

@@ -21,7 +21,7 @@ from deep_research.errors import ContextTooLong, LimitReached, ModelError, Provi
 from deep_research.i18n.catalog import gap_from
 from deep_research.ports import Reasoner
 from deep_research.prompts import render
-from deep_research.reasoners.model.asking import Asker, Complete, fitting
+from deep_research.reasoners.model.asking import REFUSED, Asker, Complete
 from deep_research.reasoners.model.conversation import lookup_tools, research_tools
 from deep_research.settings import Settings
 from deep_research.text.prompt_fencing import attribute, clean
@@ -105,19 +105,22 @@ class ModelReasonerBase:
         three such retries by three quarters, before it is given up. Such a window is remembered. Raises ContextTooLong.
         """
         shares = iter((*(_SHRINK,) * _SHRINKS, _LAST_SHRINK))
-        with fitting() as fit:
+        try:
             while True:
                 try:
                     return await make(budget)
                 except ContextTooLong as error:
-                    if error is not fit.refused:
-                        fit.refused, share = error, next(shares, 1.0)
+                    if error is not REFUSED.get():
+                        REFUSED.set(error)
                         self._window = min(self._window, error.window or self._window)
                         over = 1 - error.window / error.used if error.window and error.used else 0.0
-                        fit.most, budget = int(fit.sent * (1 - max(share, over))), min(budget, 4 * fit.sent)
+                        budget = min(budget, 4 * error.fits)
+                        error.fits = int(error.fits * (1 - max(over, next(shares, 1.0))))
                     if budget < _LEAST:
                         raise
                     budget = budget * 19 // 20
+        finally:
+            REFUSED.set(None)
 
     async def _or_else(self, step: str, think: Awaitable[_R], instead: Callable[[], Awaitable[_R]]) -> _R:
         """Return the thought, or what is done instead where there is no usable answer, which is a gap."""
