@@ -125,7 +125,7 @@ def b5(s: Scenes) -> None:
         assert [gap.values["left_out"] for gap in planned.report.gaps if gap.what == "plan"] == [", ".join([*many][7:])]
         asked, again = [call.request for call in provider.calls if step_of(call.request) == "plan"]
         assert "3 to 7, independent" in asked["prompt"]
-        assert again["messages"][-1]["text"] == "Plan again; 3 to 7 sections."
+        assert any("Plan again; 3 to 7 sections." in message["text"] for message in again["messages"])
 
 
 def b6(s: Scenes) -> None:
