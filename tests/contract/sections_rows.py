@@ -205,7 +205,7 @@ def b8(s: Scenes) -> None:
 def b9(s: Scenes) -> None:
     defaults: dict[str, Any] = {
         "max_tool_calls_per_researcher": 10, "max_review_iterations": 2, "max_context_tokens": 100_000,
-        "allow_clarification": True, "model_name": None, "enable_thinking": False,
+        "allow_clarification": True, "model_name": None, "enable_thinking": False, "max_discover_iterations": 5,
     }  # fmt: skip
     made = Settings()
     assert {name: getattr(made, name) for name in defaults} == defaults

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deep_research.data import Report
-from deep_research.stores.run_folder import list_runs, open_run
+from deep_research.stores.run_folder import FolderRuns, list_runs
 from tests.cli.terminal import call
 from tests.conversation.screen import PROMPT, Screen, at_terminal
 from tests.model.harness import chinese, held_at, steps
@@ -45,7 +45,7 @@ def test_b10_a_whole_conversation_over_the_bundled_library(english: Ran) -> None
         screen.until("How this was checked")
         _leave(screen)
     record = list_runs(english.home)[0]
-    folder = open_run(english.home, record.run_id)
+    folder = FolderRuns(english.home).open(record.run_id)
     (made,) = folder.read_follow_ups()
     assert made.report is not None
     assert_sound(made.report, folder)

@@ -9,7 +9,7 @@ import pytest
 
 from deep_research.events import Planned
 from deep_research.stores.event_log import read_events
-from deep_research.stores.run_folder import list_runs, open_run
+from deep_research.stores.run_folder import FolderRuns, list_runs
 from tests.cli.terminal import call, shows_no_traceback
 from tests.conversation.screen import PROMPT, at_terminal
 from tests.model.harness import held_at, served, steps
@@ -34,7 +34,7 @@ def _editor(folder: Path, body: str) -> str:
 
 def _planned(home: Path) -> tuple[str, ...]:
     """The sections that were really planned, in the last run."""
-    events = read_events(open_run(home, list_runs(home)[0].run_id).events)
+    events = read_events(FolderRuns(home).open(list_runs(home)[0].run_id).events)
     return [event.sections for event in events if isinstance(event, Planned)][-1]
 
 
@@ -124,14 +124,14 @@ def test_b10_a_killed_question_about_a_report_goes_on_and_pays_nothing_twice(
     with served(monkeypatch):
         report = call(QUESTION, "--docs", docs, *model, "--json").json
         run_id = report["run_id"]
-    asked_again = lambda: open_run(own_state, run_id).read_follow_ups()  # noqa: E731
+    asked_again = lambda: FolderRuns(own_state).open(run_id).read_follow_ups()  # noqa: E731
     with held_at(monkeypatch, "research", asked_again) as (provider, asked, go_on):
         with at_terminal("ask", "--run", run_id, "Who built the Beta engine?") as screen:
             assert asked.wait(60)
             before = steps(provider)
             screen.kill(signal.SIGKILL)
         go_on.set()
-        assert [one.status for one in open_run(own_state, run_id).read_follow_ups()] == ["running"]
+        assert [one.status for one in FolderRuns(own_state).open(run_id).read_follow_ups()] == ["running"]
         done = call("resume", run_id, "--json").json
         after = steps(provider)
     assert done["status"] == "finished"

@@ -7,7 +7,7 @@ import pytest
 from deep_research.cli.terminal_input import TypedLine
 from deep_research.events import Steered
 from deep_research.stores.event_log import read_events
-from deep_research.stores.run_folder import list_runs, open_run
+from deep_research.stores.run_folder import FolderRuns, list_runs
 from tests.conversation.screen import Screen, at_terminal
 from tests.model.harness import QUESTION, held_at
 from tests.runs.running import engines
@@ -39,7 +39,7 @@ def test_b10_keys_become_lines(keys: bytes, lines: list[str], left: str) -> None
 
 
 def _steered(home: Path) -> list[tuple[str, str, str]]:
-    events = read_events(open_run(home, list_runs(home)[0].run_id).events)
+    events = read_events(FolderRuns(home).open(list_runs(home)[0].run_id).events)
     return [(event.what, event.section, event.text) for event in events if isinstance(event, Steered)]
 
 

@@ -89,7 +89,7 @@ async def _stop_everywhere(folder: Path, workflow: str, question: str) -> list[d
 
 
 @pytest.mark.parametrize(
-    ("workflow", "checkpoints"), [("sections", 9), ("loop", 7), ("supervisor", 7), ("quick", 5), ("follow_up", 5)]
+    ("workflow", "checkpoints"), [("sections", 9), ("loop", 7), ("supervisor", 7), ("follow_up", 5)]
 )
 def test_a_run_that_died_between_writes_and_checkpoint_comes_to_its_report(
     tmp_path: Path, workflow: str, checkpoints: int

@@ -16,12 +16,14 @@ from typing import Any
 
 import pytest
 
+from deep_research.assembly import mcp_tools
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError
 from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import RunFolder, list_runs, write_atomically
+from deep_research.worker_child import Limits
 from tests.cli.terminal import call
 from tests.mcp.serving import HIDDEN, is_gone, pids, served_http, stdio
 from tests.model.harness import served
@@ -167,28 +169,30 @@ def test_d7_tools_that_are_not_described_as_the_protocol_wants_cost_only_themsel
     assert "'odd': left out, because their schemas are not those of objects: words, nothing, None, ?" in _why(ran)
 
 
-@pytest.mark.parametrize(
-    ("fault", "why"),
-    [
-        ("crash", "has ended the connection"),
-        ("tool_error", "the index of stories is on fire"),
-        ("brackets", "What it answered was not read"),
-    ],
-)
+BREAKING = {
+    "crash": "has ended the connection",
+    "tool_error": "the index of stories is on fire",
+    "brackets": "What it answered was not read",
+}
+
+
 def test_d7_a_server_that_breaks_in_a_run_is_a_gap_and_never_evidence(
-    own_state: Path, monkeypatch: pytest.MonkeyPatch, fault: str, why: str
+    own_state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = own_state.parent / "calls"
+    monkeypatch.setattr(mcp_tools, "limits_of", lambda _: Limits(memory=500_000_000, cpu_seconds=1.0))
+    calls = {fault: own_state.parent / fault for fault in BREAKING}
     notes = write_notes(own_state.parent / "notes", alpha="# Alpha engine\n\nThe Alpha engine costs 400 euros.\n")
-    script = ToolUser([FIND, Call("search", {"query": "ENGINE engine", "source": "documents"})])
+    found = [Call(f"{fault}_search_stories", {"query": "ENGINE"}) for fault in BREAKING]
+    script = ToolUser([*found, Call("search", {"query": "ENGINE engine", "source": "documents"})])
     with served(monkeypatch, script):
-        ran = research(own_state, {"pocket": stdio(calls, fault)}, docs=[notes], **MODEL)
+        ran = research(own_state, {fault: stdio(calls[fault], fault) for fault in BREAKING}, docs=[notes], **MODEL)
     assert_sound(ran.report, ran.folder)
     assert "400 euros" in ran.report.report
-    assert why in _why(ran)
+    for fault, why in BREAKING.items():
+        assert any(f"mcp:{fault}:" in gap.source and why in gap.why for gap in ran.report.gaps), (fault, _why(ran))
+        assert not [p for p in ran.report.passages.values() if why in p.text]
+        _assert_gone(calls[fault])
     assert {source.origin for source in ran.report.sources.values()} >= {"documents"}
-    assert not [p for p in ran.report.passages.values() if why in p.text]
-    _assert_gone(calls)
 
 
 def test_d7_a_tool_is_given_no_address_that_nobody_has_named(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:

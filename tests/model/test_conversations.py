@@ -263,7 +263,12 @@ def test_a_window_that_is_told_is_believed_and_else_what_is_known_of_the_model(
 ) -> None:
     script = ScriptedResearcher(sections=PLAN, sentences=4, opens=9)
     with scene.served(script) as provider:
-        docs = [_long_notes(scene.folder / "notes", tests=60)]
-        research(scene.folder, docs=docs, workflow="loop", model_name="qwen-max", **told)  # known: 30,720 tokens
+        notes = _long_notes(scene.folder / "notes", tests=60)
+        for name in ("Delta", "Epsilon"):
+            text = "\n\n".join(
+                f"The speed of the {name} engine was {n}, its weight {n}. {'Good. ' * 60}" for n in range(90)
+            )
+            (notes / f"{name}.md").write_text(f"# {name} engine speed weight, used for\n\n{text}\n")
+        research(scene.folder, docs=[notes], workflow="loop", model_name="qwen-max", **told)  # known: 30,720 tokens
     (writing, *_) = conversations(provider, script)["writer "]
     assert ("no longer shown" not in str(writing)) is is_whole

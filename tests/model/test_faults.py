@@ -1,5 +1,7 @@
 """Each fault of a provider at a fifth of the calls: a report all the same, whose missing parts are named."""
 
+import itertools
+
 import pytest
 
 from tests.model.harness import ENGINES, PLAN, Scene, assert_presentable, research, standing
@@ -12,9 +14,8 @@ FAULTS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("wire", ["compatible", "anthropic"])
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fifth_of_the_calls_fails(scene: Scene, wire: str, fault: str) -> None:
+@pytest.mark.parametrize(("fault", "wire"), list(zip(FAULTS, itertools.cycle(("compatible", "anthropic")))))
+def test_a_fifth_of_the_calls_fails(scene: Scene, fault: str, wire: str) -> None:
     with scene.served(ScriptedResearcher(sections=PLAN, sentences=4), wire=wire) as provider:
         provider.faults(0.2, [fault], seed=2)
         ran = research(scene.folder, wire=wire, **({"model_name": "claude-sonnet-5"} if wire == "anthropic" else {}))

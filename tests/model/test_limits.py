@@ -21,7 +21,7 @@ from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 
-@pytest.mark.parametrize("budget", [6_000, 10_000, 14_000])
+@pytest.mark.parametrize("budget", [6_000, 10_000])
 def test_at_the_end_of_a_budget_of_tokens_the_report_is_written_all_the_same(scene: Scene, budget: int) -> None:
     ran = scene.research(budget_tokens=budget)
     assert_presentable(ran)
@@ -35,7 +35,7 @@ def test_at_the_end_of_a_budget_of_tokens_the_report_is_written_all_the_same(sce
     assert spent == sum(call.counted.prompt + call.counted.completion for call in scene.provider.calls)
 
 
-@pytest.mark.parametrize("budget", [14_000, 17_000])
+@pytest.mark.parametrize("budget", [14_000])
 def test_the_reserve_of_a_budget_suffices_for_the_report(scene: Scene, budget: int) -> None:
     """Research ends early; the report is written by the model all the same."""
     ran = scene.research(ScriptedResearcher(sections=PLAN, sentences=4, opens=3, at_once=(1, 1)), budget_tokens=budget)
@@ -82,7 +82,7 @@ def test_the_price_that_a_server_tells_is_what_a_run_costs(scene: Scene, model: 
     assert ran.report.ledger.cost_usd == pytest.approx(0.05 * len(provider.calls))
 
 
-@pytest.mark.parametrize("budget", [0.27, 0.42, 0.57])
+@pytest.mark.parametrize("budget", [0.27, 0.57])
 def test_a_budget_in_dollars_is_kept_by_the_prices_that_a_server_tells(scene: Scene, budget: float) -> None:
     """Also while several calls are in flight, whose prices nobody knows yet."""
     with scene.served(told={"cost": 0.05}) as provider:

@@ -44,7 +44,7 @@ def _kept(folder: RunFolder, kind: str) -> list[str]:
 
 
 POINTS = [
-    ("decide", 1), ("plan", 1), *(("research", n) for n in (1, 3, 6, 9, 12)), ("review_section", 1), ("review", 1),
+    ("decide", 1), ("plan", 1), ("research", 1), ("research", 9), ("review_section", 1), ("review", 1),
     ("write", 1), ("write", 2), ("judge", 1), ("examine", 1), ("revise", 1),
 ]  # fmt: skip
 

@@ -120,6 +120,31 @@ def test_the_block_of_a_contradicted_statement_goes_and_is_a_gap(scene: Scene) -
     assert all(report.report[c.start : c.end].startswith(c.text[:20]) for c in report.claims)
 
 
+LAKES = "\n\n".join(f"The Alpha engine swims under {n} frozen lakes. [{{Alpha}}]" for n in range(2, 9))
+WHOLE = f"# Engines\n\n{TRUE}\n\n## Details\n\n{'It was built in 1999 by Rolf Maier in Graz. [{Alpha}] ' * 8}"
+
+
+@pytest.mark.parametrize(("answers", "kept"), [([WHOLE], False), (["# Engines", WHOLE], False), (["# E", "# E"], True)])
+def test_where_much_was_found_the_writer_writes_its_report_anew(
+    scene: Scene, answers: list[str], *, kept: bool
+) -> None:
+    said = iter(answers)
+    script = playing(
+        write=writing(f"{TEXT}\n\n{LAKES}"),
+        revise=lambda request: Reply(text=citing(request, next(said))),
+        judge=_judging("unsupported"),
+    )
+    report = scene.quickly(script).report
+    assert steps(scene.provider)["revise"] == len(answers), "all was put right at once, or nothing"
+    assert ("frozen lakes" in _body(report)) is kept
+    assert {p.outcome for p in report.problems} == {"open" if kept else "revised"}
+    assert bool(report.edits) is not kept
+    assert [gap.what for gap in report.gaps if gap.what == "revision"] == ["revision"] * kept
+    if not kept:
+        assert _bare(_body(report)) == _bare(WHOLE.replace("{Alpha}", "1"))
+        assert all("frozen lakes" not in edit.new for edit in report.edits)
+
+
 @pytest.mark.parametrize(
     ("said", "told"),
     [

@@ -128,7 +128,6 @@ def test_a_name_stands_in_a_text_or_another_one_does(claim: str, evidence: str, 
     agreement = names_occur(claim, evidence)
     assert agreement.ok == ok
     assert bool(agreement.missing) != ok
-    assert agreement.found == len(names(claim)) - len(agreement.missing)
 
 
 @pytest.mark.parametrize("word", ["Monday", "However", "MAY", "twelve", "Table", "The", "version"])

@@ -25,6 +25,10 @@ def _flags(statement: str, question: str = "") -> list[str]:
         "In month 7, or months 4 to 6, it waits.",
         "第7个月等待14天。",
         "BIP 360 says so.",
+        "2) Wait 14 days.",
+        "(1) Wait 14 days; (2) take 256 MB.",
+        "7 | Budget | 36,000 euros",
+        "Level 12 | Budget | 36,000 euros",
     ],
 )
 def test_what_the_passage_has_is_not_flagged(statement: str) -> None:
@@ -38,6 +42,8 @@ def test_what_the_passage_has_is_not_flagged(statement: str) -> None:
         ("Wait 14 weeks.", ["14 weeks"]),
         ("On 13 November 2026.", ["13 November 2026"]),
         ("In 2024.", ["2024"]),
+        ("2024 | Budget | 37,000", ["2024", "37,000"]),
+        ("7.5 kg | Budget", ["7.5 kg"]),
         ("The rise was made by Microsoft Research.", ["Microsoft Research"]),
         ("1.3 million.", ["1.3 million"]),
         ("As RFC 9110 and ISO 27001 are.", ["RFC 9110", "ISO 27001"]),

@@ -31,6 +31,18 @@ STYLES = {
     "angle brackets": f"Coal fell in 2024 <{A}>. Wind grew <{B}>.",
     "links by reference": f'Coal [fell][1] in 2024. Wind [grew][b].\n\n[1]: {A} "First"\n[b]: <{B}>',
     "html links": f'Coal fell in 2024 <a href="{A}">1</a>. Wind grew <a href="{B}">(Agency)</a>.',
+    "lenses with a list of lenses": f"Coal fell in 2024【1†source】. Wind grew【4:2†w.pdf】.\n\n【1†source】 {A}\n【4:2†w.pdf】 {B}",
+    "lenses around addresses": f"Coal fell in 2024【1†{A}】. Wind grew【2】.\n\nSources\n【1†{A}】\n【2†{B}】",
+    "bare addresses that end sentences": f"Coal fell in 2024 {A}. Wind grew — {B}",
+    "bare addresses that end lines": f"Coal fell in 2024: {A}\nWind grew: {B}",
+    "source words of other languages": f"Coal fell in 2024. Quelle: {A}. Wind grew (Fuente: {B}).",
+    "lists of other languages": f"Coal fell in 2024 [1]. Wind grew [2].\n\nFuentes:\n1. {A}\n2. {B}",
+    "carets": f"Coal fell in 1998^1. Wind grew^[2]^.\n\n## Quellenverzeichnis\n1. {A}\n2. {B}",
+    "escaped links": f"Coal fell in 2024 [\\[1\\]]({A}). Wind grew \\[[2]({B})\\].",
+    "links by short reference": f"Coal fell, says [it][the agency]. Wind [grew].\n\n[the agency]: {A}\n[grew]: {B}",
+    "lists of sections": f"## One\nCoal fell in 2024 [1].\n\n[1] {A}\n\n## Two\nWind grew.¹\n\n¹ {B}\n\n## End\n",
+    "lists in lines": f"Coal fell in 2024 [1].\n\n*Sources: [1] {A}*\n\nWind grew [1].\n\n*Sources: [1] {B}*",
+    "lists in one line": f"Coal fell in 2024 [1]. Wind grew [2].\n\n## Sources\n\n[1] First {A} [2] Second {B}",
     "neighbours": f"Coal fell in 2024 [1]. Wind grew [2].\n\n## 参考来源\n[1] 一 {A}\n\n[2]：{B}\n\n## Outlook\n",
 }
 
@@ -68,6 +80,13 @@ def test_a_number_in_brackets_behind_a_sign_of_code_is_no_citation() -> None:
     assert _cited(read_report(text)) == [("Set reserve=[1] there.", ()), ("Coal fell.", (A,))]
 
 
+def test_what_our_own_reports_say_of_their_making_states_nothing() -> None:
+    text = (
+        f"# R\n\nCoal fell [1]°.\n\n## How this was checked\n\nA model judged 3 statements.\n\n## Sources\n\n1. {A}\n"
+    )
+    assert _cited(read_report(text)) == [("Coal fell.", (A,))]
+
+
 def test_titles_of_references_are_kept() -> None:
     report = read_report(f"Coal fell [1][2][3].\n\n## Sources\n[1] *Power* in 2024 — {A}\n[2] A book, 1999.\n")
     assert [(reference.url, reference.title) for reference in report.references] == [
@@ -97,6 +116,7 @@ def test_lists_of_several_parts_have_their_own_numbers() -> None:
     [
         "An area of 5 m², 3 km² and 10⁶ cells.",
         "Take `a[0]` and x[1].",
+        f"R² is 10⁶, x^2 of m<sup>2</sup>.\n\n## Sources\n1. {A}\n2. {A}\n3. {A}\n4. {A}\n5. {A}\n6. {A}",
         "It is 2025 [sic] and [see below].",
         "```\nhttps://example.org [1]\n```\nText.",
         "1. First step.\n2. Second step.\n",

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import docx
-from docx.opc.constants import RELATIONSHIP_TYPE
-from docx.oxml.ns import qn
+from docx.opc.constants import CONTENT_TYPE, RELATIONSHIP_TYPE
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
+from docx.oxml.ns import nsdecls, qn
 from docx.oxml.parser import OxmlElement
 
 from tests.readers.pdf_files import make_pdf
@@ -87,6 +89,16 @@ def word(base: str) -> bytes:
     link.append(run)
     paragraph._p.append(link)
     paragraph.add_run(". The Beta engine weighs 85 kg [1].")
+    paragraph.add_run(" It was built in 2004")
+    paragraph.add_run("1").font.superscript = True
+    paragraph.add_run(" in Bergen")
+    mark = OxmlElement("w:endnoteReference")
+    mark.set(qn("w:id"), "1")
+    paragraph.add_run()._r.append(mark)
+    paragraph.add_run(".")
+    notes = f'<w:endnotes {nsdecls("w")}><w:endnote w:id="1"><w:p><w:r><w:t>{base}/beta</w:t></w:r></w:p></w:endnote></w:endnotes>'
+    part = Part(PackURI("/word/endnotes.xml"), CONTENT_TYPE.WML_ENDNOTES, notes.encode(), file.part.package)
+    file.part.relate_to(part, RELATIONSHIP_TYPE.ENDNOTES)
     file.add_heading("References", 1)
     file.add_paragraph(f"The Beta engine {base}/beta", style="List Number")
     made = io.BytesIO()

@@ -19,6 +19,7 @@ from deep_research.errors import ConfigError
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import list_runs
 from tests.model.harness import playing, served
+from tests.readers.pdf_files import make_pdf
 from tests.runs.running import engines
 from tests.support.fake_web import FakeWeb
 from tests.support.scripted_replies import Reply, Request
@@ -89,6 +90,10 @@ def test_links_of_pages_and_documents_are_followed(
     beta = next(text for text in cited if text.startswith("The Beta engine weighs"))
     assert cited[beta]
     assert {source["url"] for source in report["sources"].values()} == {f"{web[1]}/alpha", f"{web[1]}/beta"}
+    if kind == "docx":
+        assert {p.partition("p")[0] for p in cited["It was built in 2004 in Bergen."]} == {
+            key for key, source in report["sources"].items() if source["url"] == f"{web[1]}/beta"
+        }
     if kind == "html":
         assert "It needs 5 m² of room." in cited
         assert not cited["It needs 5 m² of room."]
@@ -104,6 +109,43 @@ def test_a_report_comes_from_an_address_or_standard_input(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(markdown(web[1]).encode())))
     _, report = verified(capsys, "-", "-p", "finder", *opened(web[0]))
     assert len(report["problems"]) == 2
+
+
+def test_raised_digits_of_a_pdf_cite_and_change_no_year(
+    tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [("The Beta engine was built in 2004", 72, 700, 11), ("1", 236, 705, 6), ("in Bergen.", 242, 700, 11)]
+    listed = [("References", 72, 660, 11), (f"1. {web[1]}/beta", 72, 640, 11), (f"2. {web[1]}/alpha", 72, 620, 11)]
+    (tmp_path / "r.pdf").write_bytes(make_pdf([[("Engines", 72, 790, 20), *lines, *listed]]))
+    code, report = verified(capsys, str(tmp_path / "r.pdf"), "-p", "finder", *opened(web[0]))
+    assert (code, [claim["text"] for claim in report["claims"]]) == (
+        1,
+        ["The Beta engine was built in 2004 in Bergen."],
+    )
+    assert [source["url"] for source in report["sources"].values()] == [f"{web[1]}/beta"]
+    assert not report["problems"]
+
+
+def test_all_that_could_not_be_read_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], own_state: Path
+) -> None:
+    lines = [f"The engine number {n} is old ([page](http://10.0.0.{n}/))." for n in range(60)]
+    (tmp_path / "r.md").write_text("# Engines\n\n" + "\n\n".join(lines))
+    assert command(["verify", str(tmp_path / "r.md"), "-p", "finder", "--quiet"]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "could not be read or done (60):" in shown
+    assert f"… and 20 more; all: deep-research show {list_runs(own_state)[0].run_id} --json" in shown
+
+
+def test_documents_that_have_nothing_of_a_report_are_said_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.md").write_text("# Xylo\n\nQuokkas hibernate.\n")
+    docs = str(engines(tmp_path / "docs"))
+    assert command(["verify", str(tmp_path / "r.md"), "-p", "finder", "--docs", docs, "--quiet"]) == 3
+    shown = capsys.readouterr().err
+    assert "nothing in the given documents" in shown
+    assert "give --docs" not in shown
 
 
 def test_documents_stand_in_for_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -217,7 +259,9 @@ def test_two_reports_are_compared_over_one_library(
     (tmp_path / "a.md").write_text(
         f"# First\n\nThe Alpha engine turns at 3,000 rpm [1].\n\n## Sources\n\n1. {web[1]}/alpha\n"
     )
-    (tmp_path / "b.md").write_text(f"# Second\n\nThe Alpha engine turns at 3,500 rpm ([page]({web[1]}/alpha)).\n")
+    (tmp_path / "b.md").write_text(
+        f"# Second\n\n## Speed\n\nThe Alpha engine turns at 3,500 rpm ([page]({web[1]}/alpha)).\n"
+    )
     both = [str(tmp_path / "a.md"), str(tmp_path / "b.md")]
     said = {
         "first": "The Alpha engine turns at 3,000 rpm.",
@@ -239,7 +283,8 @@ def test_two_reports_are_compared_over_one_library(
     (one,) = report["disagreements"]
     assert (one["borne_out"], one["passages"]) == ("first", ["s1p1"])
     assert "The sources bear out A." in report["report"]
-    assert {claim["where"] for claim in report["claims"]} == {"A: First", "B: Second"}
+    assert {claim["where"] for claim in report["claims"]} == {"A: First", "B: Speed"}
+    assert "\n#### B: Speed\n" in report["report"]
     assert web[0].count("engines.test", "/alpha") == 1
     _, report = verified(capsys, *both, "-p", "finder", *opened(web[0]))
     assert not report["disagreements"]

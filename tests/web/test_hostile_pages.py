@@ -8,7 +8,7 @@ from tests.runs.soundness import assert_sound
 from tests.support.web_answers import page
 from tests.web.world import ALPHA, QUESTION, World, research, why
 
-_ENDING = ("forms.pdf", "form-loop.pdf")
+_ENDING = ("form-loop.pdf",)
 _OTHER = ("gridspan.docx", "row.xlsx", "laughs.docx")
 
 

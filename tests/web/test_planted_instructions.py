@@ -11,7 +11,6 @@ from deep_research.text.prompt_fencing import attribute, clean
 from tests.web.attacks import HIDDEN, HOST, ORDERS, VISIBLE
 from tests.web.world import ALPHA, KINDS
 
-LANGUAGES = sorted(ORDERS)
 FORGED = re.compile(
     r"[<＜‹〈⟨❮]\s*/?\s*(?:passage|question|message|conversation|section|system|tool_\w+|start_of_turn|end_of_turn)\b"
     r"|<\||\|>|\[/?INST\]|<</?SYS>>|</?s>|\[s\d+p\d+\]",
@@ -28,22 +27,22 @@ def _read(markup: str) -> str:
     return document_of(page, Found(key="a", title="Alpha engine", origin="searxng")).text
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("way", HIDDEN)
-def test_what_no_visitor_sees_is_not_read(way: str, language: str) -> None:
-    text = _read(HIDDEN[way](ORDERS[language]))
-    assert ALPHA in text
-    assert HOST not in text
-    assert "Omega" not in text
-    assert not UNSEEN.search(text)
+def test_what_no_visitor_sees_is_not_read(way: str) -> None:
+    for order in ORDERS.values():
+        text = _read(HIDDEN[way](order))
+        assert ALPHA in text
+        assert HOST not in text
+        assert "Omega" not in text
+        assert not UNSEEN.search(text)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("way", VISIBLE)
-def test_no_fence_is_forged(way: str, language: str) -> None:
-    text = _read(VISIBLE[way](ORDERS[language]))
-    assert ALPHA in text
-    shown = clean(text)
-    assert not FORGED.search(shown)
-    assert not UNSEEN.search(shown)
-    assert not set(attribute(text[-300:])) & set('"<>\n')
+def test_no_fence_is_forged(way: str) -> None:
+    for order in ORDERS.values():
+        text = _read(VISIBLE[way](order))
+        assert ALPHA in text
+        shown = clean(text)
+        assert not FORGED.search(shown)
+        assert not UNSEEN.search(shown)
+        assert not set(attribute(text[-300:])) & set('"<>\n')

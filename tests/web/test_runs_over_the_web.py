@@ -133,21 +133,6 @@ def _command(world: World, tmp_path: Path, *arguments: str) -> Said:
     return call(QUESTION, "--no-clarify", *arguments, env={"DEEP_RESEARCH_CONFIG": str(config)})
 
 
-def test_the_command_over_five_sources_of_which_three_fail(world: World, tmp_path: Path) -> None:
-    for name, text in (("Alpha", ALPHA), ("Beta", BETA)):
-        world.page(f"{name.lower()}.test", "/", f"{name} engine", text, listed=False)
-        world.list_page(world.web.base(f"{name.lower()}.test") + "/", f"{name} engine", text)
-    world.wikipedia({"Gamma engine": GAMMA})
-    _three_fail(world)
-    said = _command(world, tmp_path, "--json", *(flag for name in FIVE for flag in ("--source", name)))
-    assert said.code == 0, said.err
-    assert {source["origin"] for source in said.json["sources"].values()} == {"wikipedia", "searxng"}
-    told = " ".join(gap["why"] for gap in said.json["gaps"])
-    for reason in ("HTTP 429", "HTML page instead of JSON", "did not answer in time"):
-        assert reason in told
-    assert shows_no_traceback(said)
-
-
 def test_the_command_when_nothing_is_found_anywhere(world: World, tmp_path: Path) -> None:
     world.wikipedia({})
     said = _command(world, tmp_path, "--source", "searxng", "--source", "wikipedia", "--workflow", "quick")

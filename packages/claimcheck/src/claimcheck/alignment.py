@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import Stemmer
 from rapidfuzz.distance import Levenshtein
@@ -65,23 +65,12 @@ _MOST_OF_ONE = 0.7
 _stem = Stemmer.Stemmer("english").stemWord
 
 
-@lru_cache(maxsize=1)
-def function_signs() -> frozenset[str]:
-    """Return the single Han characters and Hangul syllables that are no part of a name by themselves."""
-    return frozenset("".join(words("alignment.function")))
-
-
-@lru_cache(maxsize=1)
-def _roles() -> tuple[str, ...]:
-    """Return the Korean particles that say a word's role, the longest first."""
-    return tuple(sorted(words("alignment.roles", "ko"), key=len, reverse=True))
-
-
-@lru_cache(maxsize=1)
-def _allomorphs() -> dict[str, str]:
-    """Return Korean particles by the form that stands for both: which one is written hangs on the sound before it."""
-    pairs = [pair.split("/") for pair in words("alignment.allomorphs", "ko")]
-    return {other: first for first, other in pairs}
+FUNCTION_SIGNS = frozenset("".join(words("alignment.function")))
+"""Single Han characters and Hangul syllables that are no part of a name by themselves."""
+_ROLES = tuple(sorted(words("alignment.roles", "ko"), key=len, reverse=True))
+"""Korean particles that say a word's role, the longest first."""
+_ALLOMORPHS = {other: first for first, other in (pair.split("/") for pair in words("alignment.allomorphs", "ko"))}
+"""Korean particles by the form that stands for both: which one is written hangs on the sound before it."""
 
 
 @lru_cache(maxsize=20_000)
@@ -96,29 +85,24 @@ def tokens_of(text: str) -> tuple[Token, ...]:
     """Return the tokens of `text` in order; punctuation is none."""
     found: list[Token] = []
     for match in islice(_TOKEN.finditer(text), _LONGEST):
-        kind, start, end = match.lastgroup, match.start(), match.end()
-        written = match.group()
-        if kind == "number":
-            found.append(Token(written.replace(",", ""), "number", start, end, True))
-        elif kind == "word" and "A" <= written[0] <= "Z" and _LETTER.match(text, start - 2, end + 1):
-            found.append(Token(written, "word", start, end, True))
-        elif kind == "word":
-            key, is_content = _word(written)
-            found.append(Token(key, "word", start, end, is_content))
-        elif kind == "hangul":
-            stem = without_particle(written, _roles())
+        kind, start, end, written = cast("Kind", match.lastgroup), match.start(), match.end(), match.group()
+        if kind == "hangul":
+            stem = without_particle(written, _ROLES)
             found.append(Token(stem, "hangul", start, start + len(stem), True))
             if len(stem) < len(written):
-                particle = _allomorphs().get(written[len(stem) :], written[len(stem) :])
+                particle = _ALLOMORPHS.get(written[len(stem) :], written[len(stem) :])
                 found.append(Token(particle, "particle", start + len(stem), end, False))
+            continue
+        if kind == "number":
+            key, is_content = written.replace(",", ""), True
+        elif kind == "word":
+            is_letter = "A" <= written[0] <= "Z" and _LETTER.match(text, start - 2, end + 1)
+            key, is_content = (written, True) if is_letter else _word(written)
         elif kind == "han":
-            found.append(Token(written, "han", start, end, written not in function_signs()))
-        elif kind == "katakana":
-            found.append(Token(normalise(written), "katakana", start, end, True))
-        elif kind == "kana":
-            found.append(Token(written, "kana", start, end, False))
+            key, is_content = written, written not in FUNCTION_SIGNS
         else:
-            found.append(Token(normalise(written), "sign", start, end, False))
+            key, is_content = normalise(written), kind == "katakana"
+        found.append(Token(key, kind, start, end, is_content))
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from claimcheck.alignment import KATAKANA, Alignment, Region, Token, align, function_signs, tokens_of
+from claimcheck.alignment import FUNCTION_SIGNS, KATAKANA, Alignment, Region, Token, align, tokens_of
 from claimcheck.language import HAN, HANGUL, detect, is_cjk
 from claimcheck.lexicon import any_of, entry, table, words
 from claimcheck.near_misses import ENDINGS, RESPECTIVELY
@@ -55,6 +55,11 @@ _WORD_LENGTHS = range(2, 8)
 _KATAKANA_RUN, _HANGUL_RUN = re.compile(f"[{KATAKANA}]+"), re.compile(f"[{HANGUL}]+")
 _HAN_OR_KANA = re.compile(f"[{HAN}\u3041-\u309f\u3005]")
 _NEUTRAL = frozenset(words("alignment.neutral"))
+_COMMON = frozenset(words("alignment.common"))
+_GRAMMAR = frozenset("".join(words("alignment.grammar")))
+"""Characters that are words of grammar and nothing else."""
+_SAME_COUNTERS = tuple(frozenset(row.split()) for row in words("alignment.same_counters"))
+"""Rows of counters that count the same."""
 _LEAD = re.compile(r"\*\*[^*\n]{1,80}\*\*:?\s+(?=\S)")
 """A bold heading in front of a sentence."""
 _NUMERALS = frozenset(
@@ -254,7 +259,7 @@ class _Comparison:
             return
         mine, others = (text[t.start : t.start + 4] for text, t in ((self.a.claim, unit), (self.a.line, other)))
         if _unit_of(mine) != _unit_of(others) and not any(
-            mine.startswith(tuple(row)) and others.startswith(tuple(row)) for row in _same_counters()
+            mine.startswith(tuple(row)) and others.startswith(tuple(row)) for row in _SAME_COUNTERS
         ):
             yield self._made("number", region)
 
@@ -326,7 +331,7 @@ def _content(tokens: Sequence[Token]) -> list[Token]:
 
 def _tells(tokens: Sequence[Token]) -> bool:
     """Tell whether tokens are more than grammar."""
-    return any(t.is_content or (t.kind == "han" and t.key not in _grammar()) for t in tokens)
+    return any(t.is_content or (t.kind == "han" and t.key not in _GRAMMAR) for t in tokens)
 
 
 def _roles(tokens: Sequence[Token], language: str) -> dict[str, tuple[int, str]]:
@@ -390,21 +395,15 @@ def _marks(name: str, language: str) -> re.Pattern[str]:
     return re.compile(body if is_cjk(language) else rf"\b{body}\b", re.IGNORECASE)
 
 
-@lru_cache(maxsize=1)
-def _common() -> frozenset[str]:
-    return frozenset(words("alignment.common"))
-
-
 @lru_cache(maxsize=2048)
 def covered(text: str) -> frozenset[int]:
     """Return the offsets of `text` that ordinary words of Chinese, Japanese and Korean lie over; what is left may be a name."""
-    known = _common()
     # A run of katakana is one name or one word; of a Korean word its stem is enough.
-    spans = [run.span() for run in _KATAKANA_RUN.finditer(text) if run[0] in known]
+    spans = [run.span() for run in _KATAKANA_RUN.finditer(text) if run[0] in _COMMON]
     runs = _HANGUL_RUN.finditer(text)
-    spans += [run.span() for run in runs if any(run[0][:n] in known for n in range(len(run[0]) + 1))]
+    spans += [run.span() for run in runs if any(run[0][:n] in _COMMON for n in range(len(run[0]) + 1))]
     places = (sign.start() for sign in _HAN_OR_KANA.finditer(text))
-    spans += [(i, i + n) for i in places for n in _WORD_LENGTHS if text[i : i + n] in known]
+    spans += [(i, i + n) for i in places for n in _WORD_LENGTHS if text[i : i + n] in _COMMON]
     return frozenset(i for span in spans for i in range(*span))
 
 
@@ -413,7 +412,7 @@ def _uncovered(tokens: Sequence[Token], text: str, cover: frozenset[int]) -> lis
 
     Han characters that are words of their own count beside another character, not alone.
     """
-    signs = {t.start for t in tokens if t.kind == "han" and t.key not in _grammar()} - cover
+    signs = {t.start for t in tokens if t.kind == "han" and t.key not in _GRAMMAR} - cover
     joined = {place for place in signs if signs & {place - 1, place + 1}}
     return [t for t in tokens if t.start in joined or _may_name(t, text, cover)]
 
@@ -435,25 +434,13 @@ def _may_name(token: Token, text: str, cover: frozenset[int]) -> bool:
     if not token.is_content or token.kind == "number" or token.start in cover:
         return False
     if token.kind == "hangul":
-        return len(token.key) > 1 and not set(token.key) <= function_signs()
+        return len(token.key) > 1 and not set(token.key) <= FUNCTION_SIGNS
     return not text[token.start].islower()
-
-
-@lru_cache(maxsize=1)
-def _grammar() -> frozenset[str]:
-    """Return the characters that are words of grammar and nothing else."""
-    return frozenset("".join(words("alignment.grammar")))
 
 
 def _unit_of(text: str) -> str:
     """Return the unit that begins `text`, canonical; without one, its first character."""
     return unit_at(text, 0)[0] or text[:1]
-
-
-@lru_cache(maxsize=1)
-def _same_counters() -> tuple[frozenset[str], ...]:
-    """Return the rows of counters that count the same."""
-    return tuple(frozenset(row.split()) for row in words("alignment.same_counters"))
 
 
 def _is_most(names: Collection[Token], tokens: Sequence[Token]) -> bool:

@@ -181,7 +181,8 @@ def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> V
 def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     """Return the verdict by negation and support score, once nothing mechanical speaks against the claim."""
     whole, about, lines = _laid_out(evidence)
-    if _foreign(claim, whole):
+    own, other = detect(claim), detect(whole)
+    if is_cjk(own) != is_cjk(other) or (is_cjk(own) and own != other):  # in other scripts no words can be shared
         return _across_languages(claim, lines)
     measured = support(_without_known(claim, whole, about), lines, title=about)
     if measured.conflict:
@@ -226,11 +227,6 @@ def _is_told(claim: str, lines: Sequence[str], about: str) -> bool:
     match = Match(rest, [*lines, about])
     alone = max(match.coverage((i,)) for i in range(len(lines)))
     return alone >= in_one and match.coverage(range(len(lines) + 1)) >= in_all
-
-
-def _foreign(claim: str, whole: str) -> bool:
-    """Whether claim and evidence are in different scripts, so that shared words cannot be expected."""
-    return is_cjk(detect(claim)) != is_cjk(detect(whole)) or (is_cjk(detect(claim)) and detect(claim) != detect(whole))
 
 
 def _across_languages(claim: str, lines: Sequence[str]) -> Verdict:

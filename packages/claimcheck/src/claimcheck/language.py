@@ -65,7 +65,10 @@ def _detect(sample: str, default: str) -> str:
     cjk = counts["zh"] + counts["ja"] + counts["ko"]
     # A CJK character carries about as much as three Latin letters.
     if cjk and cjk * 3 >= latin * 0.34:
-        return _detect_cjk(counts)
+        if counts["ko"] >= max(counts["zh"], counts["ja"]):
+            return "ko"
+        # Japanese prose is at least a tenth kana; Chinese quoting a Japanese name is not.
+        return "ja" if counts["ja"] * 10 >= counts["zh"] else "zh"
     other = max(("ru", "el", "ar", "he", "hi", "th"), key=lambda code: counts[code])
     if counts[other] > latin:
         return other
@@ -73,13 +76,6 @@ def _detect(sample: str, default: str) -> str:
 
 
 _detect_again = lru_cache(maxsize=4096)(_detect)
-
-
-def _detect_cjk(counts: dict[str, int]) -> str:
-    if counts["ko"] >= counts["zh"] and counts["ko"] >= counts["ja"]:
-        return "ko"
-    # Japanese prose is at least a tenth kana; Chinese quoting a Japanese name is not.
-    return "ja" if counts["ja"] * 10 >= counts["zh"] else "zh"
 
 
 def _detect_latin(sample: str, default: str) -> str:

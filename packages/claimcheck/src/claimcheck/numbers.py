@@ -44,16 +44,14 @@ def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None =
         q
         for q in wanted
         if not any(same(q, other, evidence) for other in there)
-        and not (_is_bare(claim, q) and any(q.value == other.value and other.unit not in KINDS for other in there))
+        and not (
+            not (q.unit or _NOUN_BEHIND.match(claim, q.end))  # "The budget is 36,000." leaves out of what
+            and any(q.value == other.value and other.unit not in KINDS for other in there)
+        )
         and not _is_version(claim, q, evidence)
     )
     other = next((q for q in there if missing and q.value == missing[0].value), None)
     return Agreement(not missing, missing, evidence[other.start : other.end].strip() if other else "")
-
-
-def _is_bare(claim: str, quantity: Quantity) -> bool:
-    """Tell whether a claim leaves out of what a number is one: "The budget is 36,000." """
-    return not quantity.unit and not _NOUN_BEHIND.match(claim, quantity.end)
 
 
 _NOUN_BEHIND = re.compile(r"[ -]?[^\W\d_]")

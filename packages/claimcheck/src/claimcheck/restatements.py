@@ -38,7 +38,10 @@ def _says(claim: str, wanted: Sequence[Token], line: str, about: str, language: 
         return False
     if is_limited(line, language) and not is_limited(claim, language):
         return False
-    return not _differs_in_direction(claim, line, language) and _keeps_order(claim, line)
+    # What may be names, and numbers, follow each other in the line as in the claim.
+    found = [line.find(claim[t.start : t.end]) for t in name_tokens(claim)]
+    places = [place for place in found if place >= 0]
+    return not _differs_in_direction(claim, line, language) and places == sorted(places)
 
 
 def _differs_in_direction(claim: str, line: str, language: str) -> bool:
@@ -48,10 +51,3 @@ def _differs_in_direction(claim: str, line: str, language: str) -> bool:
         if any(mine) and any(others) and mine != others:
             return True
     return False
-
-
-def _keeps_order(claim: str, line: str) -> bool:
-    """Tell whether what may be names, and numbers, follow each other in the line as in the claim."""
-    found = [line.find(claim[t.start : t.end]) for t in name_tokens(claim)]
-    places = [place for place in found if place >= 0]
-    return places == sorted(places)

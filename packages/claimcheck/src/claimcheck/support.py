@@ -92,7 +92,10 @@ class Match:
     @cached_property
     def best(self) -> tuple[int, ...]:
         """The indices of up to three sentences that support the claim together, best first."""
-        scores = [sum(weight * row[name] for name, weight in _RANK.items()) for row in self._sentence_features()]
+        shares = [sum(row) / len(row) if row else 0.0 for row in self._number_table]
+        titled = [len(self._title & terms) / max(1, len(self._title)) for terms in self._sets]
+        features = {"bm25": self._bm25(), "numbers": shares, "title": titled, "grams": self._grams()}
+        scores = [sum(_RANK[name] * values[i] for name, values in features.items()) for i in range(len(shares))]
         left = dict(self._weights)
         chosen: list[int] = []
         while len(chosen) < min(_BEST, len(scores)):
@@ -103,19 +106,6 @@ class Match:
             chosen.append(best)
             left = {t: w * _REPEATED if t in self._sets[best] else w for t, w in left.items()}
         return tuple(chosen)
-
-    def _sentence_features(self) -> list[dict[str, float]]:
-        """Return what the ranking knows about each sentence, each value between 0 and 1."""
-        shares = [sum(row) / len(row) if row else 0.0 for row in self._number_table]
-        return [
-            {
-                "bm25": bm25,
-                "numbers": numbers,
-                "title": len(self._title & terms) / max(1, len(self._title)),
-                "grams": grams,
-            }
-            for bm25, numbers, grams, terms in zip(self._bm25(), shares, self._grams(), self._sets, strict=True)
-        ]
 
     def _bm25(self) -> list[float]:
         average = sum(map(len, self._terms)) / len(self._terms) or 1.0
@@ -186,21 +176,17 @@ class _Evidence(NamedTuple):
 @lru_cache(maxsize=256)
 def _read(evidence: tuple[str, ...]) -> _Evidence:
     """Return the terms of a passage's sentences, which are asked for several times for each claim that cites it."""
-    sets = [_term_set(sentence) for sentence in evidence]
+    terms = [_terms_of(sentence) for sentence in evidence]
+    sets = [frozenset(each) for each in terms]
     count = len(evidence) + _BACKGROUND
     idf = [math.log(1 + (count - df + 0.5) / (df + 0.5)) for df in range(len(evidence) + 1)]
-    return _Evidence([_terms_of(sentence) for sentence in evidence], sets, Counter(t for ts in sets for t in ts), idf)
+    return _Evidence(terms, sets, Counter(t for ts in sets for t in ts), idf)
 
 
 @lru_cache(maxsize=4096)
 def _terms_of(text: str) -> tuple[str, ...]:
     """Return the terms of a sentence, which is asked for once for each claim that cites its passage."""
     return tuple(content_terms(text))
-
-
-@lru_cache(maxsize=4096)
-def _term_set(text: str) -> frozenset[str]:
-    return frozenset(_terms_of(text))
 
 
 @lru_cache(maxsize=2048)

@@ -7,7 +7,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstrain
 from deep_research.api import VerdictCounts
 from deep_research.data import Asked, Brief, Figure, Ledger, Message, Report, Section, Steer
 from deep_research.data.evidence import Heading, PageStart
-from deep_research.data.result import FoundIn
+from deep_research.data.result import FollowUpHead
 from deep_research.settings import Settings
 
 RunState = Literal["queued", "running", "waiting", "finished", "failed", "stopped", "declined", "damaged"]
@@ -248,19 +248,7 @@ class ChangesView(BaseModel):
     text: str
 
 
-class FollowUpSummary(BaseModel):
-    """A question about a report in a list; a long `question` is cut."""
-
-    number: int
-    question: str
-    status: Literal["running", "finished", "failed", "stopped"]
-    found_in: FoundIn
-    created: str
-    error: str
-    seconds: float
-
-
-class FollowUpView(FollowUpSummary):
+class FollowUpView(FollowUpHead):
     """A question about a report with its answer; `report` is Markdown, "" until it is there."""
 
     understood: str

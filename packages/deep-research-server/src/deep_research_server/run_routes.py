@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from deep_research import api
 from deep_research.api import EventTail, Run, RunHead
-from deep_research.data import Asked, FollowUp, Gap, GivenReport, Message
+from deep_research.data import Asked, FollowUp, FollowUpHead, Gap, GivenReport, Message
 from deep_research.data.noun import copy_fields
 from deep_research.errors import ConfigError, RunBusy
 from deep_research.events import PASSING, GapFound
@@ -267,9 +267,9 @@ async def ask_follow_up(given: models.FollowUpInput, context: Context, home: Hom
 
 
 @router.get("/runs/{run_id}/follow-ups", responses=problems(404))
-def list_follow_ups(run: OwnRun) -> list[models.FollowUpSummary]:
+def list_follow_ups(run: OwnRun) -> list[FollowUpHead]:
     """List the questions about a report, in order; each shows its answer at its number."""
-    return [copy_fields(models.FollowUpSummary, head) for head in run.list_follow_ups()]
+    return run.list_follow_ups()
 
 
 @router.get("/runs/{run_id}/follow-ups/{number}", responses=problems(404))

@@ -11,9 +11,9 @@ from deep_research import registry, sources
 from deep_research import settings as settings_module
 from deep_research.assembly import mcp_listing
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
-from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
 from deep_research.assembly.reasoner_choice import list_models as list_models
 from deep_research.assembly.reasoner_choice import loads_by_name as loads_by_name
+from deep_research.assembly.reasoner_choice import provider_of as provider_of
 from deep_research.assembly.run_settings import Preview, preview
 from deep_research.concurrency import run_now
 from deep_research.conversation.history import read_history
@@ -47,12 +47,12 @@ from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail as EventTail
 from deep_research.stores.open_stores import QueueState, database, open_runs, owner_of
 from deep_research.stores.run_folder import check_writable as check_writable
-from deep_research.stores.run_folder import dated_id as dated_id
 from deep_research.stores.run_folder import write_atomically
 from deep_research.stores.run_folder import write_bytes_atomically as write_bytes_atomically
 from deep_research.stores.run_store import Kept as Kept
 from deep_research.stores.run_store import RunHead as RunHead
 from deep_research.stores.run_store import RunRecord as RunRecord
+from deep_research.stores.run_store import dated_id as dated_id
 from deep_research.templates import TemplateFile, load_templates, template_folders
 from deep_research.worker_child import Limits
 from deep_research.worker_pool import call_in_worker, in_worker_thread
@@ -197,13 +197,8 @@ def read_bundle(
     settings = settings_module.load_settings()
     own = settings.model_dump(exclude_defaults=True, exclude={"mcp_servers"})
     with suppress(ConfigError):  # to look at a run needs no key
-        own["model_provider"] = resolve_provider(settings, settings_module.load_keys(key_variables()))
+        own["model_provider"] = provider_of(settings)
     return Run(read(path, open_runs(home), own=own, on_left_out=on_left_out), home)
-
-
-def provider_of(settings: Settings) -> str:
-    """Return the provider that settings come to with the keys of this machine. Raises ConfigError."""
-    return resolve_provider(settings, settings_module.load_keys(key_variables()))
 
 
 def list_runs(*, home: Path | None = None) -> Sequence[RunHead]:

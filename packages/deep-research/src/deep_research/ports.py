@@ -81,8 +81,8 @@ class SearchPlace(Protocol):
     purpose: str
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
-        """Make ready (index folders, ask for a token) and return what could not be made ready."""
-        ...
+        """Make ready (index folders, ask for a token) and return what could not be made ready; here nothing is to be done."""
+        return ()
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
         """Return at most `limit` results, best first. Raises SourceError when the place fails."""

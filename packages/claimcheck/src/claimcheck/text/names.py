@@ -9,7 +9,7 @@ and titles: native names cannot be told from other words without a dictionary.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from claimcheck.language import CJK, detect
@@ -34,7 +34,6 @@ class NameAgreement(NamedTuple):
 
     ok: bool
     missing: tuple[Name, ...] = ()
-    found: int = 0
 
 
 _TITLE = re.compile(r"《([^《》]{1,80})》|〈([^〈〉]{1,80})〉|『([^『』]{1,80})』")
@@ -124,7 +123,8 @@ def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
     run: list[re.Match[str]] = []
     bridge: list[re.Match[str]] = []
     for word in _WORD.finditer(text):
-        is_name = _is_name_word(word[0])
+        is_name = bool(word[0][0].isupper() or _MIXED.search(word[0]))
+        is_name = is_name and not _QUANTITY.match(word[0]) and word[0] not in _UNIT_LIKE
         if run and text[(bridge or run)[-1].end() : word.start()] in (" ", "\u00a0"):
             if is_name:
                 run, bridge = [*run, *bridge, word], []
@@ -136,11 +136,6 @@ def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
             found += _make(text, run, capitals_are_names=capitals_are_names)
         run, bridge = [word] if is_name else [], []
     return found + (_make(text, run, capitals_are_names=capitals_are_names) if run else [])
-
-
-def _is_name_word(word: str) -> bool:
-    is_name = word[0].isupper() or _MIXED.search(word)
-    return bool(is_name) and not _QUANTITY.match(word) and word not in _UNIT_LIKE
 
 
 def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> list[Name]:
@@ -230,7 +225,7 @@ def names_occur(claim: str, evidence: str) -> NameAgreement:
             "/" in name.text and all(part and there.has(name._replace(text=part)) for part in name.text.split("/"))
         )
     )
-    return NameAgreement(not missing, missing, len(wanted) - len(missing))
+    return NameAgreement(not missing, missing)
 
 
 _MEMBER = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w{2,})(?:\(\))?")
@@ -281,24 +276,17 @@ class NameIndex:
     def __init__(self, text: str) -> None:
         self.text = text
         self.plain = normalise(text)
-        self._words: frozenset[str] | None = None
-        self._initials: str | None = None
 
-    @property
+    @cached_property
     def words(self) -> frozenset[str]:
         """All words of the text, lower case."""
-        if self._words is None:
-            self._words = frozenset(re.findall(r"[^\W_]+", self.plain))
-        return self._words
+        return frozenset(re.findall(r"[^\W_]+", self.plain))
 
-    @property
+    @cached_property
     def initials(self) -> str:
         """The first letters of all words, twice: with and without stop words, for acronyms."""
-        if self._initials is None:
-            words = re.findall(rf"[{_LATIN}]+", self.plain)
-            kept = [w for w in words if w not in STOP_WORDS]
-            self._initials = "".join(w[0] for w in words) + "\n" + "".join(w[0] for w in kept)
-        return self._initials
+        words = re.findall(rf"[{_LATIN}]+", self.plain)
+        return "".join(w[0] for w in words) + "\n" + "".join(w[0] for w in words if w not in STOP_WORDS)
 
     def has(self, name: Name) -> bool:
         """Return whether `name` stands in the text, in one of the forms that `names_occur` accepts."""

@@ -5,7 +5,7 @@ amounts. Patterns are tried only beside digits: to try them at every character w
 """
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from claimcheck.lexicon import any_of, any_word, compile_on_use, words
@@ -39,16 +39,6 @@ _LONGEST_SIGN = 8
 """Characters before a digit in which its sign, currency and spaces stand."""
 
 
-def is_western(text: str) -> bool:
-    """Return whether `text` holds no sign of a script in which numerals are no Arabic digits."""
-    return not _OTHER_SCRIPT.search(text)
-
-
-def has_word_of(text: str, words: Set[str]) -> bool:
-    """Return whether one of these words, in small letters, stands in `text`."""
-    return not words.isdisjoint(_WORD.findall(text.lower()))
-
-
 def find_amounts(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """Yield the matches of a pattern that is a sign, spaces and digits with no letter, digit, "_" or "." before them."""
     end = 0
@@ -70,17 +60,13 @@ def find_from_words(pattern: re.Pattern[str], text: str, *, reach: int) -> Itera
     end = 0
     for digits in _DIGIT_RUN.finditer(text):
         first = digits.start()
-        begin = max(end, first - reach) if reach >= 0 else _two_words_back(text, end, first)
+        space = max(end, text.rfind(" ", end, first))
+        begin = max(end, first - reach) if reach >= 0 else max(end, text.rfind(" ", end, space) + 1)
         for word in _WORD_START.finditer(text, begin, digits.end()):
             if word.start() >= end and (match := pattern.match(text, word.start())):
                 yield match
                 end = match.end()
         end = max(end, first)
-
-
-def _two_words_back(text: str, begin: int, digit: int) -> int:
-    space = max(begin, text.rfind(" ", begin, digit))
-    return max(begin, text.rfind(" ", begin, space) + 1)
 
 
 # One character becomes one character, so that offsets stay those of the text.
@@ -186,13 +172,14 @@ def _may_hold(pattern: re.Pattern[str], text: str) -> bool:
     """Tell whether a text has the signs without which a pattern matches nothing."""
     if pattern in _SIGN_OF:
         return _SIGN_OF[pattern] in text
-    if not is_western(text):
+    if _OTHER_SCRIPT.search(text):  # in which numerals are no Arabic digits
         return True
+    words = set(_WORD.findall(text.lower()))
     if pattern is ORDINAL_EXTRACTOR[0]:
-        return bool(_ORDINAL_ENDING.search(text)) or has_word_of(text, measures.ORDINALS.keys())
+        return bool(_ORDINAL_ENDING.search(text)) or not words.isdisjoint(measures.ORDINALS)
     if pattern is DECADES:
         return bool(_DECADE_ENDING.search(text))
-    return pattern is ENGLISH_NUMBERS and has_word_of(text, measures.WORDS.keys())
+    return pattern is ENGLISH_NUMBERS and not words.isdisjoint(measures.WORDS)
 
 
 def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:

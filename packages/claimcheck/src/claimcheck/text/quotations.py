@@ -45,6 +45,7 @@ _FOLDS = {
     for c in written
 } | FULL_WIDTH
 _PLAIN = re.compile(r"[^\x80-\U0010ffff*_]*")
+"""A text of which no character goes or becomes another length: most of what is ever compared."""
 _DECIMAL = re.compile(r"\d[.,]\d")
 _EDGES = " \t\n.,;:!?。，；：！？、"
 _COMMENT = re.compile(r"^[ \t]*(?:#+|//+)[ \t]+", re.MULTILINE)
@@ -85,7 +86,7 @@ def stands_nearly_in(quoted: str, evidence: str) -> bool:
 def stands_in(quoted: str, evidence: str) -> bool:
     """Return whether a quotation stands in `evidence` word for word, as `quotations_occur` compares."""
     position = 0
-    squeezed, _ = _squeezed(evidence)
+    squeezed = _squeeze(evidence)
     for part in _ELLIPSIS.split(re.sub(r"\[(\w{1,3})\]", r"\1", quoted)):
         wanted = _squeeze(part.strip(_EDGES))
         found = _find(squeezed, wanted, position)
@@ -119,7 +120,7 @@ def find_verbatim(sentence: str, text: str) -> tuple[int, int] | None:
     wanted = _squeeze(sentence.strip())
     if not wanted:
         return None
-    if _is_plain(text) and wanted not in _squeeze_plain(text):
+    if wanted not in _squeeze(text):
         return None  # most texts are asked for most sentences in vain: where each character stood is not needed
     squeezed, offsets = _squeezed(text)
     found = _find(squeezed, wanted)
@@ -129,12 +130,7 @@ def find_verbatim(sentence: str, text: str) -> tuple[int, int] | None:
 
 
 def _squeeze(text: str) -> str:
-    return _squeezed(text)[0]
-
-
-def _is_plain(text: str) -> bool:
-    """Tell whether no character of a text goes or becomes another length: most of what is ever compared."""
-    return _PLAIN.fullmatch(text) is not None
+    return _squeeze_plain(text) if _PLAIN.fullmatch(text) else _squeezed(text)[0]
 
 
 @keep_readings(1024)
@@ -145,8 +141,6 @@ def _squeeze_plain(text: str) -> str:
 @keep_readings(256)
 def _squeezed(text: str) -> tuple[str, list[int]]:
     """Fold `text` to single spaces; return it with the offset that each of its characters came from."""
-    if _is_plain(text):
-        return _squeezed_ascii(text)
     kept: list[str] = []
     offsets: list[int] = []
     for offset, char in enumerate(text):
@@ -163,19 +157,6 @@ def _squeezed(text: str) -> tuple[str, list[int]]:
             kept.append(folded)
             offsets.append(offset)
     return _without_cjk_spaces(kept, offsets)
-
-
-def _squeezed_ascii(text: str) -> tuple[str, list[int]]:
-    """Do the same for a plain text."""
-    folded = text.lower().replace("`", "'")
-    offsets: list[int] = []
-    words: list[str] = []
-    for word in re.finditer(r"\S+", folded):
-        if words:
-            offsets.append(word.start())
-        words.append(word.group())
-        offsets.extend(range(word.start(), word.end()))
-    return " ".join(words), offsets
 
 
 def _without_cjk_spaces(kept: list[str], offsets: list[int]) -> tuple[str, list[int]]:

@@ -31,6 +31,8 @@ class Sentence(NamedTuple):
     kind: BlockKind
 
 
+FRONT_MATTER = re.compile(r"\A---\n(?:(?:[A-Za-z][\w -]*[:=]|[ \t-])[^\n]*\n)+?---(?:\s+|\Z)")
+"""Fields that stand before a text and say something of it; no block of it."""
 _WIDE = re.compile(f"[{CJK}]")
 _HEADING = re.compile(r"#{1,6} ")
 ITEM_MARKER = re.compile(r"\s{0,12}(?:[-*+•]|(?P<number>\d{1,3})[.)])\s+")
@@ -56,7 +58,7 @@ _CODE = re.compile(r"`(?! )[^`\n]{1,80}(?<! )`")
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """Yield the blocks of `text` in order; blank lines belong to none."""
+    """Yield the blocks of `text` in order; blank lines and front matter belong to none."""
     kind: BlockKind | None = None
     start = end = 0
     in_code = False
@@ -83,7 +85,7 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
-    position = 0
+    position = front.end() if (front := FRONT_MATTER.match(text)) else 0
     while position < len(text):
         stop = text.find("\n", position)
         stop = len(text) if stop < 0 else stop
@@ -115,11 +117,6 @@ def sentences(text: str) -> list[Sentence]:
         if block.kind in ("prose", "item"):
             found.extend(_split(text, block))
     return found
-
-
-def split(text: str) -> list[str]:
-    """Return the sentences of a plain paragraph as strings, white space folded."""
-    return [" ".join(text[s.start : s.end].split()) for s in sentences(text)]
 
 
 _NUMBER_OF_STEP = re.compile(r"\s*(?:\*\*|__)\d{1,2}\.")

@@ -8,7 +8,7 @@ dictionary (CJKAnalyzer of Apache Lucene). Korean gives bigrams of its words wit
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import Stemmer
@@ -51,14 +51,12 @@ _FRAGILE = frozenset(words_of("morphology.fragile_particles", "ko"))
 """Particles that are as often the last syllable of a noun: taken off longer words only."""
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> "Stemmer.Stemmer":
-    return Stemmer.Stemmer("english")
+_STEMMER = Stemmer.Stemmer("english")
 
 
 @lru_cache(maxsize=200_000)
 def _stem(word: str) -> str:
-    return _stemmer().stemWord(word) if word.isalpha() else word
+    return _STEMMER.stemWord(word) if word.isalpha() else word
 
 
 FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
@@ -230,9 +228,3 @@ def _written(word: str) -> list[str]:
         bare = word.strip(".+#")
         return [word] if word == bare or len(bare) < 2 else [word, bare]
     return [word.replace("-", ""), *(part for part in parts if len(part) > 1 or part.isdigit())]
-
-
-def words(text: str) -> Iterator[str]:
-    """Yield the words of spaced scripts as written, case-folded and without diacritics, compounds whole."""
-    runs = _split(_plain(text), questions=True)
-    return (fold_diacritics(run) for run in runs if not _GRAM.match(run) and not _HANGUL.match(run))

@@ -14,7 +14,7 @@ from deep_research_server.postgres.postgres_runs import PostgresRuns
 
 
 class PostgresDatabase:
-    """Offers runs, limits, checkpoints and the queue of one database; connections are opened when first needed."""
+    """Offers (`stores.open_stores.Database`) runs, limits, checkpoints and the queue of one database; connections are opened when first needed."""
 
     def __init__(self, url: str) -> None:
         """Name the database by its address."""
@@ -22,31 +22,24 @@ class PostgresDatabase:
 
     @property
     def limits(self) -> SharedLimits:
-        """Return the limits of the processes on the database."""
         return database_at(self._url).limits
 
     def runs(self, owner: str, home: Path) -> PostgresRuns:
-        """Return the runs of an owner."""
         return PostgresRuns(self._url, owner, home)
 
     def checkpoints(self, serde: Any, guard: Guard | None) -> AbstractAsyncContextManager[Any]:
-        """Give LangGraph's checkpoints."""
         return open_postgres_checkpoints(self._url, serde, guard)
 
     def enqueue(self, store: RunStore, *, priority: int, may_ask: bool, answer: str | None) -> None:
-        """Put a run into the queue. Raises ConfigError, RunBusy."""
         _queue().enqueue_run(store, priority=priority, may_ask=may_ask, answer=answer)
 
     def queue_state(self, owner: str) -> QueueState:
-        """Return how many workers are alive and how many runs of an owner are in the queue."""
         return _queue().queue_state(owner)
 
     def is_queued(self, store: RunStore) -> bool:
-        """Return whether a run is in the queue."""
         return _queue().is_queued(store)
 
     def dequeue(self, store: RunStore) -> bool:
-        """Take a run out of the queue; return whether it was there."""
         return _queue().dequeue_run(store)
 
 

@@ -22,7 +22,6 @@ from deep_research.safe_text import safe_noun
 from deep_research.settings import snapshots_url
 from deep_research.state_files import SPOOL
 from deep_research.stores.event_log import EventLog
-from deep_research.stores.run_folder import dated_id, is_run_id, unshortened_id
 from deep_research.stores.run_store import (
     HEAD_CHARS,
     Checkpoints,
@@ -30,6 +29,7 @@ from deep_research.stores.run_store import (
     Kept,
     RunHead,
     RunRecord,
+    RunStores,
     busy_run,
     no_report,
     no_run,
@@ -310,7 +310,7 @@ class _EventTail:
         return [line.encode() for _, line in rows]
 
 
-class PostgresRuns:
+class PostgresRuns(RunStores):
     """The runs of an owner in a database (`RunStores`); the owner "" is the user of the command line."""
 
     def __init__(self, url: str, owner: str = "", home: Path | None = None) -> None:
@@ -348,13 +348,9 @@ class PostgresRuns:
     def store(self, run_id: str) -> PostgresRun:
         return PostgresRun(self._database, run_id, self._spools)
 
-    def open(self, run_id: str, *, is_whole: bool = False) -> PostgresRun:
-        whole = "SELECT 1 FROM deep_research.runs WHERE run_id = %s AND owner = %s"
-        if self._database.rows(whole, (run_id, self._owner)):
-            return self.store(run_id)
-        if is_whole:
-            raise no_run(run_id)
-        return self.store(unshortened_id(run_id, self.ids()))
+    def has(self, run_id: str) -> bool:
+        query = "SELECT 1 FROM deep_research.runs WHERE run_id = %s AND owner = %s"
+        return bool(self._database.rows(query, (run_id, self._owner)))
 
     def ids(self) -> Sequence[str]:
         query = "SELECT run_id FROM deep_research.runs WHERE owner = %s"
@@ -371,7 +367,5 @@ class PostgresRuns:
         ((runs, size),) = self._database.rows(_KEPT, (self._owner,))
         return Kept(runs, int(size))
 
-    def new_id(self, wanted: str = "") -> str:
-        if is_run_id(wanted) and not self.store(wanted).exists():
-            return wanted
-        return dated_id()
+    def is_free(self, run_id: str) -> bool:
+        return not self.store(run_id).exists()

@@ -36,19 +36,14 @@ def prepared_late(
     return tuple(place if isinstance(place, QuestionPages) else _PreparedLate(place, show, on_gap) for place in places)
 
 
-class _PreparedLate:
+class _PreparedLate(SearchPlace):
     """A place that makes itself ready before its first search (`ports.SearchPlace`)."""
 
     def __init__(self, place: SearchPlace, on_progress: OnProgress, on_gap: Callable[[Gap], object]) -> None:
         self.name, self.purpose = place.name, place.purpose
-        self.close = place.close
         self._place, self._on_progress, self._on_gap = place, on_progress, on_gap
         self._ready = False
         self._lock = asyncio.Lock()
-
-    async def prepare(self, progress: OnProgress) -> Sequence[Gap]:
-        """Do nothing yet."""
-        return ()
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
         await self._prepare()
@@ -57,6 +52,9 @@ class _PreparedLate:
     async def read(self, found: Found) -> Document:
         await self._prepare()
         return await self._place.read(found)
+
+    async def close(self) -> None:
+        await self._place.close()
 
     async def _prepare(self) -> None:
         async with self._lock:

@@ -22,7 +22,7 @@ from deep_research.fetch.fetched_page import MAX_LINKS
 from deep_research.mcp.tool_answers import strings_in
 from deep_research.mcp.tool_offers import chosen, offers, query_argument
 from deep_research.mcp.tool_results import Call, sources_in
-from deep_research.ports import Journal, Library, Progress, SearchPlace
+from deep_research.ports import Journal, Library, SearchPlace
 from deep_research.reading_child import limits_of
 from deep_research.settings import Settings, load_settings
 from deep_research.worker_pool import call_in_worker, in_worker_thread
@@ -201,23 +201,18 @@ class PaidTool:
         raise NotFound(f"{self.server} knows only the address of {found.title!r}.", url=found.url)
 
 
-class ToolPlace:
+class ToolPlace(SearchPlace):
     """A tool that takes a search, as a place to search (`ports.SearchPlace`)."""
 
     def __init__(self, name: str, purpose: str, tool: PaidTool, argument: str) -> None:
-        self.name, self.purpose, self.read = name, purpose, tool.read
-        self._tool, self._argument = tool, argument
-
-    async def prepare(self, progress: Progress) -> Sequence[Gap]:
-        """See `ports.SearchPlace.prepare`; the server has answered already."""
-        return []
+        self.name, self.purpose, self._tool, self._argument = name, purpose, tool, argument
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
         result = await self._tool.call({self._argument: query})
         return result.model_copy(update={"found": result.found[:limit]})
 
-    async def close(self) -> None:
-        """See `ports.SearchPlace.close`; the session is the run's."""
+    async def read(self, found: Found) -> Document:
+        return await self._tool.read(found)
 
 
 def _servers(servers: Mapping[str, McpServer], settings: Settings) -> "tuple[list[Server], list[Gap]]":

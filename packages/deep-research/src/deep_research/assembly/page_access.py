@@ -12,7 +12,7 @@ from deep_research.errors import Blocked, NotFound, SourceError, Unreadable
 from deep_research.fetch.addresses import KnownAddresses, parse_address, urls_in
 from deep_research.i18n.catalog import gap_of
 from deep_research.isolated_reading import RejectedDocuments, read_bytes
-from deep_research.ports import Progress
+from deep_research.ports import SearchPlace
 from deep_research.registry import reader_for, reader_of
 from deep_research.steps.open_source import PLACE
 from deep_research.text.page_noise import unreadable_because
@@ -122,7 +122,7 @@ def addresses_of_text(source: Source) -> Sequence[str]:
     return arxiv_texts(source.key, source.url)
 
 
-class QuestionPages:
+class QuestionPages(SearchPlace):
     """The pages that the question names, as a place to search (`ports.SearchPlace`): each search looks into all."""
 
     name = PLACE
@@ -149,9 +149,6 @@ class QuestionPages:
         said = " ".join(said.split())
         return said[:-_MOST_LEFT] + _LEFT_OVER.sub("", said[-_MOST_LEFT:]) or question
 
-    async def prepare(self, progress: Progress) -> Sequence[Gap]:
-        return ()
-
     async def search(self, query: str, *, limit: int) -> SearchResult:
         """Return the pages; which of their passages answer is the library's to find."""
         return SearchResult(found=self._found[:limit])
@@ -159,9 +156,6 @@ class QuestionPages:
     async def read(self, found: Found) -> Document:
         """Raise NotFound: what is offered was read before."""
         raise NotFound(f"{found.url} could not be read.", url=found.url)
-
-    async def close(self) -> None:
-        """Nothing is held."""
 
 
 async def page_or_copy(fetcher: "Fetcher", url: str, *, title: str, origin: str, on_gap: OnGap) -> "Page":

@@ -58,6 +58,11 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
     return provider_called(name)
 
 
+def provider_of(settings: Settings) -> str:
+    """Return the provider that settings come to with the keys of this machine. Raises ConfigError."""
+    return resolve_provider(settings, load_keys(key_variables()))
+
+
 def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | None":
     """Return the model that a run would ask, or None without one; nothing is sent. Raises ConfigError."""
     provider = resolve_provider(settings, keys)
@@ -94,7 +99,6 @@ class OpenReasoner:
         self._held = held
 
     async def close(self) -> None:
-        """Close the connections."""
         for each in self._held:
             await each.close()
 

@@ -11,9 +11,9 @@ from typing import Any
 from claimcheck.text.cleaning import shorten
 from deep_research import errors
 from deep_research.assembly.page_access import QuestionPages, addresses_in, addresses_of_text, key_of_page
-from deep_research.data import Document, Found, Gap, SearchResult, Source, ToolSpec
+from deep_research.data import Document, Found, SearchResult, Source, ToolSpec
 from deep_research.errors import ReplayDiffers, ResearchError
-from deep_research.ports import Journal, Progress, SearchPlace
+from deep_research.ports import Journal, SearchPlace
 from deep_research.run_context.context import Outside
 from deep_research.stores.journal import FAILED
 from deep_research.stores.run_store import RunRecord
@@ -46,14 +46,11 @@ class OfflineJournal:
         """Keep nothing: the record stays as it is."""
 
 
-class Recorded:
+class Recorded(SearchPlace):
     """A place or tool of the recorded run: all that it answered is in the journal (`ports.SearchPlace`, `OutsideTool`)."""
 
     def __init__(self, spec: ToolSpec) -> None:
         self.name, self.purpose, self.spec = spec.name, spec.description, spec
-
-    async def prepare(self, progress: Progress) -> Sequence[Gap]:
-        return ()
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
         raise differs("", self.name, query)
@@ -63,9 +60,6 @@ class Recorded:
 
     async def read(self, found: Found) -> Document:
         raise differs("", self.name, found.key)
-
-    async def close(self) -> None:
-        """Nothing is held."""
 
 
 class RecordedPages:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from claimcheck.language import detect
 from deep_research import sources
-from deep_research.assembly.reasoner_choice import choose_model, key_variables, resolve_provider
+from deep_research.assembly.reasoner_choice import choose_model, key_variables, provider_of, resolve_provider
 from deep_research.assembly.web_search import chosen_sources
 from deep_research.errors import ConfigError
 from deep_research.settings import Settings, load_keys
@@ -38,7 +38,7 @@ def settle(settings: Settings, docs: Sequence[str], question: str) -> Settings:
 
     Raises ConfigError for unknown ones and for those that lack their key.
     """
-    provider = resolve_provider(settings, load_keys(key_variables()))
+    provider = provider_of(settings)
     strategy = _strategy(settings, docs, provider)
     settled = settings.model_copy(update={"model_provider": provider, "strategy": strategy})
     if not strategy and not settings.sources:

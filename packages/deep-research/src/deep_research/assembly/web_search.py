@@ -82,7 +82,6 @@ class WebPlaces:
                 self.fetcher.known.add_page_text(snapshot.text)
 
     async def close(self) -> None:
-        """Let go of connections."""
         await self.fetcher.close()
         await self.web.close()
 
@@ -221,5 +220,4 @@ class WebPlace:
         return await in_worker_thread(document_of, page, found, self._rejected)
 
     async def close(self) -> None:
-        """See `ports.SearchPlace.close`; the connections are the run's."""
         await self._source.close()

@@ -85,7 +85,7 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
         echo_wrapped(f"Written: {path}", err=True)
     elif fix:
         _write_fixed(report, out, shown=not flags["as_json"])
-    return _code_of(report)
+    return _code_of(report, by_documents=bool(docs))
 
 
 def _given(reports: tuple[str, ...], run_id: str | None, settings: "Settings") -> list[str]:
@@ -122,17 +122,20 @@ def _show(run: "Run", report: "Report", echo: Callable[[str], None]) -> None:
         echo(f"\nDisagreement {number}: A: “{one.first[:300]}” B: “{one.second[:300]}”")
         echo(f"   {phrase(f'borne_out_{one.borne_out}', 'en')} {one.why}")
     where = {claim.id: claim.where for claim in report.claims}
+    rest = f"more; all: deep-research show {run.id} --json"
     for number, problem in enumerate(report.problems[:_MOST_SHOWN], 1):
         place = f" ({where[problem.claim]})" if where.get(problem.claim) else ""
         done = "" if problem.outcome == "open" else f" [{problem.outcome}]"
         echo(f"\n{number}. {problem.kind}{place}{done}: “{problem.quote[:300]}”")
         echo(f"   {problem.problem}" + (f" Evidence: {problem.evidence}" if problem.evidence else ""))
-    if len(report.problems) > _MOST_SHOWN:
-        echo(f"\n… and {len(report.problems) - _MOST_SHOWN} more (--json has all)")
+    if (left := len(report.problems) - _MOST_SHOWN) > 0:
+        echo(f"\n… and {left:,} {rest}")
     if report.gaps:
-        echo("\nWhat could not be read or done:")
+        echo(f"\nWhat could not be read or done ({len(report.gaps):,}):")
         for gap in report.gaps[:_MOST_SHOWN]:
             echo(f"- {gap.why}" if gap.what in gap.why else f"- {gap.what}: {gap.why}")
+    if (left := len(report.gaps) - _MOST_SHOWN) > 0:
+        echo(f"… and {left:,} {rest}")
     echo_wrapped(f"\nStatement by statement: deep-research show {run.id}   (or --to html)", err=True)
 
 
@@ -146,11 +149,12 @@ def _write_fixed(report: "Report", out: Path | None, *, shown: bool) -> None:
     click.echo(report.diff, err=True)
 
 
-def _code_of(report: "Report") -> int:
+def _code_of(report: "Report", *, by_documents: bool) -> int:
     counts = api.verdict_counts(report)
     if not counts.cited:
-        line = "Nothing was checked: no statement cites a web address. For reports on files give --docs FOLDER."
-        echo_wrapped(line, err=True)
+        why = "no statement cites a web address. For reports on files give --docs FOLDER."
+        why = "nothing in the given documents comes near a statement." if by_documents else why
+        echo_wrapped(f"Nothing was checked: {why}", err=True)
         return 3
     if counts.contradicted or counts.misleading:
         return 2

@@ -94,10 +94,11 @@ class Move(Noun):
 
 
 class Revision(Noun):
-    """One round of revision: the problems that the writer was shown, and the edits it made."""
+    """One round of revision: the problems that the writer was shown, and its edits, or the whole `text` written anew."""
 
     problems: tuple[Problem, ...] = ()
     edits: tuple[Edit, ...] = ()
+    text: str = ""
 
 
 class GivenReport(Noun):

@@ -12,7 +12,7 @@ from claimcheck.lexicon import words as words_of
 from deep_research.data import PassageHit
 from deep_research.finding.places import PartPlaces, Place, Stretch
 from deep_research.finding.question import Part
-from deep_research.finding.ranking import Best, Candidate, best_unit, is_about_page, judge_passage, kind_wanted
+from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
 from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.text_units import Texts
@@ -70,7 +70,8 @@ class Ranked(NamedTuple):
 def rank_places(part: Part, language: str, library: Library, sources: Sequence[str] = ()) -> Ranked:
     """Return the places for one part of a question, best first."""
     hits = _search(part, library, sources)
-    words, context = _weighed(part, hits)
+    said = [terms_of(f"{hit.title}\n{hit.passage.heading}\n{hit.passage.text}") for hit in hits]
+    words, context = weigh(part.words, said), weigh(part.context, said)
     texts = Texts(library)
     ranked = _in_reader_language(_rank(part.text, hits, words, context, texts), language)
     worth = {word.whole: word.worth for word in words}
@@ -78,8 +79,13 @@ def rank_places(part: Part, language: str, library: Library, sources: Sequence[s
     named = [tuple(word._replace(worth=worth.get(word.whole, word.worth)) for word in own) for own in read]
     rest = [word for word in words if all(word.whole != other.whole for thing in named for other in thing)]
     things = [Thing(own, tuple(_rank(part.text, hits, [*own, *rest], context, texts))) for own in named]
-    if things:
-        ranked = _both_first(ranked, named)
+    if things:  # what has all the things compared comes first
+        said = [one.candidate.terms | one.candidate.above for one in ranked]
+        worths = [
+            one.worth + _BOTH * all(has_all(own, terms) for own in named)
+            for one, terms in zip(ranked, said, strict=True)
+        ]
+        ranked = [ranked[n] for n in sorted(range(len(ranked)), key=lambda n: -worths[n])]
     return Ranked(part, tuple(ranked), tuple(words), tuple(things), tuple(texts.ordering))
 
 
@@ -126,11 +132,6 @@ def _search(part: Part, library: Library, sources: Sequence[str]) -> list[Passag
     return found
 
 
-def _weighed(part: Part, hits: Sequence[PassageHit]) -> tuple[list[Word], list[Word]]:
-    said = [terms_of(f"{hit.title}\n{hit.passage.heading}\n{hit.passage.text}") for hit in hits]
-    return weigh(part.words, said), weigh(part.context, said)
-
-
 def _rank(
     text: str, hits: Sequence[PassageHit], words: Sequence[Word], context: Sequence[Word], texts: Texts
 ) -> list[Best]:
@@ -155,14 +156,6 @@ def _in_reader_language(ranked: Sequence[Best], language: str) -> list[Best]:
     return sorted(scaled, key=lambda one: -one.worth)
 
 
-def _both_first(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> list[Best]:
-    """Return places that have all the things compared first."""
-    said = [one.candidate.terms | one.candidate.above for one in ranked]
-    has_both = [all(has_all(words, terms) for words in things) for terms in said]
-    order = sorted(range(len(ranked)), key=lambda n: -ranked[n].worth - _BOTH * has_both[n])
-    return [ranked[number] for number in order]
-
-
 def _stretches(ranked: Ranked, shown: Shown, library: Library) -> list[Stretch]:
     """Return the best place whole, and the best place of each thing compared."""
     stretches: list[Stretch] = []
@@ -181,7 +174,7 @@ def _places(ranked: Iterable[Best], words: Sequence[Word], shown: Shown, library
     found: list[Place] = []
     for best in ranked:
         source = best.candidate.passage.source
-        if of_source[source] < _OF_ONE and not is_about_page(best) and shown.add(best):
+        if of_source[source] < _OF_ONE and shown.add(best):
             of_source[source] += 1
             found.append(make_place(best, words, _location(library, best)))
         if len(found) == PLACES:

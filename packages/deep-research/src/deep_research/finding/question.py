@@ -49,7 +49,9 @@ def read_question(question: str, language: str = "") -> Asked:
     language = detect(text, default=language or "en")
     pieces = [piece.strip(" \t,，、") for hard in _HARD.split(text) for piece in _soft(language).split(hard or "")]
     pieces = list(filter(None, pieces))
-    first = next((number for number, piece in enumerate(pieces) if _is_question(piece, text, language)), 0)
+    marked = [f"{piece}?" in text or f"{piece}？" in text for piece in pieces]
+    questions = (n for n, piece in enumerate(pieces) if marked[n] or asks(piece) or compared(piece, language))
+    first = next(questions, 0)
     told = [word for piece in pieces[:first] for word in read_words(piece, language)]
     found: list[Part] = []
     for more in pieces[first:]:
@@ -100,7 +102,9 @@ def compared(text: str, language: str) -> tuple[str, ...]:
             listed = match.groupdict().get("list") or ""
             both = [match["a"], match["b"]] if "a" in match.groupdict() and match["a"] else []
             things = both or re.split(any_word("finding.and_patterns", code), listed, flags=re.IGNORECASE)
-            named = [thing for thing in (_stripped(thing, code) for thing in things) if read_words(thing, language)]
+            article = re.compile(any_word("finding.article_patterns", code), re.IGNORECASE)
+            bare = (article.sub("", thing.strip(" \"'“”‘’「」,，、:：")).strip() for thing in things)
+            named = [thing for thing in bare if read_words(thing, language)]
             if 1 < len(named) <= 6 and all(len(thing) <= 60 for thing in named):
                 return tuple(dict.fromkeys(named))
     return _named_together(line, language)
@@ -119,12 +123,6 @@ def _named_together(line: str, language: str) -> tuple[str, ...]:
 
 _CODED = re.compile(r"\w[_.\-/:]\w|\d|[a-z][A-Z]|^--?\w")
 """What a name has that no word of a language has."""
-
-
-def _stripped(thing: str, language: str) -> str:
-    return re.sub(
-        any_word("finding.article_patterns", language), "", thing.strip(" \"'“”‘’「」,，、:："), flags=re.IGNORECASE
-    ).strip()
 
 
 def analyze_question(question: str, language: str) -> QueryAnalysis:
@@ -154,10 +152,6 @@ def is_plain_topic(text: str, language: str) -> bool:
 
 
 _ASKING = ("list", "deep", "progress", "number", "steps", "asking")
-
-
-def _is_question(piece: str, text: str, language: str) -> bool:
-    return f"{piece}?" in text or f"{piece}？" in text or asks(piece) or bool(compared(piece, language))
 
 
 def asks(text: str) -> bool:

@@ -73,13 +73,9 @@ def _above(title: str, heading: str) -> frozenset[str]:
 
 def is_last(passage: Passage, title: str) -> bool:
     """Return whether a passage is of what is read last: contents, menus, change logs, release notes, licences, references."""
-    head = f"{title} > {passage.heading}"
-    return _OLD.search(head) is not None or is_contents_list(passage.text) or _is_bibliography(passage.text)
-
-
-def _is_bibliography(text: str) -> bool:
-    lines = sum(1 for line in text.splitlines() if line.strip())
-    return lines > 2 and len(_ENTRY.findall(text)) > 0.6 * lines
+    lines = sum(1 for line in passage.text.splitlines() if line.strip())
+    is_bibliography = lines > 2 and len(_ENTRY.findall(passage.text)) > 0.6 * lines
+    return bool(_OLD.search(f"{title} > {passage.heading}")) or is_contents_list(passage.text) or is_bibliography
 
 
 def judge_passage(
@@ -103,10 +99,19 @@ def best_unit(
     for number, unit in enumerate(section.units):
         if unit.end <= candidate.passage.start or unit.start >= candidate.passage.end:
             continue
+        if not any(map(str.isalnum, section.text[unit.start : unit.end])):
+            continue  # nothing but signs
         lead = frozenset[str]().union(*(span.terms for span in unit.lead))
         above = candidate.above | lead
         whole = lead.union(*(span.terms for span in unit.parts))
-        of_parts = [(_in_part(part, words, above), part) for part in unit.parts]
+        of_parts = [
+            (
+                coverage(words, part.terms, above, HEADING_ONLY)
+                * min(1.0, LONG / max(1, part.end - part.start)) ** 0.25,
+                part,
+            )
+            for part in unit.parts
+        ]
         best, part = max(of_parts, key=lambda pair: pair[0], default=(0.0, None))
         worth = IN_UNIT * coverage(words, whole, above, HEADING_ONLY) + IN_PART * best
         worth += 0.5 * CONTEXT * coverage(context, whole | above)
@@ -118,30 +123,12 @@ def best_unit(
         if is_contents_line(section.text[unit.start : unit.end]):
             worth *= LAST
         worth = worth * candidate.kept + candidate.worth
-        if unit.kind == "prose" and _is_about_itself(section, unit):
+        is_head = " > " not in section.where and not _SENTENCE_END.search(section.text, unit.start, unit.end)
+        if unit.kind == "prose" and is_head:
             worth *= ABOUT_ITSELF
         if found is None or worth > found.worth:
             found = Best(candidate, section, unit, part, worth)
     return found
-
-
-def is_about_page(best: Best) -> bool:
-    """Return whether a place is the front matter of a page with more text (a list of fields at its start) or only signs."""
-    text, unit = best.section.text, best.unit
-    parts = [text[part.start : part.end] for part in unit.parts]
-    is_first = unit.kind == "item" and not unit.start and bool(text[unit.end :].strip())
-    names = [part[2:].partition(" ")[0] for part in parts]
-    is_front = is_first and all(name.islower() and name.endswith(":") for name in names)
-    return is_front or not any(map(str.isalnum, "".join(parts)))
-
-
-def _is_about_itself(section: Section, unit: Unit) -> bool:
-    return " > " not in section.where and not _SENTENCE_END.search(section.text, unit.start, unit.end)
-
-
-def _in_part(part: Span, words: Sequence[Word], above: frozenset[str]) -> float:
-    size = part.end - part.start
-    return coverage(words, part.terms, above, HEADING_ONLY) * (1.0 if size <= LONG else (LONG / size) ** 0.25)
 
 
 _NUMBER = re.compile(r"\d")

@@ -1,9 +1,9 @@
 """Show a text once: the same book lies in a folder as HTML, PDF and plain text, and pages repeat each other."""
 
-from claimcheck.text.tokens import tokenize
 from deep_research.finding.ranking import Best
+from deep_research.text.near_duplicates import shingles
 
-_SHINGLE = 4
+_SHINGLE, _READ = 4, 6_000
 _LONG = 1_400
 """Characters of a list or table beyond which only a part of it is shown."""
 _SAME = 0.7
@@ -23,15 +23,9 @@ class Shown:
         part = best.part if best.part is not None else unit
         whole = unit if unit.end - unit.start <= _LONG else part
         key = (best.section.source, whole.start)
-        new = _shingles(best.section.text[part.start : part.end])
+        new = shingles(best.section.text[part.start : part.end][:_READ], _SHINGLE)
         if key in self._units or (new and len(new & self._seen) >= _SAME * len(new)):
             return False
         self._units.add(key)
-        self._seen |= _shingles(best.section.text[whole.start : whole.end])
+        self._seen |= shingles(best.section.text[whole.start : whole.end][:_READ], _SHINGLE)
         return True
-
-
-def _shingles(text: str) -> set[int]:
-    terms = [hash(term) for term in tokenize(text[:6_000])]
-    terms += [0] * (_SHINGLE - len(terms))
-    return {hash(tuple(terms[n : n + _SHINGLE])) for n in range(len(terms) - _SHINGLE + 1)}

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from claimcheck.language import columns
+from deep_research.data import Passage
 from deep_research.finding.places import Piece, Place, Stretch
 from deep_research.finding.ranking import Best
 from deep_research.finding.text_units import Section, Span, Unit
@@ -41,20 +42,20 @@ def make_stretch(best: Best, words: Sequence[Word], location: str = "") -> Stret
         spans.insert(0, (unit.start, unit.end))
         shown += more
     before = section.text[: spans[0][0]].rstrip().rpartition("\n")[2]
+    pieces = (
+        Piece(start=a, end=b, text=section.text[a:b], passages=tuple(p.id for p in _within(section, a, b)))
+        for a, b in _joined(spans, section.text)
+    )
     return Stretch(
         source=section.source,
         title=best.candidate.title,
         where=section.where,
-        pieces=tuple(_piece(section, start, end) for start, end in _joined(spans, section.text)),
+        pieces=tuple(pieces),
         has_before=before != "" and _HEADING.match(before) is None,
         has_after=_HEADING.match(section.text, spans[-1][1]) is None,
         location=location,
-        pages=_pages(section, spans[0][0], spans[-1][1]),
+        pages=tuple(dict.fromkeys(p.page for p in _within(section, spans[0][0], spans[-1][1]) if p.page)),
     )
-
-
-def _pages(section: Section, start: int, end: int) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(p.page for p in section.passages if p.page and p.start < end and start < p.end))
 
 
 def _spans(section: Section, unit: Unit, words: Sequence[Word]) -> list[tuple[int, int]]:
@@ -95,9 +96,8 @@ def _joined(spans: Iterable[tuple[int, int]], text: str) -> list[tuple[int, int]
     return joined
 
 
-def _piece(section: Section, start: int, end: int) -> Piece:
-    passages = tuple(p.id for p in section.passages if p.start < end and start < p.end)
-    return Piece(start=start, end=end, text=section.text[start:end], passages=passages)
+def _within(section: Section, start: int, end: int) -> list[Passage]:
+    return [p for p in section.passages if p.start < end and start < p.end]
 
 
 def make_place(best: Best, words: Sequence[Word], location: str = "") -> Place:

@@ -139,8 +139,9 @@ def _unit_end(text: str, found: Sequence[Block], place: int) -> int:
     kind = found[stop].kind
     stop += 1
     if kind == "item":
-        outer = _indent(text, found[stop - 1])
-        while stop < len(found) and _belongs_to_list(text, found[stop], outer):
+        # Items that are indented less than the first are of another list.
+        least = {"item": _indent(text, found[stop - 1]), "prose": 2, "code": 2}
+        while stop < len(found) and _indent(text, found[stop]) >= least.get(found[stop].kind, len(text)):
             stop += 1
     elif kind == "table":
         while stop < len(found) and found[stop].kind == "table":
@@ -164,13 +165,6 @@ def _is_lead(text: str, found: Sequence[Block], place: int) -> bool:
 
 def _indent(text: str, block: Block) -> int:
     return len(text[block.start : block.end]) - len(text[block.start : block.end].lstrip(" \t"))
-
-
-def _belongs_to_list(text: str, block: Block, outer: int) -> bool:
-    """Return whether a block is of the list before it, whose first item is indented by `outer`; what is less is of another."""
-    if block.kind == "item":
-        return _indent(text, block) >= outer
-    return block.kind in ("prose", "code") and _indent(text, block) > 1
 
 
 def _made(text: str, taken: Sequence[Block]) -> Unit:

@@ -23,6 +23,7 @@ CJK_SIGN = re.compile(f"[{CJK}]")
 _UNPARTED = re.compile(f"[{CJK}\u0900-\u109f\u1780-\u17ff]")
 """Signs of Chinese and its like, of Thai and its like, and of India, whose vowels take a word apart."""
 _HANGUL_SIGN, _HAN_SIGN = re.compile(f"[{HANGUL}]"), re.compile(f"[{HAN}]")
+_COMMON_TERMS = frozenset(content_terms(" ".join((*words("finding.common"), *words("question.furniture")))))
 _JOINT = re.compile(r"[.'’\-_+#&/]")
 
 
@@ -50,11 +51,6 @@ def terms_of(text: str) -> frozenset[str]:
 
 
 @cache
-def _common() -> frozenset[str]:
-    return frozenset(content_terms(" ".join((*words("finding.common"), *words("question.furniture")))))
-
-
-@cache
 def _furniture(language: str) -> re.Pattern[str]:
     listed = [word for word in words("finding.common", language) if len(word) > 1] if language == "zh" else []
     return re.compile(f"{any_word('question.furniture_patterns', language)}|{any_of(listed)}")
@@ -70,7 +66,7 @@ def read_words(text: str, language: str) -> list[Word]:
         if CJK_SIGN.match(run):
             # A Korean word has its stem in front and its endings, which its other forms do not have, behind.
             parts = frozenset(terms[: len(terms) // 2 + 1] if _HANGUL_SIGN.match(run) else terms)
-            made = Word(run, frozenset(terms), parts, COMMON if frozenset(terms) <= _common() else PLAIN)
+            made = Word(run, frozenset(terms), parts, COMMON if frozenset(terms) <= _COMMON_TERMS else PLAIN)
         else:
             parts = frozenset(term for part in _JOINT.split(run) for term in content_terms(part))
             whole = frozenset(terms) - parts or frozenset(terms)
@@ -95,7 +91,7 @@ def _worth(run: str, terms: Sequence[str], *, first: bool) -> float:
     # The first word of a sentence has its capital from there.
     if any(sign.isdigit() or sign.isupper() or sign in "_./" for sign in (run[1:] if first else run)):
         return NAME
-    return COMMON if frozenset(terms) <= _common() else PLAIN
+    return COMMON if frozenset(terms) <= _COMMON_TERMS else PLAIN
 
 
 def weigh(asked: Sequence[Word], said: Sequence[frozenset[str]]) -> list[Word]:

@@ -65,7 +65,7 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
     if state["given_other"]:
         first, second = state["both"]
         disagreements = await compare_reports(ctx, first, second, state["question"].text)
-    told = [describe_problems(checked.verification.problems, language), describe_disagreements(disagreements, language)]
+    told = [describe_problems(checked.verification, language), describe_disagreements(disagreements, language)]
     lines = (state["cited"].splitlines(), checked.text.splitlines())
     shows_diff = checked.edits and max(map(len, lines)) <= _MOST_LINES  # it takes the square of them
     done = Finished(

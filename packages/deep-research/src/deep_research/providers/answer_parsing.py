@@ -3,7 +3,9 @@
 import json
 import re
 import zlib
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator
 
 from deep_research.data import FinishReason, ModelAnswer, ModelMessage, ModelRequest, ToolCall, Usage
 from deep_research.data.noun import Noun
@@ -77,12 +79,27 @@ UNMARKED = "unmarked"
 """The finish of a stream that ended without a word about it: its JSON is not completed, for it may have been longer."""
 
 
+def word(value: object) -> str:
+    """Return a name or an id as text; what is none is left out: an answer is not lost for its label."""
+    return value if isinstance(value, str) else ""
+
+
+def as_text(arguments: object) -> str:
+    """Return the arguments of a call as text; some servers send the object itself."""
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+
+
+Word = Annotated[str, BeforeValidator(word)]
+
+
 class RawCall(Noun):
     """A tool call as it came: `raw` are its arguments as text; `id` may be missing."""
 
-    id: str = ""
-    name: str
-    raw: str
+    id: Word = ""
+    name: Word
+    raw: Annotated[str, BeforeValidator(as_text)]
 
 
 class Heard(Noun):
@@ -91,11 +108,11 @@ class Heard(Noun):
     text: str = ""
     reasoning: str = ""
     calls: tuple[RawCall, ...] = ()
-    finish: str = ""
-    refusal: str = ""
+    finish: Word = ""
+    refusal: Word = ""
     usage: Usage | None = None
-    model: str = ""
-    request_id: str = ""
+    model: Word = ""
+    request_id: Word = ""
 
     @property
     def length(self) -> int:
@@ -111,11 +128,6 @@ class _Parsed(NamedTuple):
     calls: tuple[ToolCall, ...]
     usage: Usage
     is_loop: bool
-
-
-def word(value: object) -> str:
-    """Return a name or an id as text; what is none is left out: an answer is not lost for its label."""
-    return value if isinstance(value, str) else ""
 
 
 async def understood(heard: Heard, request: ModelRequest, about: About, *, forced: bool = False) -> ModelAnswer:

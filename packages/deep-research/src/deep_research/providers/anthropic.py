@@ -1,6 +1,5 @@
 """Anthropic's messages: content blocks, thinking, prompt cache."""
 
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Any
@@ -15,7 +14,6 @@ from deep_research.providers.answer_parsing import (
     in_words,
     means_for,
     thinks,
-    word,
 )
 from deep_research.providers.base_model import Sent, WiredModel
 from deep_research.providers.http_wire import WireFailure, in_form
@@ -135,19 +133,13 @@ def _read(data: Mapping[str, Any], request_id: str) -> Heard:
         text="".join(block.get("text") or "" for block in blocks if block.get("type") == "text"),
         reasoning="\n".join(block.get("thinking") or "" for block in blocks if block.get("type") == "thinking"),
         calls=tuple(
-            RawCall(id=word(call.get("id")), name=call.get("name") or "", raw=_arguments(call)) for call in calls
+            RawCall(id=c.get("id"), name=c.get("name"), raw=c.get("partial_json") or c.get("input")) for c in calls
         ),
-        finish=data.get("stop_reason") or "",
+        finish=data.get("stop_reason", ""),
         usage=_usage(data.get("usage") or {}),
-        model=word(data.get("model")),
-        request_id=request_id or word(data.get("id")),
+        model=data.get("model", ""),
+        request_id=request_id or data.get("id", ""),
     )
-
-
-def _arguments(block: Mapping[str, Any]) -> str:
-    """Return the input of a call as text: streamed parts as they came, else the object written out."""
-    given = block.get("partial_json") or block.get("input")
-    return given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage | None:

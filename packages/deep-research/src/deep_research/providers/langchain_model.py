@@ -7,7 +7,6 @@ it is written. Structured answers are tagged `nostream`, as LangGraph's users ex
 runs of their own. Nothing is sent anywhere unless the program or LANGSMITH_TRACING asked for it.
 """
 
-import json
 import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from uuid import uuid4
 from deep_research.address_credentials import with_credentials
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Role, Usage
 from deep_research.errors import ConfigError, ModelError
-from deep_research.providers.answer_parsing import Heard, RawCall, in_words, understood, word
+from deep_research.providers.answer_parsing import Heard, RawCall, in_words, understood
 from deep_research.providers.http_wire import WireFailure
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_failures import About, translate
@@ -130,11 +129,8 @@ def _read(answer: "AIMessage") -> Heard:
     ]  # fmt: skip
     extra = answer.additional_kwargs.get("reasoning_content") or ""
     calls = [
-        RawCall(id=word(call.get("id")), name=call["name"], raw=json.dumps(call["args"])) for call in answer.tool_calls
-    ]
-    calls += [
-        RawCall(id=word(call.get("id")), name=call.get("name") or "", raw=call.get("args") or "")
-        for call in answer.invalid_tool_calls
+        RawCall.model_validate({"id": call.get("id"), "name": call.get("name"), "raw": call.get("args")})
+        for call in (*answer.tool_calls, *answer.invalid_tool_calls)
     ]
     about = answer.response_metadata
     return Heard(

@@ -5,7 +5,6 @@ Ollama cuts a prompt that does not fit `num_ctx` without saying so, and loads th
 which is asked for before the first long prompt.
 """
 
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Any
@@ -22,7 +21,6 @@ from deep_research.providers.answer_parsing import (
     means_for,
     prompt_tokens,
     thinks,
-    word,
 )
 from deep_research.providers.base_model import Sent, WiredModel
 from deep_research.providers.http_wire import WireFailure, in_form
@@ -118,7 +116,8 @@ async def _listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
         text.append(message.get("content") or "")
         await pass_on(text[-1])
         thought.append(message.get("thinking") or "")
-        calls += [_call(call["function"]) for call in (message.get("tool_calls") or ())[: MOST_CALLS - len(calls)]]
+        asked = [call["function"] for call in (message.get("tool_calls") or ())[: MOST_CALLS - len(calls)]]
+        calls += [RawCall(name=one.get("name"), raw=one.get("arguments")) for one in asked]
         if event.get("done"):
             usage = Usage(
                 prompt_tokens=event.get("prompt_eval_count") or 0, completion_tokens=event.get("eval_count") or 0
@@ -127,14 +126,8 @@ async def _listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
                 text="".join(text),
                 reasoning="".join(thought),
                 calls=tuple(calls),
-                finish=event.get("done_reason") or "",
+                finish=event.get("done_reason", ""),
                 usage=usage if usage.prompt_tokens else None,
-                model=word(event.get("model")),
+                model=event.get("model", ""),
             )
     raise WireFailure("cut", body="the lines ended before done")
-
-
-def _call(function: Mapping[str, Any]) -> RawCall:
-    arguments = function.get("arguments")
-    raw = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-    return RawCall(name=function.get("name") or "", raw=raw)

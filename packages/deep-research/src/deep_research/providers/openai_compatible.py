@@ -13,6 +13,7 @@ from deep_research.providers.answer_parsing import (
     Heard,
     RawCall,
     answer_limit,
+    as_text,
     in_words,
     means_for,
     thinks,
@@ -64,15 +65,19 @@ def read(data: Mapping[str, Any], request_id: str = "") -> Heard:
     choices = data.get("choices") or [{}]
     choice = choices[0]
     message = choice.get("message") or {}
-    calls = [call for call in (message.get("tool_calls") or ())[:MOST_CALLS] if call.get("function")]
+    calls = (message.get("tool_calls") or ())[:MOST_CALLS]
     return Heard(
         text=_text(message.get("content")),
         reasoning=message.get("reasoning_content") or message.get("reasoning") or "",
-        calls=tuple(_raw_call(call) for call in calls),
-        finish=choice.get("finish_reason") or "",
-        refusal=message.get("refusal") or "",
+        calls=tuple(
+            RawCall(id=call.get("id"), name=function.get("name"), raw=function.get("arguments"))
+            for call in calls
+            if (function := call.get("function"))
+        ),
+        finish=choice.get("finish_reason", ""),
+        refusal=message.get("refusal", ""),
         usage=_usage(data.get("usage")),
-        model=word(data.get("model")),
+        model=data.get("model", ""),
         request_id=request_id or word(data.get("request_id")) or word(data.get("id")),
     )
 
@@ -126,7 +131,7 @@ class _Assembly:
             function = part.get("function") or {}
             call["id"] = call["id"] or part.get("id") or ""
             call["name"] = call["name"] or function.get("name") or ""
-            call["arguments"].append(_as_text(function.get("arguments")))
+            call["arguments"].append(as_text(function.get("arguments")))
 
     def _call(self, part: Mapping[str, Any]) -> dict[str, Any]:
         """The call that a part belongs to: `index` decides, a new id under a known index begins another call."""
@@ -168,18 +173,6 @@ def _raise_error(data: Mapping[str, Any]) -> None:
     failure = WireFailure("", status=code if isinstance(code, int) else 0, body=dict(data))
     failure.usage = _usage(data.get("usage"))
     raise failure
-
-
-def _raw_call(call: Mapping[str, Any]) -> RawCall:
-    function = call["function"]
-    return RawCall(id=word(call.get("id")), name=function.get("name") or "", raw=_as_text(function.get("arguments")))
-
-
-def _as_text(arguments: Any) -> str:
-    """Arguments are text; some servers send the object itself."""
-    if isinstance(arguments, str):
-        return arguments
-    return "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
 
 
 def _text(content: Any) -> str:

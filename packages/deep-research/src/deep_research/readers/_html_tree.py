@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
@@ -78,8 +79,13 @@ def lxml_etree() -> Any:
 
 def parse(data: bytes) -> Element:
     """Return the root element of an HTML or XHTML page. Raises Unreadable when there is none."""
-    text = decode(data, declared=_declared(data)).replace("\0", "")
-    root = _parse_xml(text) if _XHTML.search(text[:1000]) else None
+    named = _XML_ENCODING.search(data[:200]) or _CHARSET.search(data[:4096])
+    declared = named[1].decode("ascii", "replace") if named else ""
+    text = decode(data, declared=declared).replace("\0", "")
+    root = None
+    if _XHTML.search(text[:1000]):  # by the rules of XML `<a id="x"/>` is empty
+        with suppress(ValueError):
+            root = parse_xml(_XML_DECLARATION.sub("", text.lstrip("\ufeff")).encode("utf-8", "replace"))
     root = _parse_html(text) if root is None else root
     if root is None:  # deeper than the parser allows: nesting means nothing there, the text does
         root = _parse_html(_BLOCK_TAG.sub("<br><br>", text))
@@ -88,19 +94,6 @@ def parse(data: bytes) -> Element:
     if root is None:
         raise Unreadable("no HTML in it")
     return root
-
-
-def _declared(data: bytes) -> str:
-    match = _XML_ENCODING.search(data[:200]) or _CHARSET.search(data[:4096])
-    return match.group(1).decode("ascii", "replace") if match else ""
-
-
-def _parse_xml(text: str) -> Element | None:
-    """XHTML by the rules of XML (`<a id="x"/>` is empty there); None when it is not well formed."""
-    try:
-        return parse_xml(_XML_DECLARATION.sub("", text.lstrip("\ufeff")).encode("utf-8", "replace"))
-    except ValueError:
-        return None
 
 
 def parse_xml(data: bytes) -> Element:
@@ -187,10 +180,13 @@ def drop(element: Element) -> None:
 def prune(root: Element, *, furniture: bool = True) -> None:
     """Drop scripts, forms and hidden elements; with `furniture` also navigation, headers, footers and side bars."""
     whole = text_length(root)
-    for element in list(_topmost(root, _invisible)):
+    for element in list(_topmost(root, _is_invisible)):
         drop(element)
-    for image in list(root.iter("img")):
-        _tell_image(image)
+    for image in list(root.iter("img")):  # its words in its place, unless its link or its caption says them as well
+        around = next(image.iterancestors("a", "figure"), None)
+        beside = text_of(around)[:_BESIDE] if around is not None and len(around) <= _FEW_PARTS else ""
+        if shown := image_words(image.attrib, fold(beside)):
+            image.tag, image.text = "span", f" {shown} "
     if not furniture:
         return
     contents = _lists_of_headings(root)
@@ -202,14 +198,6 @@ def prune(root: Element, *, furniture: bool = True) -> None:
             drop(element)
 
 
-def _tell_image(image: Element) -> None:
-    """Put the words of an image in its place, unless its link or its caption says them as well."""
-    around = next(image.iterancestors("a", "figure"), None)
-    beside = text_of(around)[:_BESIDE] if around is not None and len(around) <= _FEW_PARTS else ""
-    if shown := image_words(image.attrib, fold(beside)):
-        image.tag, image.text = "span", f" {shown} "
-
-
 def _lists_of_headings(root: Element) -> set[Element]:
     """Return the lists that hold little but links to headings of the same page: its contents, whatever they are called."""
     links = [a for a in root.iter("a") if (a.get("href") or "").startswith("#")]
@@ -218,7 +206,9 @@ def _lists_of_headings(root: Element) -> set[Element]:
     headings = {plain_heading(fold(text_of(heading))) for heading in root.iter(*_HEADINGS)}
     linked: dict[Element, list[int]] = {}
     for link in links:
-        if plain_heading(fold(text_of(link))) in headings and not _is_in_sentence(link):
+        paragraph = next(link.iterancestors("p"), link)
+        is_in_sentence = text_length(paragraph) > text_length(link) + _NUMBER
+        if plain_heading(fold(text_of(link))) in headings and not is_in_sentence:
             for around in link.iterancestors(*_LISTS):
                 linked.setdefault(around, []).append(text_length(link))
     return {
@@ -230,11 +220,6 @@ def _lists_of_headings(root: Element) -> set[Element]:
             len(linked.get(child, ())) == len(lengths) and text_length(child) + _LABEL < length for child in element
         )
     }
-
-
-def _is_in_sentence(link: Element) -> bool:
-    paragraph = next(link.iterancestors("p"), None)
-    return paragraph is not None and text_length(paragraph) > text_length(link) + _NUMBER
 
 
 def _wrapped_article(root: Element, furniture: Sequence[Element]) -> Element | None:
@@ -257,7 +242,7 @@ def _topmost(root: Element, wanted: Any) -> Iterator[Element]:
             yield element
 
 
-def _invisible(element: Element) -> bool:
+def _is_invisible(element: Element) -> bool:
     return element.tag not in ("html", "body") and (element.tag in _NEVER_TEXT or is_hidden(element.attrib))
 
 
@@ -269,14 +254,16 @@ def _is_furniture(element: Element) -> bool:
         return True
     if tag in _PAGE_FURNITURE:
         return _is_page_furniture(element)
-    if tag == "sup" and _is_note_mark(element):
+    if tag == "sup" and "#" in "".join(a.get("href") or "" for a in element.iter("a")) and text_length(element) <= 6:
         return True
     # What is around a dialog is hidden from screen readers too: `prune` keeps it, being most of the page.
     if element.get("aria-hidden") == "true":
         return True
     if tag in _LINES and len(element) > 1 and all(child.tag == "a" for child in element):
         return is_trail([element.text or "", *(link.tail or "" for link in element)])
-    return _has_furniture_name(element) and not _is_box_in_text(element)
+    classes, identifier = element.get("class") or "", element.get("id") or ""
+    is_named = bool(classes or identifier) and _names_furniture(tag, classes, identifier)
+    return is_named and not _is_box_in_text(element)
 
 
 def _is_box_in_text(element: Element) -> bool:
@@ -293,11 +280,6 @@ def _is_page_furniture(element: Element) -> bool:
     return not any(True for _ in element.iterancestors("article", "main", "section", "blockquote"))
 
 
-def _has_furniture_name(element: Element) -> bool:
-    classes, identifier = element.get("class"), element.get("id")
-    return bool(classes or identifier) and _names_furniture(element.tag, classes or "", identifier or "")
-
-
 @lru_cache(maxsize=10_000)
 def _names_furniture(tag: str, classes: str, identifier: str) -> bool:
     names = classes.lower().split()
@@ -305,11 +287,6 @@ def _names_furniture(tag: str, classes: str, identifier: str) -> bool:
     if tag != "section" and not _SECTIONS.intersection([*names, *identifier.lower().split()]):
         names += identifier.lower().split()
     return any(_FURNITURE_NAME.match(name) for name in names)
-
-
-def _is_note_mark(element: Element) -> bool:
-    link = element.find(".//a")
-    return link is not None and "#" in (link.get("href") or "") and text_length(element) <= 6
 
 
 def main_element(root: Element) -> Element:

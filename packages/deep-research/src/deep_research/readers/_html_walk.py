@@ -127,17 +127,10 @@ _BLOCKS = frozenset(
 _ADMONITIONS = frozenset("note tip important caution warning admonition danger attention hint".split())
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；]\s*$")
 _EXPONENT = re.compile(r"[-−–+]?\d+$")
+_BASE = re.compile(r"[\d)\]]$")
 _LONG_TERM = 160
 _TERM = "term"  # the marker of an item whose first paragraph is explained by the second
 _LONG_SIGNATURE = 120
-
-
-class _Item:
-    """A list item that is open; `marker` is spent by its first block."""
-
-    def __init__(self, marker: str, depth: int) -> None:
-        self.marker = marker
-        self.depth = depth
 
 
 class _Walker:
@@ -147,7 +140,7 @@ class _Walker:
         self._builder = builder
         self._inline: list[str] = []
         self._lists: list[int | None] = []  # next number of each open list; None where it has bullets
-        self._items: list[_Item] = []
+        self._items: list[tuple[str, int]] = []  # marker, which its first block spends, and depth of each open item
         self._terms: list[str] = []
         self._level = 1
         self._definitions = 0
@@ -160,10 +153,12 @@ class _Walker:
         if tag in _HEADINGS:
             self._heading(element)
         elif tag == "pre":
-            self._spend_marker()
+            self._write_terms()
+            self._spent_marker()
             self._builder.code(_text_with_breaks(element))
         elif tag == "table" and is_data_table(element):
-            self._spend_marker()
+            self._write_terms()
+            self._spent_marker()
             caption, rows, header = table_rows(element)
             self._builder.paragraph(caption)
             self._builder.table(rows, header=header)
@@ -173,7 +168,7 @@ class _Walker:
             self._builder.paragraph(_announced(fold(text_of(element))))
         elif tag == "math":
             self._inline.append(f" {element.get('alttext') or text_of(element)} ")
-        elif tag == "sup" and _EXPONENT.match(fold(text_of(element))) and self._after_digit():
+        elif tag == "sup" and _EXPONENT.match(fold(text_of(element))) and _BASE.search("".join(self._inline[-3:])):
             self._inline.append("^" + text_of(element).strip())
         else:
             self._open(element)
@@ -187,9 +182,9 @@ class _Walker:
             start = element.get("start") or "1"
             self._lists.append((int(start) if start.isdecimal() else 1) if tag == "ol" else None)
         elif tag == "li":
-            self._items.append(_Item(self._marker(), max(0, len(self._lists) - 1)))
+            self._items.append((self._marker(), max(0, len(self._lists) - 1)))
         elif tag == "tr":  # of a table that is layout, or a list of blocks
-            self._items.append(_Item(_TERM if _listed(element) else "", 0))
+            self._items.append((_TERM if _listed(element) else "", 0))
         elif tag == "dl":
             self._definitions += 1
         elif tag == "br":
@@ -207,9 +202,9 @@ class _Walker:
         elif tag in ("li", "tr") and self._items:
             self._items.pop()
         elif tag == "dd":
-            self._flush_terms()
+            self._write_terms()
         elif tag == "dl":
-            self._flush_terms()
+            self._write_terms()
             self._definitions -= 1
 
     def tail(self, element: Element) -> None:
@@ -219,7 +214,7 @@ class _Walker:
     def finish(self) -> None:
         """Write what is still open."""
         self._flush()
-        self._flush_terms()
+        self._write_terms()
 
     def _marker(self) -> str:
         number = self._lists[-1] if self._lists else None
@@ -227,10 +222,6 @@ class _Walker:
             return "-"
         self._lists[-1] = number + 1
         return f"{number}."
-
-    def _after_digit(self) -> bool:
-        before = "".join(self._inline[-3:])
-        return bool(before) and (before[-1].isdigit() or before[-1] in ")]")
 
     def _line_break(self, element: Element) -> None:
         """A line break ends the paragraph where a sentence ends or another break follows; else it is a space."""
@@ -248,7 +239,7 @@ class _Walker:
             # "Note" is no section of the text; what follows the box does not belong to it.
             self._builder.paragraph(_announced(title))
             return
-        self._flush_terms()
+        self._write_terms()
         self._level = _HEADINGS[element.tag]
         self._builder.heading(self._level, title)
 
@@ -256,7 +247,7 @@ class _Walker:
         text = fold(_text_with_breaks(element)).rstrip("¶").rstrip()
         names = names_of(element)
         if "sig" in names or "sig-object" in names:
-            self._flush_terms()
+            self._write_terms()
             self._signature(text)
         elif text:
             self._terms.append(text)
@@ -278,39 +269,31 @@ class _Walker:
         if not text:
             return
         if self._terms:
-            self._define(text)
-        elif self._items and self._items[-1].marker == _TERM:
-            self._terms, self._items[-1].marker = [text], ""
-        elif item := self._open_item():
-            self._builder.item(text, depth=item.depth, marker=item.marker)
-            item.marker = ""
+            self._write_terms(text)
+            return
+        marker, depth = self._spent_marker()
+        if marker == _TERM:
+            self._terms = [text]
+        elif marker:
+            self._builder.item(text, depth=depth, marker=marker)
         else:
             self._builder.paragraph(text)
 
-    def _open_item(self) -> _Item | None:
-        return self._items[-1] if self._items and self._items[-1].marker else None
-
-    def _define(self, text: str) -> None:
-        """Put a term and the first paragraph of its definition together: each is poor without the other."""
-        term = ", ".join(self._terms)
-        self._terms.clear()
-        depth = len(self._lists) + max(0, self._definitions - 1)
-        if len(term) > _LONG_TERM:
+    def _write_terms(self, text: str = "") -> None:
+        """Write the open terms, with the first paragraph of their definition: each is poor without the other."""
+        term, depth = ", ".join(self._terms), len(self._lists) + max(0, self._definitions - 1)
+        if self._terms and text and len(term) <= _LONG_TERM:
+            self._builder.item(f"{term.rstrip(':')}: {text}", depth=depth)
+        else:
             self._builder.item(term, depth=depth)
             self._builder.paragraph(text)
-        else:
-            self._builder.item(f"{term.rstrip(':')}: {text}", depth=depth)
+        self._terms.clear()
 
-    def _flush_terms(self) -> None:
-        if self._terms:
-            term = ", ".join(self._terms)
-            self._terms.clear()
-            self._builder.item(term, depth=len(self._lists) + max(0, self._definitions - 1))
-
-    def _spend_marker(self) -> None:
-        self._flush_terms()
-        if item := self._open_item():
-            item.marker = ""
+    def _spent_marker(self) -> tuple[str, int]:
+        """Return the marker of the open item, "" where a block of it was written, and its depth."""
+        marker, depth = self._items[-1] if self._items else ("", 0)
+        self._items[-1:] = [("", depth)] if self._items else []
+        return marker, depth
 
 
 def _announced(title: str) -> str:

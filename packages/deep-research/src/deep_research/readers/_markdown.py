@@ -6,7 +6,6 @@ from functools import cache
 from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from claimcheck.lexicon import compile_on_use
 from claimcheck.text.cleaning import shorten
@@ -22,12 +21,6 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*[^`*]*+\*/\}[ \t]*+$", re.DOTALL 
 _FENCED = re.compile(r"(^\s{0,3}```.*?^\s{0,3}```\s*$)", re.DOTALL | re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
-_SAID = re.compile(
-    r"^(?!(?:title|date|published|comments|footer|layout|next|outline|permalink|prev|slug|(?:nav|page|sidebar|sort)[\w-]*)\s*[:=])"
-    r"([A-Za-z][\w -]{0,40}?)\s*[:=]\s*(?=\S)(?!\{\{|[\[/]|https?:)(.{1,300}?)\s*$",
-    re.MULTILINE | re.IGNORECASE,
-)
-"""A field of the front matter with its value in one line, but settings of the program that makes pages of the files."""
 _TRAIL = re.compile(r"\s*[>»›|·•→/«‹←]\s*")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
 _CONTAINER = re.compile(r"^( {0,3}):{3,}[ \t]*[\w-]*(?:\{[^}\n]*\})?[ \t]*\[?([^\]\n]*)\]?", re.MULTILINE)
@@ -57,14 +50,13 @@ _LINE_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?td|/?th)\b", re.IGNORECASE)
 def write_markdown(text: str, builder: DocumentBuilder) -> dict[str, str]:
     """Write the blocks of CommonMark (https://spec.commonmark.org) with tables; return the front matter's fields.
 
-    What the front matter says in words (status, authors, superseded by) is the text's first block.
+    The front matter stands before the text as it was written, and is no block of it.
     """
     fields: dict[str, str] = {}
     if match := _FRONT_MATTER.match(text):
         fields = {name.lower(): value.strip("\"' ") for name, value in _FIELD.findall(match.group(1))}
         text = text[match.end() :]
-        for name, value in _SAID.findall(match.group(1)):
-            builder.item(f"{name}: {value}")
+        builder.front_matter(match.group(1).replace(" = ", ": ") if match[0][0] == "+" else match.group(1))
     _Blocks(builder).write(_parser().parse(_prepare(text)))
     return fields
 
@@ -199,7 +191,7 @@ def _lines(tokens: Sequence[Any]) -> Iterator[str]:
             pieces.clear()
         elif token.type == "image":
             beside = [one.content.strip() for one in tokens if one.type == "text"] if len(tokens) <= _FEW else ()
-            image = {"alt": "".join(_lines(token.children or ())), "src": str(token.attrs["src"])}
+            image = {"alt": "".join(_lines(token.children or ()))}
             prose.append(image_words(image, beside))
         elif token.type == "html_inline" and token.content[:4].lower() == "<img":
             etree = import_module("lxml.etree")  # heavy, without types
@@ -216,23 +208,15 @@ def _lines(tokens: Sequence[Any]) -> Iterator[str]:
 
 
 def image_words(image: Mapping[str, str], beside: Container[str] = ()) -> str:
-    """Return what stands in the text for an image of these attributes: `[image: alt]`, with the words in the path of a badge
-    (shields.io) where it has no alternative text.
+    """Return what stands in the text for an image of these attributes: `[image: alt]`.
 
     No visitor sees that text: it is cut at some length, and "" where the image itself is not seen or an icon, and where
     it is a file name, has an address or gives orders, or is said `beside` the image.
     """
     if not is_image_seen(image):
         return ""
-    words = (image.get("alt") or "").split()
-    if [word.lower() for word in words[:1]] == ["image"] and "".join(words[1:2]).rstrip(":").isdigit():
-        words = words[2:]  # services count them: "Image 3: A chart"
-    _, _, badge = (image.get("src") or "").partition("://img.shields.io/badge/")
-    if not words and badge:
-        said = unquote(badge).replace("--", "\0").replace("__", "\1").rpartition("-")[0]
-        words = said.translate(str.maketrans("-_\0\1", "  -_")).split()
-    whole = " ".join(words)
-    is_name = len(words) < 2 and PurePath(whole).suffix.lower() in _PICTURES
+    whole = " ".join((image.get("alt") or "").split())
+    is_name = " " not in whole and PurePath(whole).suffix.lower() in _PICTURES
     is_told = any(map(str.isalnum, whole)) and not (is_name or "://" in whole or gives_orders(whole))
     told = shorten(whole, _LONGEST_ALT)
     return f"[image: {told}]" if is_told and told not in beside else ""

@@ -7,10 +7,9 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
-from claimcheck.lexicon import any_word
 from claimcheck.text.cleaning import fold
 from deep_research.data import Document
 from deep_research.errors import Unreadable
@@ -18,6 +17,7 @@ from deep_research.readers import _html_tree as tree
 from deep_research.readers._html_tree import Element, text_of
 from deep_research.readers._html_walk import write_blocks
 from deep_research.readers.compressed import open_zip
+from deep_research.text.dates import find_date
 from deep_research.text.document_builder import DocumentBuilder
 
 _DATE_NAMES = (
@@ -27,9 +27,6 @@ _DATE_NAMES = (
 )  # fmt: skip
 _AUTHOR_NAMES = ("citation_author", "author", "dc.creator", "dcterms.creator", "parsely-author")
 _TITLE_NAMES = ("citation_title", "og:title", "dc.title", "twitter:title")
-_ISO_DATE = re.compile(
-    rf"(?<!\d)((?:1[5-9]|20)\d\d)(?:(?:[-/.]|{any_word('dates.year_marks')})(\d{{1,2}})(?:(?:[-/.]|{any_word('dates.month_marks')})(\d{{1,2}}))?)?(?!\d)"
-)
 _MAX_JSON_LD = 500_000
 _PAGE = re.compile(rb"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 """What a piece of a page is without: of one whose only text stands in its slots and buttons these are the text."""
@@ -38,49 +35,16 @@ _LONGEST_NAME = 200
 _CONTAINER = "META-INF/container.xml"
 
 
-class Metadata(NamedTuple):
-    """What the head of a page says about it; `published` is YYYY, YYYY-MM or YYYY-MM-DD."""
-
-    title: str
-    published: str | None
-    authors: tuple[str, ...]
-    description: str
-
-
-def metadata(root: Element) -> Metadata:
-    """Return what `root` says about itself in meta elements, JSON-LD, `<time>` and `<title>`."""
+def metadata(root: Element) -> tuple[str, str | None, tuple[str, ...], str]:
+    """Return title, date (YYYY, YYYY-MM or YYYY-MM-DD), authors and description that the head of a page gives it."""
     found: dict[str, list[str]] = {}
     for meta in root.iter("meta"):
         name = (meta.get("property") or meta.get("name") or meta.get("itemprop") or "").lower()
         if name and (content := fold(meta.get("content") or "")):
             found.setdefault(name, []).append(content)
     linked = list(_json_ld(root))
-    return Metadata(
-        title=_first(found, _TITLE_NAMES) or "",
-        published=_published(found, linked, root),
-        authors=_authors(found, linked),
-        description=_first(found, ("description", "og:description")) or "",
-    )
-
-
-def page_title(root: Element) -> str:
-    """Return the text of `<title>` in the head, folded."""
-    head = root.find(".//head")
-    title = (root if head is None else head).find(".//title")
-    return "" if title is None else fold(text_of(title))
-
-
-def iso_date(text: str) -> str | None:
-    """Return the first date in `text` as YYYY, YYYY-MM or YYYY-MM-DD, or None."""
-    match = _ISO_DATE.search(text)
-    if not match:
-        return None
-    year, month, day = match.groups()
-    if not month or not 1 <= int(month) <= 12:
-        return year
-    if not day or not 1 <= int(day) <= 31:
-        return f"{year}-{int(month):02}"
-    return f"{year}-{int(month):02}-{int(day):02}"
+    title, about = _first(found, _TITLE_NAMES) or "", _first(found, ("description", "og:description")) or ""
+    return title, _published(found, linked, root), _authors(found, linked), about
 
 
 def _first(found: dict[str, list[str]], names: tuple[str, ...]) -> str | None:
@@ -95,7 +59,7 @@ def _published(found: dict[str, list[str]], linked: list[dict[str, Any]], root: 
         for time in root.iter("time")
         if time.get("pubdate") is not None or time.get("itemprop") == "datePublished"
     ]
-    return next((date for text in texts if (date := iso_date(text))), None)
+    return next((date for text in texts if (date := find_date(text))), None)
 
 
 def _authors(found: dict[str, list[str]], linked: list[dict[str, Any]]) -> tuple[str, ...]:
@@ -140,7 +104,10 @@ class HtmlReader:
         Raises Unreadable when `data` is no text. A page without any text gives an empty document.
         """
         root = tree.parse(data)
-        about, title = metadata(root), page_title(root)
+        stated, published, authors, about = metadata(root)
+        head = root.find(".//head")
+        element = (root if head is None else head).find(".//title")
+        title = "" if element is None else fold(text_of(element))
         named = next((text for h1 in root.iter("h1") if (text := fold(tree.text_of(h1))) and text in title), "")
         builder = _blocks(root, title)
         if len(builder) < _TOO_LITTLE:
@@ -152,9 +119,9 @@ class HtmlReader:
                 element.tag = "div"
             builder = _everything(root)
         if not len(builder):
-            builder.paragraph(about.description)
-        document = builder.document(media_type="text/html", published=about.published, authors=about.authors)
-        return document.model_copy(update={"title": _title(document, named, title, about) or name})
+            builder.paragraph(about)
+        document = builder.document(media_type="text/html", published=published, authors=authors)
+        return document.model_copy(update={"title": _title(document, named, title, stated) or name})
 
 
 def _blocks(root: tree.Element, title: str) -> DocumentBuilder:
@@ -195,7 +162,7 @@ def _promote_title(main: tree.Element, title: str) -> None:
         first.tag = "h1"
 
 
-def _title(document: Document, named: str, title: str, about: Metadata) -> str:
+def _title(document: Document, named: str, title: str, stated: str) -> str:
     """The top heading when the page's title repeats it (`named`: without the site's name), else what the head says.
 
     Of several top headings none names the page: the others would seem to stand below it.
@@ -203,7 +170,7 @@ def _title(document: Document, named: str, title: str, about: Metadata) -> str:
     top = {heading.title: None for heading in document.headings if heading.level == 1}
     if len(top) < 2 and (named or top) and (named or not title or next(iter(top)).lower() in title.lower()):
         return named or next(iter(top))
-    return about.title or title or document.title
+    return stated or title or document.title
 
 
 class EpubReader:
@@ -225,7 +192,7 @@ class EpubReader:
         return builder.document(
             title=_said(package, "title") or name.rsplit(".", 1)[0],
             media_type="application/epub+zip",
-            published=iso_date(_said(package, "date")),
+            published=find_date(_said(package, "date")),
             authors=[fold(tree.text_of(element)) for element in package.iter("creator")],
         )
 

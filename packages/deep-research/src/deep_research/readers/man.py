@@ -8,7 +8,7 @@ from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.readers._decode import decode
 from deep_research.readers._roff import plain, shown_lines, spoken, words_of
-from deep_research.readers.html import iso_date
+from deep_research.text.dates import find_date
 from deep_research.text.document_builder import DocumentBuilder
 
 _MACRO = re.compile(r"[.'][ \t]*(\S*)[ \t]*(.*)")
@@ -36,7 +36,7 @@ class ManReader:
         if page.leads_on and not len(page.builder):
             raise Unreadable("nothing but a link to another manual page")
         media, named = self.media_types[0], page.title or name.rsplit(".", 1)[0]
-        return page.builder.document(title=named, media_type=media, published=iso_date(page.date))
+        return page.builder.document(title=named, media_type=media, published=find_date(page.date))
 
 
 class _Page:

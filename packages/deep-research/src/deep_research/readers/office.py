@@ -136,7 +136,10 @@ def _write_blocks(blocks: Iterable[Any], file: Any, notes: dict[Any, Any], build
     for block in blocks:
         beside: list[Any] = []
         if _name(block) == "tbl":
-            _write_table(block, beside, builder)
+            rows: list[list[str]] = []
+            for row in _children(block):
+                rows.append(_row_cells(row, rows[-1] if rows else [], beside))
+            builder.table(rows)
         else:
             _write_paragraph(Paragraph(block, file), _words(block, beside), builder)
         for found in beside:
@@ -146,7 +149,8 @@ def _write_blocks(blocks: Iterable[Any], file: Any, notes: dict[Any, Any], build
 
 def _write_paragraph(paragraph: Any, text: str, builder: DocumentBuilder) -> None:
     style = (paragraph.style.name if paragraph.style is not None else "") or ""
-    level = _list_level(paragraph)
+    lists = paragraph._p.iterfind("{*}pPr/{*}numPr")
+    level = next((each.ilvl.val if each.ilvl is not None else 0 for each in lists), None)
     if style.lower() == "title":
         builder.heading(1, text)
     elif match := _HEADING.match(style):
@@ -156,19 +160,6 @@ def _write_paragraph(paragraph: Any, text: str, builder: DocumentBuilder) -> Non
     else:
         for line in text.split("\n"):
             builder.paragraph(line)
-
-
-def _list_level(paragraph: Any) -> int | None:
-    """The depth of a numbered or bulleted paragraph, None for others."""
-    lists = paragraph._p.iterfind("{*}pPr/{*}numPr")
-    return next((each.ilvl.val if each.ilvl is not None else 0 for each in lists), None)
-
-
-def _write_table(table: Any, beside: list[Any], builder: DocumentBuilder) -> None:
-    rows: list[list[str]] = []
-    for row in _children(table):
-        rows.append(_row_cells(row, rows[-1] if rows else [], beside))
-    builder.table(rows)
 
 
 def _row_cells(row: Any, above: list[str], beside: list[Any]) -> list[str]:

@@ -5,7 +5,7 @@ import re
 from claimcheck.text.cleaning import clean
 from deep_research.data import Document
 from deep_research.readers._decode import decode
-from deep_research.readers.html import iso_date
+from deep_research.text.dates import find_date
 from deep_research.text.document_builder import DocumentBuilder
 
 _FIELD = re.compile(r"^#\+(title|author|date):\s*(.+)$", re.IGNORECASE | re.MULTILINE)
@@ -31,7 +31,7 @@ class OrgReader:
         return builder.document(
             title=said.get("title") or name.rsplit(".", 1)[0],
             media_type=self.media_types[0],
-            published=iso_date(said.get("date", "").strip("<>[]")[:10]),
+            published=find_date(said.get("date", "").strip("<>[]")[:10]),
             authors=[said.get("author", "")],
         )
 

@@ -10,7 +10,7 @@ from ctypes import byref, c_int, create_string_buffer
 from itertools import groupby, islice, pairwise
 from statistics import median
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from claimcheck.lexicon import any_word
 from claimcheck.text.cleaning import clean, fold
@@ -26,6 +26,9 @@ _SENTENCE_END = re.compile(r"[.!?:。！？：][\"'”’)\]]*$")
 _LIGATURES = re.compile("[\ufb00-\ufb06\uff21-\uff5a\uff10-\uff19]")
 _NUMBERED_HEADING = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,3}|[IVX]{1,4}\.|[A-Z]\.)\s+[A-Z\u3040-\u9fff\uac00-\ud7af]")
 _LARGER = 1.12  # than the text: a heading
+_RAISED, _SMALLER = 0.15, 0.92  # of the height of a letter: how much higher a raised digit stands, and is at most
+_RAISED_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_SUPERSCRIPT = str.maketrans("0123456789", _RAISED_DIGITS)
 _MAX_HEADING_CHARS = 160
 _MOST_LINKS, _LONGEST_ADDRESS, _TALLEST, _MOST_IN_ROW = 20_000, 2_000, 100, 50
 """Links of a file that are looked at, bytes of an address, points of height of a link, and links at one height of a page."""
@@ -54,14 +57,6 @@ class Area(NamedTuple):
     right: float
     top: float
     sign: str
-
-
-class Block(NamedTuple):
-    """A paragraph, list item or heading made of lines."""
-
-    kind: Literal["prose", "item", "heading"]
-    text: str
-    level: int = 0
 
 
 class Entry(NamedTuple):
@@ -120,11 +115,30 @@ def _lines(text_page: Any, areas: Mapping[int, Sequence[Area]]) -> Iterator[Line
         position += len(raw) + 1
         if not content.strip():
             continue
-        box = _box(text_page, start, len(content.strip()))
+        content = _with_raised_digits(text_page, start, content.strip())
+        level = content.strip(_RAISED_DIGITS) or content  # what is raised tells nothing of how high a line stands
+        box = _box(text_page, start + content.index(level), len(level))
         above = bisect_left(heights, box[3] - box[4])  # a raised number stands higher than its line
         is_near = above < len(heights) and heights[above] <= box[2] + box[4]
-        linked = _with_signs(text_page, start, content.strip(), areas) if is_near else ""
+        linked = _with_signs(text_page, start, content, areas) if is_near else ""
         yield Line(_readable(content), *box, _readable(linked))
+
+
+def _with_raised_digits(text_page: Any, start: int, content: str) -> str:
+    """Return a line whose digits that are smaller and stand higher than a letter beside them are raised ones: 1998¹."""
+    letters = [number for number, char in enumerate(content) if char.isalpha()]
+    raised = list(content)
+    for run in _DIGITS.finditer(content) if letters else ():
+        beside = letters[max(0, bisect_left(letters, run.start()) - 1)]
+        try:
+            _, bottom, _, top = text_page.get_charbox(start + beside, loose=True)
+            for number in range(*run.span()):
+                _, low, _, high = text_page.get_charbox(start + number, loose=True)
+                if low - bottom > _RAISED * (top - bottom) and high - low < _SMALLER * (top - bottom):
+                    raised[number] = content[number].translate(_SUPERSCRIPT)
+        except Exception:  # noqa: BLE001 - as above
+            return content
+    return "".join(raised)
 
 
 def _with_signs(text_page: Any, start: int, content: str, areas: Mapping[int, Sequence[Area]]) -> str:
@@ -169,19 +183,20 @@ def _readable(text: str) -> str:
     return clean(_LIGATURES.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)).rstrip()
 
 
-def blocks(lines: list[Line], body_size: float) -> Iterator[Block]:
+def _write_lines(lines: list[Line], body_size: float, builder: DocumentBuilder) -> None:
     """Join lines into paragraphs, items and headings. `body_size` is the font size of the running text; with 0 no line
     is taken for a heading."""
     lines = _with_bullets(lines)
-    right = _right_margin(lines)
+    widths = sorted(line.right - line.left for line in lines)
+    right = widths[int(len(widths) * 0.8)] if widths else 0.0  # most lines of running text reach it
     open_lines: list[Line] = []
     for line in lines:
         if open_lines and not _goes_on(open_lines, line, right, body_size):
-            yield _block(open_lines, body_size)
+            _write_block(open_lines, body_size, builder)
             open_lines = []
         open_lines.append(line)
     if open_lines:
-        yield _block(open_lines, body_size)
+        _write_block(open_lines, body_size, builder)
 
 
 def _with_bullets(lines: list[Line]) -> list[Line]:
@@ -195,12 +210,6 @@ def _with_bullets(lines: list[Line]) -> list[Line]:
         joined.append(line._replace(text=f"• {line.text.lstrip()}") if bullet else line)
         bullet = False
     return joined
-
-
-def _right_margin(lines: list[Line]) -> float:
-    """How wide a full line is: most lines of running text reach it."""
-    widths = sorted(line.right - line.left for line in lines)
-    return widths[int(len(widths) * 0.8)] if widths else 0.0
 
 
 def _is_heading(line: Line, body_size: float) -> bool:
@@ -223,36 +232,31 @@ def _goes_on(open_lines: list[Line], line: Line, full_width: float, body_size: f
     leading = _leading(open_lines, line)
     if last.top - line.top > leading * 1.45:
         return False
-    short = (last.right - last.left) < 0.75 * full_width
-    return not (short and _SENTENCE_END.search(last.text)) and not _indented(open_lines, line)
+    # After the end of a sentence a line that is indented begins a paragraph, and so does any after a short one.
+    is_short = (last.right - last.left) < 0.75 * full_width
+    is_indented = 0.8 * line.size < line.left - last.left < 5 * line.size
+    return not ((is_short or is_indented) and _SENTENCE_END.search(last.text))
 
 
 def _leading(open_lines: list[Line], line: Line) -> float:
     """The distance between lines of this paragraph, or what is usual for the size."""
-    gaps = [a.top - b.top for a, b in pairwise(open_lines) if 0 < a.top - b.top < 4 * line.size]
+    gaps = [a.top - b.top for a, b in pairwise(open_lines) if 0.5 * line.size < a.top - b.top < 4 * line.size]
     return median(gaps) if gaps else max(line.size, line.top - line.bottom) * 1.25
 
 
-def _indented(open_lines: list[Line], line: Line) -> bool:
-    """A first line that is indented begins a paragraph, after a line that ends a sentence."""
-    last = open_lines[-1]
-    step = line.left - last.left
-    return bool(_SENTENCE_END.search(last.text)) and 0.8 * line.size < step < 5 * line.size
-
-
-def _block(lines: list[Line], body_size: float) -> Block:
+def _write_block(lines: list[Line], body_size: float, builder: DocumentBuilder) -> None:
     text = _joined(lines)
+    is_short = len(lines) == 1 and len(text) < 80 and not _SENTENCE_END.search(text)
     if all(_is_heading(line, body_size) for line in lines):
         ratio = lines[0].size / body_size
-        return Block("heading", text, 1 if ratio > 1.6 else 2 if ratio > 1.25 else 3)
-    is_short = len(lines) == 1 and len(text) < 80 and not _SENTENCE_END.search(text)
-    if body_size and is_short and _NUMBERED_HEADING.match(text):
-        return Block("heading", text, 2 + text.split()[0].strip(".").count("."))
-    if match := _ITEM.match(text):
-        marker = match.group().strip()
-        rest = text[match.end() :]
-        return Block("item", rest if not marker.strip("().").isdecimal() else f"{marker} {rest}")
-    return Block("prose", text)
+        builder.heading(1 if ratio > 1.6 else 2 if ratio > 1.25 else 3, text)
+    elif body_size and is_short and _NUMBERED_HEADING.match(text):
+        builder.heading(2 + text.split()[0].strip(".").count("."), text)
+    elif match := _ITEM.match(text):
+        marker, rest = match.group().strip(), text[match.end() :]
+        builder.item(f"{marker} {rest}" if marker.strip("().").isdecimal() else rest)
+    else:
+        builder.paragraph(text)
 
 
 def _joined(lines: Sequence[Line]) -> str:
@@ -423,13 +427,7 @@ def write_pages(
         for entry, own in _sections(kept, outline.get(number, ())):
             if entry is not None:
                 builder.heading(entry.level, entry.title)
-            for block in blocks(own, body):
-                if block.kind == "heading":
-                    builder.heading(block.level, block.text)
-                elif block.kind == "item":
-                    builder.item(block.text)
-                else:
-                    builder.paragraph(block.text)
+            _write_lines(own, body, builder)
 
 
 def _pattern(text: str, own: str) -> str:
@@ -460,14 +458,14 @@ def _running_lines(pages: list[list[Line]], before: int | None) -> set[str]:
 
 def _pages_before_the_first(pages: list[list[Line]]) -> int | None:
     """Return how many pages stand before the one that is numbered 1, by the numbers that the outermost lines begin or end
-    with; None where most pages have none that goes with its place."""
+    with; None where most pages, or all but one, have none that goes with its place."""
     counts = Counter(
         number - int(printed)
         for number, lines in enumerate(pages, start=1)
         for printed in {each for line in (*lines[:1], *lines[-1:]) for each in _OUTER_NUMBER.findall(line.text.strip())}
     )
     before, count = counts.most_common(1)[0] if counts else (0, 0)
-    return before if count > _NUMBERED * len(pages) else None
+    return before if count > max(1, _NUMBERED * len(pages)) else None
 
 
 def _without_edges(lines: list[Line], running: set[str], own: str, *, is_numbered: bool) -> Iterator[Line]:

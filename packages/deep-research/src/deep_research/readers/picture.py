@@ -48,9 +48,14 @@ class PictureReader:
             raise Unreadable(_INSTALL)
         if data.startswith(b"%PDF-"):
             seen = iter(range(self._pages))
-            document = read_pdf(
-                data, name, lambda page: _lines(_rendered(page)) if next(seen, None) is not None else []
-            )
+
+            def see(page: Any) -> list[Line]:
+                if next(seen, None) is None:
+                    return []
+                scale = min(_DOTS / 72, _SIDE / max(*page.get_size(), 1.0))
+                return _lines(page.render(scale=scale).to_pil().convert("RGB"))
+
+            document = read_pdf(data, name, see)
             return document.model_copy(update={"warnings": (*document.warnings, _OF_PICTURES)})
         builder = DocumentBuilder()
         try:
@@ -77,11 +82,6 @@ def _images(data: bytes) -> Iterator[Any]:
             yield image.convert("RGB")
     except Image.DecompressionBombError as error:
         raise ValueError(str(error)) from error
-
-
-def _rendered(page: Any) -> Any:
-    width, height = page.get_size()
-    return page.render(scale=min(_DOTS / 72, _SIDE / max(width, height, 1.0))).to_pil().convert("RGB")
 
 
 @cache

@@ -13,6 +13,7 @@ from deep_research.data import Document, Heading
 from deep_research.readers._decode import decode
 from deep_research.readers._markdown import write_markdown
 from deep_research.readers._rst import write_rst
+from deep_research.text.dates import find_date
 from deep_research.text.document_builder import DocumentBuilder
 from deep_research.text.listed_headings import listed_headings
 
@@ -20,7 +21,6 @@ _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx")
 _RST = (".rst", ".rest")
 _MARKDOWN_SIGN = re.compile(r"^#{1,6} \S|^```|^\[[^\]]+\]\(|\]\(https?://|^\|.*\|\s*$", re.MULTILINE)
 _RST_SIGN = re.compile(r"^\.\. [\w-]+::|:[a-z]+:`[^`]+`|^\.\. _", re.MULTILINE)
-_DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 _UNDERLINE = re.compile(r"^\s*([=\-~*#^])\1{2,}\s*$")
 _ITEM = re.compile(r"^(\s*)([-*+•·○●▪]|\(?\d{1,3}[.)]|[①-⑳])\s++(.*)$")
 _TERM = re.compile(r"^(\S.{0,80}?)(:{2,4}|;;)$")
@@ -53,11 +53,10 @@ class PlainReader:
             write_rst(text, builder)
         else:
             write_text(text, builder)
-        date = _DATE.match(fields.get("date") or fields.get("published") or "")
         authors = fields.get("authors") or fields.get("author") or ""
         document = builder.document(
             media_type=kind,
-            published=date.group() if date else None,
+            published=find_date(fields.get("date") or fields.get("published") or ""),
             authors=[author.strip(" \"'[]") for author in authors.split(",")],
         )
         named = fields.get("title") or _title(document.headings)
@@ -115,7 +114,8 @@ def _write_block(block: list[str], builder: DocumentBuilder) -> None:
             _write_block(block[2:], builder)
         return
     block = [line for line in block if not _UNDERLINE.match(line)]
-    if _is_definition(block):
+    terms = sum(1 for _ in itertools.takewhile(_TERM.match, block))
+    if 0 < terms < len(block) and _indent(block[terms]) > 0:  # terms and what they mean
         _write_definition(block, builder)
         return
     if any(_ITEM.match(line) for line in block[:2]):
@@ -125,12 +125,6 @@ def _write_block(block: list[str], builder: DocumentBuilder) -> None:
     else:
         for paragraph in _paragraphs(block):
             builder.paragraph(paragraph)
-
-
-def _is_definition(block: list[str]) -> bool:
-    """Whether a block is terms and what they mean, indented below them."""
-    terms = sum(1 for _ in itertools.takewhile(_TERM.match, block))
-    return 0 < terms < len(block) and _indent(block[terms]) > 0
 
 
 def _write_definition(block: list[str], builder: DocumentBuilder) -> None:
@@ -177,16 +171,12 @@ def _write_items(block: list[str], builder: DocumentBuilder) -> None:
 
 
 def _paragraphs(block: list[str]) -> list[str]:
-    """Join wrapped lines; a block of short lines (an address, a verse) keeps its lines apart."""
-    if len(block) > 1 and all(columns(line) < _LINE_OF_ITS_OWN for line in block) and not _runs_on(block):
-        return block
-    return ["\n".join(block)]
-
-
-def _runs_on(block: list[str]) -> bool:
-    """Whether most lines go on in the next: it begins in lower case, or the script has no case."""
-    following = sum(line.lstrip()[:1].islower() or bool(_CJK_CHAR.match(line.lstrip()[:1])) for line in block[1:])
-    return following * 2 >= len(block) - 1
+    """Join wrapped lines; a block of short lines (an address, a verse) keeps its lines apart, unless most go on in the next:
+    it begins in lower case, or the script has no case."""
+    begins = [line.lstrip()[:1] for line in block[1:]]
+    runs_on = sum(sign.islower() or bool(_CJK_CHAR.match(sign)) for sign in begins) * 2 >= len(begins)
+    is_short = all(columns(line) < _LINE_OF_ITS_OWN for line in block)
+    return block if is_short and not runs_on else ["\n".join(block)]
 
 
 def _is_prose(block: list[str]) -> bool:

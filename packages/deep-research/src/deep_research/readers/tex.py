@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from claimcheck.text.cleaning import clean, fold
 from deep_research.data import Document
 from deep_research.readers._decode import decode
-from deep_research.readers.html import iso_date
+from deep_research.text.dates import find_date
 from deep_research.text.document_builder import DocumentBuilder
 
 _ARGUMENT = r"\{((?:[^{}]++|\{(?:[^{}]++|\{[^{}]*+\})*+\})*+)\}"
@@ -59,7 +59,7 @@ class TexReader:
         return builder.document(
             title=said.get("title") or name.rsplit(".", 1)[0],
             media_type=self.media_types[0],
-            published=iso_date(said.get("date", "")),
+            published=find_date(said.get("date", "")),
             authors=authors,
         )
 
@@ -101,14 +101,10 @@ def _plain(text: str) -> str:
     """Return a text without commands; formulas stay."""
     pieces = _MATH.split(text)
     for number in range(0, len(pieces), 2):
-        piece = _ACCENT.sub(_accented, _DROPPED.sub("", pieces[number]))
+        piece = _ACCENT.sub(lambda sign: sign[2].lstrip("\\") + _ACCENTS[sign[1]], _DROPPED.sub("", pieces[number]))
         while (plain := _COMMAND.sub(r"\1", piece)) != piece:
             piece = plain
         for escape, sign in _ESCAPES:
             piece = piece.replace(escape, sign)
-        pieces[number] = re.sub(r"(?<!\\)[{}]", "", piece)
+        pieces[number] = unicodedata.normalize("NFC", re.sub(r"(?<!\\)[{}]", "", piece))
     return "".join(pieces)
-
-
-def _accented(match: re.Match[str]) -> str:
-    return unicodedata.normalize("NFC", match[2].lstrip("\\") + _ACCENTS[match[1]])

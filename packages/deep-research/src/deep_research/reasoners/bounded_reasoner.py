@@ -93,7 +93,7 @@ def think(kind: type[Reasoner], step: str, given: Mapping[str, Any], has_library
     return asyncio.run(getattr(reasoner, step)(**about))
 
 
-class _AskedRanker:
+class _AskedRanker(Ranker):
     """Stands for the ranker of the parent (`ports.Ranker`)."""
 
     def __init__(self, name: str) -> None:
@@ -101,9 +101,6 @@ class _AskedRanker:
 
     async def rank(self, question: str, texts: Sequence[str]) -> Ranking:
         return ask_parent("rank", question, list(texts))
-
-    async def close(self) -> None:
-        """Leave that to the parent."""
 
 
 def offered_of(library: Library) -> dict[str, Callable[..., Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from claimcheck.language import detect
 from deep_research.assembly.environment import Job, RunEnvironment
-from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
+from deep_research.assembly.reasoner_choice import provider_of
 from deep_research.concurrency import held_beside
 from deep_research.data import FollowUp, Message, Question, Report
 from deep_research.errors import ConfigError, RunNotFound
@@ -16,7 +16,7 @@ from deep_research.report.ledger import ledger_of
 from deep_research.run_context.context import RunContext
 from deep_research.runs.lifecycle import RunTask, carry_out
 from deep_research.runs.research_run import clean_question, read_question_pages
-from deep_research.settings import Settings, load_keys
+from deep_research.settings import Settings
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import RunRecord, RunStore
 
@@ -129,7 +129,7 @@ def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> F
         changes = {"model_name": None, "model_base_url": "", **changes}  # model and address belong to their provider
     settled = Settings(**{**record.settings, **changes})
     kept = settled.model_dump(include=set(changes))  # without what must not be kept
-    kept["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
+    kept["model_provider"] = provider_of(settled)
     number = store.next_follow_up()
     last = [store.read_follow_up(one) for one in range(max(1, number - _TOLD_LAST), number)]
     with closing(store.open_library()) as library, closing(store.open_journal()) as journal:

@@ -18,10 +18,11 @@ _TAG = re.compile(r"<[^<>]{0,4000}>")
 _NUMBERS = re.compile(r"\[?\d{1,3}(?:\s?[,;-]\s?\d{1,3}){0,20}\]?")
 _MOST_BYTES = 20_000_000
 """Bytes of a part of a DOCX file in which links are looked for."""
-_BODY, _NOTES = "word/document.xml", "word/footnotes.xml"
+_BODY, _NOTES = "word/document.xml", ("footnote", "endnote")
 _RELATION = re.compile(r"<Relationship\b[^<>]{0,4000}>")
 _FIELD = re.compile(r"\b(Id|Target|r:id|w:id|w:type)=\"([^\"<>]{1,2000})\"")
-_NOTE_MARK = re.compile(r"<w:footnoteReference\b[^<>]{0,500}/>")
+_NOTE_MARK = re.compile(r"<w:(footnote|endnote)Reference\b[^<>]{0,500}/>")
+_IS_RAISED = re.compile(r"<w:vertAlign\s[^<>]{0,200}w:val=\"superscript\"|<w:position\s[^<>]{0,200}w:val=\"[1-9]")
 _WORDS = re.compile(r"<w:t\b[^<>]{0,200}>([^<]{0,20000})</w:t>")
 
 
@@ -59,7 +60,7 @@ def _as_number(_opening: str, inside: str) -> str:
 
 
 def mark_docx_links(data: bytes) -> bytes:
-    """Return a DOCX file whose links and footnotes stand in the text of its body. Raises Unreadable."""
+    """Return a DOCX file whose links, raised numbers and notes stand in the text of its body. Raises Unreadable."""
     with open_zip(data, what="DOCX") as container:
         sizes = {part.filename: part.file_size for part in container.infolist()}
 
@@ -69,28 +70,40 @@ def mark_docx_links(data: bytes) -> bytes:
 
         try:
             body = _with_links(part(_BODY), part("word/_rels/document.xml.rels"))
-            notes = _with_links(part(_NOTES), part("word/_rels/footnotes.xml.rels"))
             if not body:
                 return data
-            body = _NOTE_MARK.sub(lambda mark: f"<w:t>[^{dict(_FIELD.findall(mark[0])).get('w:id', '')}]</w:t>", body)
+            parts = ((part(f"word/{kind}s.xml"), part(f"word/_rels/{kind}s.xml.rels"), kind) for kind in _NOTES)
+            notes = "".join(_notes(_with_links(xml, relations), kind) for xml, relations, kind in parts)
+            body = _NOTE_MARK.sub(lambda mark: f"<w:t>[^{_note_name(mark[0], mark[1])}]</w:t>", body)
+            body = _each(body, "w:r", _as_raised)
             last = body.rfind("<w:sectPr", body.rfind("</w:p>"))
             end = last if last >= 0 else body.rfind("</w:body>")
-            return _replaced(container, _BODY, body[:end] + _notes(notes) + body[end:])
+            return _replaced(container, _BODY, body[:end] + notes + body[end:])
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
             return data  # its reader says what is wrong with it
 
 
-def _notes(xml: str) -> str:
-    """Return the footnotes of a DOCX file as paragraphs that define them."""
+def _note_name(xml: str, kind: str) -> str:
+    """Return the name of a note: footnotes and endnotes have numbers of their own."""
+    return f"{'' if kind == _NOTES[0] else 'e'}{dict(_FIELD.findall(xml)).get('w:id', '')}"
+
+
+def _as_raised(opening: str, inside: str) -> str:
+    """Return a run of raised digits as the text `<sup>1</sup>`, any other as it is."""
+    shown = _words(inside) if _IS_RAISED.search(inside) else ""
+    return _run(f"&lt;sup&gt;{shown}&lt;/sup&gt;") if _NUMBERS.fullmatch(shown) else f"{opening}{inside}</w:r>"
+
+
+def _notes(xml: str, kind: str) -> str:
+    """Return the notes of a DOCX file as paragraphs that define them."""
     made: list[str] = []
 
     def take(opening: str, inside: str) -> str:
-        told = dict(_FIELD.findall(opening))
-        if "w:type" not in told:
-            made.append(_run(f"[^{told.get('w:id', '')}]: {_words(inside)}"))
+        if "w:type" not in dict(_FIELD.findall(opening)):
+            made.append(_run(f"[^{_note_name(opening, kind)}]: {_words(inside)}"))
         return ""
 
-    _each(xml, "w:footnote", take)
+    _each(xml, f"w:{kind}", take)
     return "".join(f"<w:p>{run}</w:p>" for run in made)
 
 

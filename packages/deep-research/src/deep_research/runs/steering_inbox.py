@@ -151,7 +151,6 @@ class SteeringInbox:
         return [steer for steer in self._said if steer.kind != "stop"]
 
     def steering(self, log: EventLog) -> Steering:
-        """Return the steering of the run."""
         self._said = self._store.read_steers()
         self._stops = _count_stops(self._said)
         return Steering(self.read, log.emit, log.earlier)

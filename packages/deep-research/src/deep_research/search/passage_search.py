@@ -70,11 +70,6 @@ def query_terms(text: str) -> dict[str, float]:
     return {**dict.fromkeys(index_terms(measures), _MEASURE), **found}
 
 
-def has_cjk(text: str) -> bool:
-    """Return whether any character of `text` is Chinese, Japanese or Korean."""
-    return bool(_CJK.search(text))
-
-
 def expected_answer(query: str) -> re.Pattern[str] | None:
     """Return what an answer must hold where the question word tells: a date, a number, a number of its unit.
 
@@ -207,7 +202,7 @@ def search(
     terms = query_terms(query)
     ranking = Ranking(index, terms, allowed=allowed)
     _add_titles(index, ranking, query)
-    if has_cjk(query):
+    if _CJK.search(query):
         _add_nearness(ranking, read(ranking.best(NEAREST)), query)
     if hops > 1 and sum(terms.values()) <= LONGEST_QUESTION:
         _add_second_hop(index, ranking, read(ranking.best(FIRST_HITS)), query, limit)

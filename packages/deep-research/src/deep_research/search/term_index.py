@@ -150,10 +150,8 @@ def _rows(title: str, passages: Mapping[int, tuple[str, str]]) -> list[Row]:
         ]
 
 
-@lru_cache(maxsize=500)
-def _shared_terms(part: str) -> str:
-    """Return the terms of a title or heading, which many passages share."""
-    return join_index_terms(part)
+_shared_terms = lru_cache(maxsize=500)(join_index_terms)
+"""The terms of a title or heading, which many passages share."""
 
 
 @lru_cache(maxsize=5_000)

@@ -28,12 +28,8 @@ FAMILIES = {
 }
 """The modules that hold several sources, with the names of these; any other holds the one that it is named after."""
 
-_OFFERED = (
-    "SourceRow api_rates api_sources named_source open_source source_rows strategies strategy_sources variables".split()
-)
-
 
 def __getattr__(name: str) -> Any:
-    if name in _OFFERED:
+    if not name.startswith("_"):
         return getattr(import_module("deep_research.sources._catalog"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -319,6 +319,11 @@ class ApiSource(Declaration, Generic[Options]):
             yield from (value, *value.split(":"), basic(value), basic(f"{value}:"))
 
 
+def join_parts(between: str, *parts: str) -> str:
+    """Return the parts that are not empty as one text."""
+    return between.join(filter(None, parts))
+
+
 def basic(login: str) -> str:
     """Return USER:PASSWORD as basic authentication writes it."""
     return b64encode(login.encode()).decode()

@@ -15,26 +15,14 @@ from importlib import import_module
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
-from claimcheck.lexicon import any_word
 from claimcheck.text.cleaning import fold
 from deep_research.errors import RateLimited, SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning
 from deep_research.sources._record_documents import line, paragraphs
+from deep_research.text.dates import find_date, written
 
 _MAX_NUMBER_CHARS = 18
-_MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
-_ISO = re.compile(
-    rf"(?<!\d)((?:1[4-9]|20)\d\d)(?:(?:[-/.]|{any_word('dates.year_marks')})(\d{{1,2}})(?!\d)(?:(?:[-/.]|{any_word('dates.month_marks')})(\d{{1,2}})(?!\d))?)?"
-)
-_COMPACT = re.compile(r"\s*((?:1[4-9]|20)\d\d)(\d\d)(\d\d)(?:\d{6})?\s*")
-_YEAR, _DAY = r"((?:1[4-9]|20)\d\d)", r"(\d{1,2})(?:st|nd|rd|th)?"
-_IN_WORDS = re.compile(
-    rf"\b(?:{_YEAR}[ -]|{_DAY}[ -])?((?:{'|'.join(_MONTHS)})[a-z]{{0,6}})\b\.?(?:[ -]{_DAY}\b)?(?:,?[ -]{_YEAR}\b)?",
-    re.IGNORECASE,
-)
-"""2024 Jan 31, 31 Jan 2024, Jan 31, 2024, each also without its day."""
-_EARLIEST, _LATEST = 1400, 2100
 _E = TypeVar("_E", bound=SourceError)
 _MAX_WHY_CHARS = 200
 _EXPLAINING = (
@@ -247,7 +235,7 @@ def iso_date(value: Any) -> str | None:
         return _from_parts(value)
     if isinstance(value, int | float):
         return _from_number(value)
-    return _from_text(value) if isinstance(value, str) else None
+    return find_date(value[:200]) if isinstance(value, str) else None
 
 
 def unix_seconds(day: date) -> int:
@@ -255,30 +243,8 @@ def unix_seconds(day: date) -> int:
     return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
 
 
-def written(year: int, month: int | None = None, day: int | None = None) -> str | None:
-    """Return the date as far as it makes sense, or None for an impossible year."""
-    if not _EARLIEST <= year <= _LATEST:
-        return None
-    if not month or not 1 <= month <= 12:
-        return f"{year}"
-    if not day:
-        return f"{year}-{month:02}"
-    try:
-        return date(year, month, day).isoformat()
-    except ValueError:
-        return f"{year}-{month:02}"
-
-
-def month_number(name: str) -> int | None:
-    """Return the number of a month written as a word or number, or None."""
-    name = name.strip().lower()
-    if name.isdecimal():
-        return int(name) if 1 <= int(name[:4]) <= 12 else None
-    return _MONTHS.get(name[:3])
-
-
 def _from_number(value: float) -> str | None:
-    if _EARLIEST <= value <= _LATEST:
+    if 1400 <= value <= 2100:
         return written(int(value))
     try:
         seconds = value / 1000 if abs(value) > 1e11 else value
@@ -291,21 +257,6 @@ def _from_parts(value: list[Any]) -> str | None:
     parts = value[0] if value and isinstance(value[0], list) else value
     year, month, day, *_ = [*(Record(part).number() for part in parts), None, None, None]
     return written(year, month, day) if year else None
-
-
-def _from_text(value: str) -> str | None:
-    value = value[:200]
-    if match := _COMPACT.fullmatch(value):
-        return written(*(int(part) for part in match.groups()))
-    if match := _ISO.match(value.strip()):
-        year, month, day = match.groups()
-        if month:
-            return written(int(year), int(month), int(day) if day else None)
-    for match in _IN_WORDS.finditer(value):
-        before, day, month, later, after = match.groups()
-        if before or after:
-            return written(int(before or after), month_number(month), int(day or later or 0))
-    return written(int(match[1])) if (match := _ISO.search(value)) else None
 
 
 class Declaration:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from pydantic import Field, field_validator
 
 from deep_research.data import Found
-from deep_research.sources._api import DatedOptions, snippet
+from deep_research.sources._api import DatedOptions, join_parts, snippet
 from deep_research.sources._papers import Ids, arxiv_id, doi, pmid, work_key
 from deep_research.sources._record_documents import with_record
 
@@ -97,7 +97,7 @@ def sited(query: str, options: WebOptions) -> str:
     included = " OR ".join(f"site:{domain}" for domain in options.include_domains)
     included = f"({included})" if len(options.include_domains) > 1 else included
     excluded = " ".join(f"-site:{domain}" for domain in options.exclude_domains)
-    return " ".join(part for part in (query, included, excluded) if part)
+    return join_parts(" ", query, included, excluded)
 
 
 def _found(page: Page, origin: str) -> Found:

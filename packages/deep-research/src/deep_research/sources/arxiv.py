@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, Pace
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts
 from deep_research.sources._api_answers import Node, failure, judge, parse_xml
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, full_text_of_arxiv
 
@@ -53,8 +53,8 @@ def search_query(query: str, options: _ArxivOptions) -> str:
     period = options.period(
         "submittedDate:[{since}0000 TO {until}2359]", form="%Y%m%d", first="19910101", last="21001231"
     )
-    parts = [f"({wanted})" if categories or period else wanted, f"({categories})" if categories else "", period]
-    return " AND ".join(part for part in parts if part)
+    asked = f"({wanted})" if categories or period else wanted
+    return join_parts(" AND ", asked, f"({categories})" if categories else "", period)
 
 
 def parse_feed(response: ApiResponse) -> list[Found]:

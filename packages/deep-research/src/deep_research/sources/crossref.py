@@ -4,7 +4,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, Pace
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts
 from deep_research.sources._api_answers import Record, distinct, list_of
 from deep_research.sources._papers import Ids, Work, doi, found_work
 from deep_research.sources._record_documents import line, sections
@@ -37,7 +37,12 @@ class CrossrefSource(ApiSource[_CrossrefOptions]):
         mail = {"mailto": self._keys.get("CROSSREF_MAILTO", "")}
         if name := doi(query):
             return await self._found_in(parse_works, self._get("/works", {"filter": f"doi:{name}", "rows": 1} | mail))
-        params = {"query.bibliographic": query, "rows": min(limit, 100), "filter": _filter(self.options)}
+        options = self.options
+        wanted = {"from-pub-date": options.since, "until-pub-date": options.until}
+        filters = join_parts(
+            ",", *(f"{name}:{day}" for name, day in wanted.items() if day), *(f"type:{name}" for name in options.types)
+        )
+        params = {"query.bibliographic": query, "rows": min(limit, 100), "filter": filters}
         return await self._found_in(parse_works, self._get("/works", params | {"select": _FIELDS} | mail))
 
 
@@ -74,12 +79,3 @@ def _work(work: Record) -> Found | None:
 
 def _people(persons: list[Record]) -> tuple[str, ...]:
     return distinct(line(person.full_name("given", "family") or person.first("name", "literal")) for person in persons)
-
-
-def _filter(options: _CrossrefOptions) -> str:
-    parts = [
-        f"from-pub-date:{options.since}" if options.since else "",
-        f"until-pub-date:{options.until}" if options.until else "",
-        *(f"type:{name}" for name in options.types),
-    ]
-    return ",".join(part for part in parts if part)

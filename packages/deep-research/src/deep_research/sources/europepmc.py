@@ -4,7 +4,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, Pace
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts
 from deep_research.sources._api_answers import Record, object_of
 from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
 from deep_research.sources._record_documents import line, sections
@@ -26,7 +26,10 @@ class EuropePmcSource(ApiSource[_EuropePmcOptions]):
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        params = {"query": _query(query, self.options), "format": "json", "resultType": "core"}
+        period = self.options.period("AND FIRST_PDATE:[{since} TO {until}]", first="1800-01-01")
+        is_open = "AND OPEN_ACCESS:y" if self.options.open_access_only else ""
+        asked = join_parts(" ", f"({query})", 'AND NOT PUB_TYPE:"retracted publication"', period, is_open)
+        params = {"query": asked, "format": "json", "resultType": "core"}
         params |= {"pageSize": str(min(limit, 100)), "cursorMark": "*"}
         return await self._found_in(parse_search, self._get("/search", params))
 
@@ -68,13 +71,3 @@ def _authors(record: Record) -> tuple[str, ...]:
         for author in record.records("authorList", "author")
     ]
     return tuple(map(line, names or record.text("authorString").removesuffix(".").split(", ")))
-
-
-def _query(query: str, options: _EuropePmcOptions) -> str:
-    parts = [
-        f"({query})",
-        'AND NOT PUB_TYPE:"retracted publication"',
-        options.period("AND FIRST_PDATE:[{since} TO {until}]", first="1800-01-01"),
-        "AND OPEN_ACCESS:y" if options.open_access_only else "",
-    ]
-    return " ".join(part for part in parts if part)

@@ -124,7 +124,11 @@ def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
 def _entry(node: Node, site: str, base: str, source: type[Declaration]) -> Found | None:
     url = _address(base, _link(node))
     own = node.text("guid") or node.text("id")
-    named, body = next(((name, markup) for name in _BODIES if (markup := _markup(node.child(name))).strip()), ("", ""))
+    bodies = ((name, node.child(name)) for name in _BODIES)
+    markups = (
+        (name, body.markup() if body.children("*") else body.raw()) for name, body in bodies
+    )  # XHTML, or escaped
+    named, body = next(((name, markup) for name, markup in markups if markup.strip()), ("", ""))
     published = next((day for name in _DATES if (day := node.date(name))), None)
     about = {"published": published, "authors": _authors(node), "origin": source.name}
     found = _made(node.line("title"), url, own, body, site, about)
@@ -166,11 +170,6 @@ def _link(node: Node) -> str:
     guid = node.child("guid")
     own = guid.text() if guid and guid.get("isPermaLink") != "false" else node.text("id")
     return own if own.startswith("http") else ""
-
-
-def _markup(body: Node) -> str:
-    """The body of an entry: escaped HTML in the text, or XHTML as elements."""
-    return body.markup() if body.children("*") else body.raw()
 
 
 def _authors(node: Node) -> tuple[str, ...]:

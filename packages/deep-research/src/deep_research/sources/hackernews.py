@@ -7,7 +7,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer, snippet
 from deep_research.sources._api_answers import Record, failure, json_of, object_of, unix_seconds
 from deep_research.sources._record_documents import entities, paragraphs, with_record
 
@@ -30,8 +30,12 @@ class HackerNewsSource(ApiSource[_HackerNewsOptions]):
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        params = {"query": query, "tags": self.options.tags, "hitsPerPage": min(limit, 100)}
-        params |= {"numericFilters": _filters(self.options)}
+        options = self.options
+        since = f"created_at_i>={unix_seconds(options.since)}" if options.since else ""
+        until = f"created_at_i<{unix_seconds(options.until) + 86_400}" if options.until else ""
+        points = f"points>={options.least_points}" if options.least_points else ""
+        params = {"query": query, "tags": options.tags, "hitsPerPage": min(limit, 100)}
+        params |= {"numericFilters": join_parts(",", since, until, points)}
         return await self._found_in(parse_search, self._get("/search", params))
 
     async def _read(self, found: Found) -> Found:
@@ -91,12 +95,3 @@ def _comments(item: Record) -> Iterator[str]:
         waiting += reversed(comment.records("children"))
         if body := " ".join(comment.paragraphs("text").split()):
             yield f"{comment.text('author') or 'unknown'}: {body}"
-
-
-def _filters(options: _HackerNewsOptions) -> str:
-    parts = [
-        f"created_at_i>={unix_seconds(options.since)}" if options.since else "",
-        f"created_at_i<{unix_seconds(options.until) + 86_400}" if options.until else "",
-        f"points>={options.least_points}" if options.least_points else "",
-    ]
-    return ",".join(part for part in parts if part)

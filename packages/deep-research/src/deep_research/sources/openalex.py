@@ -42,7 +42,11 @@ class OpenAlexSource(ApiSource[_OpenAlexOptions]):
             params = {"filter": f"doi:{name}", "per_page": 1}
         else:
             plain = " ".join(re.split(r"[\s,|]+", query)).strip()  # commas and pipes are operators there
-            params = {"search": plain, "per_page": min(limit, 200), "filter": _filter(self.options), "select": _FIELDS}
+            options = self.options
+            wanted = {"from_publication_date": options.since, "to_publication_date": options.until}
+            wanted |= {"language": options.language, "type": "|".join(options.types)}
+            filters = ",".join(f"{name}:{value}" for name, value in wanted.items() if value)
+            params = {"search": plain, "per_page": min(limit, 200), "filter": filters, "select": _FIELDS}
         return await self._found_in(parse_works, self._get("/works", params | own))
 
 
@@ -97,13 +101,3 @@ def _work(work: Record) -> Found | None:
 def _pmcid(address: str) -> str:
     tail = address.rstrip("/").rsplit("/", 1)[-1].upper().removeprefix("PMC")
     return f"PMC{tail}" if tail.isdecimal() else ""
-
-
-def _filter(options: _OpenAlexOptions) -> str:
-    parts = [
-        f"from_publication_date:{options.since}" if options.since else "",
-        f"to_publication_date:{options.until}" if options.until else "",
-        f"language:{options.language}" if options.language else "",
-        f"type:{'|'.join(options.types)}" if options.types else "",
-    ]
-    return ",".join(part for part in parts if part)

@@ -13,14 +13,13 @@ from deep_research.sources._api_answers import (
     explanation,
     failure,
     limited,
-    month_number,
     object_of,
     says_wait,
-    written,
     xml_of,
 )
 from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
 from deep_research.sources._record_documents import Section, line
+from deep_research.text.dates import month_number, written
 
 
 class _PubMedOptions(DatedOptions):

@@ -1,8 +1,6 @@
 """Two reports on one question, verified together: joined into one text, and held against each other."""
 
-from collections.abc import Sequence
-
-from deep_research.data import Disagreement, Problem
+from deep_research.data import Disagreement, Verification
 from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, gap_from, gap_of, phrase
 from deep_research.run_context.context import RunContext
@@ -21,17 +19,18 @@ def join_reports(first: str, second: str) -> str:
     """Return two reports as one Markdown text, each under a heading of its own with its title."""
     titles = report_title(first), report_title(second)
     parts = [
-        f"## {name}: {title}\n\n{_demoted(text)}"
+        f"## {name}: {title}\n\n{_demoted(text, name)}"
         for name, title, text in zip("AB", titles, (first, second), strict=True)
     ]
     return "\n\n".join([f"# {titles[0]} / {titles[1]}", *parts])
 
 
-def _demoted(text: str) -> str:
-    """Return a report without its title, its headings two levels lower."""
+def _demoted(text: str, name: str) -> str:
+    """Return a report without its title, its headings two levels lower and with its name: where a statement stands, tells
+    of which report it is."""
     title, _, rest = text.strip().partition("\n")
     body = rest.strip() if title.startswith("# ") else text.strip()
-    marks = [(m.end(1), m.end(1), "##") for m in headings_of(body) if len(m[1]) <= _DEEPEST]
+    marks = [(m.end(1), m.end(1), f"{'##' * (len(m[1]) <= _DEEPEST)} {name}:") for m in headings_of(body)]
     return RewrittenText(body, marks).text
 
 
@@ -60,11 +59,12 @@ def describe_disagreements(found: tuple[Disagreement, ...], language: str) -> st
     return f"## {phrase('disagreements', language)}\n\n" + "\n".join(rows)
 
 
-def describe_problems(problems: Sequence[Problem], language: str) -> str:
-    """Return the problems that are still open as a section of the report; "" without any."""
+def describe_problems(found: Verification, language: str) -> str:
+    """Return the open problems, each with the heading it stands under, as a section of the report; "" without any."""
+    where = {claim.id: f"{claim.where}{colon_of(language)}" for claim in found.claims if claim.where}
     rows = [
-        f"- “{_line(problem.quote)}” — {_line(problem.problem)} {_line(problem.evidence)} {cite_ids(problem.passages[:_MOST_IDS])}"
-        for problem in problems
+        f"- {where.get(problem.claim, '')}“{_line(problem.quote)}” — {_line(problem.problem)} {_line(problem.evidence)} {cite_ids(problem.passages[:_MOST_IDS])}"
+        for problem in found.problems
         if problem.outcome == "open"
     ]
     return f"## {phrase('problems_found', language)}\n\n" + "\n".join(map(str.rstrip, rows)) if rows else ""

@@ -1,22 +1,28 @@
-"""Let the writer put its own text right: it returns edits, code applies them, and what changed is verified again."""
+"""Let the writer put its own text right: what it has changed is verified again.
+
+Where much was found it writes its report anew, else it returns edits, which code applies.
+"""
 
 import asyncio
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from deep_research.data import Assignment, Claim, Edit, Move, Problem, Revision, Turn, Verification
-from deep_research.errors import LimitReached, ModelError
+from deep_research.errors import LimitReached, MalformedOutput, ModelError
 from deep_research.events import Revised
 from deep_research.i18n.catalog import gap_from, gap_of
 from deep_research.run_context.context import RunContext
 from deep_research.steps.converse import converse
 from deep_research.steps.verify import verify_changes
-from deep_research.steps.write import Written, clean_report
+from deep_research.steps.write import Written, clean_report, read_report
 from deep_research.verification.citations import normalize_citations
 from deep_research.verification.statements import split_statements
 
 ROUNDS, LOOKUPS = 2, 6
 """Rounds of revision, and look-ups in each; what still fails then is shown as failing."""
+_LEAST = 0.5
+"""Share of its report's length below which a writer has written anew only a part of it."""
 
 
 class Checked(NamedTuple):
@@ -38,14 +44,14 @@ async def revise(ctx: RunContext, assignment: Assignment, written: Written, foun
         if not problems:
             break
         try:
-            text, made = await _round(ctx, assignment, written, text, rounds, problems)
+            text, done = await _round(ctx, assignment, written, text, rounds, problems)
         except (LimitReached, ModelError) as error:
             ctx.report_gap(gap_from("revision", error))
             break
-        rounds.append(Revision(problems=tuple(problems), edits=tuple(made)))
-        edits += [e for e in made if e.old]
-        found = found.model_copy(update={"problems": _with_outcomes(found.problems, problems, made)})
-        if not any(e.applied for e in made):
+        rounds.append(done)
+        edits += [e for e in done.edits if e.old]
+        found = found.model_copy(update={"problems": _with_outcomes(found.problems, problems, done.edits)})
+        if not any(e.applied for e in done.edits):
             break
         found = await verify_changes(ctx, assignment, text, found, number=number + 1)
     lost = [e for e in edits if not e.applied]
@@ -65,18 +71,29 @@ async def _round(
     text: str,
     rounds: Sequence[Revision],
     problems: Sequence[Problem],
-) -> tuple[str, list[Edit]]:
-    """Return the text after one round and its edits; those that do not apply are asked for once more."""
+) -> tuple[str, Revision]:
+    """Return the text after one round, and the round; edits that do not apply are asked for once more."""
 
     given = assignment.model_copy(update={"draft": written.text})
 
-    async def ask(now: str, before: Sequence[Revision], asked: Sequence[Problem]) -> Sequence[Edit]:
+    async def ask(now: str, before: Sequence[Revision], asked: Sequence[Problem]) -> Move:
         async def next_move(looked: Sequence[Turn]) -> Move:
             return await ctx.reasoner.revise(given, written.turns, now, before, asked, looked, ctx.library)
 
-        return (await converse(ctx, next_move, most=LOOKUPS))[0].edits
+        move, looked = await converse(ctx, next_move, most=LOOKUPS)
+        if not move.text or not (lack := await asyncio.to_thread(_lack, move.text, now, assignment)):
+            return move
+        again = await next_move([*looked, Turn(said=move.text), Turn(remarks=(lack,))])
+        if again.text and (lack := await asyncio.to_thread(_lack, again.text, now, assignment)):
+            raise MalformedOutput(lack, text=again.text, reason="report")
+        return again
 
-    text, made = await asyncio.to_thread(apply_edits, text, await ask(text, rounds, problems))
+    move = await ask(text, rounds, problems)
+    if move.text:
+        anew, _ = await asyncio.to_thread(read_report, move.text, assignment)
+        changes = await asyncio.to_thread(_changes, text, anew)
+        return anew, Revision(problems=tuple(problems), edits=changes, text=move.text)
+    text, made = await asyncio.to_thread(apply_edits, text, move.edits)
     failed = [e for e in made if e.old and not e.applied]
     if failed:
         numbers = sorted({n for e in failed for n in e.problems if n < len(problems)}) or [0]
@@ -84,12 +101,30 @@ async def _round(
             problems[n].model_copy(update={"failed_edits": tuple(failed) if n == numbers[0] else ()}) for n in numbers
         ]
         done = Revision(problems=tuple(problems), edits=tuple(e for e in made if e.applied))
-        text, second = await asyncio.to_thread(apply_edits, text, await ask(text, [*rounds, done], again))
+        text, second = await asyncio.to_thread(apply_edits, text, (await ask(text, [*rounds, done], again)).edits)
         renumbered = [
             e.model_copy(update={"problems": tuple(numbers[n] for n in e.problems if n < len(numbers))}) for e in second
         ]
         made = [e for e in made if e not in failed] + renumbered
-    return text, made
+    return text, Revision(problems=tuple(problems), edits=tuple(made))
+
+
+def _lack(said: str, before: str, assignment: Assignment) -> str:
+    """Return what a report that was written anew lacks, as its writer is told; "" for nothing."""
+    text, lack = read_report(said, assignment)
+    return lack or ("" if len(text) > len(before) * _LEAST else "That is not the whole report. Write it whole.")
+
+
+def _changes(before: str, after: str) -> tuple[Edit, ...]:
+    """Return as edits in which paragraphs two texts differ; what is added stands behind the one before it."""
+    old, new = before.split("\n\n"), after.split("\n\n")
+    changes: list[Edit] = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        lead = int(kind == "insert" and a > 0)
+        if kind != "equal":
+            edit = Edit(old="\n\n".join(old[a - lead : b]), new="\n\n".join(new[c - lead : d]), applied=True)
+            changes.append(edit)
+    return tuple(changes)
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Edit]]:

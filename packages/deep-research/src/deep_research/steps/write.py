@@ -90,11 +90,11 @@ async def _written(ctx: RunContext, assignment: Assignment) -> Written:
         return await ctx.reasoner.write(assignment, turns, ctx.library)
 
     move, turns = await converse(ctx, ask, most=LOOKUPS)
-    text, lack = await asyncio.to_thread(_read, move.text, assignment)
+    text, lack = await asyncio.to_thread(read_report, move.text, assignment)
     if lack and ctx.reasoner.info.is_language_model:
         again = [*turns, Turn(said=move.text), Turn(remarks=(lack,))]
         second = (await ctx.reasoner.write(assignment, again, ctx.library)).text
-        better, lack_still = await asyncio.to_thread(_read, second, assignment)
+        better, lack_still = await asyncio.to_thread(read_report, second, assignment)
         if better and not lack_still:
             return Written(better, tuple(again))
         if lack == _NOTHING_CITED:
@@ -102,7 +102,7 @@ async def _written(ctx: RunContext, assignment: Assignment) -> Written:
     return Written(text or notes_as_report(assignment), tuple(turns))
 
 
-def _read(said: str, assignment: Assignment) -> tuple[str, str]:
+def read_report(said: str, assignment: Assignment) -> tuple[str, str]:
     """Return a writer's text made clean, and what it lacks altogether, as the writer is told; "" for nothing."""
     text = _from_title(clean_report(said))
     if text and assignment.passages and not cited_ids(text):

@@ -96,7 +96,6 @@ class BundleFile:
                 raise self._refused(f"was changed: {name} does not have its hash")
 
     def read(self, name: str) -> bytes:
-        """Return a member."""
         return self._zip.read(name)
 
     def rows(self, name: str) -> Iterator[dict[str, Any]]:

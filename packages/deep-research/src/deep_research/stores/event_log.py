@@ -6,13 +6,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from deep_research.data import Gap
 from deep_research.errors import StoreError
 from deep_research.events import PASSING, Event, event_adapter
 from deep_research.safe_text import safe_noun
 from deep_research.state_files import open_private
+
+_T = TypeVar("_T")
 
 
 @contextmanager
@@ -66,7 +68,6 @@ class FileTail:
         self.place, self._path, self._offset = str(path), path, 0
 
     def read(self) -> list[bytes]:
-        """See `EventTail.read`."""
         try:
             if self._path.stat().st_size <= self._offset:
                 return []
@@ -149,9 +150,12 @@ def _is_cut_short(path: Path) -> bool:
 
 
 def read_events(path: Path) -> list[Event]:
-    """Return the events of a run in order; a line that a crash cut short is left out."""
-    events: list[Event] = []
+    """Return the events of a run in order."""
+    return list(read_lines(path, event_adapter.validate_json))
+
+
+def read_lines(path: Path, parse: Callable[[str], _T]) -> Iterator[_T]:
+    """Yield what the lines of a file hold, in order; one that a crash cut short is left out."""
     for line in FileTail(path).read():
         with suppress(ValueError):
-            events.append(event_adapter.validate_json(line.decode("utf-8", "replace")))
-    return events
+            yield parse(line.decode("utf-8", "replace"))

@@ -25,8 +25,9 @@ from deep_research.events import event_adapter
 from deep_research.foreign_settings import name_all, take_over
 from deep_research.safe_text import safe_noun, safe_text
 from deep_research.settings import Settings
-from deep_research.state_files import beside, open_new
 from deep_research.stores.bundle_file import DAMAGE, FORMAT, MANIFEST, TEXTS, BundleFile, reason_of
+from deep_research.stores.event_log import tell_disk_errors
+from deep_research.stores.run_folder import replacing
 from deep_research.stores.run_store import (
     RunRecord,
     RunStore,
@@ -54,20 +55,17 @@ def write_bundle(store: RunStore, path: Path) -> None:
     report = store.load_result()
     if path.exists() and not path.is_file():
         raise StoreError(f"Cannot write {str(path)!r}: it is no file.", path=str(path))
-    temporary = beside(path)
-    try:
-        with open_new(temporary, private=True) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle:
-            hashes = dict[str, str]()
-            for name, data in _members(store, report):
-                bundle.writestr(name, data)
-                hashes[name] = hashlib.sha256(data).hexdigest()
-            told = {"format": FORMAT, "program": version("deep-research"), "run_id": store.run_id, "members": hashes}
-            bundle.writestr(MANIFEST, json.dumps(told, indent=1))
-        temporary.replace(path)  # a file that was there stays whole until this one is
-    except OSError as error:
-        raise StoreError(f"Cannot write {str(path)!r}: {error.strerror or error}.", path=str(path)) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    with (
+        tell_disk_errors(path),
+        replacing(path, private=True) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle,
+    ):
+        hashes = dict[str, str]()
+        for name, data in _members(store, report):
+            bundle.writestr(name, data)
+            hashes[name] = hashlib.sha256(data).hexdigest()
+        told = {"format": FORMAT, "program": version("deep-research"), "run_id": store.run_id, "members": hashes}
+        bundle.writestr(MANIFEST, json.dumps(told, indent=1))
 
 
 def _members(store: RunStore, report: Report) -> Iterator[tuple[str, bytes]]:

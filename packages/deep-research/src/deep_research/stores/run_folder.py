@@ -7,7 +7,6 @@ at a run needs no lock.
 
 import logging
 import os
-import re
 import secrets
 import shutil
 import time
@@ -16,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 from pydantic import ValidationError
 
@@ -26,7 +25,7 @@ from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event
 from deep_research.safe_text import safe_noun
 from deep_research.state_files import RUNS, beside, lock, make_private, make_private_folder, open_new
-from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events, tell_disk_errors
+from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events, read_lines, tell_disk_errors
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.run_store import (
     HEAD_CHARS,
@@ -34,7 +33,9 @@ from deep_research.stores.run_store import (
     Kept,
     RunHead,
     RunRecord,
+    RunStores,
     busy_run,
+    is_run_id,
     no_report,
     no_run,
     read_head,
@@ -52,7 +53,6 @@ _TRIES, _MOMENT = 20, 0.01
 """Who looks whether a run is held has its lock for a moment: how often, and how many seconds apart, it is tried again."""
 _H = TypeVar("_H", RunHead, FollowUpHead)
 _F = TypeVar("_F", FollowUp, FollowUpHead)
-_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
 @contextmanager
@@ -193,7 +193,6 @@ class RunFolder:
         return EventLog(file.append, earlier, listener, seconds_before=seconds_before, close=file.close)
 
     def events_file(self, part: str = "") -> Path:
-        """Return the file of the events of the research, or of a follow-up."""
         return self._follow_ups / f"{part}.events.jsonl" if part else self.events
 
     def read_events(self, part: str = "") -> list[Event]:
@@ -225,15 +224,7 @@ class RunFolder:
                 os.close(file)
 
     def read_steers(self) -> list[Steer]:
-        try:
-            lines = self.steering.read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return []
-        said: list[Steer] = []
-        for line in lines[:-1]:  # what follows the last line break is still being written
-            with suppress(ValidationError):
-                said.append(Steer.model_validate_json(line))
-        return said
+        return list(read_lines(self.steering, Steer.model_validate_json))
 
     def read_follow_ups(self) -> list[FollowUp]:
         return [made for number in self._numbers() if (made := self.read_follow_up(number)) is not None]
@@ -280,7 +271,7 @@ class RunFolder:
                 shutil.rmtree(renamed)
 
 
-class FolderRuns:
+class FolderRuns(RunStores):
     """The runs of a state folder (`RunStores`)."""
 
     def __init__(self, home: Path) -> None:
@@ -312,22 +303,22 @@ class FolderRuns:
             raise no_run(run_id)
         return RunFolder(self._home, run_id)
 
-    def open(self, run_id: str, *, is_whole: bool = False) -> RunFolder:
-        return open_run(self._home, run_id, is_whole=is_whole)
+    def has(self, run_id: str) -> bool:
+        return RunFolder(self._home, run_id).exists()
 
     def ids(self) -> Sequence[str]:
-        return _run_ids(self._home)
+        folder = self._home / RUNS
+        names = os.listdir(folder) if folder.is_dir() else []
+        return [name for name in names if self.has(name)]
 
     def list(self) -> Sequence[RunHead]:
         return list_runs(self._home)
 
     def kept(self) -> Kept:
-        return Kept(len(_run_ids(self._home)), folder_size(self._home / RUNS))
+        return Kept(len(self.ids()), folder_size(self._home / RUNS))
 
-    def new_id(self, wanted: str = "") -> str:
-        if is_run_id(wanted) and not (self._home / RUNS / wanted).exists():
-            return wanted
-        return dated_id()
+    def is_free(self, run_id: str) -> bool:
+        return not (self._home / RUNS / run_id).exists()
 
 
 def _is_left_over(folder: Path) -> bool:
@@ -337,51 +328,10 @@ def _is_left_over(folder: Path) -> bool:
     return False
 
 
-def is_run_id(text: str) -> bool:
-    """Return whether a text may be the id of a run."""
-    return _RUN_ID.fullmatch(text) is not None
-
-
-def dated_id(mark: str = "") -> str:
-    """Return an id for a run of this moment, which ends with a mark; without one no other run has it."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S-}{mark or secrets.token_hex(4)}"
-
-
-def open_run(home: Path, run_id: str, *, is_whole: bool = False) -> RunFolder:
-    """Return the folder of an earlier run; an id that is not a whole one may be shortened as long as it is unique.
-
-    Raises RunNotFound for an unknown or ambiguous id.
-    """
-    if is_run_id(run_id):
-        with suppress(RunNotFound, OSError):
-            whole = RunFolder(home, run_id)
-            whole.head()
-            return whole
-    if is_whole:
-        raise no_run(run_id)
-    return RunFolder(home, unshortened_id(run_id, _run_ids(home)))
-
-
-def unshortened_id(run_id: str, known: Sequence[str]) -> str:
-    """Return the one id of `known` that `run_id` is, or is a part of. Raises RunNotFound."""
-    matches = [one for one in known if one == run_id] or [one for one in known if run_id and run_id in one]
-    if len(matches) != 1:
-        why = f"{run_id!r} fits {len(matches)} runs" if matches else f"There is no run {run_id!r}"
-        raise RunNotFound(f"{why}. `deep-research list` shows all runs.", run_id=run_id)
-    return matches[0]
-
-
-def _run_ids(home: Path) -> list[str]:
-    """Return the ids of all runs; folders that hold no run are passed over."""
-    folder = home / RUNS
-    names = os.listdir(folder) if folder.is_dir() else []
-    return [name for name in names if RunFolder(home, name).exists()]
-
-
 def list_runs(home: Path) -> Sequence[RunHead]:
     """Return the heads of all runs, newest first, damaged ones too."""
     heads: list[RunHead] = []
-    for run_id in _run_ids(home):
+    for run_id in FolderRuns(home).ids():
         with suppress(RunNotFound, OSError):
             heads.append(RunFolder(home, run_id).head())
     return sorted(heads, key=lambda r: (r.created, r.run_id), reverse=True)
@@ -423,17 +373,23 @@ def write_bytes_atomically(path: Path, data: bytes, *, private: bool = False) ->
 
     A device or a pipe (`/dev/null`, `/dev/stdout`) is written to, and stays what it is.
     """
-    temporary = beside(path)
     with tell_disk_errors(path):
         if path.exists() and not path.is_file():
             path.write_bytes(data)
             return
-        try:
-            with open_new(temporary, private=private) as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
+        with replacing(path, private=private) as file:
+            file.write(data)
+
+
+@contextmanager
+def replacing(path: Path, *, private: bool) -> Iterator[IO[bytes]]:
+    """Give a new file that takes the place of `path` at the end of the block; until then what is there stays whole."""
+    temporary = beside(path)
+    try:
+        with open_new(temporary, private=private) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,7 +1,10 @@
 """What is kept of runs, and the port to it: everything that outlives a process goes through a `RunStore`."""
 
+import re
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import Field
@@ -22,6 +25,7 @@ HEAD_CHARS = 16_384
 """So much of a record is read for a list: its fields stand in their order, those of its head first."""
 _LISTED_CHARS = 2_000
 """So much of a text a list holds."""
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
 class RunHead(Noun):
@@ -152,6 +156,16 @@ class StoredLibrary(Library, Protocol):
     def restore(self, sources: Iterable[Source], snapshots: Iterable[StoredSnapshot]) -> None:
         """Take sources and snapshots of another library over, with their ids, into this empty one."""
         ...
+
+
+def is_run_id(text: str) -> bool:
+    """Return whether a text may be the id of a run."""
+    return _RUN_ID.fullmatch(text) is not None
+
+
+def dated_id(mark: str = "") -> str:
+    """Return an id for a run of this moment, which ends with a mark; without one no other run has it."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S-}{mark or secrets.token_hex(4)}"
 
 
 def no_run(run_id: str) -> RunNotFound:
@@ -313,9 +327,26 @@ class RunStores(Protocol):
         """Return what is kept of a run, by its whole id; nothing is looked up."""
         ...
 
+    def has(self, run_id: str) -> bool:
+        """Return whether there is a run of this whole id among them."""
+        ...
+
+    def is_free(self, run_id: str) -> bool:
+        """Return whether no run has an id, nor anybody else's."""
+        ...
+
     def open(self, run_id: str, *, is_whole: bool = False) -> RunStore:
         """Return a run by its id, or by an unambiguous part of one that is not a whole one. Raises RunNotFound."""
-        ...
+        if self.has(run_id):
+            return self.store(run_id)
+        if is_whole:
+            raise no_run(run_id)
+        known = self.ids()
+        matches = [one for one in known if one == run_id] or [one for one in known if run_id and run_id in one]
+        if len(matches) != 1:
+            why = f"{run_id!r} fits {len(matches)} runs" if matches else f"There is no run {run_id!r}"
+            raise RunNotFound(f"{why}. `deep-research list` shows all runs.", run_id=run_id)
+        return self.store(matches[0])
 
     def ids(self) -> Sequence[str]:
         """Return the ids of all runs."""
@@ -331,4 +362,4 @@ class RunStores(Protocol):
 
     def new_id(self, wanted: str = "") -> str:
         """Return an id that no run has: `wanted` when it is free and fit for a name, else a dated one."""
-        ...
+        return wanted if is_run_id(wanted) and self.is_free(wanted) else dated_id()

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from claimcheck.text.cleaning import clean, fold
+from claimcheck.text.sentences import FRONT_MATTER
 from deep_research.data import Document, Heading, Link, PageStart, PartStart
 
 _FENCE = re.compile(r"\s{0,3}(?:```+|~~~+)\s*")
@@ -42,6 +43,12 @@ class DocumentBuilder:
     def __len__(self) -> int:
         """Characters written so far."""
         return self._length
+
+    def front_matter(self, fields: str) -> None:
+        """Put fields, one a line, before the text."""
+        lines = [line for line in clean(fields).split("\n") if line.strip() and not line.startswith("#")]
+        if lines and not self._parts:
+            self._add("front", "\n".join(("---", *lines, "---")))
 
     def heading(self, level: int, title: str) -> None:
         """Add a heading; one too long to be a title becomes a paragraph."""
@@ -103,13 +110,14 @@ class DocumentBuilder:
         return len(self._documents) >= MOST_PARTS
 
     def append(self, document: Document) -> None:
-        """Add the text of a document that was read, with its headings, pages, parts and warnings.
+        """Add the text of a document that was read, with its headings, pages, parts and warnings, without its front matter.
 
         Parts beyond the most that a file may have stay within the last one.
         """
         if not document.text.strip():
             return
-        start = self._add("document", document.text)
+        begun = front.end() if (front := FRONT_MATTER.match(document.text)) else 0
+        start = self._add("document", document.text[begun:]) - begun
         for found, own in ((self._headings, document.headings), (self._pages, document.pages)):
             found += [each.model_copy(update={"start": start + each.start}) for each in own]
         if document.parts and self._documents and self._documents[-1].start == start:

@@ -117,7 +117,9 @@ def _skipping(
     label = above[-1:] if len(above) > 1 and above[-1] in menu else ()  # its name ("Contents")
     skipped = {*range(entries[0], end), *(menu if len(menu) >= _MENU_LINES else label)}
     # In a list with numbers they tell the depth, also where the headings themselves have none.
-    levels = {told[h]: _depth(lines[told[e]]) + 1 for e, h in zip(entries, headings, strict=True)}
+    numbers = [_NUMBER.match(_BULLET.sub("", lines[told[entry]].strip())) for entry in entries]
+    depths = [number["number"].count(".") + 1 if number else 1 for number in numbers]
+    levels = {told[heading]: depth + 1 for depth, heading in zip(depths, headings, strict=True)}
     return ListedHeadings(frozenset(told[n] for n in skipped), levels)
 
 
@@ -130,8 +132,3 @@ def _key(line: str) -> str:
     plain = plain[number.end() :] if (number := _NUMBER.match(plain)) else plain
     name = " ".join(plain.casefold().split())
     return name if 1 < len(name) <= _LONGEST and not _ENDS.search(name) else ""
-
-
-def _depth(line: str) -> int:
-    number = _NUMBER.match(_BULLET.sub("", line.strip()))
-    return number["number"].count(".") + 1 if number else 1

@@ -22,7 +22,7 @@ def parse_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
         found = json.loads(candidate, strict=False)
     except (ValueError, RecursionError):
         found = _repaired(candidate) if complete and candidate.endswith("}") else None
-    return found if isinstance(found, dict) and not _is_too_deep(found) else None
+    return found if isinstance(found, dict) and _depth(candidate) <= _MAX_DEPTH else None
 
 
 def find_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
@@ -35,10 +35,10 @@ def find_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
     for source in (_unfenced(text), text):
         for start in _starts(source):
             try:
-                found = json.JSONDecoder(strict=False).raw_decode(source, start)[0]
+                found, stop = json.JSONDecoder(strict=False).raw_decode(source, start)
             except (ValueError, RecursionError):
                 continue
-            return None if _is_too_deep(found) else found
+            return found if _depth(source[start:stop]) <= _MAX_DEPTH else None
     end = text.rfind("}") + 1
     if complete:
         for start in _starts(text[:end]):
@@ -67,20 +67,6 @@ def _repaired(text: str) -> Any:
         return repair_json(text, return_objects=True, skip_json_loads=True, strict=True)
     except (ValueError, RecursionError):
         return None
-
-
-def _is_too_deep(value: Any) -> bool:
-    """Tell whether data is nested deeper than any answer that was asked for."""
-    level, depth = [value], 0
-    while level:
-        depth += 1
-        level = [
-            inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
-        ]
-    return depth > _MAX_DEPTH
 
 
 def _depth(text: str) -> int:

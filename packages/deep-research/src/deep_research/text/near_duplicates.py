@@ -36,11 +36,16 @@ class Sketch(NamedTuple):
 @lru_cache(maxsize=2_000)
 def sketch(text: str) -> Sketch:
     """Return the sketch of a text: the same text gives the same sketch in every process."""
-    terms = [_HASHES[term] for term in tokenize(text)]
-    terms += [0] * (SHINGLE - len(terms))
-    # Python's hash of a tuple of numbers is the same in every process.
-    hashes = set(map(hash, zip(*(terms[first:] for first in range(SHINGLE)), strict=False)))
+    hashes = shingles(text, SHINGLE)
     return Sketch(frozenset(sorted(hashes)[:SKETCH]), len(hashes))
+
+
+def shingles(text: str, length: int) -> set[int]:
+    """Return the hashes of all runs of so many terms; a shorter text is one run."""
+    terms = [_HASHES[term] for term in tokenize(text)]
+    terms += [0] * (length - len(terms))
+    # Python's hash of a tuple of numbers is the same in every process.
+    return set(map(hash, zip(*(terms[first:] for first in range(length)), strict=False)))
 
 
 class _Hashes(dict[str, int]):

@@ -44,11 +44,12 @@ def cut_passages(document: Document) -> list[Cut]:
     pages = sorted(document.pages, key=lambda page: page.start)
     borders = [page.start for page in pages]
     cuts: list[Cut] = []
-    headings = _HeadingPath(text, document.headings)
+    headings = sorted(document.headings, key=lambda heading: heading.start)
+    paths, starts = ["", *_paths(text, headings)], [heading.start for heading in headings]
     for start, end in _stretches(text, borders, int(TARGET_CHARS * scale), int(MAX_CHARS * scale)):
         index = bisect_right(borders, start)
         page = pages[index - 1].number if index else None
-        cuts.append(Cut(start, end, page, headings.at(start)))
+        cuts.append(Cut(start, end, page, paths[bisect_right(starts, start)]))
     return cuts
 
 
@@ -144,54 +145,18 @@ def _strip(text: str, start: int, end: int) -> tuple[int, int] | None:
     return (start, end) if end > start else None
 
 
-class _HeadingPath:
-    """The headings above a place, outermost first."""
-
-    def __init__(self, text: str, headings: tuple[Heading, ...]) -> None:
-        self._text = text
-        self._headings = sorted(headings, key=lambda h: h.start)
-        self._starts = [h.start for h in self._headings]
-        self._above = _places_above(self._headings)
-        self._leading = self._ends_of_leading()
-
-    def at(self, start: int) -> str:
-        """Return the path above the text of a passage that begins at `start`, perhaps with heading lines."""
-        path: list[Heading] = []
-        place = self._last_leading(start) - 1
-        while place >= 0:
-            path.append(self._headings[place])
-            place = self._above[place]
-        return " > ".join(h.title for h in reversed(path))
-
-    def _last_leading(self, start: int) -> int:
-        """Return how many headings stand before the first line at or after `start` that is none."""
-        index = bisect_right(self._starts, start)
-        position = start
-        if index and self._starts[index - 1] == start:
-            position = self._line_end(start)
-        follows = index < len(self._starts) and not _SIGN.search(self._text, position, self._starts[index])
-        return self._leading[index] if follows else index
-
-    def _ends_of_leading(self) -> list[int]:
-        """Return for each heading the place behind the last one of those that follow it with nothing in between."""
-        ends = list(range(1, len(self._starts) + 1))
-        for place in range(len(self._starts) - 2, -1, -1):
-            if not _SIGN.search(self._text, self._line_end(self._starts[place]), self._starts[place + 1]):
-                ends[place] = ends[place + 1]
-        return ends
-
-    def _line_end(self, start: int) -> int:
-        stop = self._text.find("\n", start)
-        return len(self._text) if stop < 0 else stop
-
-
-def _places_above(headings: Sequence[Heading]) -> list[int]:
-    """Return for each heading the place of the last one before it of a higher level, -1 for none."""
-    above: list[int] = []
-    open_ones: list[int] = []
-    for place, heading in enumerate(headings):
-        while open_ones and headings[open_ones[-1]].level >= heading.level:
+def _paths(text: str, headings: Sequence[Heading]) -> list[str]:
+    """Return for each heading the path, outermost first, above the text of a passage that begins with it: down to the last
+    of those that follow it with nothing in between."""
+    paths: list[str] = []
+    open_ones: list[Heading] = []
+    for heading in headings:
+        while open_ones and open_ones[-1].level >= heading.level:
             open_ones.pop()
-        above.append(open_ones[-1] if open_ones else -1)
-        open_ones.append(place)
-    return above
+        open_ones.append(heading)
+        paths.append(" > ".join(one.title for one in open_ones))
+    for place in range(len(headings) - 2, -1, -1):
+        line_end = text.find("\n", headings[place].start, headings[place + 1].start)
+        if line_end >= 0 and not _SIGN.search(text, line_end, headings[place + 1].start):
+            paths[place] = paths[place + 1]
+    return paths

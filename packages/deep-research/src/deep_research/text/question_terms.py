@@ -12,15 +12,11 @@ _PARTICLED = re.compile(any_word("question.particle_patterns"))
 _CODE = re.compile(r"(?<![A-Za-z0-9_.\-/])[A-Z]{3,16}\d{1,6}[A-Z]?(?![A-Za-z0-9_/-])")
 
 
-def joined_verbs(question: str) -> dict[str, str]:
-    """Return the verbs of a question that have a particle, each with the noun that both make: "backup" for "back up"."""
-    return {found["verb"]: found["verb"] + found["particle"] for found in _PARTICLED.finditer(question)}
-
-
 def joined_words(question: str) -> dict[str, tuple[str, ...]]:
     """Return for words of a question what they make with the word beside them, as documents may write it: both words of
     "thread safe" are said by "threadsafe"; the verb of "back up" by "backup"."""
-    found: dict[str, tuple[str, ...]] = {verb: (noun,) for verb, noun in joined_verbs(question).items()}
+    verbs = _PARTICLED.finditer(question)
+    found: dict[str, tuple[str, ...]] = {verb["verb"]: (verb["verb"] + verb["particle"],) for verb in verbs}
     for pair in _TWO_WORDS.finditer(question):
         one, other = pair.groups()
         if one not in STOP_WORDS and other not in STOP_WORDS:

@@ -20,6 +20,11 @@ _DIGITS = re.compile(r"\d[\d,.]*\d|\d")
 _SUM = re.compile(
     r"(?P<terms>(?<![\d,.])[\d,.]++\s?\S{0,3}(?:\s?[-+−×*÷/]\s?[\d,.]++\s?[%\w]{0,3}){1,6})\s?[=≈]\s?(?P<result>[\d,.]+)"
 )
+_LABEL = re.compile(
+    r"(?:\A|(?<=[;:,.。；：，]\s)|(?<=[；：，。]))[(（\[#]?\d{1,3}(?:\.\d{1,2}){0,3}(?:[)）\]、]|[.:：](?=\s)|\s(?=\|))"
+)
+_KEY = re.compile(r"\A[^|\d]{0,40}\d{1,2}\s\|")
+"""A number that begins a point ("2) …", "(2) …"), and one that ends the first cell of a row: keys of the author's own."""
 _SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/([12]\d{3})(?![\d/])")
 
 
@@ -67,11 +72,11 @@ def missing_figures(statement: str, texts: Sequence[str]) -> list[MissingFigure]
     """Return the figures of `statement` that stand in none of `texts`, in order, each once.
 
     A number without a unit is there where any number with that value is; a unit may be another of its dimension (0.5 g
-    for 500 mg). Numbers of steps and sections, small counts in words, and results of sums that the statement writes out
-    and numbers of names, are no figures of a source.
+    for 500 mg). Numbers of steps and sections, of points and rows, small counts in words, results of sums that the
+    statement writes out and numbers of names are no figures of a source.
     """
     known = [_figures_of(text) for text in texts]
-    aside = list(_right_sums(statement))
+    aside = [*_right_sums(statement), *(m.span() for label in (_LABEL, _KEY) for m in label.finditer(statement))]
     missing: dict[str, MissingFigure] = {}
     for figure in amounts(statement):
         written = statement[figure.start : figure.end].strip()

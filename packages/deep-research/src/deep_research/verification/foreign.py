@@ -1,8 +1,8 @@
 """Reports that somebody else wrote: their statements, and the pages that these cite in the styles people meet.
 
-Links in the text, `[1]` with a list at the end, footnotes `[^1]`, superscripts, `【1†source】`, links by reference
-(`[text][1]`), "Source: …" lines, and bare addresses. A marker becomes a citation of references, which have keys of
-their own (`r1`), an address where one is given, and what their entry says.
+A citation is a mark at a place, written in one of `_STYLES` or as a "Source: …" line, and an address: in the mark, or in
+the list that names it (`references.py`). It becomes a citation of references, which have keys of their own (`r1`), an
+address where one is given, and what their entry says.
 """
 
 import re
@@ -12,11 +12,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from claimcheck.lexicon import any_word
-from claimcheck.text.measures import ALIASES
+from deep_research.i18n.catalog import languages, phrase
 from deep_research.text.code_spans import code_spans, is_within
 from deep_research.verification.citations import Citation, as_one
 from deep_research.verification.references import (
     RAISED,
+    SOURCE_WORD,
+    STOPS,
     SUPERSCRIPT,
     ListedReference,
     ReferenceLists,
@@ -26,39 +28,72 @@ from deep_research.verification.references import (
 from deep_research.verification.statements import Statement, split_statements
 
 _MOST_IN_RANGE = 30
+_PRIVATE = r"[\ue000-\uf8ff]"
 _NUMBERS = r"\d{1,3}(?:\s?(?:[,，、;；&]|[-–—~～])\s?\^?\d{1,3}){0,30}"
 _ADDRESS = r"(?:[^()\s<>]|\([^()\s<>]{0,200}\)){1,2000}"
+_TITLED = r">?(?:\s\"[^\"\n]{0,300}\")?\s?\)"
+_FEW = r"\d{1,3}(?:[,–-]\d{1,3}){0,10}"
+_BEHIND_WORDS = r"[.,;:!?)\]”\"'%。，；：！？）」』]"
+_STYLES = {
+    "image": rf"!\[[^\[\]\n]{{0,300}}\]\({_ADDRESS}[^()\n]{{0,300}}\)",
+    "numbered_link": rf"(?<!\\)\[\\?\[?\s?\^?(?P<names>{_NUMBERS})\s?\\?\]?\]\(\s?<?(?P<at>{_ADDRESS}){_TITLED}",
+    "link": rf"\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]{{0,100}}\]){{1,300}})\]\(\s?<?(?P<at>(?:https?://|www\.){_ADDRESS}){_TITLED}",
+    "lens": rf"【\s?(?P<names>\d{{1,2}}:\d{{1,3}}|{_NUMBERS})\s?(?:†(?P<words>[^【】\n]{{0,2000}}))?】",
+    "number": rf"(?<![=+@#$&~^])(?:\\?\[|［)\^?\s?(?P<names>{_NUMBERS})\s?(?:†(?P<words>[^\[\]\n]{{0,80}}))?(?:\\?\]|］)°?",
+    "note": r"\[\^(?P<names>[\w.-]{1,40})\]",
+    "reference": r"\[(?P<words>(?!\^)[^\[\]\n]{1,300})\](?:\[(?P<names>[^\[\]\n]{0,60})\])?(?!\()",
+    "sup": r"<sup>\s?(?:<a\s[^<>]{0,2000}>)?\[?(?P<names>[\d\s,;–-]{1,60})\]?(?:</a>)?\s?</sup>",
+    "raised": rf"(?<=\w|{_BEHIND_WORDS})(?P<names>[{SUPERSCRIPT}]{{1,3}}(?:[,˒，⁻–-]?\s?[{SUPERSCRIPT}]{{1,3}}){{0,10}})",
+    "caret": rf"(?<=\w|{_BEHIND_WORDS}|[ *_])\^(?P<names>\[{_NUMBERS}\]|{_FEW})\^?(?![\w(])",
+    "page": r"<a\s[^<>]{0,500}?href=[\"'](?P<at>https?://[^\"'<>\s]{1,2000})[\"'][^<>]{0,500}>(?P<words>[^<>]{0,300})</a>",
+    "turn": r"\ue200(?P<names>cite[^\ue201]{0,200})\ue201",
+    "bare": r"<?(?P<at>(?:https?://|(?<![\w.@/])www\.)[^\s<>()\[\]{}\"“”「」『』【】（）《》，。；、！？|]+(?:\([^()\s]{0,200}\)[^\s<>()\[\]\"“”【】（），。；、|]*)*)>?",
+}  # fmt: skip
+"""How a mark is written, by style: `names` are those of entries of a list, `at` an address, `words` what it shows."""
 _MARKER = re.compile(
-    rf"(?P<image>!\[[^\[\]\n]{{0,300}}\]\({_ADDRESS}[^()\n]{{0,300}}\))"
-    rf"|\[\[?\s?\^?(?P<linked>{_NUMBERS})\s?\]?\]\(\s?<?(?P<at>{_ADDRESS})>?(?:\s\"[^\"\n]{{0,300}}\")?\s?\)"
-    rf"|\[(?P<text>(?:[^\[\]\n]|\[[^\[\]\n]{{0,100}}\]){{1,300}})\]\(\s?<?(?P<url>(?:https?://|www\.){_ADDRESS})>?(?:\s\"[^\"\n]{{0,300}}\")?\s?\)"
-    r"|\[(?P<words>(?!\^?\d{1,3}\])[^\[\]\n]{1,300})\]\[(?P<key>[^\[\]\n]{0,60})\]"
-    rf"|(?P<numbered>(?<![=+@#$&~])(?:\\?\[|【|［)\^?\s?(?P<numbers>{_NUMBERS})\s?(?:†[^\[\]【】\n]{{0,80}})?(?:\\?\]|】|］))"
-    r"|\[\^(?P<note>[\w.-]{1,40})\]"
-    r"|<sup>\s?(?:<a\s[^<>]{0,2000}>)?\[?(?P<raised>[\d\s,;–-]{1,60})\]?(?:</a>)?\s?</sup>"
-    rf"|(?P<sup>(?<=[^\W\d]|[.,;:!?)\]”\"'。，；：！？）」』])[{SUPERSCRIPT}]{{1,3}}(?:[,˒，⁻⁻–-]?[{SUPERSCRIPT}]{{1,3}}){{0,10}})"
-    r"|<a\s[^<>]{0,500}?href=[\"'](?P<href>https?://[^\"'<>\s]{1,2000})[\"'][^<>]{0,500}>(?P<shown>[^<>]{0,300})</a>"
-    r"|\ue200cite(?P<turn>[^\ue201]{0,200})\ue201"
-    r"|<?(?P<bare>(?:https?://|(?<![\w.@/])www\.)[^\s<>()\[\]{}\"“”「」『』【】（）《》，。；、！？|]+(?:\([^()\s]{0,200}\)[^\s<>()\[\]\"“”【】（），。；、|]*)*)>?",
-    re.IGNORECASE,
+    "|".join(f"(?P<{style}>{how.replace('(?P<', f'(?P<{style}_')})" for style, how in _STYLES.items()), re.IGNORECASE
 )
+_POWER = re.compile(r"(?:(?<![\d.,])(?:2|10)|(?<![^\W\d_])(?:[a-zα-ω]|[kcdmµn]m|mi|ft))$", re.IGNORECASE)
+"""What is raised to a power: 10⁶, m², x². A number from ten on, and a power of ten but the second and third, is a mark behind letters."""
 _NUMBER_BEHIND = re.compile(r"(?<=[\w.。，,;；！？!?)）”])\s?[\[【]\d{1,3}[\]】]")
-_SOURCE_WORD = rf"(?:data )?{any_word('statement.citation_patterns')}"
 _SOURCE_LINE = re.compile(
-    rf"^[ \t>]*(?:[-*+][ \t]+)?[*_(（]{{0,3}}{_SOURCE_WORD}[*_]{{0,2}}\s?[:：][*_]{{0,2}}(?P<said>[^\n]{{1,1000}})$",
+    rf"^[ \t>]*(?:[-*+][ \t]+)?[*_(（]{{0,3}}{SOURCE_WORD}[*_]{{0,2}}\s?[:：][*_]{{0,2}}(?P<said>[^\n]{{1,1000}})$",
     re.IGNORECASE | re.MULTILINE,
 )
 _BETWEEN = re.compile(rf"[\s,;，；、&|·/]{{0,4}}(?:{any_word('statement.citation_joints')}\s?)?")
 _AROUND = (
-    (re.compile(rf"[(（【\[]\s?(?:{_SOURCE_WORD}\s?[:：]?\s?)?$", re.IGNORECASE), re.compile(r"\s?[)）】\]]")),
+    (re.compile(rf"\\?[(（【\[]\s?(?:{SOURCE_WORD}\s?[:：]?\s?)?$", re.IGNORECASE), re.compile(r"\s?\\?[)）】\]]")),
     (
-        re.compile(rf"(?:\A|(?<=\n\n)|(?<=[.!?。！？…\"”’)）」』*_])|(?<=[.!?。！？…]\n))[ \t]*[*_]{{0,3}}{_SOURCE_WORD}[*_]{{0,2}}\s?[:：]?[*_]{{0,2}}\s?$", re.I),
+        re.compile(rf"(?:\A|(?<=\n\n)|(?<=[.!?。！？…\"”’)）」』*_])|(?<=[.!?。！？…]\n))[ \t]*[*_]{{0,3}}{SOURCE_WORD}[*_]{{0,2}}\s?[:：]?[*_]{{0,2}}\s?$", re.I),
         re.compile(r"(?:(?<=[.。])|[ \t]{0,9}+(?:[.。;；]|(?=[*_]{0,3}[ \t]{0,9}(?:[\n|]|\Z))))[*_]{0,3}"),
     ),
 )  # fmt: skip
 """What stands before and behind citations that belongs to them: brackets, or a source word where a sentence could begin."""
+_SECTION = re.compile(r"^#{1,6}[ \t]++(?P<title>[^\n]+)", re.MULTILINE)
 _JOINT = re.compile(r"[ \t]{0,3}[,;、，；]?[ \t]{0,3}")
 _STOP_BEFORE = re.compile(r"[.!?。！？…][\"”’)）」』*_]{0,3}[ \t]{0,3}$")
+
+
+class _Mark(NamedTuple):
+    """A mark in a text as it is written; see `_STYLES`."""
+
+    style: str
+    start: int
+    end: int
+    names: str
+    at: str
+    words: str
+
+
+def _marks(text: str) -> Iterator[_Mark]:
+    """Yield the marks of a text; the stop of a sentence behind a bare address is no part of it."""
+    for found in _MARKER.finditer(text):
+        style, parts = found.lastgroup or "", found.groupdict("")
+        names, at, words = (parts.get(f"{style}_{part}", "") for part in ("names", "at", "words"))
+        start, end = found.span()
+        if style == "bare" and found[0] == at and not _STOP_BEFORE.search(text, max(0, start - 8), start):
+            end -= len(at) - len(at.rstrip(STOPS))
+        yield _Mark(style, start, end, names, at, words)
 
 
 class ForeignReference(NamedTuple):
@@ -72,7 +107,7 @@ class ForeignReference(NamedTuple):
 class ForeignReport(NamedTuple):
     """A report as it was found, with the references that each of its citations names.
 
-    `apart` are the stretches of its lists of references, which state nothing.
+    `apart` are the stretches of its lists of references, and of what our own reports say of their making: they state nothing.
     """
 
     text: str
@@ -87,22 +122,13 @@ class ForeignReport(NamedTuple):
         """
         found = [s for s in split_statements(self.text, self.citations) if not is_within(self.apart, s.start)]
         starts = [statement.start for statement in found]
-        owned = {key for s in found for key in _places(s, self.citations)}
-        for number, citation in enumerate(self.citations):
+        for citation in self.citations:
             last = bisect_right(starts, citation.start) - 1
-            if number in owned or last < 0 or is_within(self.apart, citation.start):
+            if last < 0 or citation.start < found[last].end or is_within(self.apart, citation.start):
                 continue
             for place in _above(found, last):
                 found[place] = found[place]._replace(passages=citation.ids)
         return found
-
-
-def _places(statement: Statement, citations: Sequence[Citation]) -> Iterator[int]:
-    """Yield the numbers of the citations that stand within a statement."""
-    place = bisect_right(citations, (statement.start,))
-    while place < len(citations) and citations[place].start < statement.end:
-        yield place
-        place += 1
 
 
 def _above(statements: Sequence[Statement], last: int) -> Iterator[int]:
@@ -130,6 +156,7 @@ class _Reading:
         self.text = text
         self.code = code_spans(text)
         self.lists: ReferenceLists = read_lists(text, self.code)
+        self.apart = tuple(sorted((*self.lists.spans, *_own_sections(text, self.lists.spans))))
         self.keys: dict[tuple[str, str], str] = {}
         self.references: list[ForeignReference] = []
 
@@ -137,15 +164,14 @@ class _Reading:
         """Return the report with its citations in order."""
         for listed in self.lists.entries:
             self._listed(listed)
-        lines = [(m.start(), m.end(), m["said"]) for m in _SOURCE_LINE.finditer(self.text) if self._counts(m.start())]
-        found = list(self._source_lines(lines))
+        found = list(self._source_lines())
         taken = [(citation.start, citation.end) for citation in found]
         found += [c for c in self._markers() if not is_within(taken, c.start)]
         joined = _joined(self.text, _parenthesised(self.text, sorted(found)))
-        return ForeignReport(self.text, tuple(joined), tuple(self.references), self.lists.spans)
+        return ForeignReport(self.text, tuple(joined), tuple(self.references), self.apart)
 
     def _counts(self, offset: int) -> bool:
-        return not is_within(self.lists.spans, offset) and not is_within(self.code, offset)
+        return not is_within(self.apart, offset) and not is_within(self.code, offset)
 
     def _key(self, url: str, title: str) -> str:
         """Return the key of a reference, by its address or else by its title."""
@@ -158,42 +184,41 @@ class _Reading:
     def _listed(self, listed: ListedReference) -> tuple[str, ...]:
         return tuple(self._key(url, listed.title) for url in listed.urls or ("",))
 
-    def _numbered(self, name: str, offset: int) -> tuple[str, ...]:
-        """Return what a number or name in brackets stands for: its entry, or a reference that nothing is known of."""
+    def _numbered(self, name: str, offset: int, told: str) -> tuple[str, ...]:
+        """Return what a name stands for: its entry, or a reference of which nothing is known but what its mark has told."""
         listed = self.lists.find(name, offset)
-        return self._listed(listed) if listed else (self._key("", f"[{name}]"),)
+        return self._listed(listed) if listed else (self._key("", f"[{re.sub(_PRIVATE, ' ', name)}] {told}".strip()),)
 
-    def _source_lines(self, lines: Sequence[tuple[int, int, str]]) -> Iterator[Citation]:
+    def _source_lines(self) -> Iterator[Citation]:
         """Yield the lines that name a source and nothing else, by the links in them or else by what they say."""
-        for start, end, said in lines:
-            ids = [key for marker in _MARKER.finditer(said) for key in self._meant(marker, start)]
-            title = said.strip(" *_()（）")
-            if re.search(r"\w", title):
-                yield Citation(start, end, tuple(dict.fromkeys(ids)) or (self._key("", title),))
+        for line in _SOURCE_LINE.finditer(self.text):
+            title = line["said"].strip(" *_()（）")
+            if self._counts(line.start()) and re.search(r"\w", title):
+                ids = [key for mark in _marks(line["said"]) for key in self._meant(mark, line.start())]
+                yield Citation(line.start(), line.end(), tuple(dict.fromkeys(ids)) or (self._key("", title),))
 
     def _markers(self) -> Iterator[Citation]:
-        for marker in _MARKER.finditer(self.text):
-            if not self._counts(marker.start()) or marker["image"] or self._is_no_citation(marker):
+        for mark in _marks(self.text):
+            if not self._counts(mark.start) or not self._is_citation(mark):
                 continue
-            if ids := self._meant(marker, marker.start()):
-                kept = marker["text"] or marker["shown"] or marker["words"] or ""
-                yield Citation(marker.start(), marker.end(), ids, "" if self._is_label(marker) else kept)
+            if ids := self._meant(mark, mark.start):
+                is_shown = mark.style in ("link", "page", "reference") and not self._is_label(mark)
+                yield Citation(mark.start, mark.end, ids, mark.words if is_shown else "")
 
-    def _is_no_citation(self, marker: re.Match[str]) -> bool:
-        """Tell whether what looks like a marker is none: m², [2025], a link by a name that nothing defines."""
-        if marker["sup"]:
-            word = re.search(r"[^\W\d_]+$", self.text[max(0, marker.start() - 12) : marker.start()])
-            return bool(word and word[0].lower() in ALIASES) or not self._all_listed(marker["sup"].translate(RAISED))
-        if marker["raised"] or marker["note"]:
-            return marker["note"] is None and not self._all_listed(marker["raised"])
-        if marker["numbered"]:
-            return not self._is_numbered
-        if marker["words"] is not None:
-            return self.lists.find(marker["key"] or marker["words"], marker.start()) is None
-        return False
-
-    def _all_listed(self, numbers: str) -> bool:
-        return all(self.lists.find(name, 0) for name in _names_of(numbers))
+    def _is_citation(self, mark: _Mark) -> bool:
+        """Tell whether what looks like a mark is one, and not m², [2025], or a link by a name that nothing defines."""
+        match mark.style:
+            case "sup" | "raised" | "caret":
+                names = _names_of(mark.names)
+                before = self.text[max(0, mark.start - 12) : mark.start]
+                is_power = _POWER.search(before) and (before[-1].isdigit() or names[:1] in (["2"], ["3"]))
+                return not is_power and all(self.lists.find(name, mark.start) for name in names)
+            case "number" | "lens":
+                return bool(mark.words) or self._is_numbered
+            case "reference":
+                listed = self.lists.find(mark.names or mark.words, mark.start)
+                return listed is not None and (bool(mark.names) or listed.is_defined)
+        return mark.style != "image"
 
     @cached_property
     def _is_numbered(self) -> bool:
@@ -201,40 +226,43 @@ class _Reading:
         behind = sum(self._counts(m.start()) for m in _NUMBER_BEHIND.finditer(self.text))
         return self.lists.has_numbers or behind >= (1 if self.lists.entries else 2)
 
-    def _is_label(self, marker: re.Match[str]) -> bool:
+    def _is_label(self, mark: _Mark) -> bool:
         """Tell whether a link only names the source of its sentence, or of the sentence before it."""
-        if not (marker["url"] or marker["href"]):
+        if mark.style == "reference":
             return False
-        if re.fullmatch(_SOURCE_WORD, (marker["text"] or marker["shown"] or "").strip(), re.IGNORECASE):
+        if re.fullmatch(SOURCE_WORD, mark.words.strip(), re.IGNORECASE):
             return True
-        behind = self.text[marker.end() : marker.end() + 4].lstrip(" \t.,;，；、")
+        behind = self.text[mark.end : mark.end + 4].lstrip(" \t.,;，；、")
         is_last = not behind or behind[0] in "\n[(（|"
-        return is_last and _STOP_BEFORE.search(self.text, max(0, marker.start() - 8), marker.start()) is not None
+        return is_last and _STOP_BEFORE.search(self.text, max(0, mark.start - 8), mark.start) is not None
 
-    def _meant(self, marker: re.Match[str], offset: int) -> tuple[str, ...]:
-        """Return the keys of what a marker cites."""
-        if url := marker["url"] or marker["href"] or marker["bare"]:
-            return tuple(self._key(address, marker["text"] or marker["shown"] or "") for address in addresses(url)[:1])
-        if marker["linked"]:
-            if found := addresses(marker["at"]):
-                return (self._key(found[0], ""),)
-            names = _names_of(marker["linked"])
-        elif marker["words"] is not None:
-            names = [marker["key"] or marker["words"]]
-        elif marker["turn"] is not None:
-            names = ["cite" + re.sub(r"[\ue000-\uf8ff]", " ", marker["turn"])]
-        elif marker["note"]:
-            names = [marker["note"]]
-        else:
-            written = marker["numbers"] or marker["raised"] or (marker["sup"] or "").translate(RAISED)
-            names = _names_of(written)
-        return tuple(dict.fromkeys(key for name in names for key in self._numbered(name, offset)))
+    def _meant(self, mark: _Mark, offset: int) -> tuple[str, ...]:
+        """Return the keys of what a mark cites."""
+        if found := addresses(mark.at or (mark.words if mark.style == "lens" else "")):
+            return (self._key(found[0], mark.words if mark.at else ""),)
+        if mark.style in ("link", "page", "bare", "image"):
+            return ()
+        is_number = mark.style not in ("reference", "note", "turn")
+        names = _names_of(mark.names) if is_number else [mark.names or mark.words]
+        told = mark.words if mark.style in ("lens", "number") else ""
+        return tuple(dict.fromkeys(key for name in names for key in self._numbered(name, offset, told)))
+
+
+def _own_sections(text: str, lists: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the sections that this program adds to its reports, outside their lists: how they were checked, what was not found."""
+    names = {phrase(name, language) for name in ("checked", "gaps") for language in languages()}
+    headings = [(m.start(), m["title"].strip(" #") in names) for m in _SECTION.finditer(text)]
+    borders = sorted((*(start for start, _is_own in headings), *(start for start, _end in lists), len(text)))
+    for start, is_own in headings:
+        if is_own and not is_within(lists, start):
+            yield start, borders[bisect_right(borders, start)]
 
 
 def _names_of(written: str) -> list[str]:
-    """Return the numbers of `1, 3-5`, each by itself."""
-    names: list[str] = []
-    for first, last in re.findall(r"(\d{1,3})(?:\s?[-–—~～⁻]\s?\^?(\d{1,3}))?", written):
+    """Return the numbers of `1, 3-5`, each by itself; `4:1` is a name."""
+    written = written.translate(RAISED)
+    names: list[str] = [written] if ":" in written else []
+    for first, last in () if names else re.findall(r"(\d{1,3})(?:\s?[-–—~～⁻]\s?\^?(\d{1,3}))?", written):
         begin, end = int(first), int(last or first)
         listed = range(begin, end + 1) if begin <= end <= begin + _MOST_IN_RANGE else (begin, end)
         names += [str(number) for number in listed]

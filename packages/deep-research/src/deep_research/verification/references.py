@@ -2,11 +2,13 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
+from claimcheck.lexicon import any_word
 from deep_research.text.code_spans import is_within
 from deep_research.verification.statements import is_reference_heading, plain_text
 
@@ -14,28 +16,44 @@ _URL = re.compile(r"(?:https?://|(?<![\w.@/])www\.)[^\s<>\[\]{}\"“”「」『
 SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 RAISED = str.maketrans(SUPERSCRIPT, "0123456789")
 """The plain digit of each raised one, for `str.translate`."""
+SOURCE_WORD = rf"(?:data )?{any_word('statement.citation_patterns')}"
+STOPS = ".,;:!?*_'’"
+"""What may stand behind an address and belongs to the sentence around it."""
 _ENTRY = re.compile(
     r"[ \t>]*(?:[-*+•][ \t]+)?(?:\*\*|__)?"
-    r"(?:\\?\[\^?(?P<square>[\w.-]{1,40})\\?\](?P<defines>:)?|【(?P<lens>\d{1,3})】|［(?P<wide>\d{1,3})］|(?P<dotted>\d{1,3})(?:[.)、．）:：]|(?=\s+https?://))"
-    r"|[(（](?P<round>\d{1,3})[)）]|(?P<sup>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})|<sup>\[?(?P<raised>\d{1,3})\]?</sup>|\|[ \t]*\[?(?P<cell>\d{1,3})\]?[ \t]*\|)"
+    r"(?:\\?\[\^?(?P<square>[\w.-]{1,40}|[^\[\]\n]{1,60}(?=\]:))\\?\](?P<defines>:)?|【(?P<lens>(?:\d{1,2}:)?\d{1,3})(?:†(?P<told>[^【】\n]{0,2000}))?】"
+    r"|［(?P<wide>\d{1,3})］|(?P<dotted>\d{1,3})(?:[.)、．）:：]|(?=\s+https?://))|\^\[?(?P<caret>\d{1,3})\]?\^?"
+    rf"|[(（](?P<round>\d{{1,3}})[)）]|(?P<sup>[{SUPERSCRIPT}]{{1,3}})|<sup>\[?(?P<raised>\d{{1,3}})\]?</sup>|\|[ \t]*\[?(?P<cell>\d{{1,3}})\]?[ \t]*\|)"
     r"(?:\*\*|__)?[.:：]?(?:\*\*|__)?[ \t]*(?P<said>[^\n]*)"
 )
+_WITHIN_TEXT = ("square", "lens", "wide", "caret", "sup", "raised")
+"""Marks that begin entries also between paragraphs, without a heading."""
+_CITED = re.compile(
+    rf"(?<=[^\s|>*+•-])[ \t]*(?:(?:\\?\[\^?|【|［|\^\[?|<sup>\[?)(?P<name>\d{{1,2}}:\d{{1,3}}|\d{{1,3}})|(?P<sup>[{SUPERSCRIPT}]{{1,3}}))"
+)
+_LISTING = re.compile(rf"[ \t>]*[*_(（]{{0,3}}{SOURCE_WORD}[*_]{{0,2}}\s?[:：]", re.IGNORECASE)
+_MEMBER = re.compile(r"(?=(?:\\?\[|【)\d{1,3}(?:\\?\]|†|】))")
 _HEADING = re.compile(r"[ \t]{0,3}(?P<marks>#{1,6})[ \t]+(?P<title>[^\n]+)")
 _BARE_HEADING = re.compile(
     r"[ \t]*+(?:\*\*|__)?(?P<title>[^\n*_|\[\]]{1,59}[^\s*_|\[\]:：])(?:\*\*|__)?[ \t]*+[:：]?(?:\*\*|__)?[ \t]*$"
 )
 _UNDERLINED = re.compile(r"[ \t]{0,3}(?:={2,}|-{2,})[ \t]*$")
 _RULE = re.compile(r"[ \t]*(?:[-*_][ \t]*){3,}$|[ \t:|-]+$")
+_NO_NAMES = ("said", "defines", "told")
 _LEAST_ENTRIES, _LONGEST_HEADING = 2, 80
 
 
 class ListedReference(NamedTuple):
-    """An entry of a list: the name or number it has ("" for none), its addresses, and what it says besides them."""
+    """An entry of a list: the name or number it has ("" for none), its addresses, and what it says besides them.
+
+    `is_defined` where it is a definition of Markdown, by whose name alone a link may stand.
+    """
 
     name: str
     urls: tuple[str, ...]
     title: str
     start: int
+    is_defined: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +92,7 @@ def addresses(text: str) -> tuple[str, ...]:
     for match in _URL.finditer(text):
         url, end = match[0], len(match[0])
         surplus = url.count(")") - url.count("(")
-        while end and (url[end - 1] in ".,;:!?*_'’" or (url[end - 1] == ")" and surplus > 0)):
+        while end and (url[end - 1] in STOPS or (url[end - 1] == ")" and surplus > 0)):
             surplus -= url[end - 1] == ")"
             end -= 1
         url = url[:end].split(")](")[0]
@@ -98,36 +116,42 @@ def read_lists(text: str, code: Sequence[tuple[int, int]]) -> ReferenceLists:
         for m in re.finditer(r"[^\n]*(?:\n|\Z)", text)
         if m[0] and not is_within(code, m.start())
     ]
-    regions = list(_headed_regions(lines)) or list(_last_region(lines))
+    marks = reversed(list(_CITED.finditer(text)))
+    first_cited = {(mark["name"] or mark["sup"]).translate(RAISED): mark.start() for mark in marks}
+    headed = list(_headed_regions(lines))
+    covered = {number for first, last in headed for number in range(first, last)}
+    found = _unheaded_regions(lines, first_cited, has_others=bool(headed))
+    regions = [*headed, *(region for region in found if region[0] not in covered)]
+    covered.update(number for first, last in regions for number in range(first, last))
     entries = [entry for first, last in regions for entry in _entries(lines[first:last])]
-    covered = {number for first, last in regions for number in range(first, last)}
     spans = [(lines[first].start, lines[last - 1].end) for first, last in regions]
     for number, line in enumerate(lines):
-        defined = _ENTRY.match(line.text) if number not in covered else None
-        if defined and defined["square"] and defined["defines"]:
-            entries += _entries([line])
+        if number not in covered and (told := list(_told_in_line(line, first_cited))):
+            entries += told
             spans.append((line.start, line.end))
     return ReferenceLists(tuple(sorted(entries, key=lambda e: e.start)), tuple(sorted(spans)))
 
 
+def _told_in_line(line: _Line, first_cited: Mapping[str, int]) -> Iterator[ListedReference]:
+    """Yield the entries of a line by itself: a definition, or "Sources: [1] …, [2] …" whose numbers are cited above."""
+    entry = _ENTRY.match(line.text)
+    if entry and entry["square"] and entry["defines"]:
+        yield from _entries([line])
+    elif listing := _LISTING.match(line.text):
+        listed = list(_entries([line._replace(text=line.text[listing.end() :])]))
+        if all(one.urls and first_cited.get(one.name, line.start) < line.start for one in listed):
+            yield from listed
+
+
 def _headed_regions(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
     """Yield the lines from the heading of a list of references to the next heading that is no part of it."""
-    begin, level = -1, 0
-    for number in range(len(lines)):
-        depth, title = _heading(lines, number)
-        if not depth:
-            continue
-        if (
-            begin >= 0
-            and (depth <= level or level == _BARE)
-            and not (depth == _BARE and not is_reference_heading(title))
-        ):
-            yield begin, number
-            begin = -1
-        if begin < 0 and is_reference_heading(title) and _has_entries(lines, number):
-            begin, level = number, depth
-    if begin >= 0:
-        yield begin, len(lines)
+    told = ((number, *_heading(lines, number)) for number in range(len(lines)))
+    headings = [*((number, level, title) for number, level, title in told if level), (len(lines), 0, "")]
+    end = 0
+    for place, (number, level, title) in enumerate(headings):
+        if number >= end and is_reference_heading(title) and _has_entries(lines, number):
+            end = next(other for other, depth, _ in islice(headings, place + 1, None) if depth <= level)
+            yield number, end
 
 
 _BARE = 7
@@ -152,48 +176,73 @@ def _has_entries(lines: Sequence[_Line], number: int) -> bool:
     return any(_ENTRY.match(line) or _URL.search(line) or re.match(r"\s*[-*+•] ", line) for line in following[:4])
 
 
-def _last_region(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
-    """Yield the entries that a report without a heading for them ends with: numbered lines that have addresses."""
-    first, count, name = len(lines), 0, ""
-    for number in range(len(lines) - 1, -1, -1):
-        line = lines[number].text
-        if not line.strip() or _RULE.match(line.rstrip("\n")):
+def _unheaded_regions(
+    lines: Sequence[_Line], first_cited: Mapping[str, int], *, has_others: bool
+) -> Iterator[tuple[int, int]]:
+    """Yield lists without a heading: lines that begin with a mark and have addresses.
+
+    At the end of a report whose lists have none, numbered lines are one; elsewhere their marks are cited above.
+    """
+    first, names, addressed = -1, list[tuple[str, str]](), 0
+    for number, line in enumerate([*(line.text for line in lines), "end"]):
+        shown, is_end = line.strip(), number == len(lines)
+        if not shown or _RULE.match(line.rstrip("\n")) or (first >= 0 and _URL.match(shown)):
             continue
-        entry = _ENTRY.match(line)
-        if entry is None or not (_URL.search(line) or (entry["square"] and count)):
-            if not (_URL.match(line.strip()) and number):
-                break
+        kind, name = _name_of(_ENTRY.match(line))
+        has_address = _URL.search(line) is not None
+        if name and (has_address or kind == "square"):
+            first = number if first < 0 else first
+            addressed += has_address
+            names.append((kind, name))
             continue
-        first, count, name = number, count + 1, entry["square"] or entry["lens"] or entry["wide"] or ""
-    cited = re.compile(rf"[\[【［]{re.escape(name)}[†\]】］]")
-    if count >= _LEAST_ENTRIES or (count and name.isdigit() and any(cited.search(line.text) for line in lines[:first])):
-        yield first, len(lines)
+        if addressed:
+            start = lines[first].start
+            are_cited = all(k in _WITHIN_TEXT and first_cited.get(n, start) < start for k, n in names)
+            if are_cited or (is_end and not has_others and addressed >= _LEAST_ENTRIES):
+                yield first, number
+        first, names, addressed = -1, [], 0
+
+
+def _name_of(entry: re.Match[str] | None) -> tuple[str, str]:
+    """Return how the mark of an entry is written, and its name; "" and "" for what is none."""
+    found = entry.groupdict().items() if entry is not None else ()
+    named = ((kind, said.translate(RAISED).casefold()) for kind, said in found if said and kind not in _NO_NAMES)
+    return next(named, ("", ""))
+
+
+def _parts(lines: Sequence[_Line]) -> Iterator[_Line]:
+    """Yield the lines of a list; one that holds several entries, as files in print have them, by its entries."""
+    for line in lines:
+        parts = [part for part in _MEMBER.split(line.text) if part.strip()]
+        is_several = len(parts) > 1 and all(_URL.search(part) for part in parts)
+        yield from (_Line(line.start, line.end, part) for part in parts) if is_several else (line,)
 
 
 def _entries(lines: Sequence[_Line]) -> Iterator[ListedReference]:
     """Yield the entries of a list; what follows an entry without a mark of its own belongs to it."""
-    name, said, start = "", "", -1
-    for line in lines:
+    name, said, start, is_defined = "", "", -1, False
+    for line in _parts(lines):
         entry = _ENTRY.match(line.text)
         is_item = re.match(r"[ \t]*(?:[-*+•][ \t]|\[[^\]\n]{2,300}\]\()", line.text) is not None
         if entry is None and not is_item and said and line.text.strip() and not _HEADING.match(line.text):
             said += " " + line.text.strip()
             continue
-        yield from _entry(name, said, start)
-        name, said, start = "", "", line.start
+        yield from _entry(name, said, start, is_defined=is_defined)
+        name, said, start, is_defined = "", "", line.start, False
         if entry is not None:
-            name = next(value for key, value in entry.groupdict().items() if value and key not in ("said", "defines"))
-            # A link may be the number itself: [1](https://…).
-            said = entry["said"].strip()
+            name, is_defined = _name_of(entry)[1], bool(entry["defines"])
+            # A link may be the number itself, or stand in its mark: [1](https://…), 【1†https://…】.
+            said, told = entry["said"].strip(), entry["told"] or ""
+            said = f"{said} {told}" if _URL.search(told) or not said else said
         elif is_item or (_URL.search(line.text) and not _HEADING.match(line.text)):
             said = line.text.strip()
-    yield from _entry(name, said, start)
+    yield from _entry(name, said, start, is_defined=is_defined)
 
 
-def _entry(name: str, said: str, start: int) -> Iterator[ListedReference]:
+def _entry(name: str, said: str, start: int, *, is_defined: bool) -> Iterator[ListedReference]:
     if not said:
         return
     urls = addresses(said)
     title = plain_text(re.sub(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)", "]", said))
     title = " ".join(_URL.sub(" ", title).split()).strip(" -–—:：,.;|*[]()<>")
-    yield ListedReference(name.translate(RAISED).casefold(), urls, title, start)
+    yield ListedReference(name, urls, title, start, is_defined)

@@ -6,7 +6,7 @@ Headings, code, charts, HTML and lists of references state nothing. Blocks are t
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -33,6 +33,8 @@ _EMPHASIS = re.compile(
 )
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\((?:[^()\s]|\([^()\s]{0,200}\)){0,1000}(?:\s\"[^\"\n]{0,200}\")?\)")
 _STOPS_BEFORE = re.compile(r"[.!?…。！？][\"'”’」』）)\]*_]{0,4}$")
+_LINE_BEHIND = re.compile(r"[ \t]{0,9}\n[ \t]{0,9}[^\W\da-z_]")
+"""An address that ends a line ends a sentence where the next begins with a capital."""
 _HEADING_MARKS = re.compile(
     r"^[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?#{1,6}[ \t]*|(?<![ \t])[ \t]++#{1,6}[ \t]*$|\n[ \t>]*+(?:=+|-+)[ \t]*$"
 )
@@ -176,7 +178,13 @@ class _Splitter:
         clean, rewritten = self._clean(begin, end)
         cited = self._between(begin, end)
         borders = [rewritten.to_new(citation.end - begin) for citation in cited]
-        spans = _sentence_spans(clean, borders)
+        ends = {
+            border
+            for border, citation in zip(borders, cited, strict=True)
+            if _STOPS_BEFORE.search(clean, max(0, border - 8), border)
+            or ("//" in self.text[citation.start : citation.end] and _LINE_BEHIND.match(clean, border))
+        }
+        spans = _sentence_spans(clean, ends)
         firsts = [first for first, _last in spans]
         owned: list[list[Citation]] = [[] for _ in spans]
         for border, citation in zip(borders, cited if spans else (), strict=bool(spans)):
@@ -190,12 +198,12 @@ class _Splitter:
                 yield Statement(text, ids, min([place[0], *(c.start for c in own)]), stop, kind, where, (start, end))
 
 
-def _sentence_spans(clean: str, borders: Sequence[int]) -> list[tuple[int, int]]:
-    """Return where the sentences of a paragraph stand; a citation behind a full stop ends one as well."""
+def _sentence_spans(clean: str, ends: Collection[int]) -> list[tuple[int, int]]:
+    """Return where the sentences of a paragraph stand; `ends` are those of citations that end one as well."""
     # A sign in front keeps the text from being taken for a list item or table; line breaks are spaces here.
     flat = "\u200b" + re.sub(r"\s", " ", clean)
     cuts = {sentence.end - 1 for sentence in sentences(flat)}
-    cuts.update(border for border in borders if _STOPS_BEFORE.search(clean, max(0, border - 8), border))
+    cuts.update(ends)
     spans: list[tuple[int, int]] = []
     start = 0
     for stop in sorted({*cuts, len(clean)}):

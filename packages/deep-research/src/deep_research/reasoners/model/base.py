@@ -2,8 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from claimcheck.language import language_name
 from deep_research.data import (
@@ -27,6 +28,7 @@ from deep_research.settings import Settings
 from deep_research.text.prompt_fencing import attribute, clean
 
 _R = TypeVar("_R")
+_T = TypeVar("_T", bound=Callable[..., Awaitable[Any]])
 _SHRINKS, _SHRINK, _LAST_SHRINK = 3, 0.1, 0.75
 _LEAST = 256
 """Tokens of material, below which nothing more is cut."""
@@ -74,7 +76,6 @@ class ModelReasonerBase:
         opens = offered.opens_addresses
         self._lookups = (*lookup_tools(names, opens_addresses=opens), *offered.outside)
         self._tools = (*research_tools(names, opens_addresses=opens), *offered.outside)
-        self._outside = tuple(spec.name for spec in offered.outside)
         self._opens_addresses = opens
         self._settings = settings
         self._most_sections = LOOP_SECTIONS if settings.workflow == "loop" else MAX_SECTIONS
@@ -171,6 +172,21 @@ class ModelReasonerBase:
             template=self._settings.mcp_prompt,
         )
         return [system(standing), user(task)]
+
+
+def or_fallback(step: str = "") -> Callable[[_T], _T]:
+    """Have the fallback think where a thought has no usable answer, which is a gap of `step`, or of the section given."""
+
+    def with_fallback(think: _T) -> _T:
+        @wraps(think)
+        async def thought(self: ModelReasonerBase, *args: Any, **named: Any) -> Any:
+            instead = getattr(self._fallback, think.__name__)
+            about = step or args[0].title
+            return await self._or_else(about, think(self, *args, **named), lambda: instead(*args, **named))
+
+        return cast(_T, thought)
+
+    return with_fallback
 
 
 def user(text: str) -> ModelMessage:

@@ -12,7 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from deep_research.data import Action, ModelAnswer, ModelMessage, Observation, ToolCall, ToolSpec, Turn, calls_left
-from deep_research.errors import MalformedOutput
 from deep_research.ports import Library
 from deep_research.reasoners.model.passage_views import passages_of, show_passages, source_line, within_tokens
 from deep_research.text.prompt_fencing import attribute, clean, clean_own
@@ -79,56 +78,38 @@ def _tool(name: str, description: str, properties: Mapping[str, object]) -> Tool
     return ToolSpec(name=name, description=description, parameters=schema)
 
 
-def actions_of(answer: ModelAnswer, prefix: str, outside: Collection[str] = ()) -> tuple[Action, ...]:
+def actions_of(answer: ModelAnswer, prefix: str, tools: Sequence[ToolSpec]) -> tuple[Action, ...]:
     """Return the tool calls of an answer as actions; a call that cannot be carried out is an `unknown` action.
 
-    `outside` are the names of the tools of others.
+    `tools` are those that were offered.
     """
-    return tuple(_action(call, f"{prefix}c{i}", outside) for i, call in enumerate(answer.tool_calls, 1))
+    offered = {tool.name for tool in tools}
+    return tuple(_action(call, f"{prefix}c{i}", offered) for i, call in enumerate(answer.tool_calls, 1))
 
 
-def _action(call: ToolCall, key: str, outside: Collection[str]) -> Action:
+def _action(call: ToolCall, key: str, offered: Collection[str]) -> Action:
     if call.arguments is None:
         return Action(id=key, name="unknown", query=f"the arguments of {call.name} were no JSON object")
-    if call.name in outside:
-        return _outside_action(call, key)
     match call.name:
         case "research_complete":
             return Action(id=key, name="research_complete")
         case "think":
             return Action(id=key, name="think", query=_line(call.arguments.get("reflection")))
+        case name if name not in offered:
+            return Action(id=key, name="unknown", query=f"there is no tool named {name}")
         case "search" | "open":
             return _lookup(call.name, call.arguments, key)
-        case _:
-            return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
-
-
-def delegations_of(answer: ModelAnswer, prefix: str, *, first: bool) -> list[Action]:
-    """Return the tool calls of an answer as actions; a call that cannot be carried out is an `unknown` action.
-
-    Raises MalformedOutput for a `first` answer without any: a research cannot end before it has begun.
-    """
-    if first and not answer.tool_calls:
-        raise MalformedOutput("The supervisor delegated nothing.", text=answer.text)
-    return [_delegation(call, f"{prefix}c{i}") for i, call in enumerate(answer.tool_calls, 1)]
-
-
-def _delegation(call: ToolCall, key: str) -> Action:
-    if call.arguments is None:
-        return Action(id=key, name="unknown", query=f"the arguments of {call.name} were no JSON object")
-    said = {name: str(value or "").strip() for name, value in call.arguments.items()}
-    match call.name:
-        case "research_complete":
-            return Action(id=key, name="research_complete")
-        case "think":
-            return Action(id=key, name="think", query=said.get("reflection", ""))
         case "conduct_research":
-            title, topic = said.get("title", ""), said.get("research_topic", "")
-            if title or topic:
-                return Action(id=key, name="conduct_research", query=topic or title, source=title)
-            return Action(id=key, name="unknown", query="conduct_research needs its argument research_topic")
+            return _delegation(call.arguments, key)
         case _:
-            return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
+            return _outside_action(call, key)
+
+
+def _delegation(said: Mapping[str, Any], key: str) -> Action:
+    title, topic = (str(said.get(name) or "").strip() for name in ("title", "research_topic"))
+    if title or topic:
+        return Action(id=key, name="conduct_research", query=topic or title, source=title)
+    return Action(id=key, name="unknown", query="conduct_research needs its argument research_topic")
 
 
 def _outside_action(call: ToolCall, key: str) -> Action:

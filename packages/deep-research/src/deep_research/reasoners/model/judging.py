@@ -68,14 +68,12 @@ class Judging(ModelReasonerBase):
             messages = [system(prompt), user("Begin."), *messages_of(turns, library, budget=budget, calls=LOOKUPS)]
             answer, found = await self._ask.act_or_answer("judge", messages, self._lookups, ExamineAnswer)
             if found is None:
-                return Move(actions=actions_of(answer, f"v{len(turns)}", self._outside))
+                return Move(actions=actions_of(answer, f"v{len(turns)}", self._lookups))
             return Move(findings=_examined(found))
 
         return await self._within_window(self._room("judge"), make)
 
     async def compare(self, first: str, second: str, library: Library, question: str) -> Sequence[Disagreement]:
-        """See `ports.Reasoner.compare`."""
-
         async def make(budget: int) -> Sequence[Disagreement]:
             ids = [*cited_ids(first), *cited_ids(second)]
             room = budget - estimate_tokens(first) - estimate_tokens(second)

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from deep_research.data import ModelMessage, Ranking
+from deep_research.ports import Ranker
 from deep_research.prompts import render
 from deep_research.reasoners.model.answers import RankAnswer
 from deep_research.reasoners.model.asking import Asker, Complete
 from deep_research.text.prompt_fencing import clean
 
 
-class ModelRanker:
+class ModelRanker(Ranker):
     """Implements `ports.Ranker`; its calls are model calls, and counted as such."""
 
     def __init__(self, complete: Complete, name: str) -> None:
@@ -24,6 +25,3 @@ class ModelRanker:
         order = [*best, *(number for number in range(len(texts)) if number not in best)]
         worth = {number: float(len(order) - place) for place, number in enumerate(order)}
         return Ranking(scores=tuple(worth[number] for number in range(len(texts))))
-
-    async def close(self) -> None:
-        """Close nothing: the client of the model belongs to the run."""

@@ -26,7 +26,7 @@ from deep_research.data import (
 from deep_research.data.noun import copy_fields
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import DecideAnswer, EntitiesAnswer, PlanAnswer, PlanEditsAnswer, SectionPlan
-from deep_research.reasoners.model.base import ModelReasonerBase, system, user
+from deep_research.reasoners.model.base import ModelReasonerBase, or_fallback, system, user
 from deep_research.reasoners.model.conversation import actions_of, messages_of
 from deep_research.reasoners.model.passage_views import show_passages, within_tokens
 from deep_research.text.prompt_fencing import clean
@@ -41,6 +41,7 @@ _MOST_PARTS, _MOST_QUERIES = 12, 4
 class Planning(ModelReasonerBase):
     """The thoughts before the research: is the question understood, what is there, which sections."""
 
+    @or_fallback("intake")
     async def decide(
         self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None
     ) -> Decision:
@@ -57,24 +58,19 @@ class Planning(ModelReasonerBase):
             terms="\n".join(_told_term(term) for term in terms),
             places="; ".join(self._places),
         )
-
-        async def think() -> Decision:
-            answer = await self._ask.structured("research", [user(prompt)], DecideAnswer)
-            if answer.asks_several:
-                said = ModelMessage(role="assistant", text=answer.model_dump_json())
-                asked = [user(prompt), said, user("Judge again; ask one question only, about what matters most.")]
-                answer = await self._ask.structured("research", asked, DecideAnswer)
-            return decision_of(answer, question)
-
-        return await self._or_else(
-            "intake", think(), lambda: self._fallback.decide(question, rounds=rounds, terms=terms, template=template)
-        )
+        answer = await self._ask.structured("research", [user(prompt)], DecideAnswer)
+        if answer.asks_several:
+            said = ModelMessage(role="assistant", text=answer.model_dump_json())
+            asked = [user(prompt), said, user("Judge again; ask one question only, about what matters most.")]
+            answer = await self._ask.structured("research", asked, DecideAnswer)
+        return decision_of(answer, question)
 
     async def analyze(self, question: Question) -> QueryAnalysis:
         """See `ports.Reasoner.analyze`: for a question of which `decide` has not said it."""
         decided = await self.decide(question, rounds=self._settings.max_clarification_rounds)
         return decided.analysis if decided.analysis is not None else await self._fallback.analyze(question)
 
+    @or_fallback("discovery")
     async def discover_actions(
         self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
@@ -89,30 +85,22 @@ class Planning(ModelReasonerBase):
         async def make(budget: int) -> Sequence[Action]:
             seen = messages_of(turns, library, budget=budget)
             answer = await self._ask.act("research", [*head, *seen], self._tools)
-            return actions_of(answer, f"d{len(turns)}", self._outside)
+            return actions_of(answer, f"d{len(turns)}", self._tools)
 
-        async def stop() -> Sequence[Action]:
-            return []
+        return await self._within_window(self._window // 2, make)
 
-        return await self._or_else("discovery", self._within_window(self._window // 2, make), stop)
-
+    @or_fallback("discovery")
     async def entities(
         self, question: Question, analysis: QueryAnalysis, passages: Sequence[Passage], library: Library
     ) -> Discovery:
-        """See `ports.Reasoner.entities`."""
-
         async def make(budget: int) -> EntitiesAnswer:
             shown = show_passages(within_tokens(passages, budget), library) if passages else ""
             text = self._render("entities", target=analysis.discovery_target, passages=shown)
             return await self._ask.structured("read", [user(text)], EntitiesAnswer)
 
-        async def think() -> Discovery:
-            return discovery_of(await self._within_window(min(12_000, self._window // 2), make), library)
+        return discovery_of(await self._within_window(min(12_000, self._window // 2), make), library)
 
-        return await self._or_else(
-            "discovery", think(), lambda: self._fallback.entities(question, analysis, passages, library)
-        )
-
+    @or_fallback("plan")
     async def plan(
         self,
         question: Question,
@@ -148,26 +136,18 @@ class Planning(ModelReasonerBase):
                 answer = await self._ask.structured("research", asked, PlanAnswer)
             return answer
 
-        async def think() -> Brief:
-            answer = await self._within_window(min(_FIRST_LOOK_TOKENS, self._window // 4), make)
-            return brief_of(answer, question, analysis, decision, discovery)
+        answer = await self._within_window(min(_FIRST_LOOK_TOKENS, self._window // 4), make)
+        return brief_of(answer, question, analysis, decision, discovery)
 
-        return await self._or_else(
-            "plan", think(), lambda: self._fallback.plan(question, analysis, decision, discovery, passages, library)
-        )
-
+    @or_fallback("plan")
     async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
         """See `ports.Reasoner.read_plan_edits`. The model reads; code makes the changes."""
         prompt = self._render("edit_plan", plan=format_numbered(brief), message=clean(answer)[:_TURN_CHARS])
-
-        async def think() -> Sequence[PlanEdit]:
-            read = await self._ask.structured("research", [user(prompt)], PlanEditsAnswer)
-            return tuple(
-                copy_fields(PlanEdit, edit, text=edit.text.strip(), detail=edit.detail.strip(), said=answer)
-                for edit in read.edits
-            )
-
-        return await self._or_else("plan", think(), lambda: self._fallback.read_plan_edits(answer, brief))
+        read = await self._ask.structured("research", [user(prompt)], PlanEditsAnswer)
+        return tuple(
+            copy_fields(PlanEdit, edit, text=edit.text.strip(), detail=edit.detail.strip(), said=answer)
+            for edit in read.edits
+        )
 
 
 def decision_of(answer: DecideAnswer, question: Question) -> Decision:

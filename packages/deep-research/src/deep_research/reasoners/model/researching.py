@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from claimcheck.language import language_name
 from deep_research.data import Action, Brief, ModelMessage, Move, Review, Section, SectionReview, Turn, calls_left
 from deep_research.data.noun import copy_fields
-from deep_research.errors import LimitReached, ModelError
+from deep_research.errors import LimitReached, MalformedOutput, ModelError
 from deep_research.i18n.catalog import gap_from
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import ReviewAnswer, SectionReviewAnswer
-from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, system, user
-from deep_research.reasoners.model.conversation import actions_of, delegations_of, messages_of, supervisor_tools
+from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, or_fallback, system, user
+from deep_research.reasoners.model.conversation import actions_of, messages_of, supervisor_tools
 from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens, take_within_budget
 
@@ -41,7 +41,7 @@ class Researching(ModelReasonerBase):
             if left <= 0:
                 messages.append(self._asked_for_notes(section))
             answer = await self._ask.act("research", messages, self._tools)
-            actions = actions_of(answer, f"r{section.attempts}.{len(turns)}", self._outside) if left > 0 else ()
+            actions = actions_of(answer, f"r{section.attempts}.{len(turns)}", self._tools) if left > 0 else ()
             is_notes = not (actions or separate) and len(answer.text) >= _NO_NOTES_CHARS
             return Move(actions=actions, text=answer.text if is_notes else "")
 
@@ -54,6 +54,7 @@ class Researching(ModelReasonerBase):
                 return Move()  # its notes are asked for, which a budget may still allow
             return await self._fallback.next_move(section, brief, turns, library)
 
+    @or_fallback()
     async def take_notes(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> str:
         """See `ports.Reasoner.take_notes`: the last turn of the researcher's own conversation."""
         if self._goes_unanswered(section, "write"):
@@ -67,19 +68,15 @@ class Researching(ModelReasonerBase):
             ]
             return (await self._ask.act("write", messages, ())).text
 
-        return await self._or_else(
-            section.title,
-            self._within_window(self._room("write"), make),
-            lambda: self._fallback.take_notes(section, brief, turns, library),
-        )
+        return await self._within_window(self._room("write"), make)
 
     def _asked_for_notes(self, section: Section) -> ModelMessage:
         return user(self._render("notes", is_whole=section.is_whole, most_words=self._note_words))
 
+    @or_fallback("supervision")
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """See `ports.Reasoner.delegate`."""
         units, rounds = self._settings.max_concurrent_research_units, self._settings.max_researcher_iterations
         standing = self._render("supervise", units=units, rounds=rounds)
         outline = "\n".join(f"- {s.title}: {s.description}" for s in brief.sections)
@@ -89,17 +86,13 @@ class Researching(ModelReasonerBase):
         async def make(budget: int) -> Sequence[Action]:
             messages = [system(standing), user(asked), *remarks, *messages_of(turns, library, budget=budget)]
             answer = await self._ask.act("research", messages, supervisor_tools())
-            return delegations_of(answer, f"d{len(turns)}", first=not turns)
+            if not turns and not answer.tool_calls:  # a research cannot end before it has begun
+                raise MalformedOutput("The supervisor delegated nothing.", text=answer.text)
+            return actions_of(answer, f"d{len(turns)}", supervisor_tools())
 
-        return await self._or_else(
-            "supervision",
-            self._within_window(self._window // 2, make),
-            lambda: self._fallback.delegate(brief, sections, turns, library),
-        )
+        return await self._within_window(self._window // 2, make)
 
     async def review_section(self, section: Section, brief: Brief, voices: str = "") -> SectionReview:
-        """See `ports.Reasoner.review_section`."""
-
         async def make(budget: int) -> SectionReview:
             prompt = self._render(
                 "review_section",
@@ -123,8 +116,6 @@ class Researching(ModelReasonerBase):
         return await self._or_else(f"review: {section.title}", self._within_window(self._window // 2, make), unreviewed)
 
     async def review(self, brief: Brief, sections: Sequence[Section]) -> Review:
-        """See `ports.Reasoner.review`."""
-
         async def make(budget: int) -> Review:
             each = budget // max(1, len(sections))
             prompt = self._render(

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from claimcheck.language import language_name
-from deep_research.data import Assignment, Edit, ModelMessage, Move, Problem, Revision, ToolSpec, Turn
+from deep_research.data import FOREIGN, Assignment, Edit, ModelMessage, Move, Problem, Revision, ToolSpec, Turn
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import ReviseAnswer
+from deep_research.reasoners.model.asking import read_as
 from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, system, user
 from deep_research.reasoners.model.conversation import actions_of, messages_of
 from deep_research.reasoners.model.passage_views import in_reading_order, passages_of, show_passages, within_tokens
@@ -21,13 +22,15 @@ _SIGNS = {"brief": "1,200 to 2,200", "standard": "4,000 to 6,500", "deep": "14,0
 _CHARACTER_LANGUAGES = ("zh", "ja", "ko")
 _NOTES_SHARE = 0.6
 """Share of the material's room that the notes may take before they are cut; the passages get the rest."""
-_WHOLE_SHARE, _SHRUNK_SHARE = 0.55, 0.4
+_WHOLE_SHARE, _SHRUNK_SHARE = 0.7, 0.4
 """Shares of the room up to which the writer's own research is shown as it was, and that it takes where it is longer."""
-_LOOKED_UP_SHARE, _REVISED_SHARE = 0.25, 0.15
+_LOOKED_UP_SHARE, _REVISED_SHARE = 0.15, 0.1
 """Shares for what is looked up before writing, and for revisions.
 
 They are kept free from the first prompt on: what is shown before stays as it was sent, and providers' caches hold it.
 """
+_FEW_PROBLEMS = 5
+"""So many are put right in place; for more the writer's own report is written anew, so that nothing is squeezed in."""
 _PROBLEM_TOKENS = 8_000
 """How much of the passages that tell problems right a writer is shown again."""
 
@@ -41,7 +44,7 @@ class Writing(ModelReasonerBase):
         async def make(budget: int) -> Move:
             messages = self._writing(assignment, turns, library, budget)
             answer = await self._ask.act("report", messages, self._writer_tools(assignment))
-            return Move(actions=actions_of(answer, f"w{len(turns)}", self._outside), text=answer.text)
+            return Move(actions=actions_of(answer, f"w{len(turns)}", self._writer_tools(assignment)), text=answer.text)
 
         return await self._within_window(self._room("report"), make)
 
@@ -57,21 +60,34 @@ class Writing(ModelReasonerBase):
     ) -> Move:
         """See `ports.Reasoner.revise`: the writer's own conversation goes on behind its text, with the same tools."""
 
+        is_anew = not rounds and len(problems) > _FEW_PROBLEMS and self._settings.workflow not in FOREIGN
+        length = self._length(assignment) if is_anew or (rounds and rounds[0].text) else ""
+
         async def make(budget: int) -> Move:
             said = [ModelMessage(role="assistant", text=assignment.draft)]
             for done in rounds:
-                said += [self._problems(done.problems, "", library), _edits_as_text(done.edits)]
+                told = self._problems(done.problems, "", library, length if done.text else "")
+                said += [told, ModelMessage(role="assistant", text=done.text or _edits_as_text(done.edits))]
             messages = self._writing(assignment, turns, library, budget)
-            asked = [*messages, *said, self._problems(problems, text if rounds else "", library)]
+            is_shown = not rounds or bool(rounds[-1].text)
+            problem_list = self._problems(problems, "" if is_shown else text, library, length if is_anew else "")
+            asked = [*messages, *said, problem_list]
             asked += messages_of(looked, library, budget=int(budget * _REVISED_SHARE), calls=REVISION_LOOKUPS)
-            answer, found = await self._ask.act_or_answer("report", asked, self._writer_tools(assignment), ReviseAnswer)
+            tools = self._writer_tools(assignment)
+            if is_anew:
+                answer = await self._ask.act("report", asked, tools)
+                found = None if "\n## " in answer.text else read_as(ReviseAnswer, answer)[0]
+            else:
+                answer, found = await self._ask.act_or_answer("report", asked, tools, ReviseAnswer)
             if found is None:
-                return Move(actions=actions_of(answer, f"e{len(rounds)}.{len(looked)}", self._outside))
+                actions = actions_of(answer, f"e{len(rounds)}.{len(looked)}", tools)
+                return Move(actions=actions, text=answer.text if is_anew else "")
             return Move(edits=_edits_of(found, len(problems)))
 
         return await self._within_window(self._room("report"), make)
 
-    def _problems(self, problems: Sequence[Problem], report: str, library: Library) -> ModelMessage:
+    def _problems(self, problems: Sequence[Problem], report: str, library: Library, length: str) -> ModelMessage:
+        """Return what was found, for edits of the `report`, or for one of so much `length` that is written anew."""
         ids = [key for problem in problems for key in problem.passages]
         passages = within_tokens(passages_of(ids, library), min(_PROBLEM_TOKENS, self._window // 8)) if ids else []
         failed = [e.old for p in problems for e in p.failed_edits]
@@ -84,6 +100,7 @@ class Writing(ModelReasonerBase):
                 passages=show_passages(passages, library),
                 failed=failed,
                 report=report,
+                length=length,
                 lookups=REVISION_LOOKUPS,
             )
         )
@@ -103,13 +120,13 @@ class Writing(ModelReasonerBase):
         research, is_whole = self._research_of(assignment, library, budget)
         brief, language = assignment.brief, assignment.brief.language
         by_signs = language in _CHARACTER_LANGUAGES
-        lengths = _SIGNS if by_signs else _WORDS
         standing = self._render(
             "write",
+            question=" ".join(clean(assignment.question.text).split()),
             date=self._date,
             language=language_name(language),
             style=phrase("writing_style", language),
-            length=f"{lengths[self._settings.depth]} {'characters' if by_signs else 'words'}",
+            length=self._length(assignment),
             opening=f"100 to 200 {'characters' if by_signs and language != 'ko' else 'words'}",
             lookups=LOOKUPS,
             output_format=assignment.analysis.output_format,
@@ -126,6 +143,12 @@ class Writing(ModelReasonerBase):
             bare = assignment.model_copy(update={"sections": ()})
             return [*research, user(f"{standing}\n\n{self._given(bare, library, max(0, room))}"), *looked_up]
         return [system(standing), user(self._given(assignment, library, max(0, room))), *looked_up]
+
+    def _length(self, assignment: Assignment) -> str:
+        """Return how long a report is to be."""
+        if assignment.brief.language in _CHARACTER_LANGUAGES:
+            return f"{_SIGNS[self._settings.depth]} characters"
+        return f"{_WORDS[self._settings.depth]} words"
 
     def _research_of(self, assignment: Assignment, library: Library, budget: int) -> tuple[list[ModelMessage], bool]:
         """Return the writer's own research (nothing where there is none), and whether all of it is shown."""
@@ -153,7 +176,6 @@ class Writing(ModelReasonerBase):
         )
         return self._render(
             "assignment",
-            question=clean(assignment.question.text),
             parts=assignment.analysis.parts,
             brief=brief_text(assignment.brief),
             assumptions=assignment.brief.assumptions,
@@ -175,8 +197,8 @@ def _edits_of(answer: ReviseAnswer, problems: int) -> tuple[Edit, ...]:
     return (*edits, *(Edit(old="", new="", problems=(n,), reply=why) for n, why in rejected.items()))
 
 
-def _edits_as_text(edits: Sequence[Edit]) -> ModelMessage:
+def _edits_as_text(edits: Sequence[Edit]) -> str:
     answer = ReviseAnswer.model_validate(
         {"edits": [{"problems": [n + 1 for n in e.problems], "old": e.old, "new": e.new} for e in edits if e.old]}
     )
-    return ModelMessage(role="assistant", text=answer.model_dump_json())
+    return answer.model_dump_json()

@@ -1,0 +1,51 @@
+"""The date that a text has, as far as it is written: YYYY, YYYY-MM or YYYY-MM-DD (ISO 8601)."""
+
+import re
+from datetime import date
+
+_MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
+_YEAR, _DAY = r"((?:1[4-9]|20)\d\d)", r"(\d{1,2})(?:st|nd|rd|th)?"
+_BETWEEN = r"\s?(?:[-/.]|[^\W\d_A-Za-z])\s?"
+"""What stands between the numbers of a date: a sign, or a letter of a script without an alphabet."""
+_NUMERIC = re.compile(rf"(?<!\d){_YEAR}(?:{_BETWEEN}(\d{{1,2}})(?!\d)(?:{_BETWEEN}(\d{{1,2}})(?!\d))?)?")
+_COMPACT = re.compile(rf"\s*{_YEAR}(\d\d)(\d\d)(?:\d{{6}})?\s*")
+_IN_WORDS = re.compile(
+    rf"\b(?:{_YEAR}[ -]|{_DAY}\.?[ -])?((?:{'|'.join(_MONTHS)})[a-z]{{0,6}})\b\.?(?:[ -]{_DAY}\b)?(?:,?[ -]{_YEAR}\b)?",
+    re.IGNORECASE,
+)
+"""2024 Jan 31, 31 Jan 2024, Jan 31, 2024, each also without its day."""
+_EARLIEST, _LATEST = 1400, 2100
+
+
+def find_date(text: str) -> str | None:
+    """Return the first date in numbers that has a month, else the first in words, else the first year; None without any."""
+    if whole := _COMPACT.fullmatch(text):
+        return written(*map(int, whole.groups()))
+    numeric = _NUMERIC.search(text)
+    if numeric and numeric[2]:
+        return written(*(int(part or 0) for part in numeric.groups()))
+    for match in _IN_WORDS.finditer(text):
+        before, day, month, later, after = match.groups()
+        if before or after:
+            return written(int(before or after), month_number(month), int(day or later or 0))
+    return written(int(numeric[1])) if numeric else None
+
+
+def written(year: int, month: int | None = None, day: int | None = None) -> str | None:
+    """Return the date as far as it makes sense, or None for an impossible year."""
+    if not _EARLIEST <= year <= _LATEST:
+        return None
+    if not month or not 1 <= month <= 12:
+        return f"{year}"
+    try:
+        return date(year, month, day).isoformat() if day else f"{year}-{month:02}"
+    except ValueError:
+        return f"{year}-{month:02}"
+
+
+def month_number(name: str) -> int | None:
+    """Return the number of a month written as a word or number, or None."""
+    name = name.strip().lower()
+    if name.isdecimal():
+        return int(name) if 1 <= int(name[:4]) <= 12 else None
+    return _MONTHS.get(name[:3])
