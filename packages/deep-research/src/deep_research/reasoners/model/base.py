@@ -112,14 +112,17 @@ class ModelReasonerBase:
                     return await make(budget)
                 except ContextTooLong as error:
                     if error is not REFUSED.get():
+                        if (share := next(shares, None)) is None:
+                            raise
                         REFUSED.set(error)
                         self._window = min(self._window, error.window or self._window)
                         over = 1 - error.window / error.used if error.window and error.used else 0.0
                         budget = min(budget, 4 * error.fits)
-                        error.fits = int(error.fits * (1 - max(over, next(shares, 1.0))))
-                    if budget < _LEAST:
-                        raise
+                        error.fits = int(error.fits * (1 - max(over, share)))
                     budget = budget * 19 // 20
+                    if budget < _LEAST:  # nothing is left to cut, and what servers say of their windows is not always so
+                        REFUSED.set(None)
+                        budget = 0
         finally:
             REFUSED.set(None)
 
