@@ -58,6 +58,7 @@ def a2(_: Scenes) -> None:
     assert decided(0.8, confidence_never_ask=0.8, focus=0, goal="") == starts
     assert decided(0.75, focus=2, assumed="default") == starts
     assert decided(0.75, focus=2, focus_points_ask=3, assumed="default") == asks
+    assert decided(0.75, focus=3, focus_points_start=4) == asks
 
 
 def a3(s: Scenes) -> None:

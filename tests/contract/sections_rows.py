@@ -116,14 +116,16 @@ def b5(s: Scenes) -> None:
         # Without a model a section is a part of the question, and nothing is added to it.
         assert (3 if s.has_model else 1) <= len(set(titles)) == len(titles) <= 7
     assert len(s.weak.of(Planned)) == 1  # also with sections that went out again
-    if s.has_model:  # 3 to 7 are asked for, a plan of too many is cut
+    if s.has_model:  # 3 to 7 are asked for, twice; a plan that has too many all the same is cut, and that is told
         many = {f"Aspect {n} of the Alpha engine": [f"Alpha engine {n}"] for n in range(9)}
         with s.playing(Player(sections=many)) as provider:
             planned = s.run(COMPARE)
         assert provider is not None
         assert [section.title for section in planned.report.sections] == list(many)[:7]
-        (asked,) = [call.request for call in provider.calls if step_of(call.request) == "plan"]
+        assert [gap.values["left_out"] for gap in planned.report.gaps if gap.what == "plan"] == [", ".join([*many][7:])]
+        asked, again = [call.request for call in provider.calls if step_of(call.request) == "plan"]
         assert "3 to 7, independent" in asked["prompt"]
+        assert any("Plan again; 3 to 7 sections." in message["text"] for message in again["messages"])
 
 
 def b6(s: Scenes) -> None:

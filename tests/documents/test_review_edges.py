@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from deep_research.events import Reviewed, SectionStarted
+from deep_research.events import Reviewed, Searched, SectionStarted
 from tests.model.harness import PLAN, research, served
 from tests.runs.running import Ran
-from tests.support.scripted_replies import Request
+from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher
 
 GOOD = {"is_sufficient": True, "overall_score": 8, "reasoning": "All is there."}
@@ -51,8 +51,27 @@ def test_c1_what_does_not_suffice_goes_on_below_the_limit(
 ) -> None:
     ran = _ran(tmp_path, monkeypatch, {**BAD, **said}, workflow="loop", max_iterations=3)
     assert [event.sufficient for event in ran.of(Reviewed)] == [False, True]
+    assert not [event.query for event in ran.of(Searched) if event.query in BAD["gaps"]], "a gap is no query"
     (limited, *_) = _ran(tmp_path / "limit", monkeypatch, BAD, workflow="loop", max_iterations=1).of(Reviewed)
     assert (limited.gaps, limited.reasoning) == (tuple(BAD["gaps"]), "A price.")
+
+
+def test_c1_a_researcher_who_is_told_gaps_alone_searches_in_its_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Told again, it has nothing more to search for: that ends it, before the limit."""
+
+    class Curious(Reviewer):
+        def _research(self, request: Request) -> Reply:
+            said = request["messages"][-1]["text"]
+            if "price of the Beta engine" in said and "Beta engine cost euro" not in str(request["messages"]):
+                return Reply(tool_calls=(Call("search", {"queries": ["Beta engine cost euro"], "source": ""}),))
+            return super()._research(request)
+
+    with served(monkeypatch, Curious([BAD] * 9)):
+        ran = research(tmp_path, workflow="loop", max_iterations=9)
+    assert [event.query for event in ran.of(Searched)].count("Beta engine cost euro") == 1
+    assert len(ran.of(Reviewed)) == 3
 
 
 @pytest.mark.parametrize("title", ["beta engine", "2. Beta engine"])

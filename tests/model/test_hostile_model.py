@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from deep_research.events import ReportPiece
-from tests.model.harness import PLAN, Scene, assert_presentable, of_step, playing, writing
+from tests.model.harness import PLAN, Scene, assert_presentable, citing, of_step, playing, writing
 from tests.support.scripted_provider import UNLIMITED
 from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
@@ -132,7 +132,8 @@ def test_odd_answers_end_no_run(odd: Callable[[Reply], Reply], scene: Scene) -> 
 
 
 def test_a_text_without_end_is_gone_on_with_no_further_and_bounded(scene: Scene) -> None:
-    endless = Reply(text="The engine was built in 1871 [s1p1]. " * 12_000, finish_reason="length", fault=UNLIMITED)
+    said = "".join(f"Test {n} of {n * 7919 % 10_007} gave {n * 104_729 % 9_973} rpm [s1p1]. " for n in range(11_000))
+    endless = Reply(text=said, finish_reason="length", fault=UNLIMITED)
     report = scene.quickly(playing(write=lambda _: endless), depth="brief").report
     assert len(of_step(scene.provider, "write")) == 1
     assert len(report.report) < 350_000
@@ -166,3 +167,24 @@ def test_hundreds_of_contradicted_statements_go_in_one_pass(scene: Scene) -> Non
     assert len([gap for gap in report.gaps if gap.codes == ("block_removed",)]) == 600
     assert "I would wait." in report.report
     assert "Sentence 77" not in report.report.partition("##")[0]
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["always", "once"])
+def test_a_writer_that_says_one_sentence_without_end_is_asked_once_more_and_that_is_told(
+    scene: Scene, *, again: bool
+) -> None:
+    usual, asked = ScriptedResearcher(sections=PLAN, sentences=4), 0
+
+    def write(request: Request) -> Reply:
+        nonlocal asked
+        asked += 1
+        reply = usual(request)
+        endless = citing(request, f"{reply.text}\n\n" + "The Alpha engine turns at 3000 rpm [{Alpha}]. " * 300)
+        return Reply(text=endless) if again or asked == 1 else reply
+
+    ran = scene.research(playing(write=write))
+    assert asked == 2
+    assert ran.report.report.count("turns at 3000 rpm") < 20
+    told = [gap for gap in ran.report.gaps if gap.what == "report"]
+    assert ["again and again" in gap.why for gap in told] == [True] * again
+    assert ran.report.answered

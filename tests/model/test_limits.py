@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from io import BytesIO
+from itertools import pairwise
 
 import openpyxl
 import pytest
@@ -41,6 +42,30 @@ def test_the_reserve_of_a_budget_suffices_for_the_report(scene: Scene, budget: i
     assert any("budget" in gap.why for gap in ran.report.gaps)
     assert steps(scene.provider)["write"] == 1
     assert_presentable(ran)
+
+
+@pytest.mark.parametrize("refused", [3, 4])
+def test_d5_a_report_that_is_too_long_to_ask_for_is_asked_for_with_a_tenth_less_three_times(
+    scene: Scene, refused: int
+) -> None:
+    """A server that says neither its window nor the prompt's length; before it is given up, a quarter is tried."""
+    usual = ScriptedResearcher(sections=PLAN, sentences=4)
+    sizes: list[int] = []
+
+    def script(request: Request) -> Reply:
+        if step_of(request) == "write":
+            sizes.append(sum(len(message["text"]) for message in request["messages"]))
+            if len(sizes) <= refused:
+                return Reply(fault="too_large")
+        reply = usual(request)
+        more = "\n".join(f"Test {n} gave {n * 37 % 1000} rpm." for n in range(1_500))
+        return reply if step_of(request) != "research" or reply.tool_calls else Reply(text=f"{reply.text}\n\n{more}")
+
+    ran = scene.research(script)
+    assert not [gap for gap in ran.report.gaps if gap.what == "report"]
+    shares = [after / before for before, after in pairwise(sizes[: refused + 1])]
+    assert all(0.8 < share < 0.93 for share in shares[:3]), shares
+    assert all(share < 0.3 for share in shares[3:])
 
 
 def test_a_budget_in_dollars_is_counted_with_the_prices_of_the_model(scene: Scene) -> None:

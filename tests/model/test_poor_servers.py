@@ -18,7 +18,7 @@ from tests.model.harness import (
     steps,
     writing,
 )
-from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 TRUE = "The Alpha engine is a rotary engine that turns at 3,000 rpm."
@@ -131,3 +131,33 @@ def test_findings_that_are_no_json_are_asked_for_by_schema(scene: Scene) -> None
     )
     report = scene.quickly(script).report
     assert "only at sea" in {problem.problem for problem in report.problems}
+
+
+CUT = Reply(text="Now I will search.", tool_calls=(Call("search", '{"queries": ["Al'),), finish_reason="length")
+AT_ONCE = Reply(text="I could not open the source, therefore I cannot help with this request. " * 4)
+AGAIN = Reply(text="In short so far: data.", tool_calls=(Call("search", {"queries": ["engines"], "source": ""}),))
+
+
+@pytest.mark.parametrize("says", [CUT, AT_ONCE, AGAIN], ids=["cut calls", "no call", "the same call for ever"])
+def test_who_searches_for_nothing_new_is_given_the_planned_searches_and_an_end(scene: Scene, says: Reply) -> None:
+    """Nothing is called not found that nobody has looked for, and a loop costs few calls."""
+    usual = ScriptedResearcher(sections=PLAN, sentences=4)
+
+    def researched(request: Request) -> Reply:
+        found = any(message["role"] == "tool" and "<source" in message["text"] for message in request["messages"])
+        return says if says is AGAIN or not found else usual._notes(request)
+
+    ran = scene.research(playing(research=researched))
+    assert_presentable(ran)
+    assert ran.report.answered
+    assert not [gap for gap in ran.report.gaps if "section_empty" in gap.codes]
+    assert steps(scene.provider)["research"] <= 4 * len(PLAN)
+
+
+def test_b5_a_plan_of_too_many_sections_is_asked_for_again_and_what_is_left_out_is_told(scene: Scene) -> None:
+    nine = [{"title": f"Part {n}", "description": "", "queries": ["engines"]} for n in range(1, 10)]
+    plan = Reply(data={"title": "Engines", "brief": "", "objective": "", "scope": "", "sections": nine})
+    report = scene.research(playing(plan=lambda _: plan)).report
+    assert steps(scene.provider)["plan"] == 2
+    assert [section.title for section in report.sections] == [f"Part {n}" for n in range(1, 8)]
+    assert "More than 7 sections were planned; not researched: Part 8, Part 9." in report.report

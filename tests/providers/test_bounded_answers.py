@@ -8,8 +8,12 @@ import pytest
 
 from deep_research.data import ModelAnswer
 from deep_research.errors import ResearchError
+<<<<<<< HEAD
 from deep_research.providers import answer_parsing
 from deep_research.providers.answer_parsing import MOST_CALLS
+=======
+from deep_research.providers.answer_parsing import MOST_CALLS, Heard, parsed, repeats
+>>>>>>> rows
 from deep_research.providers.http_wire import Lines, WireFailure
 from deep_research.providers.token_stream import streaming_to
 from tests.providers.served import WEATHER, asking, completed, serving
@@ -48,9 +52,9 @@ async def test_pieces_of_a_letter_are_shown_together() -> None:
     async def show(piece: str) -> None:
         shown.append(piece)
 
-    with serving(_streamed(*({"content": "a "} for _ in range(8000)))) as served, streaming_to(show):
+    with serving(_streamed(*({"content": f"{n} "} for n in range(8000)))) as served, streaming_to(show):
         answer = await completed(asking(max_output_tokens=20_000), served.url)
-    assert "".join(shown).strip() == answer.text.strip() == ("a " * 8000).strip()
+    assert "".join(shown).strip() == answer.text.strip() == " ".join(map(str, range(8000)))
     assert len(shown) < 800
 
 
@@ -132,3 +136,13 @@ def test_an_event_without_end_is_an_error(piece: bytes) -> None:
 
     with pytest.raises(WireFailure):
         feed()
+
+
+def test_tables_and_short_texts_are_no_endless_repetition() -> None:
+    table = "".join(
+        f"| Kestrel {n * 7919 % 1000} | not stated | not stated | {n * 104729 % 97} kg [s{n}p{n % 7}] |\n"
+        for n in range(200)
+    )
+    assert not repeats(table)
+    assert not repeats("Not found. " * 200)
+    assert repeats(table + "该发动机转速为每分钟3000转[s1p1]。" * 400)

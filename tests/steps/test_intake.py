@@ -43,7 +43,7 @@ TABLE: list[tuple[float, str, int, tuple[str, ...], str, str]] = [
     (0.8, "  ", 4, (), START, ASK),
     (0.8, "g", 1, ("recent years",), START, ASK),
     (0.6, "g", 2, ("recent years",), START, START),
-    (0.7, "g", 2, (), START, START),
+    (0.7, "g", 2, (), START, ASK),
     (0.7, "g", 2, (), ASK, ASK),
     (0.7, "g", 2, ("recent years",), ASK, START),
     (0.9, "", 0, (), ASK, START),
@@ -67,7 +67,7 @@ def test_a2_the_model_judges_and_the_thresholds_decide(
         ({"confidence": 0.6}, {"confidence_start": 0.6}, START),
         ({"confidence": 0.4, "assumptions": ("x",)}, {"confidence_ask": 0.4}, START),
         ({"confidence": 0.8, "research_focus": FOCUS[:1]}, {"focus_points_ask": 1, "focus_points_start": 1}, START),
-        ({"confidence": 0.8}, {"focus_points_start": 5, "focus_points_ask": 5}, ASK),
+        ({"confidence": 0.8}, {"focus_points_start": 5}, ASK),
         ({"confidence": 0.95, "goal": ""}, {"confidence_never_ask": 0.96}, ASK),
     ],
 )

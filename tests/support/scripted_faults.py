@@ -101,7 +101,7 @@ TRANSPORT_FAULTS = ("cut_stream", "error_in_stream", "timeout", "not_json")
 """Faults below the answer: broken off, an error inside a stream that began with 200, silence, a proxy's web page."""
 
 HTTP_FAULTS = (
-    "rate_limited", "insufficient_quota", "server_error", "overloaded", "context_too_long", "bad_key", "unknown_model", "not_accepted",
+    "rate_limited", "insufficient_quota", "server_error", "overloaded", "context_too_long", "too_large", "bad_key", "unknown_model", "not_accepted",
     "content_filter",
 )  # fmt: skip
 """Faults that are an HTTP error with the vendor's own body."""
@@ -150,6 +150,7 @@ def _openai(fault: str, model: str, tokens: int, limit: int) -> tuple[int, str, 
             400, "invalid_request_error", "context_length_exceeded",
             f"This model's maximum context length is {limit} tokens. However, your messages resulted in {tokens} tokens.",
         ),
+        "too_large": (413, "", None, "Request Entity Too Large"),
         "bad_key": (401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided: sk-***."),
         "unknown_model": (
             404, "invalid_request_error", "model_not_found",

@@ -147,6 +147,7 @@ class ContextTooLong(ModelError):
 
     used: int | None = None
     window: int | None = None
+    fits: int = 0  # estimated tokens that the next prompt may have
 
 
 class Refused(ModelError):

@@ -80,7 +80,7 @@ class Settings(BaseModel):
     write_model: str | None = _setting(
         None,
         "models",
-        "Model for taking notes at the end of a research, and for naming the entries of a list: MODEL or PROVIDER:MODEL. Empty: `model_name`.",
+        "Model for taking notes at the end of a research, and for naming the entries of a list: MODEL or PROVIDER:MODEL. Empty: `model_name`. Also `compression_model`, and `summarization_model`: pages are quoted, never summarised, so there is no other model for it.",
     )
     report_model: str | None = _setting(
         None, "models", "Model that writes and revises the report: MODEL or PROVIDER:MODEL. Empty: `model_name`."

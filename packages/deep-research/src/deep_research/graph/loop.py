@@ -13,7 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.data import Action, Brief, Review, Section, Turn
+from deep_research.data import Action, Brief, Section, Turn
 from deep_research.events import SectionStarted, StageStarted
 from deep_research.graph.clarify import clarify_then
 from deep_research.graph.final_report import final_report
@@ -180,29 +180,25 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
     sections = ctx.steering.now.kept(state["sections"])
     judged = await review.review(ctx, state["brief"], sections, 0, limit=state["max_iterations"])
     weak = review.send_back(sections, judged)
-    queries = _next_queries(sections, weak, judged)
-    ends = judged.is_sufficient or not queries or state["iteration_count"] >= state["max_iterations"]
+    made, rows = {query for s in sections for query in s.searched}, judged.section_coverage
+    new, of_rows = ([query for one in some for query in one.queries if query not in made] for some in (weak, rows))
+    queries = list(dict.fromkeys(new or of_rows))[:_QUERIES_PER_ROUND]
+    # Gaps alone the researcher is told, and searches for in its own words; where it did not, nothing is left to look for.
+    looked = next((bool(turn.actions) for turn in reversed(_turns(state)) if turn.actions or turn.remarks), False)
+    goes_on = not judged.is_sufficient and (queries or (judged.gaps and looked))
+    ends = not goes_on or state["iteration_count"] >= state["max_iterations"]
     again = () if ends else {s.title for s in weak}
-    rows = {row.title: row.model_copy(update={"retry": row.title in again}) for row in judged.section_coverage}
-    found = {"section_reviews": rows, "overall_score": judged.overall_score, "is_sufficient": judged.is_sufficient}
+    reviews = {row.title: row.model_copy(update={"retry": row.title in again}) for row in rows}
+    found = {"section_reviews": reviews, "overall_score": judged.overall_score, "is_sufficient": judged.is_sufficient}
     if ends:
         if not judged.is_sufficient:
             review.report_gaps(ctx, judged)
         return Command(goto="final_report", update={**found, "current_queries": []})
-    missed = weak or [Section(title=state["brief"].title, missing=judged.gaps or tuple(queries))]
+    missed = weak or [Section(title=state["brief"].title, missing=judged.gaps, queries=tuple(queries))]
     remark = Turn(remarks=tuple(f"{s.title}: {review.remark_of(s)}" for s in missed))
     begun = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in weak]
     update = {**found, "sections": begun, **_said(state, [*_turns(state), remark]), "current_queries": queries}
     return Command(goto="retrieve", update=update)
-
-
-def _next_queries(sections: Sequence[Section], weak: Sequence[Section], judged: Review) -> list[str]:
-    """Return the searches of the next round that were not made: of the weak sections, else of all rows, else the gaps."""
-    made = {query for s in sections for query in s.searched}
-    of_rows = (query for row in judged.section_coverage for query in row.queries)
-    named = ((query for s in weak for query in s.queries), of_rows, judged.gaps)
-    new = (list(dict.fromkeys(query for query in some if query not in made)) for some in named)
-    return next(filter(None, new), [])[:_QUERIES_PER_ROUND]
 
 
 def _wanted(state: LoopState, ctx: RunContext) -> dict[str, Any] | None:

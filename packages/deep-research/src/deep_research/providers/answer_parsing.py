@@ -2,6 +2,7 @@
 
 import json
 import re
+import zlib
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator
@@ -59,6 +60,8 @@ MOST_CALLS = 64
 """What is taken of the calls in one answer; no model asks for more at once in earnest."""
 _SHORT = 40_000
 """Characters of an answer that is understood where it is heard; a longer one in a worker: others wait in that thread."""
+_STRETCH, _LEAST_NEW = 3_000, 0.07
+"""Characters that are looked at together, and the share that they compress to at least: prose 0.2, tables without values 0.09."""
 _LIMITS = Limits(memory=500_000_000, cpu_seconds=10.0)
 
 LONG_ANSWER_TOKENS = 8192
@@ -124,14 +127,15 @@ class _Parsed(NamedTuple):
     reasoning: str
     calls: tuple[ToolCall, ...]
     usage: Usage
+    is_loop: bool
 
 
 async def understood(heard: Heard, request: ModelRequest, about: About, *, forced: bool = False) -> ModelAnswer:
     """Return the answer. `forced`: the schema was asked for as a call of a tool of its name.
 
     With a schema, `text` is the JSON object that was found, or all that was said when there is none:
-    whoever holds the schema judges. Raises Refused, and MalformedOutput for an answer without content or one that takes
-    too long to understand; all carry `usage`, for they are paid for.
+    whoever holds the schema judges. Raises Refused, and MalformedOutput for an answer without content, one that repeats
+    itself without end, or one that takes too long to understand; all carry `usage`, for they are paid for.
     """
     if heard.length <= _SHORT:
         return _judged(parsed(heard, request, forced), heard, about)
@@ -162,7 +166,15 @@ def parsed(heard: Heard, request: ModelRequest, forced: bool) -> _Parsed:
     elif request.schema_ is not None and not calls:
         found = find_object(said, complete=complete)
         said = said if found is None else _dumps(found)
-    return _Parsed(said, reasoning, calls, heard.usage or _estimate(request, heard))
+    is_loop = request.is_prose and not (request.schema_ or calls) and repeats(said)
+    return _Parsed(said, reasoning, calls, heard.usage or _estimate(request, heard), is_loop)
+
+
+def repeats(text: str) -> bool:
+    """Return whether a stretch compresses to almost nothing: one thing without end (Whisper's compression ratio)."""
+    starts = range(0, len(text) - _STRETCH + 1, _STRETCH // 2)
+    parts = (text[at : at + _STRETCH].encode(errors="replace") for at in starts)
+    return any(len(zlib.compress(part)) < _LEAST_NEW * len(part) for part in parts)
 
 
 def _finish(heard: Heard) -> FinishReason:
@@ -171,8 +183,7 @@ def _finish(heard: Heard) -> FinishReason:
 
 def _judged(found: _Parsed, heard: Heard, about: About) -> ModelAnswer:
     """Return the answer. Raises as `understood` does."""
-    said, reasoning, calls, usage = found
-    finish = _finish(heard)
+    (said, reasoning, calls, usage, is_loop), finish = found, _finish(heard)
     fields: dict[str, Any] = {"provider": about.provider, "model": about.model, "usage": usage}
     if heard.refusal or finish == "refusal":
         message = f"{about.provider} ({about.model}) declines to answer: {(heard.refusal or said)[:300]!r}."
@@ -180,6 +191,10 @@ def _judged(found: _Parsed, heard: Heard, about: About) -> ModelAnswer:
     if not said and not calls:
         complete = finish != "length"
         raise _nothing_said(about, fields, reasoning=bool(reasoning or usage.reasoning_tokens), complete=complete)
+    if is_loop:
+        raise MalformedOutput(
+            f"{about.provider} ({about.model}) said the same words again and again.", reason="loop", **fields
+        )
     if finish != "length":
         finish = "tool_calls" if calls else ("stop" if finish == "tool_calls" else finish)
     return ModelAnswer(

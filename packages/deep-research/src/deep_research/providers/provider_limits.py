@@ -226,6 +226,7 @@ REASONS: dict[str, Policy] = {
     "outage": Policy("fall_back"),
     # A model that declines may answer when it is asked once more; a server's content filter does not change its mind.
     "refusal": Policy("retry", attempts=2),
+    "loop": Policy("retry", attempts=2),
     # All was spent on thinking: asked again it has more room.
     "thinking": Policy("retry", attempts=2),
     # The same request would be silent as long again.

@@ -8,8 +8,7 @@ The thresholds (contract row A2), each a setting:
 | confidence ≥ `confidence_start` (0.7), a goal, ≥ `focus_points_start` (3) focus points, no unknown term | starts, also when the reasoner would rather ask |
 | confidence < `confidence_ask` (0.5), or no goal, or < `focus_points_ask` (2) focus points | asks |
 | an unknown term that was looked up and not found | asks, and says that it was not found |
-| between `confidence_ask` and `confidence_start` | asks, unless the reasoner states a default assumption: then it starts with that |
-| ≥ `confidence_start` and a goal, but only two focus points (left open by the design) | starts, unless the reasoner itself asks something and states no assumption: what can be inferred is not asked |
+| what lies between: confidence below `confidence_start`, or focus points below `focus_points_start` | asks, unless the reasoner states a default assumption: then it starts with that |
 
 Naming documents does not make a bare topic ("engines") clear: it is asked about all the same. A term that could not be looked up (nothing to search, or a place that failed) proves nothing: it becomes an
 assumption. CANNOT_DO is the reasoner's word and stands. CONFIRM_PLAN counts as a start, after which the plan is
@@ -89,11 +88,7 @@ def asks(judged: Decision, settings: Settings) -> bool:
     """Return whether the user should be asked; see the table of the module."""
     if judged.confidence >= settings.confidence_never_ask or sufficient(judged, settings):
         return False
-    if insufficient(judged, settings):
-        return True
-    if judged.confidence < settings.confidence_start:
-        return not judged.assumptions
-    return judged.next_action == "NEED_CLARIFICATION" and not judged.assumptions
+    return insufficient(judged, settings) or not judged.assumptions
 
 
 def settle(

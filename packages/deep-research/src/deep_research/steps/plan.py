@@ -17,7 +17,7 @@ from deep_research.data import (
     Turn,
 )
 from deep_research.events import Analyzed, Planned, StageStarted
-from deep_research.i18n.catalog import phrase
+from deep_research.i18n.catalog import gap_of, phrase
 from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings
 from deep_research.steps import search
@@ -51,7 +51,10 @@ async def plan(
     passages = list({p.id: p for p in [*meanings, *first_hits(ctx, turns)]}.values())
     brief = await ctx.reasoner.plan(question, analysis, decision, discovery, passages, ctx.library)
     most = LOOP_SECTIONS if ctx.settings.workflow == "loop" else MAX_SECTIONS
-    sections = _with_focus(_told_apart(brief.sections)[:most], decision, question)
+    apart = _told_apart(brief.sections)
+    if left_out := ", ".join(s.title for s in apart[most:]):
+        ctx.report_gap(gap_of("plan", "plan_cut", most=str(most), left_out=left_out))
+    sections = _with_focus(apart[:most], decision, question)
     brief = brief.model_copy(update={"sections": sections, "question": question.text, "terms": terms})
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
     return brief
@@ -93,8 +96,7 @@ def _with_focus(sections: Sequence[Section], decision: Decision, question: Quest
 async def analyze(ctx: RunContext, question: Question, decision: Decision | None = None) -> QueryAnalysis:
     """Return the analysis, which intake may have made; only list questions are allowed to need a discovery."""
     ctx.emit(StageStarted(stage="analyze"))
-    known = decision.analysis if decision is not None else None
-    found = known if known is not None else await ctx.reasoner.analyze(question)
+    found = (decision and decision.analysis) or await ctx.reasoner.analyze(question)
     ctx.emit(Analyzed(query_type=found.query_type, output_format=found.output_format, reasoning=found.reasoning))
     return found.model_copy(update={"needs_discovery": found.needs_discovery and found.query_type == "list"})
 

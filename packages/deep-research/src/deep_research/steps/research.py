@@ -16,7 +16,7 @@ from deep_research.verification.citations import cited_ids
 
 _HEADING = re.compile(r"^#{1,4} [^\n]+$", re.MULTILINE)
 _ITEM = re.compile(r"^[-*+] (.+(?:\n[ \t]{2,}\S.*)*)", re.MULTILINE)
-_MOST_FINDINGS = 8
+_MOST_FINDINGS, _LOST_TURNS = 8, 3
 _MOST_CHARS = 100_000
 """Of the notes of a section, all attempts together: five times what good ones have."""
 _MOST_SOURCES = 40
@@ -24,11 +24,18 @@ _MOST_SOURCES = 40
 
 
 async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequence[Turn]) -> Move:
-    """Return what a researcher does next, within the tool calls that are left; its notes, or an empty move, end it."""
+    """Return what a researcher does next, within the tool calls that are left; its notes, or an empty move, end it.
+
+    It does not end before something was searched for: where none of its calls could be read, the planned searches are made.
+    """
     if _reached_nothing(ctx, turns):
         return Move()  # other words for the same search would reach nothing either
-    move = await ctx.reasoner.next_move(section, brief, turns, ctx.library)
+    move = Move() if _is_lost(turns) else await ctx.reasoner.next_move(section, brief, turns, ctx.library)
     actions = list(move.actions)
+    looked = seen_passages(turns) or any(a.name in ("search", "call_tool") for turn in turns for a in turn.actions)
+    if not actions and not looked and ctx.reasoner.info.is_language_model:
+        planned = "\n".join(section.queries or (section.title,))
+        return Move(actions=(Action(id=f"p{len(turns)}", name="search", query=planned),))
     # Each focus point is searched for, beside what the researcher itself begins with.
     focus = dict.fromkeys(section.focus if actions and not turns else ())
     if left := focus.keys() - {query for action in actions for query in action.query.split("\n")}:
@@ -51,6 +58,13 @@ def within_calls(ctx: RunContext, actions: Iterable[Action], turns: Sequence[Tur
             yield action
         else:
             yield action.model_copy(update={"name": "unknown", "query": f"no calls are left for this {action.name}"})
+
+
+def _is_lost(turns: Sequence[Turn]) -> bool:
+    """Return whether in each of the last turns no call could be read, or all made the same search: so will the next."""
+    last = [{(a.name, a.name == "search" and a.call) for a in turn.actions} for turn in turns[-_LOST_TURNS:]]
+    same = len(last) == _LOST_TURNS and set.intersection(*last) == set.union(*last)
+    return same and {name for name, _ in last[0]} in ({"search"}, {"unknown"})
 
 
 def _reached_nothing(ctx: RunContext, turns: Sequence[Turn]) -> bool:

@@ -1,20 +1,26 @@
 """Ask a model: for structured answers by schema with repair, for tool calls, and for free text to its end."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Role, ToolSpec
-from deep_research.errors import MalformedOutput
+from deep_research.errors import ContextTooLong, MalformedOutput
 from deep_research.reasoners.model.answers import Answer
 from deep_research.safe_text import safe_values
 from deep_research.text.model_json import find_object
+from deep_research.text.token_count import estimate_tokens
 
 Complete = Callable[[ModelRequest, Role], Awaitable[ModelAnswer]]
 """Makes one call: retries, limits, journal and ledger are behind it."""
 _A = TypeVar("_A", bound=Answer)
+
+
+REFUSED = ContextVar[ContextTooLong | None]("REFUSED", default=None)
+"""Why the last prompt was too long; no longer one than `fits` is sent behind it."""
 
 
 class Asker:
@@ -44,7 +50,7 @@ class Asker:
                 max_output_tokens=self._most(role),
                 attempt=attempt,
             )
-            answer = await self._complete(request, role)
+            answer = await self._sent(request, role)
             last = answer.text
             found, problem = read_as(kind, answer)
             if found is not None:
@@ -66,16 +72,27 @@ class Asker:
         """
         most = self._most(role)
         request = ModelRequest(messages=tuple(messages), tools=tuple(tools), max_output_tokens=most, is_prose=is_prose)
-        answer = await self._complete(request, role)
+        answer = await self._sent(request, role)
         text = answer.text
         for _ in range(_CONTINUED):
             if answer.finish_reason != "length" or answer.tool_calls or not answer.text or len(text) > _MOST_CHARS:
                 break
             more = (ModelMessage(role="assistant", text=text), ModelMessage(role="user", text=_GO_ON))
             request = ModelRequest(messages=(*messages, *more), max_output_tokens=most, is_prose=is_prose)
-            answer = await self._complete(request, role)
+            answer = await self._sent(request, role)
             text += answer.text
         return answer.model_copy(update={"text": text[:_MOST_CHARS]})
+
+    async def _sent(self, request: ModelRequest, role: Role) -> ModelAnswer:
+        """Return the answer; of a prompt that cannot fit the last refusal is raised, with what it had as `fits`."""
+        size, refused = sum(estimate_tokens(message.text) for message in request.messages), REFUSED.get()
+        if refused and size > refused.fits:
+            raise refused
+        try:
+            return await self._complete(request, role)
+        except ContextTooLong as error:
+            error.fits = size
+            raise
 
     async def act_or_answer(
         self, role: Role, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], kind: type[_A]

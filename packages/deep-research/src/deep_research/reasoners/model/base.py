@@ -22,14 +22,16 @@ from deep_research.errors import ContextTooLong, LimitReached, ModelError, Provi
 from deep_research.i18n.catalog import gap_from
 from deep_research.ports import Reasoner
 from deep_research.prompts import render
-from deep_research.reasoners.model.asking import Asker, Complete
+from deep_research.reasoners.model.asking import REFUSED, Asker, Complete
 from deep_research.reasoners.model.conversation import lookup_tools, research_tools
 from deep_research.settings import Settings
 from deep_research.text.prompt_fencing import attribute, clean
 
 _R = TypeVar("_R")
 _T = TypeVar("_T", bound=Callable[..., Awaitable[Any]])
-_SHRINKS = 3
+_SHRINKS, _SHRINK, _LAST_SHRINK = 3, 0.1, 0.75
+_LEAST = 256
+"""Tokens of material, below which nothing more is cut."""
 _NOTE_WORDS = 2_500
 """The most words of notes; their limit in tokens may allow fewer, with ids and formulas about three tokens a word."""
 
@@ -98,22 +100,31 @@ class ModelReasonerBase:
         return self._window - self._most(role) - self._window // 10
 
     async def _within_window(self, budget: int, make: Callable[[int], Awaitable[_R]]) -> _R:
-        """Return `make(budget)`, the tokens that its material may take; less each time it proves too long.
+        """Return `make(budget)`, the tokens that its material may take; less each time its prompt proves too long.
 
-        A window that the server names is remembered. Raises ContextTooLong when it is too long even then.
+        The prompt becomes shorter by what is over the window that the server names, at least by 10 % (row D5); after
+        three such retries by three quarters, before it is given up. Such a window is remembered. Raises ContextTooLong.
         """
-        for _ in range(_SHRINKS):
-            try:
-                return await make(budget)
-            except ContextTooLong as error:
-                if error.window:
-                    self._window = min(self._window, error.window)
-                used = error.used or budget
-                over = used - error.window if error.window else 0
-                # What is over, at least a tenth; half of what was sent where the server does not say how much it takes.
-                sent = min(budget, used)
-                budget = max(0, sent - max(over, sent // 10) if over > 0 else sent // 2)
-        return await make(budget)
+        shares = iter((*(_SHRINK,) * _SHRINKS, _LAST_SHRINK))
+        try:
+            while True:
+                try:
+                    return await make(budget)
+                except ContextTooLong as error:
+                    if error is not REFUSED.get():
+                        if (share := next(shares, None)) is None:
+                            raise
+                        REFUSED.set(error)
+                        self._window = min(self._window, error.window or self._window)
+                        over = 1 - error.window / error.used if error.window and error.used else 0.0
+                        budget = min(budget, 4 * error.fits)
+                        error.fits = int(error.fits * (1 - max(over, share)))
+                    budget = budget * 19 // 20
+                    if budget < _LEAST:  # nothing is left to cut, and what servers say of their windows is not always so
+                        REFUSED.set(None)
+                        budget = 0
+        finally:
+            REFUSED.set(None)
 
     async def _or_else(self, step: str, think: Awaitable[_R], instead: Callable[[], Awaitable[_R]]) -> _R:
         """Return the thought, or what is done instead where there is no usable answer, which is a gap."""

@@ -130,7 +130,7 @@ class Planning(ModelReasonerBase):
                 language=language_name(question.language),
             )
             answer = await self._ask.structured("research", [user(text)], PlanAnswer)
-            if len(answer.sections) < MIN_SECTIONS:
+            if not MIN_SECTIONS <= len(answer.sections) <= self._most_sections:
                 said = ModelMessage(role="assistant", text=answer.model_dump_json())
                 asked = [user(text), said, user(f"Plan again; {MIN_SECTIONS} to {self._most_sections} sections.")]
                 answer = await self._ask.structured("research", asked, PlanAnswer)

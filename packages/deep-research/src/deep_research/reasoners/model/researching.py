@@ -12,7 +12,7 @@ from deep_research.reasoners.model.answers import ReviewAnswer, SectionReviewAns
 from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, or_fallback, system, user
 from deep_research.reasoners.model.conversation import actions_of, messages_of, supervisor_tools
 from deep_research.text.prompt_fencing import clean, clean_own
-from deep_research.text.token_count import estimate_tokens
+from deep_research.text.token_count import estimate_tokens, take_within_budget
 
 _MOST_QUERIES = 4
 _NOT_JUDGED = 0
@@ -41,9 +41,7 @@ class Researching(ModelReasonerBase):
             if left <= 0:
                 messages.append(self._asked_for_notes(section))
             answer = await self._ask.act("research", messages, self._tools)
-            actions = actions_of(answer, f"r{section.attempts}.{len(turns)}", self._tools)
-            if left <= 0:
-                actions = ()
+            actions = actions_of(answer, f"r{section.attempts}.{len(turns)}", self._tools) if left > 0 else ()
             is_notes = not (actions or separate) and len(answer.text) >= _NO_NOTES_CHARS
             return Move(actions=actions, text=answer.text if is_notes else "")
 
@@ -99,7 +97,7 @@ class Researching(ModelReasonerBase):
             prompt = self._render(
                 "review_section",
                 question=clean(brief.question or brief.title),
-                section=_trimmed(section, budget),
+                section=trimmed(section, budget),
                 attempt=max(1, section.attempts),
                 attempts=self._settings.max_review_iterations + 1,
                 searched=section.searched,
@@ -124,7 +122,7 @@ class Researching(ModelReasonerBase):
                 "review",
                 question=clean(brief.question or brief.title),
                 parts=brief.parts,
-                sections=[_trimmed(section, each) for section in sections],
+                sections=[trimmed(section, each) for section in sections],
             )
             asked = [user(f"{prompt}\n\nWrite in {language_name(brief.language)}.")]
             return review_of(await self._ask.structured("review", asked, ReviewAnswer))
@@ -135,22 +133,14 @@ class Researching(ModelReasonerBase):
         return await self._or_else("review", self._within_window(self._window * 2 // 3, make), unreviewed)
 
 
-def _trimmed(section: Section, budget: int) -> Section:
-    return section.model_copy(update={"content": trim_text(clean_own(section.content), budget)})
-
-
-def trim_text(text: str, budget: int) -> str:
-    """Return the beginning of `text`, whole lines, within `budget` tokens; it says where it was cut."""
-    if estimate_tokens(text) <= budget:
-        return text
-    kept: list[str] = []
-    used = 0
-    for line in text.split("\n"):
-        used += estimate_tokens(line)
-        if used > budget:
-            break
-        kept.append(line)
-    return "\n".join([*kept, "(cut here for length)"])
+def trimmed(section: Section, budget: int) -> Section:
+    """Return the section with the beginning of its notes, whole lines, within `budget` tokens; it says where it was cut."""
+    text = clean_own(section.content)
+    if estimate_tokens(text) > budget:
+        text = "\n".join(
+            [*take_within_budget(((line, line) for line in text.split("\n")), budget), "(cut here for length)"]
+        )
+    return section.model_copy(update={"content": text})
 
 
 def section_review_of(answer: SectionReviewAnswer, title: str) -> SectionReview:

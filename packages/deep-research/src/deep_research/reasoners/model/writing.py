@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from claimcheck.language import language_name
-from deep_research.data import FOREIGN, Assignment, Edit, ModelMessage, Move, Problem, Revision, Section, ToolSpec, Turn
+from deep_research.data import FOREIGN, Assignment, Edit, ModelMessage, Move, Problem, Revision, ToolSpec, Turn
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import ReviseAnswer
@@ -11,7 +11,7 @@ from deep_research.reasoners.model.asking import read_as
 from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, system, user
 from deep_research.reasoners.model.conversation import actions_of, messages_of
 from deep_research.reasoners.model.passage_views import in_reading_order, passages_of, show_passages, within_tokens
-from deep_research.reasoners.model.researching import trim_text
+from deep_research.reasoners.model.researching import trimmed
 from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens
 
@@ -168,7 +168,7 @@ class Writing(ModelReasonerBase):
         size = sum(estimate_tokens(s.content) for s in notes)
         most = max(int(room * _NOTES_SHARE), room - self._passage_tokens)
         if size > most:
-            notes = [_shortened(s, most / size) for s in notes]
+            notes = [trimmed(s, int(estimate_tokens(s.content) * most / size)) for s in notes]
             size = most
         left = min(self._passage_tokens, room - size - estimate_tokens(assignment.brief.objective))
         chosen = (
@@ -184,11 +184,6 @@ class Writing(ModelReasonerBase):
             passages=show_passages(in_reading_order(chosen), library),
             remarks=assignment.brief.remarks,
         )
-
-
-def _shortened(section: Section, share: float) -> Section:
-    budget = int(estimate_tokens(section.content) * share)
-    return section.model_copy(update={"content": trim_text(section.content, budget)})
 
 
 def _edits_of(answer: ReviseAnswer, problems: int) -> tuple[Edit, ...]:
