@@ -8,12 +8,8 @@ import pytest
 
 from deep_research.data import ModelAnswer
 from deep_research.errors import ResearchError
-<<<<<<< HEAD
 from deep_research.providers import answer_parsing
-from deep_research.providers.answer_parsing import MOST_CALLS
-=======
-from deep_research.providers.answer_parsing import MOST_CALLS, Heard, parsed, repeats
->>>>>>> rows
+from deep_research.providers.answer_parsing import MOST_CALLS, repeats
 from deep_research.providers.http_wire import Lines, WireFailure
 from deep_research.providers.token_stream import streaming_to
 from tests.providers.served import WEATHER, asking, completed, serving

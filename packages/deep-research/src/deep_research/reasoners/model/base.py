@@ -120,7 +120,9 @@ class ModelReasonerBase:
                         budget = min(budget, 4 * error.fits)
                         error.fits = int(error.fits * (1 - max(over, share)))
                     budget = budget * 19 // 20
-                    if budget < _LEAST:  # nothing is left to cut, and what servers say of their windows is not always so
+                    if (
+                        budget < _LEAST
+                    ):  # nothing is left to cut, and what servers say of their windows is not always so
                         REFUSED.set(None)
                         budget = 0
         finally:
