@@ -50,7 +50,7 @@ async def run_step(
     state: dict[str, Any] = dict(await state_of(store)) if store is not None else {}
     asked = state.get("question") or Question(text=question, language=detect(question))
     requests: list[tuple[Role, ModelRequest]] = []
-    answer: Any = None
+    answer = None
     with TemporaryDirectory() as folder:
         job = await asyncio.to_thread(_job, RunFolder(Path(folder), "step"), asked, settings, store)
         job = replace(job, watch=lambda request, role: requests.append((role, request)))
@@ -71,16 +71,15 @@ def _job(scratch: RunFolder, asked: Question, settings: Settings, store: RunStor
         run_id=scratch.run_id, status="running", question=asked.text, language=asked.language, created=now
     )
     if store is not None:
-        fresh = {name: getattr(record, name) for name in ("run_id", "status", "question", "language")}
-        record = store.load().model_copy(update=fresh)
+        record = store.load().model_copy(update=record.model_dump(include={"run_id", "status", "question", "language"}))
     settings = settle(settings, record.docs, asked.text)
     record = record.model_copy(update={"mcp_servers": record.mcp_servers or tuple(settings.mcp_servers)})
     scratch.create(record)
     if store is not None:
         with closing(store.open_library()) as library, closing(scratch.open_library()) as copy:
             copy.restore(library.sources(), library.snapshots())
-    told = {"question": asked.text, "began": now, "before": Ledger()}  # its sources are prepared when it searches
-    return Job(store=scratch, record=record, settings=settings, log=scratch.open_log(lambda _event: None), **told)
+    log = scratch.open_log(lambda _event: None)
+    return Job(scratch, record, settings, asked.text, log, began=now, before=Ledger())
 
 
 def _thought(name: str, ctx: RunContext, asked: Question, state: dict[str, Any]) -> Awaitable[Any]:
