@@ -147,8 +147,8 @@ class Writing(ModelReasonerBase):
     def _length(self, assignment: Assignment) -> str:
         """Return how long a report is to be."""
         if assignment.brief.language in _CHARACTER_LANGUAGES:
-            return f"{_SIGNS[self._settings.depth]} characters"
-        return f"{_WORDS[self._settings.depth]} words"
+            return f"{_SIGNS[self._settings.depth]} characters, a Latin word as one, ids and code not counted"
+        return f"{_WORDS[self._settings.depth]} words, ids and code not counted"
 
     def _research_of(self, assignment: Assignment, library: Library, budget: int) -> tuple[list[ModelMessage], bool]:
         """Return the writer's own research (nothing where there is none), and whether all of it is shown."""
