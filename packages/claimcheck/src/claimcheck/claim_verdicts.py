@@ -22,14 +22,14 @@ from claimcheck.near_misses import (
     without,
 )
 from claimcheck.negation import conflict, negated
-from claimcheck.numbers import as_written_in, numbers_agree
+from claimcheck.numbers import as_written_in, missing_numbers
 from claimcheck.restatements import is_restated
 from claimcheck.support import Match, support
 from claimcheck.text.cleaning import shorten
 from claimcheck.text.error_text import is_error_text
-from claimcheck.text.names import amounts, name_index, names, names_occur
+from claimcheck.text.names import amounts, missing_names, name_index, names
 from claimcheck.text.quantities import quantities
-from claimcheck.text.quotations import find_verbatim, quotations_occur
+from claimcheck.text.quotations import find_verbatim, missing_quotations, stands_nearly_in
 from claimcheck.text.sentences import blocks, sentences
 from claimcheck.text.tokens import content_terms, normalise
 from claimcheck.verdict import Verdict
@@ -133,26 +133,25 @@ def _refused_as_a_whole(claim: str, whole: str, about: str) -> Verdict | None:
         return TOO_LONG
     if is_error_text(claim, [whole]):
         return Verdict.of("unverified", "error_text")
-    quoted = quotations_occur(claim, f"{whole}\n{about}")
-    if quoted.ok:
-        return None
-    code = "quotation_changed" if quoted.near else "quotation_missing"
-    return Verdict.of("unverified", code, quotation=_short(quoted.missing[0].text))
+    for quoted in missing_quotations(claim, there := f"{whole}\n{about}"):
+        code = "quotation_changed" if stands_nearly_in(quoted.text, there) else "quotation_missing"
+        return Verdict.of("unverified", code, quotation=_short(quoted.text))
+    return None
 
 
 def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
-    numbers = numbers_agree(claim, f"{whole}\n{about}", amounts(claim))
-    if numbers.ok:
+    there = f"{whole}\n{about}"
+    missing = missing_numbers(claim, there, amounts(claim))
+    if not missing:
         return _said_of_other(claim, lines)
-    number = ", ".join(claim[q.start : q.end].strip() for q in numbers.missing[:3])
-    rival = same_statement(claim, [(q.start, q.end) for q in numbers.missing], lines)
+    number = ", ".join(claim[q.start : q.end].strip() for q in missing[:3])
+    rival = same_statement(claim, [(q.start, q.end) for q in missing], lines)
     bare = {(q.value, q.bound) for q in quantities(rival or "") if not q.unit}  # "whose default, in seconds, is 60"
-    if has_other_value(rival, claim, numbers.missing) and not any(
-        q.unit and (q.value, q.bound) in bare for q in numbers.missing
-    ):
+    if has_other_value(rival, claim, missing) and not any(q.unit and (q.value, q.bound) in bare for q in missing):
         return Verdict.of("contradicted", "number_rival", number=number, sentence=_short(rival))
-    if numbers.there:
-        return Verdict.of("unverified", "number_unit", number=number, there=numbers.there)
+    other = next((q for q in quantities(there) if q.value == missing[0].value), None)
+    if other is not None:
+        return Verdict.of("unverified", "number_unit", number=number, there=there[other.start : other.end].strip())
     return Verdict.of("unverified", "number_missing", number=number)
 
 
@@ -167,13 +166,13 @@ def _said_of_other(claim: str, lines: Sequence[str]) -> Verdict | None:
 
 
 def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
-    named = names_occur(claim, f"{about}\n{whole}")
-    if named.ok:
+    missing = missing_names(claim, f"{about}\n{whole}")
+    if not missing:
         subject = unknown_subject(claim, lines, about)
         return Verdict.of("unverified", "name_missing", name=subject) if subject else None
-    name = ", ".join(n.text for n in named.missing[:4])
-    rival = same_statement(claim, [(n.start, n.end) for n in named.missing], lines)
-    if has_other_name(rival, claim, named.missing):
+    name = ", ".join(n.text for n in missing[:4])
+    rival = same_statement(claim, [(n.start, n.end) for n in missing], lines)
+    if has_other_name(rival, claim, missing):
         return Verdict.of("contradicted", "name_rival", name=name, sentence=_short(rival))
     return Verdict.of("unverified", "name_missing", name=name)
 
@@ -234,7 +233,7 @@ def _across_languages(claim: str, lines: Sequence[str]) -> Verdict:
     values = {(q.value, q.unit) for q in quantities(claim)}
     anchors = len({normalise(n.text) for n in names(claim)}) + len(values)
     dense = len(re.findall(rf"[{CJK}]|[^\W{CJK}]+", claim)) <= anchors * _CHARS_PER_ANCHOR
-    there = next((x for x in lines if numbers_agree(claim, x).ok and names_occur(claim, x).ok), "")
+    there = next((x for x in lines if not (missing_numbers(claim, x) or missing_names(claim, x))), "")
     if not (values and anchors >= _ANCHORS and dense and there):
         return Verdict.of("unverified", "foreign_few")
     if conflict(claim, there) or bool(negated(normalise(claim))) != bool(negated(normalise(there))):

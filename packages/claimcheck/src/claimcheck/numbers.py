@@ -5,23 +5,10 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import NamedTuple
 
 from claimcheck.lexicon import any_of, groups
 from claimcheck.text.measures import CALENDAR, KINDS, Quantity, in_base, is_same_size, same_date
 from claimcheck.text.quantities import find_others, quantities
-
-
-class Agreement(NamedTuple):
-    """Whether the quantities of a claim stand in the evidence; `missing` are those that do not.
-
-    `there` is how the first missing one is written in the evidence, where only its unit differs.
-    """
-
-    ok: bool
-    missing: tuple[Quantity, ...] = ()
-    there: str = ""
-
 
 TOLERANCE = Decimal("0.05")
 """How far a number may be off, relatively, where the claim says "about"."""
@@ -33,14 +20,11 @@ _OFTEN = {
 }
 
 
-def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None = None) -> Agreement:
-    """Return whether every quantity of `claim` (or those `wanted` of it) stands in `evidence` with the same unit.
-
-    A claim without quantities agrees.
-    """
+def missing_numbers(claim: str, evidence: str, wanted: Sequence[Quantity] | None = None) -> list[Quantity]:
+    """Return the quantities of `claim` (or those `wanted` of it) that do not stand in `evidence` with the same unit."""
     wanted = quantities(claim) if wanted is None else wanted
     there = quantities(evidence) if wanted else []
-    missing = tuple(
+    return [
         q
         for q in wanted
         if not any(same(q, other, evidence) for other in there)
@@ -49,9 +33,7 @@ def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None =
             and any(q.value == other.value and other.unit not in KINDS for other in there)
         )
         and not _is_version(claim, q, evidence)
-    )
-    other = next((q for q in there if missing and q.value == missing[0].value), None)
-    return Agreement(not missing, missing, evidence[other.start : other.end].strip() if other else "")
+    ]
 
 
 _NOUN_BEHIND = re.compile(r"[ -]?[^\W\d_]")

@@ -29,13 +29,6 @@ class Name(NamedTuple):
     strict: bool
 
 
-class NameAgreement(NamedTuple):
-    """Whether the names of a claim stand in the evidence; `missing` are those that do not."""
-
-    ok: bool
-    missing: tuple[Name, ...] = ()
-
-
 _TITLE = re.compile(r"《([^《》]{1,80})》|〈([^〈〉]{1,80})〉|『([^『』]{1,80})』")
 _LATIN = "A-Za-zÀ-ɏ"
 _WORD = re.compile(rf"[{_LATIN}0-9µμα-ωΑ-Ω](?:[{_LATIN}0-9α-ω+#_]|[-.'’&/](?=[{_LATIN}0-9]))*")
@@ -207,25 +200,21 @@ def _singular(word: str) -> str:
     return re.sub(r"(?<=[A-Z0-9])s$|['’]s?$", "", word)
 
 
-def names_occur(claim: str, evidence: str) -> NameAgreement:
-    """Return whether every name of `claim` stands in `evidence` (the passage with its title and headings).
+def missing_names(claim: str, evidence: str) -> list[Name]:
+    """Return the names of `claim` that do not stand in `evidence` (the passage with its title and headings).
 
     Accepted are differences of case, hyphens and possessives, an acronym for its expansion and the
     reverse, several names in one ("UNIQUE/CHECK"), a family name for the full name (unless the evidence gives it another first name), and
     an adjective for its country.
     """
     wanted = names(claim)
-    there = name_index(evidence) if wanted else None
-    missing = tuple(
+    there = name_index(evidence) if wanted else NameIndex("")
+    return [
         name
         for name in wanted
-        if there is not None
-        and not there.has(name)
-        and not (
-            "/" in name.text and all(part and there.has(name._replace(text=part)) for part in name.text.split("/"))
-        )
-    )
-    return NameAgreement(not missing, missing)
+        if not there.has(name)
+        and not ("/" in name.text and all(p and there.has(name._replace(text=p)) for p in name.text.split("/")))
+    ]
 
 
 _MEMBER = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w{2,})(?:\(\))?")
@@ -289,7 +278,7 @@ class NameIndex:
         return "".join(w[0] for w in words) + "\n" + "".join(w[0] for w in words if w not in STOP_WORDS)
 
     def has(self, name: Name) -> bool:
-        """Return whether `name` stands in the text, in one of the forms that `names_occur` accepts."""
+        """Return whether `name` stands in the text, in one of the forms that `missing_names` accepts."""
         if not re.search(r"[\w]", name.text):
             return True
         if not name.text.isascii() and re.search(f"[{CJK}]", name.text):
