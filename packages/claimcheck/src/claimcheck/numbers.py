@@ -10,7 +10,7 @@ from claimcheck.lexicon import any_of, groups
 from claimcheck.text.measures import CALENDAR, KINDS, Quantity, in_base, is_same_size, same_date
 from claimcheck.text.quantities import find_others, quantities
 
-TOLERANCE = Decimal("0.05")
+_TOLERANCE = Decimal("0.05")
 """How far a number may be off, relatively, where the claim says "about"."""
 REACH = Decimal("1.5")
 """Up to which multiple "more than 1,000" is a fair account of the number in the evidence."""
@@ -100,15 +100,14 @@ def _close(claim: Decimal, there: Decimal, bound: str, there_bound: str) -> bool
     """Tell whether the values agree. Where both are rounded, or both limits, they are the same number or none."""
     if claim == there or (claim > 0 and claim == -there):
         return {bound, there_bound} != {"<", ">"}
-    if bound == there_bound:
-        return False
+    return bound != there_bound and is_within(bound, claim, there)
+
+
+def is_within(bound: str, said: Decimal, there: Decimal, reach: Decimal = REACH) -> bool:
+    """Return whether "about" (`bound` "~"), "more than" (">") or "less than" ("<") what is said is fair of what is there."""
     if bound == "~":
-        return abs(claim - there) <= abs(there) * TOLERANCE
-    if bound == ">":
-        return claim <= there <= claim * REACH
-    if bound == "<":
-        return claim / REACH <= there <= claim
-    return False
+        return abs(said - there) <= abs(there) * _TOLERANCE
+    return said <= there <= said * reach if bound == ">" else bound == "<" and said / reach <= there <= said
 
 
 def as_written_in(evidence: str, claim: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from claimcheck.numbers import is_within
 from claimcheck.text.kept_readings import keep_readings
 from claimcheck.text.measures import CALENDAR, MONEY, MONTHS, Quantity, date_parts, in_base, is_same_size, same_date
 from claimcheck.text.names import amounts
@@ -12,8 +13,8 @@ from claimcheck.text.quantities import is_step, quantities
 from claimcheck.text.tokens import normalise
 from deep_research.verification.arithmetic import agrees, evaluate
 
-_TOLERANCE, _REACH = Decimal("0.05"), Decimal("1.1")
-"""How far "about 1,000" may be off, relatively, and up to which multiple "more than 1,000" is a fair account."""
+_REACH = Decimal("1.1")
+"""Up to which multiple "more than 1,000" is a fair account."""
 _COUNTED = 2
 """Up to so many things an author counts in words: "three ways" is no figure of a source."""
 _DIGITS = re.compile(r"\d[\d,.]*\d|\d")
@@ -162,14 +163,8 @@ def _is_same(figure: Quantity, other: Quantity) -> bool:
 def _is_close(value: Decimal, other: Decimal, figure: Quantity) -> bool:
     """Tell whether a value is what the statement says: the same, about the same, or rounded as it is shown."""
     value, other = abs(value), abs(other)
-    if value == other:
-        return True
-    if figure.bound == "~":
-        return abs(value - other) <= other * _TOLERANCE
-    if figure.bound == ">":
-        return value <= other <= value * _REACH
-    if figure.bound == "<":
-        return value / _REACH <= other <= value
+    if value == other or figure.bound:
+        return value == other or is_within(figure.bound, value, other, _REACH)
     digits = value.normalize().as_tuple()
     if len(digits.digits) < 2 or other == 0 or abs(value) == int(abs(value)) < 1_000_000:
         return False
