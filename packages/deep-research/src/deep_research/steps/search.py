@@ -75,7 +75,7 @@ async def _perform(ctx: RunContext, action: Action) -> Observation:
     if action.name == "open":
         return await _open(ctx, action)
     if action.name == "call_tool":
-        return await _use_tool(ctx, action, section_worked_at())
+        return await _use_tool(ctx, action)
     return Observation(action=action.id)
 
 
@@ -86,7 +86,7 @@ async def _open(ctx: RunContext, action: Action) -> Observation:
     place = next((p for p in ctx.outside.places if p.name == name.lower() and own.strip()), None)
     if not key and place is not None:
         asked = action.model_copy(update={"query": own.strip()})
-        seen = await _search_place(ctx, place, asked, section_worked_at())
+        seen = await _search_place(ctx, place, asked)
         found = {passage.partition("p")[0] for passage in seen.passages}
         key = await asyncio.to_thread(_keyed, ctx.library, action.source) or (found.pop() if len(found) == 1 else "")
         if not key:
@@ -138,11 +138,17 @@ async def _recall(ctx: RunContext, action: Action, queries: Sequence[str]) -> Ob
 
 
 async def _search_one(ctx: RunContext, places: Sequence[SearchPlace], action: Action, query: str) -> Observation:
-    """Ask the places in order of trust until enough was found."""
+    """Ask the places in order of trust until enough was found.
+
+    What the user has named, documents, pages and MCP servers, is always asked with the first.
+    """
     asked = action.model_copy(update={"query": query})
     results: list[Observation] = []
-    for tier in _tiers(places, _AT_ONCE):
-        results += await side_by_side(_search_place(ctx, place, asked, section_worked_at()) for place in tier)
+    own = [p for p in places if p.name.startswith(_OWN)]
+    others = [p for p in places if not p.name.startswith(_OWN)]
+    for first in range(0, max(1, len(others)), _AT_ONCE):
+        tier = [*(own if first == 0 else ()), *others[first : first + _AT_ONCE]]
+        results += await side_by_side(_search_place(ctx, place, asked) for place in tier)
         if sum(r.found for r in results) >= _ENOUGH_FOUND:
             break
     return _merged(action, results)
@@ -153,31 +159,20 @@ def _unknown_place(ctx: RunContext, action: Action) -> Observation:
     return Observation(action=action.id, failed=(action.source,), failure=gap.why)
 
 
-def _tiers(places: Sequence[SearchPlace], size: int) -> list[list[SearchPlace]]:
-    """Group the places in order of trust, `size` at a time: the next are asked when these found little or failed.
-
-    What the user has named, documents, pages and MCP servers, is always asked with the first.
-    """
-    own = [p for p in places if p.name.startswith(_OWN)]
-    others = [p for p in places if not p.name.startswith(_OWN)]
-    tiers = [others[i : i + size] for i in range(0, len(others), size)]
-    return [[*own, *tiers[0]], *tiers[1:]] if tiers else [own]
-
-
 def _interleave(rows: list[list[str]]) -> list[str]:
     """Order results best first across places: the first of each, then the second of each, …; each id once."""
     longest = max((len(row) for row in rows), default=0)
     return list(dict.fromkeys(row[i] for i in range(longest) for row in rows if i < len(row)))
 
 
-async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, section: str) -> Observation:
+async def _search_place(ctx: RunContext, place: SearchPlace, action: Action) -> Observation:
     if place.name != PLACE and (held := await hold_back(ctx, place.name, action.query)):
         return Observation(action=action.id, failed=(place.name,), failure=held.why)
     request = json.dumps({"place": place.name, "query": action.query, "limit": _RESULTS}, ensure_ascii=False)
-    return await _ask(ctx, place, request, lambda: place.search(action.query, limit=_RESULTS), action, section)
+    return await _ask(ctx, place, request, lambda: place.search(action.query, limit=_RESULTS), action)
 
 
-async def _use_tool(ctx: RunContext, action: Action, section: str) -> Observation:
+async def _use_tool(ctx: RunContext, action: Action) -> Observation:
     """Call an external tool; what it brings goes the way of every result."""
     if (tool := ctx.outside.tools.get(action.source)) is None:
         return _unknown_place(ctx, action)
@@ -188,7 +183,7 @@ async def _use_tool(ctx: RunContext, action: Action, section: str) -> Observatio
     request = json.dumps({"tool": tool.name, "arguments": arguments}, ensure_ascii=False, sort_keys=True)
     words = " ".join(value for value in arguments.values() if isinstance(value, str)) or tool.name
     query = action.model_copy(update={"query": words})
-    return await _ask(ctx, tool, request, lambda: tool.call(arguments), query, section)
+    return await _ask(ctx, tool, request, lambda: tool.call(arguments), query)
 
 
 async def _ask(
@@ -197,7 +192,6 @@ async def _ask(
     request: str,
     ask: Callable[[], Awaitable[SearchResult]],
     action: Action,
-    section: str,
 ) -> Observation:
     """Ask once in a run, take in what came, and log it; `action.query` is what passages are chosen by."""
 
@@ -223,10 +217,8 @@ async def _ask(
     record = SearchRecord.model_validate_json(answer)
     for gap in record.gaps:  # also of a search that was begun ahead, or made before the run was interrupted
         ctx.report_gap(gap)
-    new = 0 if reused else record.new
-    ctx.emit(
-        Searched(section=section, source=place.name, query=action.query, found=record.found, new=new, reused=reused)
-    )
+    asked = {"section": section_worked_at(), "source": place.name, "query": action.query}
+    ctx.emit(Searched(**asked, found=record.found, new=0 if reused else record.new, reused=reused))
     failed, failure = tuple(dict.fromkeys(gap.what for gap in record.gaps)), record.gaps[0].why if record.gaps else ""
     return copy_fields(Observation, record, action=action.id, failed=failed, failure=failure)
 
