@@ -176,10 +176,8 @@ def begins_sentence(text: str, start: int) -> bool:
 
 
 def _plain(text: str, words: list[re.Match[str]]) -> Name | None:
-    while words and (not words[0][0][0].isupper() or words[0][0].lower() in _NOT_NAMES):
-        words = words[1:]
-    while words and (not words[-1][0][0].isupper() or words[-1][0].lower() in _NOT_NAMES):
-        words = words[:-1]
+    own = [at for at, word in enumerate(words) if word[0][0].isupper() and word[0].lower() not in _NOT_NAMES]
+    words = words[own[0] : own[-1] + 1] if own else []
     if len(words) > 1 and len(words[-1][0]) == 1 and _INITIAL.match(text, words[-1].end()):
         words = words[:-1]  # John F. Kennedy
     if not words:
