@@ -8,7 +8,7 @@ from claimcheck.lexicon import any_word
 from claimcheck.numbers import same
 from claimcheck.support import Match
 from claimcheck.text.measures import Quantity, unit_base
-from claimcheck.text.names import Name, NameIndex, amounts, is_ordinary, name_index, names
+from claimcheck.text.names import Name, amounts, is_ordinary, name_index, names
 from claimcheck.text.quantities import quantities
 from claimcheck.text.tokens import content_terms, normalise
 
@@ -78,15 +78,20 @@ def misattributed(claim: str, lines: Sequence[str]) -> Misattributed | None:
         with_value = [index for (_line, index, _there), holding in zip(found, holds, strict=True) if holding]
         if not with_value:
             continue
-        if rival := _says_otherwise(quantity, found, holds, match):
-            return Misattributed(written, rival)
+        rivals = [
+            n for n, row in enumerate(found) if any(unit_base(q.unit) == unit_base(quantity.unit) for q in row[2])
+        ]
+        if not any(holding and match.coverage((number,)) >= _HALF for number, holding in enumerate(holds)):
+            # It stands in unlike sentences only, and one makes the claim's statement with another value.
+            others = (n for n in rivals if not holds[n] and match.coverage((n,)) >= SAME_STATEMENT)
+            if (other := next(others, None)) is not None:
+                return Misattributed(written, found[other][0])
         for name in _beside(quantity, wanted, claim):
             if any(index.has(name) for index in with_value):
                 continue
-            for number, (line, index, there) in enumerate(found):
-                rival = any(unit_base(q.unit) == unit_base(quantity.unit) for q in there)
-                if rival and index.has(name) and match.coverage((number,)) >= _HALF:
-                    return Misattributed(written, line, name.text)
+            for number in rivals:
+                if found[number][1].has(name) and match.coverage((number,)) >= _HALF:
+                    return Misattributed(written, found[number][0], name.text)
     return None
 
 
@@ -99,19 +104,6 @@ def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> Seque
     start = max((b for b in borders if any(q.end <= b for q in wanted) and b <= quantity.start), default=0)
     end = min((b for b in borders if any(q.start >= b for q in wanted) and b > quantity.start), default=len(claim))
     return [n for n in found if start <= n.start < end] or found
-
-
-def _says_otherwise(
-    quantity: Quantity, found: Sequence[tuple[str, NameIndex, Sequence[Quantity]]], holds: Sequence[bool], match: Match
-) -> str:
-    """Return the sentence that makes the claim's statement with another value, where the value stands in unlike sentences only."""
-    if any(holding and match.coverage((number,)) >= _HALF for number, holding in enumerate(holds)):
-        return ""
-    for number, (line, _index, there) in enumerate(found):
-        rival = any(unit_base(q.unit) == unit_base(quantity.unit) for q in there)
-        if rival and not holds[number] and match.coverage((number,)) >= SAME_STATEMENT:
-            return line
-    return ""
 
 
 def unknown_subject(claim: str, lines: Sequence[str], about: str) -> str:

@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from deep_research.cli.wrapped_text import echo_wrapped
@@ -26,9 +25,7 @@ class View(AbstractContextManager["View"]):
         self._quiet, self._verbose = quiet, verbose
         self._told: tuple[str, int] = ("", -1)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Leave the lines where they are."""
 
     def show(self, event: Event) -> None:
@@ -145,9 +142,7 @@ class LiveView(View):
         self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Give the screen back, with the last state standing; a question to the user takes its place."""
         self._board.typed, self._board.told = None, ""
         if self._live is not None:

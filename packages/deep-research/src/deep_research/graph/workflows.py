@@ -12,9 +12,15 @@ from langgraph.types import Checkpointer
 from deep_research.errors import ConfigError
 from deep_research.run_context.context import RunContext
 
-_MODULES = {name: name for name in ("sections", "loop", "supervisor", "quick")}
-_MODULES |= {"verify": "verify_report", "follow_up": "follow_up_graph"}
-"""The module of each workflow, whose function `build_NAME` makes it: one of them is needed."""
+_BUILDERS = {
+    "sections": "sections:build_sections",
+    "loop": "loop:build_loop",
+    "supervisor": "supervisor:build_supervisor",
+    "quick": "quick:build_quick",
+    "verify": "verify_report:build_verify",
+    "follow_up": "follow_up_graph:build_follow_up",
+}
+"""The module and function that make each workflow; a run needs one of them."""
 
 
 def compile_workflow(
@@ -35,7 +41,8 @@ def load_builder(name: str) -> Callable[[], StateGraph[Any, RunContext, Any, Any
 
     Raises ConfigError for an unknown name.
     """
-    if name not in _MODULES:
+    if name not in _BUILDERS:
         message = f"Unknown workflow {name!r}. Choose one of: sections, loop, supervisor, quick."
         raise ConfigError(message, setting="workflow", value=name)
-    return getattr(import_module(f"deep_research.graph.{_MODULES[name]}"), f"build_{name}")
+    module, build = _BUILDERS[name].split(":")
+    return getattr(import_module(f"deep_research.graph.{module}"), build)

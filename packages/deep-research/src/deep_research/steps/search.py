@@ -6,7 +6,6 @@ import math
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from claimcheck.language import columns
@@ -41,7 +40,6 @@ _ENOUGH_FOUND = 3
 _IN_HAND: defaultdict[str, Backlog] = defaultdict(partial(Backlog, 4_000_000, 50_000))
 """By place, the characters of pages that came with its results and are not stored yet, of all runs of the process."""
 _OWN = ("documents", PLACE, "mcp:")
-_T = TypeVar("_T")
 
 
 async def perform(ctx: RunContext, actions: Sequence[Action]) -> list[Observation]:
@@ -261,20 +259,17 @@ def add_sources(library: Library, found: Sequence[Found]) -> tuple[list[Source],
         return [library.add_source(one) for one in found], len({one.key for one in found} - known)
 
 
-class Kept(NamedTuple):
-    """A passage that answers a search; `score` is 0 where nothing was compared."""
-
-    id: str
-    score: float = 0.0
+_Kept = list[tuple[str, float]]
+"""Passages of one result that answer a search, each with its score; it is 0 where nothing was compared."""
 
 
-def _relevant(rows: Sequence[Sequence[Kept]]) -> list[list[str]]:
+def _relevant(rows: Sequence[_Kept]) -> list[list[str]]:
     """Return the passages of each result that come near the best one of all; a result may be left with none.
 
     An engine always fills its page, and a page always has a best passage.
     """
-    floor = _FLOOR * max((k.score for row in rows for k in row if math.isfinite(k.score)), default=0.0)
-    return [[kept.id for kept in row if kept.score >= floor] for row in rows]
+    floor = _FLOOR * max((score for row in rows for _, score in row if math.isfinite(score)), default=0.0)
+    return [[key for key, score in row if score >= floor] for row in rows]
 
 
 async def _read_result(ctx: RunContext, place: SearchPlace | OutsideTool, found: Found, source: Source) -> None:
@@ -288,7 +283,7 @@ async def _read_result(ctx: RunContext, place: SearchPlace | OutsideTool, found:
     await ctx.journal.call("read", source.key, fetch)
 
 
-def _answering(library: Library, results: Sequence[tuple[Found, Source]], query: str) -> list[list[Kept]]:
+def _answering(library: Library, results: Sequence[tuple[Found, Source]], query: str) -> list[_Kept]:
     """Return for each result its passages that answer `query`, best first."""
     compared = [source.id for found, source in results if not found.spans]
     hits = {key: library.search(query, limit=_PASSAGES_PER_SOURCE, sources=[key]) for key in compared}
@@ -311,18 +306,16 @@ def site_lines(library: Library, sources: Iterable[str]) -> frozenset[str]:
 
 def _kept(
     library: Library, found: Found, source: Source, hits: Sequence[PassageHit], repeated: frozenset[str]
-) -> list[Kept]:
+) -> _Kept:
     if not found.spans and hits:
-        listed = [
-            Kept(h.passage.id, h.score * (_OF_A_LIST if _says_little(h.passage.text, repeated) else 1)) for h in hits
-        ]
-        return sorted(listed, key=lambda kept: -kept.score)
+        worth = ((h, _OF_A_LIST if _says_little(h.passage.text, repeated) else 1) for h in hits)
+        return sorted(((h.passage.id, h.score * share) for h, share in worth), key=lambda kept: -kept[1])
     passages = library.passages(source.id)
     if not found.spans:
-        return [Kept(p.id) for p in passages[:1]]
+        return [(p.id, 0.0) for p in passages[:1]]
     # Those that overlap the found spans, in the order of the spans.
     at_spans = (p.id for span in found.spans for p in passages if p.start < span.end and span.start < p.end)
-    return [Kept(key, math.inf) for key in dict.fromkeys(at_spans)][:_PASSAGES_PER_SOURCE]
+    return [(key, math.inf) for key in dict.fromkeys(at_spans)][:_PASSAGES_PER_SOURCE]
 
 
 def _says_little(text: str, repeated: frozenset[str]) -> bool:
