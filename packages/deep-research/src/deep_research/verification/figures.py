@@ -109,11 +109,13 @@ def _right_sums(statement: str) -> Iterator[tuple[int, int]]:
 def _has(known: _Figures, figure: Quantity, written: str) -> bool:
     """Tell whether a text has a figure."""
     if figure.unit in CALENDAR:
-        if any(same_date(figure, other) and (date_parts(other)[0] or not _year(figure)) for other in known.dates):
+        if any(
+            same_date(figure, other) and (date_parts(other)[0] or not date_parts(figure)[0]) for other in known.dates
+        ):
             return True
         return figure.unit == "year" and (str(figure.value) in known.runs or figure.value in known.bare)
     if figure.unit == "decade":
-        return any(_year(other) // 10 == int(figure.value) // 10 for other in known.dates) or (
+        return any(date_parts(other)[0] // 10 == int(figure.value) // 10 for other in known.dates) or (
             figure.value in known.values or str(figure.value) in known.runs
         )
     if figure.unit in ("", "ordinal", "fraction", "clock"):
@@ -127,10 +129,6 @@ def _has(known: _Figures, figure: Quantity, written: str) -> bool:
     return figure.value in known.bare or any(_is_same(figure, o) for o in known.amounts)  # bare: what may be a year too
 
 
-def _year(figure: Quantity) -> int:
-    return date_parts(figure)[0]
-
-
 def _is_dated(figure: Quantity, known: Sequence[_Figures]) -> bool:
     """Tell whether the texts have a date in two pieces: a day or month without its year, and the year."""
     year, month, day = date_parts(figure) if figure.unit in ("date", "yearmonth") else (0, 0, 0)
@@ -138,7 +136,9 @@ def _is_dated(figure: Quantity, known: Sequence[_Figures]) -> bool:
         return False
     if not day and any(MONTHS.get(word) == month for one in known for word in one.words):
         return True
-    return any(date_parts(other)[1:] == (month, day) for one in known for other in one.dates if not _year(other))
+    return any(
+        date_parts(other)[1:] == (month, day) for one in known for other in one.dates if not date_parts(other)[0]
+    )
 
 
 def _is_same(figure: Quantity, other: Quantity) -> bool:
