@@ -69,30 +69,30 @@ def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
         return Verdict.of("unverified", "no_evidence")
     if any(is_sentence_of(claim, e.text) for e in texts):
         return VERBATIM
-    found = disproof(claim, texts) or _measured(claim, texts)
-    rewritten = as_written_in("\n".join(e.text for e in texts), claim)
+    laid_out = lay_out(texts)
+    found = disproof(claim, *laid_out) or _measured(claim, *laid_out)
+    rewritten = as_written_in(laid_out[0], claim)
     if found.kind == "supported" or rewritten == claim:
         return found
-    again = disproof(rewritten, texts) or _measured(rewritten, texts)
+    again = disproof(rewritten, *laid_out) or _measured(rewritten, *laid_out)
     return again if again.kind == "supported" else found
 
 
-def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
+def lay_out(evidence: Sequence[Evidence]) -> tuple[str, str, list[str]]:
+    """Return all texts as one, what they are about, and their sentences."""
+    whole = "\n".join(e.text for e in evidence)
+    about = "\n".join(dict.fromkeys(e.about for e in evidence if e.about))
+    return whole, about, [line for e in evidence for line in evidence_sentences(e.text)]
+
+
+def disproof(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
     """Return the verdict where code alone settles that the evidence does not support `claim`, else None.
 
     That is: an error text, a quotation, number, unit, date or name that is not there, or is said of something else.
     """
-    whole, about, lines = _laid_out(evidence)
     if refused := _refused_as_a_whole(claim, whole, about):
         return refused
     return _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
-
-
-def _laid_out(evidence: Sequence[Evidence]) -> tuple[str, str, list[str]]:
-    """All texts as one, what they are about, and their sentences."""
-    whole = "\n".join(e.text for e in evidence)
-    about = "\n".join(dict.fromkeys(e.about for e in evidence if e.about))
-    return whole, about, [line for e in evidence for line in evidence_sentences(e.text)]
 
 
 @lru_cache(maxsize=1024)  # a passage is asked for once for each claim that cites it
@@ -156,13 +156,10 @@ def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) ->
 
 
 def _said_of_other(claim: str, lines: Sequence[str]) -> Verdict | None:
-    other = misattributed(claim, lines)
-    if other is None:
-        return None
-    if not other.name:
-        return Verdict.of("unverified", "number_elsewhere", number=other.number, sentence=_short(other.line))
-    line = _short(other.line)
-    return Verdict.of("unverified", "number_of_other", number=other.number, name=other.name, sentence=line)
+    number, line, name = misattributed(claim, lines) or ("", "", "")
+    if not name:
+        return Verdict.of("unverified", "number_elsewhere", number=number, sentence=_short(line)) if number else None
+    return Verdict.of("unverified", "number_of_other", number=number, name=name, sentence=_short(line))
 
 
 def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
@@ -177,9 +174,8 @@ def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> V
     return Verdict.of("unverified", "name_missing", name=name)
 
 
-def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
+def _measured(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict:
     """Return the verdict by negation and support score, once nothing mechanical speaks against the claim."""
-    whole, about, lines = _laid_out(evidence)
     own, other = detect(claim), detect(whole)
     if is_cjk(own) != is_cjk(other) or (is_cjk(own) and own != other):  # in other scripts no words can be shared
         return _across_languages(claim, lines)

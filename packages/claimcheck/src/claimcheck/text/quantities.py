@@ -22,8 +22,8 @@ from claimcheck.text.measures import (
     SUFFIXES,
     Make,
     Quantity,
+    in_base,
     unit_at,
-    unit_base,
 )
 from claimcheck.text.numerals import CJK_NUMBERS, NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
 from claimcheck.text.tokens import FULL_WIDTH, STOP_WORDS
@@ -250,7 +250,7 @@ def _bound(text: str, quantity: Quantity) -> str:
     if _AFTER_ABOUT.match(text, quantity.end):
         return "~"
     match = _BEFORE.search(text, quantity.start - 24, quantity.start)
-    if match is None or (match["more"] == "over" and unit_base(quantity.unit) in PERIODS):
+    if match is None or (match["more"] == "over" and in_base(quantity)[1] in PERIODS):
         return ""  # "over 26 weeks" is how long it took
     return "~" if match["about"] else ">" if match["more"] else "<"
 
