@@ -285,19 +285,15 @@ class NameIndex:
             return True
         if (member := _MEMBER.fullmatch(name.text)) is not None and _pattern(member[1]).search(self.plain):
             return True
-        if (release := _RELEASE.fullmatch(name.text)) is not None and self._has_release(
-            release["of"], release["number"]
-        ):
-            return True
+        if (release := _RELEASE.fullmatch(name.text)) is not None and _pattern(release["of"]).search(self.plain):
+            # The thing, and by itself the version: a page on Python says "New in version 3.8.".
+            version = rf"(?i:{_VERSION_WORD})\s*{re.escape(release['number'])}(?!\.?\d)"
+            if re.search(version, self.plain):
+                return True
         if name.strict:
             inflected = rf"(?<!\w){re.escape(name.text)}(?:e?d|ing|e?s)(?!\w)"  # ATTACHed for ATTACH
             return self._has_expansion(name.text) or (name.text.isupper() and bool(re.search(inflected, self.text)))
         return self._has_parts(name.text) or self._has_acronym(name.text)
-
-    def _has_release(self, of: str, number: str) -> bool:
-        """Tell whether the text names the thing and, by itself, the version: a page on Python says "New in version 3.8."."""
-        version = re.compile(rf"{_VERSION_WORD}\s*{re.escape(number)}(?!\.?\d)", re.IGNORECASE)
-        return version.search(self.plain) is not None and _pattern(of).search(self.plain) is not None
 
     def _has_expansion(self, name: str) -> bool:
         """Tell whether the words of an acronym stand there: RAG for retrieval-augmented generation."""

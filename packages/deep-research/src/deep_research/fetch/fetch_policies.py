@@ -28,6 +28,7 @@ _SLOW = 1.0
 """Calls per second up to which, without a burst, a host is called by one after the other."""
 LONGEST_SILENCE = 30.0
 """Seconds: a page or API that says nothing for longer is given up, as browsers' users do."""
+MAX_REDIRECTS = 5
 _LONGEST_WAIT = 60.0
 """Seconds: a host that has asked for longer is not waited for."""
 _PACES_LOCK = threading.Lock()
@@ -39,7 +40,6 @@ class FetchLimits:
 
     max_bytes: int = 20_000_000
     max_header_bytes: int = 65_536
-    max_redirects: int = 5
     total_seconds: float = 45.0
     connect_seconds: float = 10.0
     read_seconds: float = 20.0
