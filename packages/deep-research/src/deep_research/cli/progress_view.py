@@ -32,10 +32,12 @@ class View(AbstractContextManager["View"]):
         """Print the event's line, if it has one worth a line; of a report that is being written there is none."""
         if self._quiet or event.kind in PASSING:
             return
+        text = describe(event)
         if self._verbose:
-            text: str | None = describe(event) or event.model_dump_json(exclude={"number", "seconds"})
-        else:
-            text = describe(event) if self._worth_a_line(event) else None
+            text = text or event.model_dump_json(exclude={"number", "seconds"})
+        elif event.kind == "progress":  # a line for every tenth is enough
+            told = event.what, event.done * 10 // event.total if event.total else -1
+            text, self._told = "" if told == self._told else text, told
         if text:
             echo_wrapped(f"{event.seconds:7.1f}s  {text}", err=True)
 
@@ -45,14 +47,6 @@ class View(AbstractContextManager["View"]):
     def show_reply(self, text: str) -> None:
         """Show what became of a line that was typed."""
         echo_wrapped(text, err=True)
-
-    def _worth_a_line(self, event: Event) -> bool:
-        if event.kind != "progress":
-            return True
-        # A line for every tenth is enough.
-        told = event.what, event.done * 10 // event.total if event.total else -1
-        changed, self._told = told != self._told, told
-        return changed
 
 
 def make_view(*, quiet: bool, verbose: bool, passing: bool = False) -> View:

@@ -55,7 +55,7 @@ async def plan_sections(
     ctx.emit(StageStarted(stage="research"))
     out = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in pending]
     known = state.get("conversations", {})
-    reviews = review.own_reviews(ctx)
+    reviews = min(1, ctx.settings.max_review_iterations)  # of its own, before all are reviewed together
     tasks = [task_for(s, brief, ctx.settings, known.get(s.title, []), reviews=reviews) for s in out]
     sends = [Send("researcher", task) for task in tasks]
     return Command(goto=sends or "aggregate", update={**update, "sections": out or sections})
