@@ -215,8 +215,10 @@ async def _ask(
     record = SearchRecord.model_validate_json(answer)
     for gap in record.gaps:  # also of a search that was begun ahead, or made before the run was interrupted
         ctx.report_gap(gap)
-    asked = {"section": section_worked_at(), "source": place.name, "query": action.query}
-    ctx.emit(Searched(**asked, found=record.found, new=0 if reused else record.new, reused=reused))
+    section, new = section_worked_at(), 0 if reused else record.new
+    ctx.emit(
+        Searched(section=section, source=place.name, query=action.query, found=record.found, new=new, reused=reused)
+    )
     failed, failure = tuple(dict.fromkeys(gap.what for gap in record.gaps)), record.gaps[0].why if record.gaps else ""
     return copy_fields(Observation, record, action=action.id, failed=failed, failure=failure)
 
