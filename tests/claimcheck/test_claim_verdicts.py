@@ -7,6 +7,7 @@ from claimcheck.claim_verdicts import (
     Evidence,
     disproof,
     is_sentence_of,
+    lay_out,
     verify,
 )
 from claimcheck.text.error_text import is_error_text
@@ -237,7 +238,7 @@ def test_a_verdict_says_what_is_wrong(
     verdict = verify(claim, [evidence])
     assert (verdict.kind, verdict.code) == (kind, code)
     assert {**verdict.values} == values
-    judged = disproof(claim, [evidence])
+    judged = disproof(claim, *lay_out([evidence]))
     assert (judged.code if judged else "") == disproved
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claimcheck.claim_verdicts import Evidence, disproof, verify
+from claimcheck.claim_verdicts import Evidence, disproof, lay_out, verify
 from claimcheck.text.error_text import is_error_text
 from tests.verification.kit import flagged
 
@@ -53,7 +53,7 @@ SAME_VALUE = [
 @pytest.mark.parametrize(("claim", "passage"), SAME_VALUE)
 def test_dates_numbers_and_units_are_compared_by_value(claim: str, passage: str) -> None:
     assert flagged(claim, [Evidence(passage)]) is None
-    assert disproof(claim, [Evidence(passage)]) is None
+    assert disproof(claim, *lay_out([Evidence(passage)])) is None
 
 
 OTHER_VALUE = [

@@ -44,9 +44,9 @@ class _Anything:
     def __init__(self, dns: FakeDns) -> None:
         self._dns = dns
 
-    async def resolve(self, host: str) -> Sequence[str]:
+    async def __call__(self, host: str) -> Sequence[str]:
         try:
-            return await self._dns.resolve(host)
+            return await self._dns(host)
         except NotFound:
             return ["8.8.4.4"]
 

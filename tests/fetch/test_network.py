@@ -20,7 +20,7 @@ from deep_research.errors import Blocked, ConfigError, NotFound, Unreachable
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import parse_address
 from deep_research.fetch.fetch_policies import FetchLimits
-from deep_research.fetch.guarded_network import GuardedNetwork, SystemResolver, system_dial
+from deep_research.fetch.guarded_network import GuardedNetwork, system_dial, system_resolve
 from deep_research.fetch.page_fetcher import FetchOptions
 from deep_research.fetch.transport import _HTTPCORE_ERRORS, Transport, translate, user_agent
 from deep_research.fetch.web import Web, WebOptions
@@ -130,12 +130,12 @@ def test_one_transport_serves_several_event_loops(internet):
 
 
 async def test_the_computers_own_names():
-    assert "127.0.0.1" in await SystemResolver().resolve("localhost")
-    assert await SystemResolver().resolve("127.0.0.1") == ["127.0.0.1"]
+    assert "127.0.0.1" in await system_resolve("localhost")
+    assert await system_resolve("127.0.0.1") == ["127.0.0.1"]
     with pytest.raises((NotFound, Unreachable)):
-        await SystemResolver().resolve("no-such-host.invalid")
+        await system_resolve("no-such-host.invalid")
     with pytest.raises(Unreachable):
-        await SystemResolver().resolve("a" * 70 + ".invalid")
+        await system_resolve("a" * 70 + ".invalid")
 
 
 async def test_names_whose_server_does_not_answer_hold_no_other_name_up(monkeypatch: pytest.MonkeyPatch):
@@ -147,12 +147,11 @@ async def test_names_whose_server_does_not_answer_hold_no_other_name_up(monkeypa
         return look_up(host, *about, **named)
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
-    resolver = SystemResolver()
-    waiting = [asyncio.create_task(on_wires(resolver.resolve(f"{number}.invalid"))) for number in range(40)]
+    waiting = [asyncio.create_task(on_wires(system_resolve(f"{number}.invalid"))) for number in range(40)]
     try:
         async with asyncio.timeout(20):
             await asyncio.sleep(0)  # they have been begun, and it is the last in the row
-            assert await on_wires(resolver.resolve("localhost"))
+            assert await on_wires(system_resolve("localhost"))
     finally:
         answered.set()
         await asyncio.wait(waiting)

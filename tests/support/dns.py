@@ -37,8 +37,8 @@ class FakeDns:
         """Let `host` not exist."""
         self._records[host] = []
 
-    async def resolve(self, host: str) -> Sequence[str]:
-        """See `Resolver.resolve`."""
+    async def __call__(self, host: str) -> Sequence[str]:
+        """See `Resolver`."""
         self.lookups.append(host)
         if host not in self._records and host.endswith(".test"):
             # 8.8.0.0/16 stands for "somewhere public"; nothing is ever sent there.

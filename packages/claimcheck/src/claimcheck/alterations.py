@@ -317,12 +317,8 @@ def _written(text: str, token: Token) -> str:
 
 
 def _bare(tokens: Sequence[Token]) -> list[Token]:
-    kept = list(tokens)
-    while kept and kept[0].key in _NEUTRAL:
-        kept = kept[1:]
-    while kept and kept[-1].key in _NEUTRAL:
-        kept = kept[:-1]
-    return kept
+    kept = [place for place, token in enumerate(tokens) if token.key not in _NEUTRAL]
+    return list(tokens[kept[0] : kept[-1] + 1]) if kept else []
 
 
 def _content(tokens: Sequence[Token]) -> list[Token]:
@@ -383,9 +379,8 @@ def _words_over(text: str, tokens: Sequence[Token], place: tuple[int, int], know
 
 def _is_negated_pair(said: frozenset[str], there: frozenset[str], prefixes: Sequence[str]) -> bool:
     """Tell whether a word of one side is one of the other with a prefix that denies it."""
-    return any(prefix + one in there for one in said for prefix in prefixes) or any(
-        prefix + other in said for other in there for prefix in prefixes
-    )
+    pairs = ((said, there), (there, said))
+    return any(prefix + word in other for words, other in pairs for word in words for prefix in prefixes)
 
 
 @lru_cache(maxsize=32)

@@ -22,14 +22,14 @@ from claimcheck.near_misses import (
     without,
 )
 from claimcheck.negation import conflict, negated
-from claimcheck.numbers import as_written_in, numbers_agree
+from claimcheck.numbers import as_written_in, missing_numbers
 from claimcheck.restatements import is_restated
 from claimcheck.support import Match, support
 from claimcheck.text.cleaning import shorten
 from claimcheck.text.error_text import is_error_text
-from claimcheck.text.names import amounts, name_index, names, names_occur
+from claimcheck.text.names import amounts, missing_names, name_index, names
 from claimcheck.text.quantities import quantities
-from claimcheck.text.quotations import find_verbatim, quotations_occur
+from claimcheck.text.quotations import find_verbatim, missing_quotations, stands_nearly_in
 from claimcheck.text.sentences import blocks, sentences
 from claimcheck.text.tokens import content_terms, normalise
 from claimcheck.verdict import Verdict
@@ -69,30 +69,30 @@ def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
         return Verdict.of("unverified", "no_evidence")
     if any(is_sentence_of(claim, e.text) for e in texts):
         return VERBATIM
-    found = disproof(claim, texts) or _measured(claim, texts)
-    rewritten = as_written_in("\n".join(e.text for e in texts), claim)
+    laid_out = lay_out(texts)
+    found = disproof(claim, *laid_out) or _measured(claim, *laid_out)
+    rewritten = as_written_in(laid_out[0], claim)
     if found.kind == "supported" or rewritten == claim:
         return found
-    again = disproof(rewritten, texts) or _measured(rewritten, texts)
+    again = disproof(rewritten, *laid_out) or _measured(rewritten, *laid_out)
     return again if again.kind == "supported" else found
 
 
-def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
+def lay_out(evidence: Sequence[Evidence]) -> tuple[str, str, list[str]]:
+    """Return all texts as one, what they are about, and their sentences."""
+    whole = "\n".join(e.text for e in evidence)
+    about = "\n".join(dict.fromkeys(e.about for e in evidence if e.about))
+    return whole, about, [line for e in evidence for line in evidence_sentences(e.text)]
+
+
+def disproof(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
     """Return the verdict where code alone settles that the evidence does not support `claim`, else None.
 
     That is: an error text, a quotation, number, unit, date or name that is not there, or is said of something else.
     """
-    whole, about, lines = _laid_out(evidence)
     if refused := _refused_as_a_whole(claim, whole, about):
         return refused
     return _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
-
-
-def _laid_out(evidence: Sequence[Evidence]) -> tuple[str, str, list[str]]:
-    """All texts as one, what they are about, and their sentences."""
-    whole = "\n".join(e.text for e in evidence)
-    about = "\n".join(dict.fromkeys(e.about for e in evidence if e.about))
-    return whole, about, [line for e in evidence for line in evidence_sentences(e.text)]
 
 
 @lru_cache(maxsize=1024)  # a passage is asked for once for each claim that cites it
@@ -133,54 +133,49 @@ def _refused_as_a_whole(claim: str, whole: str, about: str) -> Verdict | None:
         return TOO_LONG
     if is_error_text(claim, [whole]):
         return Verdict.of("unverified", "error_text")
-    quoted = quotations_occur(claim, f"{whole}\n{about}")
-    if quoted.ok:
-        return None
-    code = "quotation_changed" if quoted.near else "quotation_missing"
-    return Verdict.of("unverified", code, quotation=_short(quoted.missing[0].text))
+    for quoted in missing_quotations(claim, there := f"{whole}\n{about}"):
+        code = "quotation_changed" if stands_nearly_in(quoted.text, there) else "quotation_missing"
+        return Verdict.of("unverified", code, quotation=_short(quoted.text))
+    return None
 
 
 def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
-    numbers = numbers_agree(claim, f"{whole}\n{about}", amounts(claim))
-    if numbers.ok:
+    there = f"{whole}\n{about}"
+    missing = missing_numbers(claim, there, amounts(claim))
+    if not missing:
         return _said_of_other(claim, lines)
-    number = ", ".join(claim[q.start : q.end].strip() for q in numbers.missing[:3])
-    rival = same_statement(claim, [(q.start, q.end) for q in numbers.missing], lines)
+    number = ", ".join(claim[q.start : q.end].strip() for q in missing[:3])
+    rival = same_statement(claim, [(q.start, q.end) for q in missing], lines)
     bare = {(q.value, q.bound) for q in quantities(rival or "") if not q.unit}  # "whose default, in seconds, is 60"
-    if has_other_value(rival, claim, numbers.missing) and not any(
-        q.unit and (q.value, q.bound) in bare for q in numbers.missing
-    ):
+    if has_other_value(rival, claim, missing) and not any(q.unit and (q.value, q.bound) in bare for q in missing):
         return Verdict.of("contradicted", "number_rival", number=number, sentence=_short(rival))
-    if numbers.there:
-        return Verdict.of("unverified", "number_unit", number=number, there=numbers.there)
+    other = next((q for q in quantities(there) if q.value == missing[0].value), None)
+    if other is not None:
+        return Verdict.of("unverified", "number_unit", number=number, there=there[other.start : other.end].strip())
     return Verdict.of("unverified", "number_missing", number=number)
 
 
 def _said_of_other(claim: str, lines: Sequence[str]) -> Verdict | None:
-    other = misattributed(claim, lines)
-    if other is None:
-        return None
-    if not other.name:
-        return Verdict.of("unverified", "number_elsewhere", number=other.number, sentence=_short(other.line))
-    line = _short(other.line)
-    return Verdict.of("unverified", "number_of_other", number=other.number, name=other.name, sentence=line)
+    number, line, name = misattributed(claim, lines) or ("", "", "")
+    if not name:
+        return Verdict.of("unverified", "number_elsewhere", number=number, sentence=_short(line)) if number else None
+    return Verdict.of("unverified", "number_of_other", number=number, name=name, sentence=_short(line))
 
 
 def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
-    named = names_occur(claim, f"{about}\n{whole}")
-    if named.ok:
+    missing = missing_names(claim, f"{about}\n{whole}")
+    if not missing:
         subject = unknown_subject(claim, lines, about)
         return Verdict.of("unverified", "name_missing", name=subject) if subject else None
-    name = ", ".join(n.text for n in named.missing[:4])
-    rival = same_statement(claim, [(n.start, n.end) for n in named.missing], lines)
-    if has_other_name(rival, claim, named.missing):
+    name = ", ".join(n.text for n in missing[:4])
+    rival = same_statement(claim, [(n.start, n.end) for n in missing], lines)
+    if has_other_name(rival, claim, missing):
         return Verdict.of("contradicted", "name_rival", name=name, sentence=_short(rival))
     return Verdict.of("unverified", "name_missing", name=name)
 
 
-def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
+def _measured(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict:
     """Return the verdict by negation and support score, once nothing mechanical speaks against the claim."""
-    whole, about, lines = _laid_out(evidence)
     own, other = detect(claim), detect(whole)
     if is_cjk(own) != is_cjk(other) or (is_cjk(own) and own != other):  # in other scripts no words can be shared
         return _across_languages(claim, lines)
@@ -234,7 +229,7 @@ def _across_languages(claim: str, lines: Sequence[str]) -> Verdict:
     values = {(q.value, q.unit) for q in quantities(claim)}
     anchors = len({normalise(n.text) for n in names(claim)}) + len(values)
     dense = len(re.findall(rf"[{CJK}]|[^\W{CJK}]+", claim)) <= anchors * _CHARS_PER_ANCHOR
-    there = next((x for x in lines if numbers_agree(claim, x).ok and names_occur(claim, x).ok), "")
+    there = next((x for x in lines if not (missing_numbers(claim, x) or missing_names(claim, x))), "")
     if not (values and anchors >= _ANCHORS and dense and there):
         return Verdict.of("unverified", "foreign_few")
     if conflict(claim, there) or bool(negated(normalise(claim))) != bool(negated(normalise(there))):

@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from claimcheck.lexicon import any_word
 from claimcheck.numbers import same
 from claimcheck.support import Match
-from claimcheck.text.measures import Quantity, unit_base
-from claimcheck.text.names import Name, NameIndex, amounts, is_ordinary, name_index, names
+from claimcheck.text.measures import Quantity, in_base
+from claimcheck.text.names import Name, amounts, is_ordinary, name_index, names
 from claimcheck.text.quantities import quantities
 from claimcheck.text.tokens import content_terms, normalise
 
@@ -43,7 +42,7 @@ def has_other_value(rival: str, claim: str, missing: Sequence[Quantity]) -> bool
     """Return whether `rival` has another value of the same dimension as a missing one, or the value with another unit."""
     own = quantities(claim)
     others = [q for q in quantities(rival) if not any(same(mine, q, rival) for mine in own)]
-    return any(unit_base(o.unit) == unit_base(q.unit) or o.value == q.value for o in others for q in missing)
+    return any(in_base(o)[1] == in_base(q)[1] or o.value == q.value for o in others for q in missing)
 
 
 def has_other_name(rival: str, claim: str, missing: Sequence[Name]) -> bool:
@@ -53,16 +52,9 @@ def has_other_name(rival: str, claim: str, missing: Sequence[Name]) -> bool:
     return any(other.strict == name.strict for other in others for name in missing)
 
 
-class Misattributed(NamedTuple):
-    """A value that the evidence has of something else (than `name`, where one is known); `line` says what it has of it."""
-
-    number: str
-    line: str
-    name: str = ""
-
-
-def misattributed(claim: str, lines: Sequence[str]) -> Misattributed | None:
-    """Return which value of `claim` belongs to something else in the evidence, or None.
+def misattributed(claim: str, lines: Sequence[str]) -> tuple[str, str, str] | None:
+    """Return a value of `claim` that the evidence has of something else, the line that says so, and the claim's name
+    for what it is said of, "" where none is known; None without such a value.
 
     The value stands in the evidence, but never beside the claim's name; beside that name, in a sentence
     that shares half of the claim's terms, stands another value of the same unit.
@@ -78,15 +70,18 @@ def misattributed(claim: str, lines: Sequence[str]) -> Misattributed | None:
         with_value = [index for (_line, index, _there), holding in zip(found, holds, strict=True) if holding]
         if not with_value:
             continue
-        if rival := _says_otherwise(quantity, found, holds, match):
-            return Misattributed(written, rival)
+        rivals = [n for n, row in enumerate(found) if any(in_base(q)[1] == in_base(quantity)[1] for q in row[2])]
+        if not any(holding and match.coverage((number,)) >= _HALF for number, holding in enumerate(holds)):
+            # It stands in unlike sentences only, and one makes the claim's statement with another value.
+            others = (n for n in rivals if not holds[n] and match.coverage((n,)) >= SAME_STATEMENT)
+            if (other := next(others, None)) is not None:
+                return written, found[other][0], ""
         for name in _beside(quantity, wanted, claim):
             if any(index.has(name) for index in with_value):
                 continue
-            for number, (line, index, there) in enumerate(found):
-                rival = any(unit_base(q.unit) == unit_base(quantity.unit) for q in there)
-                if rival and index.has(name) and match.coverage((number,)) >= _HALF:
-                    return Misattributed(written, line, name.text)
+            for number in rivals:
+                if found[number][1].has(name) and match.coverage((number,)) >= _HALF:
+                    return written, found[number][0], name.text
     return None
 
 
@@ -99,19 +94,6 @@ def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> Seque
     start = max((b for b in borders if any(q.end <= b for q in wanted) and b <= quantity.start), default=0)
     end = min((b for b in borders if any(q.start >= b for q in wanted) and b > quantity.start), default=len(claim))
     return [n for n in found if start <= n.start < end] or found
-
-
-def _says_otherwise(
-    quantity: Quantity, found: Sequence[tuple[str, NameIndex, Sequence[Quantity]]], holds: Sequence[bool], match: Match
-) -> str:
-    """Return the sentence that makes the claim's statement with another value, where the value stands in unlike sentences only."""
-    if any(holding and match.coverage((number,)) >= _HALF for number, holding in enumerate(holds)):
-        return ""
-    for number, (line, _index, there) in enumerate(found):
-        rival = any(unit_base(q.unit) == unit_base(quantity.unit) for q in there)
-        if rival and not holds[number] and match.coverage((number,)) >= SAME_STATEMENT:
-            return line
-    return ""
 
 
 def unknown_subject(claim: str, lines: Sequence[str], about: str) -> str:

@@ -5,25 +5,12 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import NamedTuple
 
 from claimcheck.lexicon import any_of, groups
 from claimcheck.text.measures import CALENDAR, KINDS, Quantity, in_base, is_same_size, same_date
 from claimcheck.text.quantities import find_others, quantities
 
-
-class Agreement(NamedTuple):
-    """Whether the quantities of a claim stand in the evidence; `missing` are those that do not.
-
-    `there` is how the first missing one is written in the evidence, where only its unit differs.
-    """
-
-    ok: bool
-    missing: tuple[Quantity, ...] = ()
-    there: str = ""
-
-
-TOLERANCE = Decimal("0.05")
+_TOLERANCE = Decimal("0.05")
 """How far a number may be off, relatively, where the claim says "about"."""
 REACH = Decimal("1.5")
 """Up to which multiple "more than 1,000" is a fair account of the number in the evidence."""
@@ -33,14 +20,11 @@ _OFTEN = {
 }
 
 
-def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None = None) -> Agreement:
-    """Return whether every quantity of `claim` (or those `wanted` of it) stands in `evidence` with the same unit.
-
-    A claim without quantities agrees.
-    """
+def missing_numbers(claim: str, evidence: str, wanted: Sequence[Quantity] | None = None) -> list[Quantity]:
+    """Return the quantities of `claim` (or those `wanted` of it) that do not stand in `evidence` with the same unit."""
     wanted = quantities(claim) if wanted is None else wanted
     there = quantities(evidence) if wanted else []
-    missing = tuple(
+    return [
         q
         for q in wanted
         if not any(same(q, other, evidence) for other in there)
@@ -49,9 +33,7 @@ def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None =
             and any(q.value == other.value and other.unit not in KINDS for other in there)
         )
         and not _is_version(claim, q, evidence)
-    )
-    other = next((q for q in there if missing and q.value == missing[0].value), None)
-    return Agreement(not missing, missing, evidence[other.start : other.end].strip() if other else "")
+    ]
 
 
 _NOUN_BEHIND = re.compile(r"[ -]?[^\W\d_]")
@@ -118,15 +100,14 @@ def _close(claim: Decimal, there: Decimal, bound: str, there_bound: str) -> bool
     """Tell whether the values agree. Where both are rounded, or both limits, they are the same number or none."""
     if claim == there or (claim > 0 and claim == -there):
         return {bound, there_bound} != {"<", ">"}
-    if bound == there_bound:
-        return False
+    return bound != there_bound and is_within(bound, claim, there)
+
+
+def is_within(bound: str, said: Decimal, there: Decimal, reach: Decimal = REACH) -> bool:
+    """Return whether "about" (`bound` "~"), "more than" (">") or "less than" ("<") what is said is fair of what is there."""
     if bound == "~":
-        return abs(claim - there) <= abs(there) * TOLERANCE
-    if bound == ">":
-        return claim <= there <= claim * REACH
-    if bound == "<":
-        return claim / REACH <= there <= claim
-    return False
+        return abs(said - there) <= abs(there) * _TOLERANCE
+    return said <= there <= said * reach if bound == ">" else bound == "<" and said / reach <= there <= said
 
 
 def as_written_in(evidence: str, claim: str) -> str:

@@ -11,8 +11,8 @@ from claimcheck.alignment import Token, tokens_of
 from claimcheck.alterations import contrasts, covered, is_limited, name_tokens
 from claimcheck.language import detect, is_cjk
 from claimcheck.negation import conflict
-from claimcheck.numbers import numbers_agree
-from claimcheck.text.names import names_occur
+from claimcheck.numbers import missing_numbers
+from claimcheck.text.names import missing_names
 
 _MOST = 0.75
 """Share of a claim's signs that must stand in the line."""
@@ -34,7 +34,7 @@ def _says(claim: str, wanted: Sequence[Token], line: str, about: str, language: 
     missing = [t for t in wanted if t.key[:2] not in there]
     if len(missing) > (1 - _MOST) * len(wanted) or {t.start for t in missing} - covered(claim):
         return False
-    if not numbers_agree(claim, there).ok or not names_occur(claim, there).ok or conflict(claim, line):
+    if missing_numbers(claim, there) or missing_names(claim, there) or conflict(claim, line):
         return False
     if is_limited(line, language) and not is_limited(claim, language):
         return False

@@ -176,17 +176,11 @@ class _Evidence(NamedTuple):
 @lru_cache(maxsize=256)
 def _read(evidence: tuple[str, ...]) -> _Evidence:
     """Return the terms of a passage's sentences, which are asked for several times for each claim that cites it."""
-    terms = [_terms_of(sentence) for sentence in evidence]
+    terms = [tuple(content_terms(sentence)) for sentence in evidence]
     sets = [frozenset(each) for each in terms]
     count = len(evidence) + _BACKGROUND
     idf = [math.log(1 + (count - df + 0.5) / (df + 0.5)) for df in range(len(evidence) + 1)]
     return _Evidence(terms, sets, Counter(t for ts in sets for t in ts), idf)
-
-
-@lru_cache(maxsize=4096)
-def _terms_of(text: str) -> tuple[str, ...]:
-    """Return the terms of a sentence, which is asked for once for each claim that cites its passage."""
-    return tuple(content_terms(text))
 
 
 @lru_cache(maxsize=2048)

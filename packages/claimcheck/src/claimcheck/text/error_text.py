@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 from claimcheck.language import detect
 from claimcheck.lexicon import any_word
@@ -16,7 +15,7 @@ _FAILING = re.compile(any_word("failure.subject_patterns"), re.IGNORECASE)
 def is_error_text(text: str, evidence: Sequence[str] = ()) -> bool:
     """Return whether `text` tells of a failure of the research itself (ours or a model's), not of its subject: `evidence`
     that has the words of the failure, and half of all its words, speaks of a connection refused or an error raised."""
-    failures = _failures(text)
+    failures = " ".join(match[0] for match in _ERROR.finditer(text))
     if not failures:
         return False
     if evidence and detect(text) != detect("\n".join(evidence)):
@@ -25,9 +24,3 @@ def is_error_text(text: str, evidence: Sequence[str] = ()) -> bool:
     there, own = {term for part in evidence for term in content_terms(part)}, content_terms(text)
     is_subject = there.issuperset(content_terms(failures)) and 2 * sum(term in there for term in own) >= len(own)
     return not (there and is_subject)
-
-
-@lru_cache(maxsize=1024)
-def _failures(text: str) -> str:
-    """Return the words of a statement that tell of a failure; it is asked about in several steps of its check."""
-    return " ".join(match[0] for match in _ERROR.finditer(text))

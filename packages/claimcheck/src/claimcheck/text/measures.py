@@ -193,11 +193,6 @@ PERIODS = frozenset({"s", "month"})
 """Bases of lengths of time."""
 
 
-def unit_base(unit: str) -> str:
-    """Return the unit that `unit` is measured in together with its like: "g" for "mg", "m/s" for "km/h"."""
-    return _in_base(unit)[0]
-
-
 def _in_base(unit: str) -> tuple[str, Decimal]:
     """Return the base of a unit or of a rate, and how many of it one is."""
     if "/" not in unit:
@@ -211,7 +206,7 @@ _EXACT_TO = Context(prec=20)
 
 
 def in_base(quantity: Quantity) -> tuple[Decimal, str]:
-    """Return a quantity in the base of its unit: 500 mg is 0.5 g."""
+    """Return a quantity in the unit that its own is measured in with its like: 500 mg is 0.5 g, km/h is in m/s."""
     base, factor = _in_base(quantity.unit)
     return _EXACT_TO.multiply(quantity.value, factor), base
 

@@ -29,13 +29,6 @@ class Name(NamedTuple):
     strict: bool
 
 
-class NameAgreement(NamedTuple):
-    """Whether the names of a claim stand in the evidence; `missing` are those that do not."""
-
-    ok: bool
-    missing: tuple[Name, ...] = ()
-
-
 _TITLE = re.compile(r"《([^《》]{1,80})》|〈([^〈〉]{1,80})〉|『([^『』]{1,80})』")
 _LATIN = "A-Za-zÀ-ɏ"
 _WORD = re.compile(rf"[{_LATIN}0-9µμα-ωΑ-Ω](?:[{_LATIN}0-9α-ω+#_]|[-.'’&/](?=[{_LATIN}0-9]))*")
@@ -183,10 +176,8 @@ def begins_sentence(text: str, start: int) -> bool:
 
 
 def _plain(text: str, words: list[re.Match[str]]) -> Name | None:
-    while words and (not words[0][0][0].isupper() or words[0][0].lower() in _NOT_NAMES):
-        words = words[1:]
-    while words and (not words[-1][0][0].isupper() or words[-1][0].lower() in _NOT_NAMES):
-        words = words[:-1]
+    own = [at for at, word in enumerate(words) if word[0][0].isupper() and word[0].lower() not in _NOT_NAMES]
+    words = words[own[0] : own[-1] + 1] if own else []
     if len(words) > 1 and len(words[-1][0]) == 1 and _INITIAL.match(text, words[-1].end()):
         words = words[:-1]  # John F. Kennedy
     if not words:
@@ -207,25 +198,21 @@ def _singular(word: str) -> str:
     return re.sub(r"(?<=[A-Z0-9])s$|['’]s?$", "", word)
 
 
-def names_occur(claim: str, evidence: str) -> NameAgreement:
-    """Return whether every name of `claim` stands in `evidence` (the passage with its title and headings).
+def missing_names(claim: str, evidence: str) -> list[Name]:
+    """Return the names of `claim` that do not stand in `evidence` (the passage with its title and headings).
 
     Accepted are differences of case, hyphens and possessives, an acronym for its expansion and the
     reverse, several names in one ("UNIQUE/CHECK"), a family name for the full name (unless the evidence gives it another first name), and
     an adjective for its country.
     """
     wanted = names(claim)
-    there = name_index(evidence) if wanted else None
-    missing = tuple(
+    there = name_index(evidence) if wanted else NameIndex("")
+    return [
         name
         for name in wanted
-        if there is not None
-        and not there.has(name)
-        and not (
-            "/" in name.text and all(part and there.has(name._replace(text=part)) for part in name.text.split("/"))
-        )
-    )
-    return NameAgreement(not missing, missing)
+        if not there.has(name)
+        and not ("/" in name.text and all(p and there.has(name._replace(text=p)) for p in name.text.split("/")))
+    ]
 
 
 _MEMBER = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w{2,})(?:\(\))?")
@@ -289,7 +276,7 @@ class NameIndex:
         return "".join(w[0] for w in words) + "\n" + "".join(w[0] for w in words if w not in STOP_WORDS)
 
     def has(self, name: Name) -> bool:
-        """Return whether `name` stands in the text, in one of the forms that `names_occur` accepts."""
+        """Return whether `name` stands in the text, in one of the forms that `missing_names` accepts."""
         if not re.search(r"[\w]", name.text):
             return True
         if not name.text.isascii() and re.search(f"[{CJK}]", name.text):
@@ -298,19 +285,15 @@ class NameIndex:
             return True
         if (member := _MEMBER.fullmatch(name.text)) is not None and _pattern(member[1]).search(self.plain):
             return True
-        if (release := _RELEASE.fullmatch(name.text)) is not None and self._has_release(
-            release["of"], release["number"]
-        ):
-            return True
+        if (release := _RELEASE.fullmatch(name.text)) is not None and _pattern(release["of"]).search(self.plain):
+            # The thing, and by itself the version: a page on Python says "New in version 3.8.".
+            version = rf"(?i:{_VERSION_WORD})\s*{re.escape(release['number'])}(?!\.?\d)"
+            if re.search(version, self.plain):
+                return True
         if name.strict:
             inflected = rf"(?<!\w){re.escape(name.text)}(?:e?d|ing|e?s)(?!\w)"  # ATTACHed for ATTACH
             return self._has_expansion(name.text) or (name.text.isupper() and bool(re.search(inflected, self.text)))
         return self._has_parts(name.text) or self._has_acronym(name.text)
-
-    def _has_release(self, of: str, number: str) -> bool:
-        """Tell whether the text names the thing and, by itself, the version: a page on Python says "New in version 3.8."."""
-        version = re.compile(rf"{_VERSION_WORD}\s*{re.escape(number)}(?!\.?\d)", re.IGNORECASE)
-        return version.search(self.plain) is not None and _pattern(of).search(self.plain) is not None
 
     def _has_expansion(self, name: str) -> bool:
         """Tell whether the words of an acronym stand there: RAG for retrieval-augmented generation."""

@@ -39,7 +39,7 @@ def _english_words(low: int, high: int) -> str:
 
 
 _BELOW_100 = rf"(?:{_english_words(20, 90)}(?:[ -]{_english_words(1, 9)})?|{_english_words(0, 19)})\b"
-ENGLISH_NUMBERS = compile_on_use(
+_ENGLISH_NUMBERS = compile_on_use(
     rf"\b(?P<words>{_BELOW_100}(?:[ -](?:hundred|thousand|million|billion|trillion)\b(?:[ -](?:and )?{_BELOW_100})?)*)"
     r"(?!-(?:party|sided))",
     re.IGNORECASE | re.ASCII,
@@ -149,9 +149,11 @@ def _ordinal(match: re.Match[str], text: str) -> Quantity | None:
 
 ORDINAL_EXTRACTOR: tuple[re.Pattern[str], Make] = (_ORDINAL, _ordinal)
 """Tried before the amounts: 3rd is not 3."""
+CJK_NUMBERS = (_HAN_NUMBER, _KOREAN_NUMBER)
+"""Patterns that match nothing in ASCII."""
 NUMERAL_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (_HAN_NUMBER, _han),
     (_KOREAN_NUMBER, _korean),
-    (ENGLISH_NUMBERS, _english),
+    (_ENGLISH_NUMBERS, _english),
 )
 """Tried after the amounts, in this order."""

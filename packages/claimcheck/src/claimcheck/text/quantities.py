@@ -1,7 +1,7 @@
 """Numbers with their units, scales and dates, in English, Chinese, Japanese and Korean writing.
 
 Extraction first recognises what looks like a number and is none (identifiers, versions, addresses), then dates, then
-amounts. Patterns are tried only beside digits: to try them at every character would cost most of the time of a check.
+amounts. The longest patterns are tried only beside digits: at every character they would cost most of the time.
 """
 
 import re
@@ -12,10 +12,8 @@ from claimcheck.lexicon import any_of, any_word, compile_on_use, words
 from claimcheck.text import measures
 from claimcheck.text.kept_readings import keep_readings
 from claimcheck.text.measures import (
-    CLOCKS,
     DATE_EXTRACTORS,
     DATES,
-    DECADES,
     KINDS,
     MONEY,
     MONTHS,
@@ -24,32 +22,14 @@ from claimcheck.text.measures import (
     SUFFIXES,
     Make,
     Quantity,
+    in_base,
     unit_at,
-    unit_base,
 )
-from claimcheck.text.numerals import ENGLISH_NUMBERS, NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
+from claimcheck.text.numerals import CJK_NUMBERS, NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
 from claimcheck.text.tokens import FULL_WIDTH, STOP_WORDS
 
 _DIGIT_RUN = re.compile(r"\d+", re.ASCII)
 _WORD_START = re.compile(r"\b\w|(?<!\d)\d", re.ASCII)
-_WORD = re.compile("[a-z]+")
-_OTHER_SCRIPT = compile_on_use("[\u1100-\u1fff\u2100-\U0010ffff]")
-_SIGNS_BEFORE = " -$€£¥₩"
-_LONGEST_SIGN = 8
-"""Characters before a digit in which its sign, currency and spaces stand."""
-
-
-def find_amounts(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of a pattern that is a sign, spaces and digits with no letter, digit, "_" or "." before them."""
-    end = 0
-    for digits in _DIGIT_RUN.finditer(text):
-        first = digits.start()
-        reach = _LONGEST_SIGN if text[first - 1 : first] in _SIGNS_BEFORE else 0
-        for start in range(max(end, first - reach), first + 1):
-            if match := pattern.match(text, start):
-                yield match
-                end = match.end()
-                break
 
 
 def find_from_words(pattern: re.Pattern[str], text: str, *, reach: int) -> Iterator[re.Match[str]]:
@@ -159,27 +139,9 @@ def _may_have_versions(word: str) -> bool:
 
 def _find(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """Yield the matches of an extractor's pattern, which is tried only where it can match."""
-    if pattern is _AMOUNT:
-        return find_amounts(pattern, text)
     if pattern is DATES:
         return find_from_words(pattern, text, reach=_LONGEST_MONTH)
-    if not _may_hold(pattern, text):
-        return iter(())
-    return pattern.finditer(text)
-
-
-def _may_hold(pattern: re.Pattern[str], text: str) -> bool:
-    """Tell whether a text has the signs without which a pattern matches nothing."""
-    if pattern in _SIGN_OF:
-        return _SIGN_OF[pattern] in text
-    if _OTHER_SCRIPT.search(text):  # in which numerals are no Arabic digits
-        return True
-    words = set(_WORD.findall(text.lower()))
-    if pattern is ORDINAL_EXTRACTOR[0]:
-        return bool(_ORDINAL_ENDING.search(text)) or not words.isdisjoint(measures.ORDINALS)
-    if pattern is DECADES:
-        return bool(_DECADE_ENDING.search(text))
-    return pattern is ENGLISH_NUMBERS and not words.isdisjoint(measures.WORDS)
+    return pattern.finditer(text) if pattern not in CJK_NUMBERS or not text.isascii() else iter(())
 
 
 def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -272,9 +234,6 @@ def _fraction(match: re.Match[str], text: str) -> Quantity | None:
 _BROKEN = re.compile(r"(?<=\d)\n(?=[^\W\d_])")
 _DIGIT = re.compile(r"\d")
 _ADDRESS_SIGNS = ("://", "www.", "@", "doi:", "arXiv:")
-_SIGN_OF = {CLOCKS: ":", _FRACTION: "/"}
-_ORDINAL_ENDING = re.compile(r"\d(?:st|nd|rd|th)", re.IGNORECASE)
-_DECADE_ENDING = re.compile("0['’]?s")
 _LONGEST_MONTH = 24
 """Characters before the digits of a date in which its month stands."""
 
@@ -291,7 +250,7 @@ def _bound(text: str, quantity: Quantity) -> str:
     if _AFTER_ABOUT.match(text, quantity.end):
         return "~"
     match = _BEFORE.search(text, quantity.start - 24, quantity.start)
-    if match is None or (match["more"] == "over" and unit_base(quantity.unit) in PERIODS):
+    if match is None or (match["more"] == "over" and in_base(quantity)[1] in PERIODS):
         return ""  # "over 26 weeks" is how long it took
     return "~" if match["about"] else ">" if match["more"] else "<"
 

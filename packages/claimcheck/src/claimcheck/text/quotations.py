@@ -18,17 +18,6 @@ class Quotation(NamedTuple):
     end: int
 
 
-class QuotationAgreement(NamedTuple):
-    """Whether every quotation of a claim occurs in the passage; `missing` are those that do not.
-
-    `near`: the first of them stands there nearly so.
-    """
-
-    ok: bool
-    missing: tuple[Quotation, ...] = ()
-    near: bool = False
-
-
 _QUOTED = re.compile(
     r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|「([^「」]+)」|『([^『』]+)』|‹([^‹›]+)›"
     rf"|(?:(?<![\w\"])|(?<=[{CJK}]))\"(?=\S)([^\"\n]+?)(?<=\S)\"(?=[{CJK}]|(?!\w))"
@@ -63,8 +52,8 @@ def quotations(text: str) -> list[Quotation]:
     return found
 
 
-def quotations_occur(claim: str, evidence: str) -> QuotationAgreement:
-    """Return whether everything `claim` quotes stands in `evidence` word for word.
+def missing_quotations(claim: str, evidence: str) -> list[Quotation]:
+    """Return what `claim` quotes and `evidence` has not word for word.
 
     Ignored are white space, case, the form of quotes and dashes, the closing punctuation inside the
     marks, letters in brackets, and the signs before the lines of a comment in code; the parts around an
@@ -72,10 +61,7 @@ def quotations_occur(claim: str, evidence: str) -> QuotationAgreement:
     """
     texts = dict.fromkeys((evidence, _COMMENT.sub("", evidence)))
     claim = claim.replace("\\|", "|")  # in a cell of a table a bar is written so
-    missing = tuple(q for q in quotations(claim) if not any(stands_in(q.text, text) for text in texts))
-    if not missing:
-        return QuotationAgreement(True)
-    return QuotationAgreement(False, missing, stands_nearly_in(missing[0].text, evidence))
+    return [q for q in quotations(claim) if not any(stands_in(q.text, text) for text in texts)]
 
 
 def stands_nearly_in(quoted: str, evidence: str) -> bool:
@@ -84,7 +70,7 @@ def stands_nearly_in(quoted: str, evidence: str) -> bool:
 
 
 def stands_in(quoted: str, evidence: str) -> bool:
-    """Return whether a quotation stands in `evidence` word for word, as `quotations_occur` compares."""
+    """Return whether a quotation stands in `evidence` word for word, as `missing_quotations` compares."""
     position = 0
     squeezed = _squeeze(evidence)
     for part in _ELLIPSIS.split(re.sub(r"\[(\w{1,3})\]", r"\1", quoted)):

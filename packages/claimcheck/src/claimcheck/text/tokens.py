@@ -112,14 +112,14 @@ def index_terms(text: str) -> list[str]:
 
 
 def join_index_terms(text: str) -> str:
-    """Return `index_terms` separated by spaces, which no term holds; some spaces may be double."""
+    """Return `index_terms` separated by spaces, which no term holds."""
     plain = _plain(text)
     if plain.isascii():  # the short way through for most of what is ever indexed
-        return " ".join([_JOINED_TERMS[chunk] for chunk in plain.translate(_APART).split()])
+        return " ".join(_terms(plain, _CONTENT_TERMS, questions=False))
     terms: list[str] = []
     for run in _split(plain, questions=False):
         if run.isascii():
-            terms.append(_JOINED_TERMS[run])
+            terms += _CONTENT_TERMS[run]
             continue
         terms.extend(_run_terms(run, stop_words=False))
         if len(run) > 1:
@@ -150,19 +150,7 @@ class _ChunkTerms(dict[str, tuple[str, ...]]):
         return terms
 
 
-class _JoinedTerms(dict[str, str]):
-    """The terms of ASCII chunks without stop words, with spaces between them."""
-
-    def __missing__(self, chunk: str) -> str:
-        if len(self) >= _KNOWN_WORDS:
-            self.clear()
-        terms = " ".join(_CONTENT_TERMS[chunk])
-        if len(chunk) <= _LONGEST:
-            self[chunk] = terms
-        return terms
-
-
-_TERMS, _CONTENT_TERMS, _JOINED_TERMS = _ChunkTerms(stop_words=True), _ChunkTerms(stop_words=False), _JoinedTerms()
+_TERMS, _CONTENT_TERMS = _ChunkTerms(stop_words=True), _ChunkTerms(stop_words=False)
 
 
 def _plain(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 from click.exceptions import Exit
@@ -42,14 +42,6 @@ def greeting(settings: Settings, docs: Sequence[str]) -> str:
 _SHOWN_RUNS = 10
 
 
-class _Command(NamedTuple):
-    """A slash command: what it takes, what it is for, and what it does with its words."""
-
-    takes: str
-    purpose: str
-    do: Callable[[str], None]
-
-
 class Conversation:
     """Questions and answers until the user leaves; the flags of the command hold for all of them."""
 
@@ -59,17 +51,18 @@ class Conversation:
         self._session = Session({**flags, "no_pager": True})
         self._run: Run | None = None
         self._left = False
-        self._commands = {
-            "/new": _Command("QUESTION", "research something new", self._new),
-            "/report": _Command("", "show the report again", self._show_report),
-            "/sources": _Command("", "list what the report cites, with the ids of the passages", self._sources),
-            "/show": _Command("ID", "show a passage (s7p3) and where it was read", self._passage),
-            "/answers": _Command("", "list the questions asked about the report", self._answers),
-            "/save": _Command("FILE", "write the report (Markdown) to a file", self._save),
-            "/runs": _Command("", "list the last runs", self._runs),
-            "/open": _Command("RUN", "ask about an earlier run, or go on with one that was stopped", self._open),
-            "/help": _Command("", "show this", self._help),
-            "/quit": _Command("", "leave (or Ctrl-D)", self._quit),
+        # What a command takes, what it is for, and what does it with its words.
+        self._commands: dict[str, tuple[str, str, Callable[[str], None]]] = {
+            "/new": ("QUESTION", "research something new", self._new),
+            "/report": ("", "show the report again", self._show_report),
+            "/sources": ("", "list what the report cites, with the ids of the passages", self._sources),
+            "/show": ("ID", "show a passage (s7p3) and where it was read", self._passage),
+            "/answers": ("", "list the questions asked about the report", self._answers),
+            "/save": ("FILE", "write the report (Markdown) to a file", self._save),
+            "/runs": ("", "list the last runs", self._runs),
+            "/open": ("RUN", "ask about an earlier run, or go on with one that was stopped", self._open),
+            "/help": ("", "show this", self._help),
+            "/quit": ("", "leave (or Ctrl-D)", self._quit),
         }
 
     def hold(self) -> int:
@@ -126,10 +119,10 @@ class Conversation:
             near = difflib.get_close_matches(name, self._commands, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
             echo_wrapped(f"There is no command {name[:40]!r}.{hint} /help lists all.", err=True)
-        elif known.takes and not words.strip():
-            echo_wrapped(f"Use: {name} {known.takes} — {known.purpose}.", err=True)
+        elif known[0] and not words.strip():
+            echo_wrapped(f"Use: {name} {known[0]} — {known[1]}.", err=True)
         else:
-            known.do(words.strip())
+            known[2](words.strip())
 
     def _new(self, question: str) -> None:
         self._carry_out(self._session.begin(question))
@@ -183,7 +176,7 @@ class Conversation:
         echo_wrapped(f"Now talking about: {run.report.title} (run {run.id}). /report shows it.", err=True)
 
     def _help(self, _words: str) -> None:
-        rows = [(f"{name} {command.takes}".strip(), command.purpose) for name, command in self._commands.items()]
+        rows = [(f"{name} {takes}".strip(), purpose) for name, (takes, purpose, _) in self._commands.items()]
         width = max(len(usage) for usage, _ in rows)
         echo_wrapped(
             "\n".join(f"  {usage:<{width}}  {purpose}" for usage, purpose in rows)

@@ -154,22 +154,14 @@ class Board:
         table.add_column("", width=2)
         table.add_column("section", ratio=3, no_wrap=True, overflow="ellipsis")
         table.add_column("state", width=11)
-        table.add_column("searches", justify="right", width=8)
-        table.add_column("sources", justify="right", width=7)
-        table.add_column("passages", justify="right", width=8)
+        for counted in ("searches", "sources", "passages"):
+            table.add_column(counted, justify="right", width=len(counted))
         if wide:
             table.add_column("last search", ratio=4, no_wrap=True, overflow="ellipsis", style="dim")
         numbers = count(1)  # as /drop takes them: without what was dropped
         for title, row in self.rows.items():
             number = "–" if row.state == "dropped" else str(next(numbers))
             style = {"completed": "green", "failed": "red", "waiting": "dim"}.get(row.state, "cyan")
-            cells = [
-                number,
-                title,
-                Text(row.state, style=style),
-                str(row.searches or ""),
-                str(row.sources or ""),
-                str(row.passages or ""),
-            ]
-            table.add_row(*cells, *([row.last] if wide else []))
+            counts = (str(count or "") for count in (row.searches, row.sources, row.passages))
+            table.add_row(number, title, Text(row.state, style=style), *counts, *([row.last] if wide else []))
         return table

@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from deep_research.cli.wrapped_text import echo_wrapped
@@ -26,19 +25,19 @@ class View(AbstractContextManager["View"]):
         self._quiet, self._verbose = quiet, verbose
         self._told: tuple[str, int] = ("", -1)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Leave the lines where they are."""
 
     def show(self, event: Event) -> None:
         """Print the event's line, if it has one worth a line; of a report that is being written there is none."""
         if self._quiet or event.kind in PASSING:
             return
+        text = describe(event)
         if self._verbose:
-            text: str | None = describe(event) or event.model_dump_json(exclude={"number", "seconds"})
-        else:
-            text = describe(event) if self._worth_a_line(event) else None
+            text = text or event.model_dump_json(exclude={"number", "seconds"})
+        elif event.kind == "progress":  # a line for every tenth is enough
+            told = event.what, event.done * 10 // event.total if event.total else -1
+            text, self._told = "" if told == self._told else text, told
         if text:
             echo_wrapped(f"{event.seconds:7.1f}s  {text}", err=True)
 
@@ -48,14 +47,6 @@ class View(AbstractContextManager["View"]):
     def show_reply(self, text: str) -> None:
         """Show what became of a line that was typed."""
         echo_wrapped(text, err=True)
-
-    def _worth_a_line(self, event: Event) -> bool:
-        if event.kind != "progress":
-            return True
-        # A line for every tenth is enough.
-        told = event.what, event.done * 10 // event.total if event.total else -1
-        changed, self._told = told != self._told, told
-        return changed
 
 
 def make_view(*, quiet: bool, verbose: bool, passing: bool = False) -> View:
@@ -145,9 +136,7 @@ class LiveView(View):
         self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Give the screen back, with the last state standing; a question to the user takes its place."""
         self._board.typed, self._board.told = None, ""
         if self._live is not None:

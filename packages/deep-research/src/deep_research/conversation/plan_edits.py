@@ -27,21 +27,12 @@ from deep_research.i18n.catalog import phrase
 _LINES = re.compile(r"[\n;；]+")
 _DETAIL = re.compile(r"(?<!\s)(?:\s+[-–—]{1,2}\s+|\s*(?:——|[:：])\s*)")
 _POINTS = re.compile(r"(?:(?<!\s)\s++)?[,，、|]\s*")
-_NUMBERS = r"(?P<numbers>\d{1,2}(?:[\s,，、]++\d{1,2})*)"
-_TEXT = r"(?P<text>.*)"
 _FORMS: dict[PlanChange, str] = {
-    "drop": rf"\s*+[:：]?\s*+{_NUMBERS}",
-    "move": rf"\s*+[:：]?\s*+{_NUMBERS}",
-    "rename": rf"\s*{_NUMBERS}\s*[:：]\s*{_TEXT}",
-    "focus": rf"\s*{_NUMBERS}\s*[:：]\s*{_TEXT}",
-    "describe": rf"\s*{_NUMBERS}\s*[:：]\s*{_TEXT}",
-    "add": rf"\s*[:：]\s*{_TEXT}",
-    "title": rf"\s*[:：]\s*{_TEXT}",
-    "objective": rf"\s*[:：]\s*{_TEXT}",
+    **dict.fromkeys(("drop", "move"), r"\s*+[:：]?\s*+(?P<numbers>\d{1,2}(?:[\s,，、]++\d{1,2})*)"),
+    **dict.fromkeys(("rename", "focus", "describe"), r"\s*(?P<numbers>\d{1,2})\s*[:：]\s*(?P<text>.*)"),
+    **dict.fromkeys(("add", "title", "objective"), r"\s*[:：]\s*(?P<text>.*)"),
 }
-"""What follows the word of a change."""
-_ONE = frozenset({"rename", "focus", "describe"})
-"""Changes of one section."""
+"""What follows the word of a change: numbers of sections, the number of one and a text, or a text."""
 
 
 @cache
@@ -64,8 +55,6 @@ def read_edit(line: str) -> PlanEdit | None:
             return (
                 PlanEdit(change=change, sections=(numbers[0],), to=numbers[1], said=line) if len(numbers) == 2 else None
             )
-        if change in _ONE and len(numbers) != 1:
-            return None
         if change == "add":
             text, *detail = _DETAIL.split(text, maxsplit=1)
             return PlanEdit(change=change, text=text, detail="".join(detail), said=line)

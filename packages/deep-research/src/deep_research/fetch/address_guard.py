@@ -1,7 +1,9 @@
 """Which hosts, ports and IP addresses may be connected to. Pure rules, no network."""
 
 import ipaddress
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
@@ -128,26 +130,12 @@ def parse_allowed(entry: str) -> AllowedHost:
     host, port = text, None
     if text.count(":") == 1 or "]:" in text:
         host, _, port = text.rpartition(":")
-    number = _allowed_port(entry, port)
+    number = 0 if port == "*" else int(port) if port and port.isdecimal() else None
     host = host.strip("[]").removesuffix(".")
-    try:
-        return AllowedHost(network=ipaddress.ip_network(host, strict=False), port=number)
-    except ValueError:
-        pass
-    name = host.removeprefix("*.")
-    if not name or not all(char.isascii() and (char.isalnum() or char in "-._") for char in name):
-        raise _wrong(entry)
-    return AllowedHost(name=host, port=number)
-
-
-def _allowed_port(entry: str, port: str | None) -> int | None:
-    if port is None or port == "*":
-        return None if port is None else 0
-    if not port.isdecimal() or not 0 < int(port) < 65_536:
-        raise _wrong(entry)
-    return int(port)
-
-
-def _wrong(entry: str) -> ConfigError:
+    if port in (None, "*") or (number and number < 65_536):
+        with suppress(ValueError):
+            return AllowedHost(network=ipaddress.ip_network(host, strict=False), port=number)
+        if re.fullmatch(r"(?:\*\.)?[A-Za-z0-9._-]+", host):
+            return AllowedHost(name=host, port=number)
     message = f"allowed_internal_hosts: {entry!r} is no host, *.domain or network, each with an optional :port or :*."
-    return ConfigError(message, setting="allowed_internal_hosts", value=entry)
+    raise ConfigError(message, setting="allowed_internal_hosts", value=entry)

@@ -28,6 +28,7 @@ _SLOW = 1.0
 """Calls per second up to which, without a burst, a host is called by one after the other."""
 LONGEST_SILENCE = 30.0
 """Seconds: a page or API that says nothing for longer is given up, as browsers' users do."""
+MAX_REDIRECTS = 5
 _LONGEST_WAIT = 60.0
 """Seconds: a host that has asked for longer is not waited for."""
 _PACES_LOCK = threading.Lock()
@@ -39,7 +40,6 @@ class FetchLimits:
 
     max_bytes: int = 20_000_000
     max_header_bytes: int = 65_536
-    max_redirects: int = 5
     total_seconds: float = 45.0
     connect_seconds: float = 10.0
     read_seconds: float = 20.0
@@ -53,45 +53,36 @@ class FetchLimits:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """How often one kind of failure is tried again and how long is waited: `first_wait`, doubled each time.
-
-    `max_wait` bounds every wait, also one that the server asks for: who asks for more has failed.
-    """
-
-    attempts: int = 1
-    first_wait: float = 1.0
-    max_wait: float = 30.0
-
-    def wait(self, attempt: int) -> float:
-        """Return seconds to wait after the attempt of that number, counted from 1."""
-        return min(self.first_wait * 2 ** (attempt - 1), self.max_wait)
+LONGEST_RETRY = 30.0
+"""Seconds of a wait before something is tried again, also of one that a server asks for: who asks for more has failed."""
+_PAGE_RETRIES = {Unreachable: (3, 1.0), RateLimited: (2, 5.0)}
+"""Attempts and first wait by class of error; one that is not named (Blocked, NotFound, Unreadable) is not tried again."""
 
 
-_PAGE_RETRIES = {Unreachable: RetryPolicy(attempts=3), RateLimited: RetryPolicy(attempts=2, first_wait=5.0)}
-"""A policy per class of error; a class that is not named (Blocked, NotFound, Unreadable) is not tried again."""
+def wait_after(attempt: int, first: float) -> float:
+    """Return seconds to wait after the attempt of that number, counted from 1: `first`, doubled each time."""
+    return min(first * 2 ** (attempt - 1), LONGEST_RETRY)
 
 
 async def with_retries(attempt: Callable[[], Awaitable[T]], clock: Clock, hold: Callable[[float], None]) -> T:
-    """Return what `attempt` returns, trying a page again as the policy of its error says.
+    """Return what `attempt` returns, trying a page again as its error allows.
 
     `hold` is told the seconds a server asked to wait, so that nobody else asks it meanwhile. An error
-    that is `final` is not tried again, nor silence, nor one whose wait is over the policy's bound.
+    that is `final` is not tried again, nor silence, nor one whose wait is too long.
     """
     number = 1
     while True:
         try:
             return await attempt()
         except SourceError as error:
-            policy = _PAGE_RETRIES.get(type(error), RetryPolicy())
-            wait = policy.wait(number)
+            attempts, first = _PAGE_RETRIES.get(type(error), (1, 0.0))
+            wait = wait_after(number, first)
             if isinstance(error, RateLimited) and error.retry_after is not None:
                 hold(error.retry_after)
                 wait = error.retry_after
             # Who was silent once costs the whole time again; a run has other pages.
             final = error.final or error.reason == "time"
-            if number >= policy.attempts or final or wait > policy.max_wait:
+            if number >= attempts or final or wait > LONGEST_RETRY:
                 raise
         await clock.sleep(wait)
         number += 1

@@ -8,7 +8,7 @@ later (DNS rebinding) changes nothing.
 import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import httpcore
 
@@ -27,27 +27,20 @@ Dial = Callable[[str, int, float | None], Awaitable[httpcore.AsyncNetworkStream]
 """Connects to (IP address, port) within seconds. Raises httpcore.ConnectError or ConnectTimeout."""
 
 
-class Resolver(Protocol):
-    """Turns names into IP addresses."""
-
-    async def resolve(self, host: str) -> Sequence[str]:
-        """Return the IP addresses of `host`. Raises NotFound (no such name) or Unreachable."""
-        ...
+Resolver = Callable[[str], Awaitable[Sequence[str]]]
+"""Gives the IP addresses of a name. Raises NotFound (no such name) or Unreachable."""
 
 
-class SystemResolver:
-    """The computer's own name resolution."""
-
-    async def resolve(self, host: str) -> Sequence[str]:
-        try:
-            answers = await _NAMES.do(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM)
-        except socket.gaierror as error:
-            if error.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)):
-                raise NotFound(f"There is no host named {host!r}.", url=host, reason="dns") from error
-            raise Unreachable(f"The name of {host!r} could not be looked up: {error.strerror}.", url=host) from error
-        except (OSError, UnicodeError) as error:
-            raise Unreachable(f"The name of {host!r} could not be looked up: {error}.", url=host) from error
-        return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
+async def system_resolve(host: str) -> Sequence[str]:
+    """Return the IP addresses of a name as the computer knows it. See `Resolver`."""
+    try:
+        answers = await _NAMES.do(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        if getattr(error, "errno", None) in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)):
+            raise NotFound(f"There is no host named {host!r}.", url=host, reason="dns") from error
+        why = getattr(error, "strerror", None) or error
+        raise Unreachable(f"The name of {host!r} could not be looked up: {why}.", url=host) from error
+    return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
 
 
 async def system_dial(ip: str, port: int, timeout: float | None) -> httpcore.AsyncNetworkStream:  # noqa: ASYNC109
@@ -65,7 +58,7 @@ async def judged_ips(address: Address, guard: Guard, resolver: Resolver) -> list
     guard.check_address(address)
     if address.ip is not None:
         return [address.ip]
-    ips = [ipaddress.ip_address(text.partition("%")[0]) for text in await resolver.resolve(address.host)]
+    ips = [ipaddress.ip_address(text.partition("%")[0]) for text in await resolver(address.host)]
     if not ips:
         raise NotFound(f"The host {address.host!r} has no IP address.", url=address.url, reason="dns")
     for ip in ips:
@@ -93,7 +86,7 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         """Connect to the first of the host's judged IP addresses that answers."""
         if (host, port) in self._trusted:
-            ips = (await self._resolver.resolve(host))[:MAX_ADDRESSES]
+            ips = (await self._resolver(host))[:MAX_ADDRESSES]
         else:
             address = Address("https" if port == 443 else "http", host, port, "/")
             ips = await judged_ips(address, self._guard, self._resolver)

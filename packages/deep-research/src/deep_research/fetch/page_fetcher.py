@@ -20,7 +20,7 @@ from protego import Protego
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights, in_background, keep_soon, noting_answers
 from deep_research.errors import Blocked, NotFound, RateLimited, ResearchError, SourceError, Unreachable, Unreadable
 from deep_research.fetch.addresses import Address, KnownAddresses, join_address, parse_address, refuse
-from deep_research.fetch.fetch_policies import FetchLimits, HostPace, with_retries
+from deep_research.fetch.fetch_policies import MAX_REDIRECTS, FetchLimits, HostPace, with_retries
 from deep_research.fetch.fetched_page import Page, links_of
 from deep_research.fetch.http_cache import AnswerStore, Stored, may_be_kept, refreshed
 from deep_research.fetch.transport import PRODUCT, Answer, Transport
@@ -37,7 +37,6 @@ ROBOTS_BYTES = 524_288
 _VERSION = re.compile(r"^([ \t]*user-agent[ \t]*:[ \t]*[a-z_-]+)/\S*", re.IGNORECASE | re.MULTILINE)
 MAX_CRAWL_DELAY = 10.0
 """Seconds of a Crawl-delay that are obeyed; more would stop a run for one host."""
-_MAX_REDIRECTS = 5
 _ARCHIVE = "https://archive.org/wayback/available"
 _MOMENT = 0.1
 """Seconds for which the thread that takes in what servers send waits for another process."""
@@ -87,7 +86,7 @@ class RobotsGate:
         at = Address(address.scheme, address.host, address.port, "/robots.txt")
         moved = False
         try:
-            for _ in range(_MAX_REDIRECTS + 1):
+            for _ in range(MAX_REDIRECTS + 1):
                 answer = (await self._ask(at)).answer
                 if not answer.is_redirect:
                     return await asyncio.to_thread(parse_robots, answer.body)
@@ -217,7 +216,7 @@ class Fetcher:
 
     async def _follow(self, address: Address, *, robots: bool) -> Page:
         asked, seen = address, {address.url}
-        for _ in range(self._options.limits.max_redirects + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             self._transport.check(address)
             if robots:
                 await self._robots.check(address)
@@ -229,7 +228,7 @@ class Fetcher:
                 message = f"{asked.url} redirects in a circle (over {address.url})."
                 raise Unreachable(message, url=asked.url, reason="redirects")
             seen.add(address.url)
-        message = f"{asked.url} redirects more than {self._options.limits.max_redirects} times."
+        message = f"{asked.url} redirects more than {MAX_REDIRECTS} times."
         raise Unreachable(message, url=asked.url, reason="redirects")
 
     async def _once(self, address: Address) -> Stored:

@@ -20,7 +20,7 @@ from deep_research.errors import ConfigError, NotFound, Unreachable, Unreadable
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import Address, parse_address
 from deep_research.fetch.fetch_policies import FetchLimits
-from deep_research.fetch.guarded_network import Dial, GuardedNetwork, Resolver, SystemResolver, judged_ips, system_dial
+from deep_research.fetch.guarded_network import Dial, GuardedNetwork, Resolver, judged_ips, system_dial, system_resolve
 from deep_research.fetch.response_body import Body
 from deep_research.protocol.content_decoding import ACCEPTED
 from deep_research.protocol.http_semantics import OWN_AUTHORITY
@@ -66,7 +66,7 @@ class Transport:
         self,
         guard: Guard,
         *,
-        resolver: Resolver | None = None,
+        resolver: Resolver = system_resolve,
         dial: Dial = system_dial,
         clock: Clock = SYSTEM_CLOCK,
         proxy: str = "",
@@ -78,7 +78,7 @@ class Transport:
         but the promise about the address really connected to is the proxy's to keep.
         """
         self._guard = guard
-        self._resolver = resolver or SystemResolver()
+        self._resolver = resolver
         self._dial = dial
         self._clock = clock
         self._proxy = parse_address(proxy) if proxy else None

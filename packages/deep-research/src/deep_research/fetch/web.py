@@ -8,7 +8,7 @@ from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import KnownAddresses, parse_address
 from deep_research.fetch.fetch_policies import paces_of
-from deep_research.fetch.guarded_network import Dial, Resolver, system_dial
+from deep_research.fetch.guarded_network import Dial, Resolver, system_dial, system_resolve
 from deep_research.fetch.http_cache import AnswerStore
 from deep_research.fetch.page_fetcher import Fetcher, FetchOptions
 from deep_research.fetch.transport import Transport, user_agent
@@ -44,7 +44,7 @@ class Web:
         self,
         options: WebOptions | None = None,
         *,
-        resolver: Resolver | None = None,
+        resolver: Resolver = system_resolve,
         dial: Dial = system_dial,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:

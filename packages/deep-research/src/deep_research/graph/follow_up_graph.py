@@ -9,7 +9,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from deep_research.data import LIBRARY, Brief, QueryAnalysis, Section
+from deep_research.data import LIBRARY, Action, Brief, QueryAnalysis, Section, Turn
 from deep_research.events import Planned, StageStarted
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
@@ -17,7 +17,7 @@ from deep_research.graph.plan_nodes import analysis_update
 from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
-from deep_research.steps import follow_up
+from deep_research.steps import follow_up, search
 
 
 async def understand(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
@@ -44,8 +44,9 @@ async def recall(state: AgentState, runtime: Runtime[RunContext]) -> Command[Lit
     ctx.emit(StageStarted(stage="recall"))
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
     section = state["sections"][0]
-    turns = await follow_up.recall(ctx, brief.title)
-    return Command(goto=Send("research_again", task_for(section, brief, ctx.settings, turns)))
+    look = Action(id="m1", name="search", query=brief.title, source=LIBRARY)  # no place is searched
+    turn = Turn(actions=(look,), observations=tuple(await search.perform(ctx, (look,))))
+    return Command(goto=Send("research_again", task_for(section, brief, ctx.settings, [turn])))
 
 
 async def answered(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, Any]:

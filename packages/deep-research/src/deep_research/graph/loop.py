@@ -9,16 +9,15 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from deep_research.data import Action, Brief, Section, Turn
 from deep_research.events import SectionStarted, StageStarted
-from deep_research.graph.clarify import clarify_then
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
-from deep_research.graph.plan_nodes import analyze_question, confirm_plan_then, lay_out_plan
+from deep_research.graph.plan_nodes import analyze_question, begin_graph, lay_out_plan
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext, section_position
 from deep_research.run_context.steering import Interrupted
@@ -216,15 +215,12 @@ def _wanted(state: LoopState, ctx: RunContext) -> dict[str, Any] | None:
 
 def build_loop() -> StateGraph[LoopState, RunContext, Any, Any]:
     """Return the graph, not yet compiled."""
-    graph = StateGraph(LoopState, context_schema=RunContext)
-    graph.add_node("clarify", clarify_then("plan"), destinations=("plan", END))
+    graph = begin_graph(LoopState, "plan")
     graph.add_node("plan", plan, destinations=("confirm_plan", "retrieve"))
-    graph.add_node("confirm_plan", confirm_plan_then("plan"), destinations=("plan", "confirm_plan", END))
     graph.add_node("retrieve", retrieve)
     graph.add_node("read", read)
     graph.add_node("reflect", reflect, destinations=("retrieve", "final_report"))
     graph.add_node("final_report", final_report)
-    graph.add_edge(START, "clarify")
     graph.add_edge("retrieve", "read")
     graph.add_edge("read", "reflect")
     graph.add_edge("final_report", END)

@@ -5,20 +5,23 @@ shows it, comes back to itself after each change, and returns to the planning no
 takes the brief as it is. Each round has a checkpoint of its own.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
-from langgraph.graph import END
+from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from deep_research.conversation.replies import pick_options
 from deep_research.data import QueryAnalysis
 from deep_research.events import Planned, RunDeclined, StageStarted
+from deep_research.graph.clarify import clarify_then
 from deep_research.graph.graph_state import AgentState, Node
 from deep_research.graph.run_graph import ask_user
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
 from deep_research.steps import plan
+
+_S = TypeVar("_S", bound=AgentState)
 
 
 def analysis_update(analysis: QueryAnalysis) -> dict[str, Any]:
@@ -76,6 +79,18 @@ def confirm_plan_then(node: str) -> Node[AgentState]:
         return Command(goto="confirm_plan", update={**edited, "plan_rounds": rounds + 1})
 
     return confirm_plan
+
+
+def begin_graph(state: type[_S], node: str, *, first: str = "") -> StateGraph[_S, RunContext, Any, Any]:
+    """Return a graph that begins with the question to be understood; `node` has its plan confirmed.
+
+    `first` is the node behind clarify, where it is another.
+    """
+    graph = StateGraph(state, context_schema=RunContext)
+    graph.add_node("clarify", clarify_then(first or node), destinations=(first or node, "clarify", END))
+    graph.add_node("confirm_plan", confirm_plan_then(node), destinations=(node, "confirm_plan", END))
+    graph.add_edge(START, "clarify")
+    return graph
 
 
 def _reject(ctx: RunContext, reason: str) -> Command[str]:

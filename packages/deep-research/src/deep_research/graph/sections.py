@@ -7,17 +7,16 @@ it is written; `review` looks across all of them, and can send sections back thr
 
 from typing import Any, Literal
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from deep_research.data import Review
 from deep_research.events import StageStarted
-from deep_research.graph.clarify import clarify_then
 from deep_research.graph.discovery import build_discover
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
-from deep_research.graph.plan_nodes import analyze_question, confirm_plan_then, lay_out_plan
+from deep_research.graph.plan_nodes import analyze_question, begin_graph, lay_out_plan
 from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.graph.run_graph import ask_user
 from deep_research.run_context.context import RunContext
@@ -56,7 +55,7 @@ async def plan_sections(
     ctx.emit(StageStarted(stage="research"))
     out = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in pending]
     known = state.get("conversations", {})
-    reviews = review.own_reviews(ctx)
+    reviews = min(1, ctx.settings.max_review_iterations)  # of its own, before all are reviewed together
     tasks = [task_for(s, brief, ctx.settings, known.get(s.title, []), reviews=reviews) for s in out]
     sends = [Send("researcher", task) for task in tasks]
     return Command(goto=sends or "aggregate", update={**update, "sections": out or sections})
@@ -141,20 +140,15 @@ async def _together(state: AgentState, ctx: RunContext) -> Review:
 
 def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:
     """Return the graph, not yet compiled."""
-    graph = StateGraph(AgentState, context_schema=RunContext)
-    graph.add_node("clarify", clarify_then("analyze"), destinations=("analyze", "clarify", END))
+    graph = begin_graph(AgentState, "plan_sections", first="analyze")
     graph.add_node("analyze", analyze, destinations=("discover", "plan_sections"))
     graph.add_node("discover", build_discover())
     graph.add_node("plan_sections", plan_sections, destinations=("confirm_plan", "researcher", "aggregate"))
-    graph.add_node(
-        "confirm_plan", confirm_plan_then("plan_sections"), destinations=("plan_sections", "confirm_plan", END)
-    )
     graph.add_node("researcher", build_researcher())
     graph.add_node("aggregate", aggregate)
     graph.add_node("review", review_sections, destinations=("plan_sections", "confirm_review", "final_report"))
     graph.add_node("confirm_review", confirm_review, destinations=("plan_sections", "final_report"))
     graph.add_node("final_report", report_or_resume, destinations=("plan_sections", END))
-    graph.add_edge(START, "clarify")
     graph.add_edge("discover", "plan_sections")
     graph.add_edge("researcher", "aggregate")
     graph.add_edge("aggregate", "review")

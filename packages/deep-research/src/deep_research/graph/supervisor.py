@@ -5,20 +5,20 @@ delegation to the researcher subgraph of all workflows, side by side, and they m
 """
 
 import operator
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage, HumanMessage
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from deep_research.data import Action, Brief, Turn
 from deep_research.events import StageStarted
-from deep_research.graph.clarify import clarify_then
 from deep_research.graph.discovery import build_discover
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
-from deep_research.graph.plan_nodes import analyze_question, confirm_plan_then, lay_out_plan
+from deep_research.graph.plan_nodes import analyze_question, begin_graph, lay_out_plan
 from deep_research.graph.researcher import build_researcher, messages_of, task_for
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.steering import Interrupted
@@ -84,14 +84,13 @@ async def supervisor(
     if owed := ctx.steering.now.added_to([s for s in state["sections"] if s.status != "pending"]):
         update |= _said(state["brief"], [*turns, Turn(actions=delegate.asked_for(owed, len(turns)))])
         return Command(goto="supervisor_tools", update=update)
-    if state["research_iterations"] >= ctx.settings.max_researcher_iterations:
-        end = _end(state, ctx, rounds_used_up=True)
-        return Command(goto="final_report", update={**update, **_said(state["brief"], turns), **end})
-    turns = ctx.steering.now.add_remarks(turns)
-    choosing = delegate.next_delegations(ctx, state["brief"], ctx.steering.now.kept(state["sections"]), turns)
-    try:
-        actions = await ctx.steering.unless_stopped("", choosing, finish_stops=bool(update["notes"]))
-    except Interrupted:
+    actions = None
+    if state["research_iterations"] < ctx.settings.max_researcher_iterations:
+        turns = ctx.steering.now.add_remarks(turns)
+        choosing = delegate.next_delegations(ctx, state["brief"], ctx.steering.now.kept(state["sections"]), turns)
+        with suppress(Interrupted):
+            actions = await ctx.steering.unless_stopped("", choosing, finish_stops=bool(update["notes"]))
+    if actions is None:
         end = _end(state, ctx, rounds_used_up=True)
         return Command(goto="final_report", update={**update, **_said(state["brief"], turns), **end})
     update |= _said(state["brief"], [*turns, Turn(actions=tuple(actions))])
@@ -140,22 +139,15 @@ def _end(state: SupervisorState, ctx: RunContext, *, rounds_used_up: bool) -> di
 
 def build_supervisor() -> StateGraph[SupervisorState, RunContext, Any, Any]:
     """Return the graph, not yet compiled."""
-    graph = StateGraph(SupervisorState, context_schema=RunContext)
-    graph.add_node("clarify", clarify_then("write_research_brief"), destinations=("write_research_brief", END))
+    graph = begin_graph(SupervisorState, "write_research_brief")
     graph.add_node(
         "write_research_brief", write_research_brief, destinations=("discover", "confirm_plan", "supervisor")
-    )
-    graph.add_node(
-        "confirm_plan",
-        confirm_plan_then("write_research_brief"),
-        destinations=("write_research_brief", "confirm_plan", END),
     )
     graph.add_node("discover", build_discover())
     graph.add_node("supervisor", supervisor, destinations=("supervisor_tools", "final_report"))
     graph.add_node("supervisor_tools", supervisor_tools, destinations=("researcher", "supervisor", "final_report"))
     graph.add_node("researcher", build_researcher())
     graph.add_node("final_report", final_report)
-    graph.add_edge(START, "clarify")
     graph.add_edge("discover", "write_research_brief")
     graph.add_edge("researcher", "supervisor")
     graph.add_edge("final_report", END)

@@ -47,9 +47,9 @@ async def read_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[
     ctx.emit(StageStarted(stage="research"))
     named, reports = bool(ctx.outside.docs), filter(None, (state["given"], state["given_other"]))
     cited = await side_by_side(cite_passages(ctx, report, by_documents=named) for report in reports)
-    both = tuple(one.text for one in cited)
+    both = tuple(text for text, _ in cited)
     text = await in_background(join_reports, *both) if state["given_other"] else both[0]
-    return {"cited": text, "both": both, "unread": {key: why for one in cited for key, why in one.unread.items()}}
+    return {"cited": text, "both": both, "unread": {key: why for _, unread in cited for key, why in unread.items()}}
 
 
 async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[str, Any]:

@@ -57,13 +57,15 @@ def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequ
         if action.name != "conduct_research":
             seen.append(Observation(action=action.id))
             continue
-        key = title_of(action).casefold()
+        title = title_of(action)
+        new = Section(title=title, subject=title, description=action.query, queries=(title,))
+        section, key = _known(action, sections) or new, title.casefold()
         if key in begun or key in late:
             seen.append(Observation(action=action.id, text="This topic was named twice; it is researched once."))
         elif len(begun) < limit:
-            begun[key] = _section(action, sections)
+            begun[key] = _begun(section, action)
         else:
-            late[key] = (action, _waiting_section(action, sections))
+            late[key] = (action, section)
             seen.append(Observation(action=action.id, text=_WAITS.format(limit=limit)))
     return Round(
         tuple(begun.values()),
@@ -83,18 +85,11 @@ def _known(action: Action, sections: Sequence[Section]) -> Section | None:
     return next((s for s in sections if s.title.casefold() == wanted), None)
 
 
-def _section(action: Action, sections: Sequence[Section]) -> Section:
+def _begun(section: Section, action: Action) -> Section:
     """Return the section to research: the topic is the task of its first attempt, and says what later ones lack."""
-    section = _waiting_section(action, sections)
     said = action.query if action.query.casefold() != section.title.casefold() else ""
     told = {"notes" if section.attempts else "description": said} if said else {}
     return section.model_copy(update={"status": "researching", "attempts": section.attempts + 1, **told})
-
-
-def _waiting_section(action: Action, sections: Sequence[Section]) -> Section:
-    title = title_of(action)
-    new = Section(title=title, subject=title, description=action.query, queries=(title,))
-    return _known(action, sections) or new
 
 
 def observed(ctx: RunContext, turn: Turn, sections: Sequence[Section]) -> Turn:

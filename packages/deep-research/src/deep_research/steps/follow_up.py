@@ -1,10 +1,9 @@
 """A question about a finished report: first from what the run has read, by new searches where that says nothing."""
 
 from deep_research.conversation.replies import read_remark
-from deep_research.data import LIBRARY, Action, Decision, Question, Turn
+from deep_research.data import Decision, Question
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
-from deep_research.steps import search
 
 
 async def understand(ctx: RunContext, question: Question, understood: str) -> Decision:
@@ -28,9 +27,3 @@ async def understand(ctx: RunContext, question: Question, understood: str) -> De
         refined_question=judged.refined_question or understood,
         assumptions=judged.assumptions,
     )
-
-
-async def recall(ctx: RunContext, title: str) -> list[Turn]:
-    """Return a turn that looks into what the run has read; no place is searched."""
-    actions = (Action(id="m1", name="search", query=title, source=LIBRARY),)
-    return [Turn(actions=actions, observations=tuple(await search.perform(ctx, actions)))]

@@ -5,7 +5,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from claimcheck.text.cleaning import shorten
@@ -51,13 +50,6 @@ _Cited = tuple[Statement, Mapping[str, Sequence[str]]]
 """A statement, and for each reference that it cites the passages that it is held against; by "" where it cites none."""
 
 
-class CitedReport(NamedTuple):
-    """A report whose citations are ids of passages; `unread` are sources (ids) that could not be read, and why."""
-
-    text: str
-    unread: Mapping[str, str]
-
-
 def report_title(text: str) -> str:
     """Return the title of a report: its first heading, or its first line."""
     found = _TITLE.search(text)
@@ -76,10 +68,10 @@ def assignment_of(question: Question, title: str, text: str, library: Library) -
     )
 
 
-async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> CitedReport:
+async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> tuple[str, Mapping[str, str]]:
     """Return a report with the passages of the pages it cites, or `by_documents` with those of the user's documents.
 
-    A page that cannot be read stays cited as a whole, and is a gap.
+    A page that cannot be read stays cited as a whole, and is a gap; the second part says by source (id) why it was not.
     """
     report = await asyncio.to_thread(read_report, text)
     statements = await asyncio.to_thread(report.statements)
@@ -89,7 +81,7 @@ async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> Ci
     else:
         sources, unread = await _open_sources(ctx, report)
         found = await asyncio.to_thread(_best_passages, ctx.library, statements, sources)
-    return CitedReport(await asyncio.to_thread(_rewritten, report, statements, found), unread)
+    return await asyncio.to_thread(_rewritten, report, statements, found), unread
 
 
 async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[str, Source], dict[str, str]]:

@@ -64,31 +64,18 @@ def with_terms(judged: Decision, terms: Sequence[Term], question: Question, plac
     )
 
 
-def sufficient(judged: Decision, settings: Settings) -> bool:
-    """Return whether everything is there that a start needs."""
-    return (
-        judged.confidence >= settings.confidence_start
-        and bool(judged.goal.strip())
-        and len(judged.research_focus) >= settings.focus_points_start
-        and not judged.unknown_terms
-    )
-
-
-def insufficient(judged: Decision, settings: Settings) -> bool:
-    """Return whether something is missing without which the user must be asked."""
-    return (
-        judged.confidence < settings.confidence_ask
-        or not judged.goal.strip()
-        or len(judged.research_focus) < settings.focus_points_ask
-        or bool(judged.unknown_terms)
-    )
+def _has_all(judged: Decision, confidence: float, focus_points: int) -> bool:
+    """Return whether a goal, as much confidence and as many focus points are there, and no unknown term."""
+    is_clear = bool(judged.goal.strip()) and not judged.unknown_terms
+    return is_clear and judged.confidence >= confidence and len(judged.research_focus) >= focus_points
 
 
 def asks(judged: Decision, settings: Settings) -> bool:
     """Return whether the user should be asked; see the table of the module."""
-    if judged.confidence >= settings.confidence_never_ask or sufficient(judged, settings):
+    is_sure = judged.confidence >= settings.confidence_never_ask
+    if is_sure or _has_all(judged, settings.confidence_start, settings.focus_points_start):
         return False
-    return insufficient(judged, settings) or not judged.assumptions
+    return not (judged.assumptions and _has_all(judged, settings.confidence_ask, settings.focus_points_ask))
 
 
 def settle(

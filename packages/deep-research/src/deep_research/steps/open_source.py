@@ -9,7 +9,6 @@ from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Observation, Passage, Source
 from deep_research.errors import Blocked, NotFound, SourceError
 from deep_research.i18n.catalog import gap_of
-from deep_research.ports import Pages
 from deep_research.run_context.context import RunContext, current_position, section_worked_at
 from deep_research.steps.private_text import hold_back
 from deep_research.text.prompt_fencing import attribute
@@ -140,11 +139,11 @@ async def open_address(ctx: RunContext, url: str) -> Source:
     An address under which something was read already gives that source. Raises Blocked for what nobody has named,
     SourceError for what cannot be read.
     """
-    pages = _pages(ctx)
+    if (pages := ctx.outside.pages) is None:
+        raise Blocked("This run opens no addresses; open takes the id of a source (s7).", reason="no web")
     key = pages.key(url)
     if known := await _read_before(ctx, key, url):
         return known
-
     if held := await hold_back(ctx, PLACE, url):
         raise Blocked(held.why, url=url, reason="private")
 
@@ -163,12 +162,6 @@ async def open_address(ctx: RunContext, url: str) -> Source:
     if source is None:
         raise NotFound(f"{url} was read and is not in the library any more.", url=url)
     return source
-
-
-def _pages(ctx: RunContext) -> Pages:
-    if ctx.outside.pages is None:
-        raise Blocked("This run opens no addresses; open takes the id of a source (s7).", reason="no web")
-    return ctx.outside.pages
 
 
 async def _read_before(ctx: RunContext, key: str, url: str) -> Source | None:

@@ -126,11 +126,6 @@ def _retry(sections: Sequence[Section], judged: Review, limit: int) -> tuple[str
     return tuple(t for t in named if t not in rows or not _is_searched(by_title[t], rows[t]))
 
 
-def own_reviews(ctx: RunContext) -> int:
-    """Return how often a section may be sent out again by its own review, before all are reviewed together."""
-    return min(1, ctx.settings.max_review_iterations)
-
-
 def report_gaps(ctx: RunContext, judged: Review) -> None:
     """Log what a review says that the report as a whole still lacks."""
     for text in judged.gaps[:_MOST_GAPS]:

@@ -6,7 +6,6 @@ import math
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from claimcheck.language import columns
@@ -41,7 +40,6 @@ _ENOUGH_FOUND = 3
 _IN_HAND: defaultdict[str, Backlog] = defaultdict(partial(Backlog, 4_000_000, 50_000))
 """By place, the characters of pages that came with its results and are not stored yet, of all runs of the process."""
 _OWN = ("documents", PLACE, "mcp:")
-_T = TypeVar("_T")
 
 
 async def perform(ctx: RunContext, actions: Sequence[Action]) -> list[Observation]:
@@ -75,7 +73,7 @@ async def _perform(ctx: RunContext, action: Action) -> Observation:
     if action.name == "open":
         return await _open(ctx, action)
     if action.name == "call_tool":
-        return await _use_tool(ctx, action, section_worked_at())
+        return await _use_tool(ctx, action)
     return Observation(action=action.id)
 
 
@@ -86,7 +84,7 @@ async def _open(ctx: RunContext, action: Action) -> Observation:
     place = next((p for p in ctx.outside.places if p.name == name.lower() and own.strip()), None)
     if not key and place is not None:
         asked = action.model_copy(update={"query": own.strip()})
-        seen = await _search_place(ctx, place, asked, section_worked_at())
+        seen = await _search_place(ctx, place, asked)
         found = {passage.partition("p")[0] for passage in seen.passages}
         key = await asyncio.to_thread(_keyed, ctx.library, action.source) or (found.pop() if len(found) == 1 else "")
         if not key:
@@ -138,11 +136,17 @@ async def _recall(ctx: RunContext, action: Action, queries: Sequence[str]) -> Ob
 
 
 async def _search_one(ctx: RunContext, places: Sequence[SearchPlace], action: Action, query: str) -> Observation:
-    """Ask the places in order of trust until enough was found."""
+    """Ask the places in order of trust until enough was found.
+
+    What the user has named, documents, pages and MCP servers, is always asked with the first.
+    """
     asked = action.model_copy(update={"query": query})
     results: list[Observation] = []
-    for tier in _tiers(places, _AT_ONCE):
-        results += await side_by_side(_search_place(ctx, place, asked, section_worked_at()) for place in tier)
+    own = [p for p in places if p.name.startswith(_OWN)]
+    others = [p for p in places if not p.name.startswith(_OWN)]
+    for first in range(0, max(1, len(others)), _AT_ONCE):
+        tier = [*(own if first == 0 else ()), *others[first : first + _AT_ONCE]]
+        results += await side_by_side(_search_place(ctx, place, asked) for place in tier)
         if sum(r.found for r in results) >= _ENOUGH_FOUND:
             break
     return _merged(action, results)
@@ -153,31 +157,20 @@ def _unknown_place(ctx: RunContext, action: Action) -> Observation:
     return Observation(action=action.id, failed=(action.source,), failure=gap.why)
 
 
-def _tiers(places: Sequence[SearchPlace], size: int) -> list[list[SearchPlace]]:
-    """Group the places in order of trust, `size` at a time: the next are asked when these found little or failed.
-
-    What the user has named, documents, pages and MCP servers, is always asked with the first.
-    """
-    own = [p for p in places if p.name.startswith(_OWN)]
-    others = [p for p in places if not p.name.startswith(_OWN)]
-    tiers = [others[i : i + size] for i in range(0, len(others), size)]
-    return [[*own, *tiers[0]], *tiers[1:]] if tiers else [own]
-
-
 def _interleave(rows: list[list[str]]) -> list[str]:
     """Order results best first across places: the first of each, then the second of each, …; each id once."""
     longest = max((len(row) for row in rows), default=0)
     return list(dict.fromkeys(row[i] for i in range(longest) for row in rows if i < len(row)))
 
 
-async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, section: str) -> Observation:
+async def _search_place(ctx: RunContext, place: SearchPlace, action: Action) -> Observation:
     if place.name != PLACE and (held := await hold_back(ctx, place.name, action.query)):
         return Observation(action=action.id, failed=(place.name,), failure=held.why)
     request = json.dumps({"place": place.name, "query": action.query, "limit": _RESULTS}, ensure_ascii=False)
-    return await _ask(ctx, place, request, lambda: place.search(action.query, limit=_RESULTS), action, section)
+    return await _ask(ctx, place, request, lambda: place.search(action.query, limit=_RESULTS), action)
 
 
-async def _use_tool(ctx: RunContext, action: Action, section: str) -> Observation:
+async def _use_tool(ctx: RunContext, action: Action) -> Observation:
     """Call an external tool; what it brings goes the way of every result."""
     if (tool := ctx.outside.tools.get(action.source)) is None:
         return _unknown_place(ctx, action)
@@ -188,7 +181,7 @@ async def _use_tool(ctx: RunContext, action: Action, section: str) -> Observatio
     request = json.dumps({"tool": tool.name, "arguments": arguments}, ensure_ascii=False, sort_keys=True)
     words = " ".join(value for value in arguments.values() if isinstance(value, str)) or tool.name
     query = action.model_copy(update={"query": words})
-    return await _ask(ctx, tool, request, lambda: tool.call(arguments), query, section)
+    return await _ask(ctx, tool, request, lambda: tool.call(arguments), query)
 
 
 async def _ask(
@@ -197,7 +190,6 @@ async def _ask(
     request: str,
     ask: Callable[[], Awaitable[SearchResult]],
     action: Action,
-    section: str,
 ) -> Observation:
     """Ask once in a run, take in what came, and log it; `action.query` is what passages are chosen by."""
 
@@ -223,7 +215,7 @@ async def _ask(
     record = SearchRecord.model_validate_json(answer)
     for gap in record.gaps:  # also of a search that was begun ahead, or made before the run was interrupted
         ctx.report_gap(gap)
-    new = 0 if reused else record.new
+    section, new = section_worked_at(), 0 if reused else record.new
     ctx.emit(
         Searched(section=section, source=place.name, query=action.query, found=record.found, new=new, reused=reused)
     )
@@ -269,20 +261,17 @@ def add_sources(library: Library, found: Sequence[Found]) -> tuple[list[Source],
         return [library.add_source(one) for one in found], len({one.key for one in found} - known)
 
 
-class Kept(NamedTuple):
-    """A passage that answers a search; `score` is 0 where nothing was compared."""
-
-    id: str
-    score: float = 0.0
+_Kept = list[tuple[str, float]]
+"""Passages of one result that answer a search, each with its score; it is 0 where nothing was compared."""
 
 
-def _relevant(rows: Sequence[Sequence[Kept]]) -> list[list[str]]:
+def _relevant(rows: Sequence[_Kept]) -> list[list[str]]:
     """Return the passages of each result that come near the best one of all; a result may be left with none.
 
     An engine always fills its page, and a page always has a best passage.
     """
-    floor = _FLOOR * max((k.score for row in rows for k in row if math.isfinite(k.score)), default=0.0)
-    return [[kept.id for kept in row if kept.score >= floor] for row in rows]
+    floor = _FLOOR * max((score for row in rows for _, score in row if math.isfinite(score)), default=0.0)
+    return [[key for key, score in row if score >= floor] for row in rows]
 
 
 async def _read_result(ctx: RunContext, place: SearchPlace | OutsideTool, found: Found, source: Source) -> None:
@@ -296,7 +285,7 @@ async def _read_result(ctx: RunContext, place: SearchPlace | OutsideTool, found:
     await ctx.journal.call("read", source.key, fetch)
 
 
-def _answering(library: Library, results: Sequence[tuple[Found, Source]], query: str) -> list[list[Kept]]:
+def _answering(library: Library, results: Sequence[tuple[Found, Source]], query: str) -> list[_Kept]:
     """Return for each result its passages that answer `query`, best first."""
     compared = [source.id for found, source in results if not found.spans]
     hits = {key: library.search(query, limit=_PASSAGES_PER_SOURCE, sources=[key]) for key in compared}
@@ -319,18 +308,16 @@ def site_lines(library: Library, sources: Iterable[str]) -> frozenset[str]:
 
 def _kept(
     library: Library, found: Found, source: Source, hits: Sequence[PassageHit], repeated: frozenset[str]
-) -> list[Kept]:
+) -> _Kept:
     if not found.spans and hits:
-        listed = [
-            Kept(h.passage.id, h.score * (_OF_A_LIST if _says_little(h.passage.text, repeated) else 1)) for h in hits
-        ]
-        return sorted(listed, key=lambda kept: -kept.score)
+        worth = ((h, _OF_A_LIST if _says_little(h.passage.text, repeated) else 1) for h in hits)
+        return sorted(((h.passage.id, h.score * share) for h, share in worth), key=lambda kept: -kept[1])
     passages = library.passages(source.id)
     if not found.spans:
-        return [Kept(p.id) for p in passages[:1]]
+        return [(p.id, 0.0) for p in passages[:1]]
     # Those that overlap the found spans, in the order of the spans.
     at_spans = (p.id for span in found.spans for p in passages if p.start < span.end and span.start < p.end)
-    return [Kept(key, math.inf) for key in dict.fromkeys(at_spans)][:_PASSAGES_PER_SOURCE]
+    return [(key, math.inf) for key in dict.fromkeys(at_spans)][:_PASSAGES_PER_SOURCE]
 
 
 def _says_little(text: str, repeated: frozenset[str]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 
 from claimcheck.lexicon import any_of
+from claimcheck.numbers import is_within
 from claimcheck.text.measures import SCALES
 from claimcheck.text.quantities import quantities
 from claimcheck.text.tokens import FULL_WIDTH
@@ -29,8 +30,6 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _WRITTEN = re.compile(r"\d[\d,]*(?:\.(?P<decimals>\d+))?")
-_REACH = Decimal("1.5")
-"""Up to which multiple "more than 1,000" is a fair account of a value."""
 
 
 def evaluate(expression: str) -> Decimal | None:
@@ -98,8 +97,6 @@ def agrees(quote: str, value: Decimal) -> bool:
         for wanted in (value, value * 100) if figure.unit in ("%", "pp") else (value,):
             if abs(abs(figure.value) - abs(wanted)) * 2 <= step:
                 return True
-            if figure.bound == ">" and figure.value <= wanted <= figure.value * _REACH:
-                return True
-            if figure.bound == "<" and figure.value / _REACH <= wanted <= figure.value:
+            if figure.bound in ("<", ">") and is_within(figure.bound, figure.value, wanted):
                 return True
     return False

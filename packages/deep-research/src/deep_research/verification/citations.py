@@ -6,7 +6,7 @@ signs. Code is left as it stands, but for a code span that holds nothing but ids
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -74,24 +74,21 @@ def citations(text: str) -> list[Citation]:
     whole = (m for m in _SOURCES.finditer(plain) if not (is_within(spans, m.start()) or _LINK.match(text, m.end())))
     sources = (Citation(m.start(), m.end(), tuple(re.findall(r"s\d+", m[1]))) for m in whole)
     found = chain(_lists(text, plain, spans), sources)
+    return join_citations(text, sorted(found))
+
+
+def join_citations(text: str, found: Iterable[Citation]) -> list[Citation]:
+    """Return citations with those that stand side by side, or are lists within one bracket, as one; it keeps what the first keeps."""
     groups: list[list[Citation]] = []
     end = 0
-    for one in sorted(found):
-        if groups and one.start < end:  # several lists within one bracket
-            groups[-1].append(one._replace(end=end))
-            continue
-        if groups and not one.kept and _JOINT.fullmatch(text, end, one.start):
+    for one in found:
+        if groups and (one.start < end or (not one.kept and _JOINT.fullmatch(text, end, one.start))):
             groups[-1].append(one)
         else:
             groups.append([one])
-        end = one.end
-    return [as_one(group) for group in groups]
-
-
-def as_one(group: Sequence[Citation]) -> Citation:
-    """Return citations that stand side by side as one, with the ids of all; it keeps what the first keeps."""
-    ids = dict.fromkeys(key for one in group for key in one.ids)
-    return group[0]._replace(end=group[-1].end, ids=tuple(ids))
+        end = max(end, one.end)
+    rows = ((group, dict.fromkeys(key for one in group for key in one.ids)) for group in groups)
+    return [group[0]._replace(end=max(one.end for one in group), ids=tuple(ids)) for group, ids in rows]
 
 
 def _lists(text: str, plain: str, code: Sequence[tuple[int, int]]) -> Iterator[Citation]:

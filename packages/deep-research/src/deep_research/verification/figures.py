@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from claimcheck.numbers import is_within
 from claimcheck.text.kept_readings import keep_readings
 from claimcheck.text.measures import CALENDAR, MONEY, MONTHS, Quantity, date_parts, in_base, is_same_size, same_date
 from claimcheck.text.names import amounts
@@ -12,8 +13,8 @@ from claimcheck.text.quantities import is_step, quantities
 from claimcheck.text.tokens import normalise
 from deep_research.verification.arithmetic import agrees, evaluate
 
-_TOLERANCE, _REACH = Decimal("0.05"), Decimal("1.1")
-"""How far "about 1,000" may be off, relatively, and up to which multiple "more than 1,000" is a fair account."""
+_REACH = Decimal("1.1")
+"""Up to which multiple "more than 1,000" is a fair account."""
 _COUNTED = 2
 """Up to so many things an author counts in words: "three ways" is no figure of a source."""
 _DIGITS = re.compile(r"\d[\d,.]*\d|\d")
@@ -108,11 +109,13 @@ def _right_sums(statement: str) -> Iterator[tuple[int, int]]:
 def _has(known: _Figures, figure: Quantity, written: str) -> bool:
     """Tell whether a text has a figure."""
     if figure.unit in CALENDAR:
-        if any(same_date(figure, other) and (date_parts(other)[0] or not _year(figure)) for other in known.dates):
+        if any(
+            same_date(figure, other) and (date_parts(other)[0] or not date_parts(figure)[0]) for other in known.dates
+        ):
             return True
         return figure.unit == "year" and (str(figure.value) in known.runs or figure.value in known.bare)
     if figure.unit == "decade":
-        return any(_year(other) // 10 == int(figure.value) // 10 for other in known.dates) or (
+        return any(date_parts(other)[0] // 10 == int(figure.value) // 10 for other in known.dates) or (
             figure.value in known.values or str(figure.value) in known.runs
         )
     if figure.unit in ("", "ordinal", "fraction", "clock"):
@@ -126,10 +129,6 @@ def _has(known: _Figures, figure: Quantity, written: str) -> bool:
     return figure.value in known.bare or any(_is_same(figure, o) for o in known.amounts)  # bare: what may be a year too
 
 
-def _year(figure: Quantity) -> int:
-    return date_parts(figure)[0]
-
-
 def _is_dated(figure: Quantity, known: Sequence[_Figures]) -> bool:
     """Tell whether the texts have a date in two pieces: a day or month without its year, and the year."""
     year, month, day = date_parts(figure) if figure.unit in ("date", "yearmonth") else (0, 0, 0)
@@ -137,7 +136,9 @@ def _is_dated(figure: Quantity, known: Sequence[_Figures]) -> bool:
         return False
     if not day and any(MONTHS.get(word) == month for one in known for word in one.words):
         return True
-    return any(date_parts(other)[1:] == (month, day) for one in known for other in one.dates if not _year(other))
+    return any(
+        date_parts(other)[1:] == (month, day) for one in known for other in one.dates if not date_parts(other)[0]
+    )
 
 
 def _is_same(figure: Quantity, other: Quantity) -> bool:
@@ -162,14 +163,8 @@ def _is_same(figure: Quantity, other: Quantity) -> bool:
 def _is_close(value: Decimal, other: Decimal, figure: Quantity) -> bool:
     """Tell whether a value is what the statement says: the same, about the same, or rounded as it is shown."""
     value, other = abs(value), abs(other)
-    if value == other:
-        return True
-    if figure.bound == "~":
-        return abs(value - other) <= other * _TOLERANCE
-    if figure.bound == ">":
-        return value <= other <= value * _REACH
-    if figure.bound == "<":
-        return value / _REACH <= other <= value
+    if value == other or figure.bound:
+        return value == other or is_within(figure.bound, value, other, _REACH)
     digits = value.normalize().as_tuple()
     if len(digits.digits) < 2 or other == 0 or abs(value) == int(abs(value)) < 1_000_000:
         return False

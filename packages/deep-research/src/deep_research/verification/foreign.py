@@ -14,7 +14,7 @@ from typing import NamedTuple
 from claimcheck.lexicon import any_word
 from deep_research.i18n.catalog import languages, phrase
 from deep_research.text.code_spans import code_spans, is_within
-from deep_research.verification.citations import Citation, as_one
+from deep_research.verification.citations import Citation, join_citations
 from deep_research.verification.references import (
     RAISED,
     SOURCE_WORD,
@@ -70,7 +70,6 @@ _AROUND = (
 )  # fmt: skip
 """What stands before and behind citations that belongs to them: brackets, or a source word where a sentence could begin."""
 _SECTION = re.compile(r"^#{1,6}[ \t]++(?P<title>[^\n]+)", re.MULTILINE)
-_JOINT = re.compile(r"[ \t]{0,3}[,;、，；]?[ \t]{0,3}")
 _STOP_BEFORE = re.compile(r"[.!?。！？…][\"”’)）」』*_]{0,3}[ \t]{0,3}$")
 
 
@@ -167,7 +166,7 @@ class _Reading:
         found = list(self._source_lines())
         taken = [(citation.start, citation.end) for citation in found]
         found += [c for c in self._markers() if not is_within(taken, c.start)]
-        joined = _joined(self.text, _parenthesised(self.text, sorted(found)))
+        joined = join_citations(self.text, _parenthesised(self.text, sorted(found)))
         return ForeignReport(self.text, tuple(joined), tuple(self.references), self.apart)
 
     def _counts(self, offset: int) -> bool:
@@ -286,15 +285,3 @@ def _parenthesised(text: str, found: Sequence[Citation]) -> Iterator[Citation]:
         else:
             yield first
             position += 1
-
-
-def _joined(text: str, found: Iterator[Citation]) -> list[Citation]:
-    """Return the citations with those that stand side by side as one."""
-    groups: list[list[Citation]] = []
-    for one in found:
-        before = groups[-1][-1] if groups else one
-        if groups and not one.kept and not before.kept and _JOINT.fullmatch(text, before.end, one.start):
-            groups[-1].append(one)
-        else:
-            groups.append([one])
-    return [as_one(group) for group in groups]

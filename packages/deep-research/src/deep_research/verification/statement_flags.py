@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from claimcheck.language import CJK, HANGUL, detect, is_cjk
-from claimcheck.text.names import Name, begins_sentence, name_index, names_occur
+from claimcheck.text.names import Name, begins_sentence, missing_names, name_index
 from claimcheck.text.quotations import quotations, stands_in, stands_nearly_in
 from deep_research.text.code_spans import code_spans, is_within
 from deep_research.verification.figures import missing_figures
@@ -101,7 +101,7 @@ def _missing_names(statement: str, texts: Sequence[str]) -> Iterator[Name]:
     whole = "\n".join(texts)
     language = detect(statement)
     is_own = any(is_cjk(detect(text)) == is_cjk(language) for text in texts)
-    for name in names_occur(statement, whole).missing:
+    for name in missing_names(statement, whole):
         is_title = not name.text.isascii() and statement[name.start] in "《〈『"
         if is_title or not (is_own or (name.strict and name.text.isascii())):
             continue
