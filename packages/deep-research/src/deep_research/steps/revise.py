@@ -21,6 +21,8 @@ from deep_research.verification.statements import split_statements
 
 ROUNDS, LOOKUPS = 2, 6
 """Rounds of revision, and look-ups in each; what still fails then is shown as failing."""
+_OF_THE_WHOLE = ("missing", "unclear", "inconsistent")
+"""Kinds of problems that a report which was written anew has answered, wherever it does."""
 _LEAST = 0.5
 """Share of its report's length below which a writer has written anew only a part of it."""
 
@@ -91,7 +93,7 @@ async def _round(
     move = await ask(text, rounds, problems)
     if move.text:
         anew, _ = await asyncio.to_thread(read_report, move.text, assignment)
-        changes = await asyncio.to_thread(_changes, text, anew)
+        changes = await asyncio.to_thread(_changes, text, anew, problems)
         return anew, Revision(problems=tuple(problems), edits=changes, text=move.text)
     text, made = await asyncio.to_thread(apply_edits, text, move.edits)
     failed = [e for e in made if e.old and not e.applied]
@@ -115,8 +117,11 @@ def _lack(said: str, before: str, assignment: Assignment) -> str:
     return lack or ("" if len(text) > len(before) * _LEAST else "That is not the whole report. Write it whole.")
 
 
-def _changes(before: str, after: str) -> tuple[Edit, ...]:
-    """Return as edits in which paragraphs two texts differ; what is added stands behind the one before it."""
+def _changes(before: str, after: str, problems: Sequence[Problem]) -> tuple[Edit, ...]:
+    """Return as edits in which paragraphs two texts differ; what is added stands behind the one before it.
+
+    The first answers what was said of the whole: its words may stand as they were, and the rest tell more.
+    """
     old, new = before.split("\n\n"), after.split("\n\n")
     changes: list[Edit] = []
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -124,7 +129,8 @@ def _changes(before: str, after: str) -> tuple[Edit, ...]:
         if kind != "equal":
             edit = Edit(old="\n\n".join(old[a - lead : b]), new="\n\n".join(new[c - lead : d]), applied=True)
             changes.append(edit)
-    return tuple(changes)
+    whole = tuple(n for n, problem in enumerate(problems) if problem.kind in _OF_THE_WHOLE)
+    return tuple(e.model_copy(update={"problems": whole}) if n == 0 else e for n, e in enumerate(changes))
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Edit]]:
