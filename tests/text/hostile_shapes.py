@@ -29,6 +29,7 @@ from deep_research.search.title_names import heading_key, names, title_keys
 from deep_research.sources import _record_documents
 from deep_research.sources._api_answers import parse_xml
 from deep_research.sources.feeds import FeedsSource
+from deep_research.steps.revise import changed_paragraphs
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.text import page_noise, prompt_fencing
 from deep_research.text.contents_lists import is_contents_line, is_contents_list
@@ -103,6 +104,7 @@ WORK: dict[str, Callable[[str], Any]] = {
     "calls": lambda text: calls_in(text * 4, ()),
     "report": lambda text: read_report(f"{text}[1]\n\n## References\n\n[1] http://a.test/{text}").statements(),
     "rules": lambda text: parse_robots(text.encode()),
+    "written anew": lambda text: changed_paragraphs("\n\n".join(text), "\n\n".join(text[::-1]), ()),
     **{
         f"{function.__module__}.{function.__name__}": function
         for function in (

@@ -23,6 +23,7 @@ ROUNDS, LOOKUPS = 2, 6
 """Rounds of revision, and look-ups in each; what still fails then is shown as failing."""
 _OF_THE_WHOLE = ("missing", "unclear", "inconsistent")
 """Kinds of problems that a report which was written anew has answered, wherever it does."""
+_MOST_PARAGRAPHS = 500
 _LEAST = 0.5
 """Share of its report's length below which a writer has written anew only a part of it."""
 
@@ -93,7 +94,7 @@ async def _round(
     move = await ask(text, rounds, problems)
     if move.text:
         anew, _ = await asyncio.to_thread(read_report, move.text, assignment)
-        changes = await asyncio.to_thread(_changes, text, anew, problems)
+        changes = await asyncio.to_thread(changed_paragraphs, text, anew, problems)
         return anew, Revision(problems=tuple(problems), edits=changes, text=move.text)
     text, made = await asyncio.to_thread(apply_edits, text, move.edits)
     failed = [e for e in made if e.old and not e.applied]
@@ -117,12 +118,13 @@ def _lack(said: str, before: str, assignment: Assignment) -> str:
     return lack or ("" if len(text) > len(before) * _LEAST else "That is not the whole report. Write it whole.")
 
 
-def _changes(before: str, after: str, problems: Sequence[Problem]) -> tuple[Edit, ...]:
+def changed_paragraphs(before: str, after: str, problems: Sequence[Problem]) -> tuple[Edit, ...]:
     """Return as edits in which paragraphs two texts differ; what is added stands behind the one before it.
 
     The first answers what was said of the whole: its words may stand as they were, and the rest tell more.
     """
-    old, new = before.split("\n\n"), after.split("\n\n")
+    # The comparison takes the product of their numbers: what is beyond a report's is one paragraph.
+    old, new = before.split("\n\n", _MOST_PARAGRAPHS), after.split("\n\n", _MOST_PARAGRAPHS)
     changes: list[Edit] = []
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         lead = int(kind == "insert" and a > 0)
