@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from claimcheck.language import CJK
 from claimcheck.lexicon import any_word
 from deep_research.i18n.catalog import languages, phrase
 from deep_research.text.code_spans import code_spans, is_within
@@ -74,6 +75,15 @@ _JOINT = re.compile(r"[ \t]{0,3}[,;、，；]?[ \t]{0,3}")
 _STOP_BEFORE = re.compile(r"[.!?。！？…][\"”’)）」』*_]{0,3}[ \t]{0,3}$")
 
 
+_ADDRESS_ALONE = re.compile(
+    r"(?:https?://\S+|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24}(?:/\S*)?)", re.IGNORECASE | re.ASCII
+)
+_WORD = re.compile(rf"[{CJK}]{{1,3}}|[^\W{CJK}]+")
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d\Z")
+_LONGEST_NAME = 3
+"""Words of a link that can be the name of its source; what is longer says something."""
+
+
 class _Mark(NamedTuple):
     """A mark in a text as it is written; see `_STYLES`."""
 
@@ -97,11 +107,15 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 class ForeignReference(NamedTuple):
-    """Something that a report cites: `url` is "" where none is given, `title` what its entry in the list says."""
+    """Something that a report cites: `url` is "" where none is given, `title` what its entry in the list says.
+
+    One that is not `is_listed` is a number that no entry has; `title` is its mark.
+    """
 
     key: str
     url: str
     title: str = ""
+    is_listed: bool = True
 
 
 class ForeignReport(NamedTuple):
@@ -173,12 +187,12 @@ class _Reading:
     def _counts(self, offset: int) -> bool:
         return not is_within(self.apart, offset) and not is_within(self.code, offset)
 
-    def _key(self, url: str, title: str) -> str:
+    def _key(self, url: str, title: str, *, is_listed: bool = True) -> str:
         """Return the key of a reference, by its address or else by its title."""
         identity = (url, "" if url else title)
         if identity not in self.keys:
             self.keys[identity] = f"r{len(self.references) + 1}"
-            self.references.append(ForeignReference(self.keys[identity], url, title))
+            self.references.append(ForeignReference(self.keys[identity], url, title, is_listed))
         return self.keys[identity]
 
     def _listed(self, listed: ListedReference) -> tuple[str, ...]:
@@ -187,7 +201,8 @@ class _Reading:
     def _numbered(self, name: str, offset: int, told: str) -> tuple[str, ...]:
         """Return what a name stands for: its entry, or a reference of which nothing is known but what its mark has told."""
         listed = self.lists.find(name, offset)
-        return self._listed(listed) if listed else (self._key("", f"[{re.sub(_PRIVATE, ' ', name)}] {told}".strip()),)
+        shown = f"[{re.sub(_PRIVATE, ' ', name)}] {told}".strip()
+        return self._listed(listed) if listed else (self._key("", shown, is_listed=False),)
 
     def _source_lines(self) -> Iterator[Citation]:
         """Yield the lines that name a source and nothing else, by the links in them or else by what they say."""
@@ -228,7 +243,7 @@ class _Reading:
 
     def _is_label(self, mark: _Mark) -> bool:
         """Tell whether a link only names the source of its sentence, or of the sentence before it."""
-        if mark.style == "reference":
+        if mark.style == "reference" or not _is_name(mark.words):
             return False
         if re.fullmatch(SOURCE_WORD, mark.words.strip(), re.IGNORECASE):
             return True
@@ -246,6 +261,14 @@ class _Reading:
         names = _names_of(mark.names) if is_number else [mark.names or mark.words]
         told = mark.words if mark.style in ("lens", "number") else ""
         return tuple(dict.fromkeys(key for name in names for key in self._numbered(name, offset, told)))
+
+
+def _is_name(words: str) -> bool:
+    """Tell whether the words of a link can only name its source: a number, an address, a few words without a figure."""
+    if _ADDRESS_ALONE.fullmatch(words.strip()) or not any(map(str.isalpha, words)):
+        return True
+    parts = _WORD.findall(words)
+    return len(parts) <= _LONGEST_NAME and all(_YEAR.match(part) for part in parts if part.isdigit())
 
 
 def _own_sections(text: str, lists: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -270,7 +293,10 @@ def _names_of(written: str) -> list[str]:
 
 
 def _parenthesised(text: str, found: Sequence[Citation]) -> Iterator[Citation]:
-    """Yield the citations; those that fill a pair of brackets or a sentence together are one, all of it included."""
+    """Yield the citations; those that fill a pair of brackets or a sentence together are one, all of it included.
+
+    A link that says something in brackets stays there, unless a source word before it tells that it is a title.
+    """
     position = 0
     while position < len(found):
         first, last = found[position], position
@@ -279,7 +305,8 @@ def _parenthesised(text: str, found: Sequence[Citation]) -> Iterator[Citation]:
         while opening and last + 1 < len(found) and _BETWEEN.fullmatch(text, found[last].end, found[last + 1].start):
             last += 1
         closing = closes.match(text, found[last].end) if closes else None
-        if opening and closing:
+        is_told = opening is not None and any(map(str.isalpha, opening[0]))
+        if opening and closing and (is_told or all(_is_name(one.kept) for one in found[position : last + 1])):
             ids = tuple(dict.fromkeys(key for one in found[position : last + 1] for key in one.ids))
             yield Citation(opening.start(), closing.end(), ids)
             position = last + 1
