@@ -55,9 +55,8 @@ def budget_of(amount: str) -> dict[str, Any]:
     return {"budget_tokens": int(number * (1000 if unit.startswith("k") else 1))}
 
 
-def write_export(run: "api.Run", to: str, path: Path | None) -> Path:
-    """Write the report of a run in a format to a file, by default one of its title here; return the file."""
-    made = run.export(to)
+def write_export(made: "api.Export", path: Path | None) -> Path:
+    """Write a report in a format to a file, by default one of its title here; return the file."""
     path = path or Path(made.file_name).absolute()
     api.write_bytes_atomically(path, made.data)
     return path

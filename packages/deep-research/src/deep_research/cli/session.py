@@ -153,7 +153,7 @@ class Session:
         path, to = self._output_file(run)
         short, paged = self._is_set("short"), not self._is_set("no_pager")
         try:
-            path = write_export(run, to, path) if to else path
+            path = write_export(run.export(to), path) if to else path
             code = self._put_out(
                 report, None if to else path, lambda plain: print_report(report, plain=plain, short=short, paged=paged)
             )

@@ -81,7 +81,7 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
     else:
         _show(run, report, partial(echo_wrapped, err=fix and not (out or flags["to"])))
     if flags["to"]:
-        echo_wrapped(f"Written: {write_export(run, flags['to'], out)}", err=True)
+        echo_wrapped(f"Written: {write_export(run.export(flags['to']), out)}", err=True)
     elif fix:
         _write_fixed(report, out, shown=not flags["as_json"])
     return _code_of(report, by_documents=bool(docs))

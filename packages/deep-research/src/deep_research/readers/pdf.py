@@ -26,7 +26,6 @@ _SENTENCE_END = re.compile(r"[.!?:。！？：][\"'”’)\]]*$")
 _LIGATURES = re.compile("[\ufb00-\ufb06\uff21-\uff5a\uff10-\uff19]")
 _NUMBERED_HEADING = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,3}|[IVX]{1,4}\.|[A-Z]\.)\s+[A-Z\u3040-\u9fff\uac00-\ud7af]")
 _LARGER = 1.12  # than the text: a heading
-_APART = 1.8  # heights of a line from one to the next: more than the leading of most texts
 _RAISED, _SMALLER = 0.15, 0.92  # of the height of a letter: how much higher a raised digit stands, and is at most
 _RAISED_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _SUPERSCRIPT = str.maketrans("0123456789", _RAISED_DIGITS)
@@ -233,13 +232,12 @@ def _goes_on(open_lines: list[Line], line: Line, full_width: float, body_size: f
     leading = _leading(open_lines, line)
     if last.top - line.top > leading * 1.45:
         return False
-    # After the end of a sentence a line that is indented begins a paragraph, and so does any after a short one; after
-    # a short one also any that stands well apart: "Source: …" ends in no stop.
+    # After the end of a sentence a line that is indented begins a paragraph, and so does any after a short one; "Source: …"
+    # ends in no stop: after what is short also one that stands farther apart than the leading of most texts.
     is_short = (last.right - last.left) < 0.75 * full_width
-    if is_short and last.top - line.top > _APART * (line.top - line.bottom):
-        return False
     is_indented = 0.8 * line.size < line.left - last.left < 5 * line.size
-    return not ((is_short or is_indented) and _SENTENCE_END.search(last.text))
+    is_apart = is_short and last.top - line.top > 1.8 * (line.top - line.bottom)
+    return not (is_apart or ((is_short or is_indented) and _SENTENCE_END.search(last.text)))
 
 
 def _leading(open_lines: list[Line], line: Line) -> float:

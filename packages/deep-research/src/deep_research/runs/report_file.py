@@ -1,6 +1,7 @@
 """A report that somebody hands in, as text with its links: Markdown, text, HTML, DOCX, PDF, or a page of the web."""
 
 import asyncio
+import re
 from os import PathLike
 from pathlib import Path, PurePath
 from typing import BinaryIO
@@ -13,6 +14,7 @@ from deep_research.settings import Settings
 
 _PLAIN = (".md", ".markdown", ".txt", ".text", "")
 _HTML = (".html", ".htm", ".xhtml")
+_PAGE = re.compile(rb"(?=<)(?s:.)*<(?:html|!doctype html)\b", re.IGNORECASE)
 _BINARY_SIGNS = 0.1
 """Share of control characters from which bytes are no text."""
 MOST_BYTES = 8_000_000
@@ -29,10 +31,7 @@ def report_text(data: bytes, name: str) -> str:
         raise ConfigError(message, setting="report", value=name)
     suffix = PurePath(name).suffix.lower()
     signed = signed_media_type(data)
-    start = data[:2048].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    is_page = not signed and (
-        suffix in _HTML or (start[:1] == b"<" and (b"<html" in start or b"<!doctype html" in start))
-    )
+    is_page = not signed and (suffix in _HTML or _PAGE.match(data[:2048].removeprefix(b"\xef\xbb\xbf").lstrip()))
     if suffix in _PLAIN and not is_page and not signed:
         return _plain(data, name)
     from deep_research.runs.report_links import mark_docx_links, mark_html_links  # noqa: PLC0415 - only for these
@@ -43,8 +42,8 @@ def report_text(data: bytes, name: str) -> str:
     if reader is None:
         message = f"The format of {name!r} cannot be read as a report. Give Markdown, text, HTML, DOCX or PDF."
         raise ConfigError(message, setting="report", value=name)
+    is_word = reader.name == "docx" or signed == ZIP
     try:
-        is_word = reader.name == "docx" or signed == ZIP
         document = read_bytes(reader, mark_docx_links(data) if is_word else data, name=name)
     except Unreadable as error:
         raise ConfigError(f"{name!r} cannot be read: {error.message}.", setting="report", value=name) from error

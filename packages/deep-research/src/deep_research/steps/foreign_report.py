@@ -116,7 +116,11 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
             ctx.emit(Progress(what="pages opened", done=len(sources), total=min(len(wanted), MOST_SOURCES)))
 
     await side_by_side(read(r.key, r.url, r.title) for r in wanted[:MOST_SOURCES])
-    lost = [(r, gap_of(r.title, "no_address" if r.is_listed else "no_entry", source=PLACE)) for r in named if not r.url]
+    lost = [
+        (r, gap_of(r.title, "no_entry" if r.title.startswith("[") else "no_address", source=PLACE))
+        for r in named
+        if not r.url
+    ]
     for _, gap in lost[:MOST_SOURCES]:
         ctx.report_gap(gap)
     if rest := wanted[MOST_SOURCES:]:

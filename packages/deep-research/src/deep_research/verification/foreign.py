@@ -73,13 +73,7 @@ _AROUND = (
 _SECTION = re.compile(r"^#{1,6}[ \t]++(?P<title>[^\n]+)", re.MULTILINE)
 _JOINT = re.compile(r"[ \t]{0,3}[,;、，；]?[ \t]{0,3}")
 _STOP_BEFORE = re.compile(r"[.!?。！？…][\"”’)）」』*_]{0,3}[ \t]{0,3}$")
-
-
-_ADDRESS_ALONE = re.compile(
-    r"(?:https?://\S+|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24}(?:/\S*)?)", re.IGNORECASE | re.ASCII
-)
 _WORD = re.compile(rf"[{CJK}]{{1,3}}|[^\W{CJK}]+")
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d\Z")
 _LONGEST_NAME = 3
 """Words of a link that can be the name of its source; what is longer says something."""
 
@@ -107,15 +101,11 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 class ForeignReference(NamedTuple):
-    """Something that a report cites: `url` is "" where none is given, `title` what its entry in the list says.
-
-    One that is not `is_listed` is a number that no entry has; `title` is its mark.
-    """
+    """Something that a report cites: `url` is "" where none is given, `title` what its entry says, or its mark ("[9]")."""
 
     key: str
     url: str
     title: str = ""
-    is_listed: bool = True
 
 
 class ForeignReport(NamedTuple):
@@ -187,12 +177,12 @@ class _Reading:
     def _counts(self, offset: int) -> bool:
         return not is_within(self.apart, offset) and not is_within(self.code, offset)
 
-    def _key(self, url: str, title: str, *, is_listed: bool = True) -> str:
+    def _key(self, url: str, title: str) -> str:
         """Return the key of a reference, by its address or else by its title."""
         identity = (url, "" if url else title)
         if identity not in self.keys:
             self.keys[identity] = f"r{len(self.references) + 1}"
-            self.references.append(ForeignReference(self.keys[identity], url, title, is_listed))
+            self.references.append(ForeignReference(self.keys[identity], url, title))
         return self.keys[identity]
 
     def _listed(self, listed: ListedReference) -> tuple[str, ...]:
@@ -201,8 +191,7 @@ class _Reading:
     def _numbered(self, name: str, offset: int, told: str) -> tuple[str, ...]:
         """Return what a name stands for: its entry, or a reference of which nothing is known but what its mark has told."""
         listed = self.lists.find(name, offset)
-        shown = f"[{re.sub(_PRIVATE, ' ', name)}] {told}".strip()
-        return self._listed(listed) if listed else (self._key("", shown, is_listed=False),)
+        return self._listed(listed) if listed else (self._key("", f"[{re.sub(_PRIVATE, ' ', name)}] {told}".strip()),)
 
     def _source_lines(self) -> Iterator[Citation]:
         """Yield the lines that name a source and nothing else, by the links in them or else by what they say."""
@@ -265,10 +254,9 @@ class _Reading:
 
 def _is_name(words: str) -> bool:
     """Tell whether the words of a link can only name its source: a number, an address, a few words without a figure."""
-    if _ADDRESS_ALONE.fullmatch(words.strip()) or not any(map(str.isalpha, words)):
-        return True
     parts = _WORD.findall(words)
-    return len(parts) <= _LONGEST_NAME and all(_YEAR.match(part) for part in parts if part.isdigit())
+    is_short = len(parts) <= _LONGEST_NAME and not any(p.isdigit() and not re.match("(?:19|20)..$", p) for p in parts)
+    return is_short or (words.isascii() and len(words.split()) == 1)
 
 
 def _own_sections(text: str, lists: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -293,10 +281,7 @@ def _names_of(written: str) -> list[str]:
 
 
 def _parenthesised(text: str, found: Sequence[Citation]) -> Iterator[Citation]:
-    """Yield the citations; those that fill a pair of brackets or a sentence together are one, all of it included.
-
-    A link that says something in brackets stays there, unless a source word before it tells that it is a title.
-    """
+    """Yield the citations; those that fill a pair of brackets or a sentence together are one, all but links that say something."""
     position = 0
     while position < len(found):
         first, last = found[position], position
@@ -305,8 +290,8 @@ def _parenthesised(text: str, found: Sequence[Citation]) -> Iterator[Citation]:
         while opening and last + 1 < len(found) and _BETWEEN.fullmatch(text, found[last].end, found[last + 1].start):
             last += 1
         closing = closes.match(text, found[last].end) if closes else None
-        is_told = opening is not None and any(map(str.isalpha, opening[0]))
-        if opening and closing and (is_told or all(_is_name(one.kept) for one in found[position : last + 1])):
+        is_title = opening is not None and any(map(str.isalpha, opening[0]))  # a source word stands before it
+        if opening and closing and (is_title or all(_is_name(one.kept) for one in found[position : last + 1])):
             ids = tuple(dict.fromkeys(key for one in found[position : last + 1] for key in one.ids))
             yield Citation(opening.start(), closing.end(), ids)
             position = last + 1
