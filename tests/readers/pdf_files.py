@@ -13,11 +13,12 @@ def make_pdf(
     encrypted: bool = False,
     outline: Sequence[tuple[str, int, float]] = (),
     links: Sequence[tuple[str, str]] = (),
+    scale: float = 1,
 ) -> bytes:
     """Return a PDF of pages of lines; a plain string stands below the one before, in size 11.
 
     `outline` are entries with their page, from 0, and how high on it they lead, in points.
-    `links` are places on each page (left, bottom, right and top in points) and the addresses that they lead to.
+    `scale` is that of the page's units, as browsers print. `links` are places on each page (left, bottom, right and top in points) and the addresses that they lead to.
     """
     areas = " ".join(
         f"<< /Type /Annot /Subtype /Link /Rect [{area}] /A << /S /URI /URI ({address}) >> >>" for area, address in links
@@ -25,7 +26,7 @@ def make_pdf(
     objects = ["", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"]
     kids: list[int] = []
     for lines in pages:
-        content = "\n".join(_shown(line, number) for number, line in enumerate(lines))
+        content = f"{scale} 0 0 {scale} 0 0 cm\n" + "\n".join(_shown(line, number) for number, line in enumerate(lines))
         objects.append(f"<< /Length {len(content.encode('cp1252'))} >>\nstream\n{content}\nendstream")
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {len(objects)} 0 R"

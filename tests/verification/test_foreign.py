@@ -87,6 +87,26 @@ def test_what_our_own_reports_say_of_their_making_states_nothing() -> None:
     assert _cited(read_report(text)) == [("Coal fell.", (A,))]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"Wind grew. [Coal fell by 90 %]({A}).", ["Wind grew.", "Coal fell by 90 %."]),
+        (f"Wind grew. [Coal fell a lot in that year]({A})", ["Wind grew.", "Coal fell a lot in that year"]),
+        (f"1. Wind grew.\n2. [Coal fell a lot in that year]({A})", ["Wind grew.", "Coal fell a lot in that year"]),
+        (f"Wind grew ([coal fell a lot in that year]({A})).", ["Wind grew (coal fell a lot in that year)."]),
+        (f"风电增长。[煤炭在这一年下降了很多]({A})", ["风电增长。", "煤炭在这一年下降了很多"]),
+        (f"Coal fell. [www.a.org/coal-fell-by-90]({A})", ["Coal fell."]),
+        (f"Coal fell ([Agency, 2025]({A})). [More]({A})", ["Coal fell."]),
+        (f"Coal fell (source: [How coal fell a lot in that year]({A})).", ["Coal fell."]),
+    ],
+)
+def test_words_of_a_link_that_say_something_stay_and_cite(text: str, said: list[str]) -> None:
+    found = _cited(read_report(text))
+    assert [text for text, _urls in found] == said
+    assert [urls for _text, urls in found][-1] == (A,)
+    assert not any(urls for _text, urls in found[:-1])
+
+
 def test_titles_of_references_are_kept() -> None:
     report = read_report(f"Coal fell [1][2][3].\n\n## Sources\n[1] *Power* in 2024 — {A}\n[2] A book, 1999.\n")
     assert [(reference.url, reference.title) for reference in report.references] == [

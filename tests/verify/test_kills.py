@@ -17,9 +17,11 @@ from tests.verify.reports import engines_web, markdown
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("step", ["judge", "revise"])
+@pytest.mark.parametrize(
+    ("step", "out"), [("judge", ["--to", "html", "-o", "marked.html"]), ("revise", ["--fix", "-o", "fixed.md"])]
+)
 def test_a_verification_that_is_killed_asks_for_nothing_again(
-    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_state: Path
+    step: str, out: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_state: Path
 ) -> None:
     process: list[subprocess.Popen[bytes]] = []
     plain = ScriptedResearcher()
@@ -35,8 +37,8 @@ def test_a_verification_that_is_killed_asks_for_nothing_again(
     with engines_web() as (web, base), served(monkeypatch, script) as provider:
         (tmp_path / "r.md").write_text(markdown(base), "utf-8")
         flags = ["-p", "compatible", "--model", "scripted", "--set", f"allowed_internal_hosts=127.0.0.1:{web.port}"]
-        command = [sys.executable, "-m", "deep_research", "verify", str(tmp_path / "r.md"), "--fix", "--quiet", *flags]
-        process.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        command = [sys.executable, "-m", "deep_research", "verify", "r.md", *out, "--quiet", *flags]
+        process.append(subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         process[0].wait(timeout=60)
         assert killed
         run = list_runs(own_state)[0].run_id
@@ -45,6 +47,9 @@ def test_a_verification_that_is_killed_asks_for_nothing_again(
         resumed = [sys.executable, "-m", "deep_research", "resume", run, "--quiet"]
         done = subprocess.run(resumed, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, done.stderr
+        written = (tmp_path / out[-1]).read_text("utf-8")
+        assert written.startswith("# Engines compared" if step == "revise" else "<!doctype html>")
+        assert ("\n+++ fixed\n" in done.stderr) is (step == "revise")
         assert [web.count("engines.test", path) for path in ("/alpha", "/beta")] == fetched == [1, 1]
         again = Counter(call.digest for call in provider.calls)
         assert not {digest: again[digest] for digest in answered if again[digest] > 1}

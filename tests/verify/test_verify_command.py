@@ -24,7 +24,7 @@ from tests.runs.running import engines
 from tests.support.fake_web import FakeWeb
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher
-from tests.verify.reports import engines_web, html, markdown, printed, word
+from tests.verify.reports import engines_web, html, markdown, page, printed, word
 
 MODEL = ["-p", "compatible", "--model", "scripted", "--set", "sources="]
 
@@ -109,6 +109,12 @@ def test_a_report_comes_from_an_address_or_standard_input(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(markdown(web[1]).encode())))
     _, report = verified(capsys, "-", "-p", "finder", *opened(web[0]))
     assert len(report["problems"]) == 2
+    for kind in (word, printed):  # their bytes say what they are
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(kind(web[1]))))
+        web[0].site("engines.test").page("/download", kind(web[1]), "application/octet-stream")
+        for given in ("-", f"{web[1]}/download"):
+            _, report = verified(capsys, given, "-p", "finder", *opened(web[0]))
+            assert len(report["sources"]) == 2
 
 
 def test_raised_digits_of_a_pdf_cite_and_change_no_year(
@@ -124,6 +130,40 @@ def test_raised_digits_of_a_pdf_cite_and_change_no_year(
     )
     assert [source["url"] for source in report["sources"].values()] == [f"{web[1]}/beta"]
     assert not report["problems"]
+
+
+def test_a_number_that_leads_to_a_note_of_its_page_is_raised(
+    tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.html").write_text(
+        page(
+            "Engines",
+            "<p>The Alpha engine turns at <b>3,500 rpm</b>.<a href='#n1' id='b1'>1</a> The Beta engine weighs 85 kg"
+            ' [<a href="#n2">2</a>–<a href="#n2">2</a>]. Table <a href="#t1">1</a> has more.</p>'
+            f"<h2>Notes</h2><ol><li id=n1>{web[1]}/alpha <a href='#b1'>↩</a></li><li id=n2>{web[1]}/beta</li></ol>",
+        )
+    )
+    _, report = verified(capsys, str(tmp_path / "r.html"), "-p", "finder", *opened(web[0]))
+    urls = {key: source["url"].removeprefix(web[1]) for key, source in report["sources"].items()}
+    assert {claim["text"]: {urls[p.partition("p")[0]] for p in claim["passages"]} for claim in report["claims"]} == {
+        "The Alpha engine turns at 3,500 rpm.": {"/alpha"},
+        "The Beta engine weighs 85 kg.": {"/beta"},
+        "Table 1 has more.": set(),
+    }
+
+
+def test_what_a_citation_without_an_address_says_is_not_confirmed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.md").write_text(
+        "# R\n\nBeta weighs 85 kg [1]. It is old [9]. It turns【4:2†beta.html】.\n\n## Sources\n\n[1] Handbook, p. 5\n"
+    )
+    code, report = verified(capsys, str(tmp_path / "r.md"), "-p", "finder", "--set", "sources=")
+    assert (code, [claim["verdict"]["kind"] for claim in report["claims"]]) == (1, ["unverified"] * 3)
+    reasons = [claim["verdict"]["reason"].partition(": ")[2] for claim in report["claims"]]
+    assert reasons == ["Its entry gives no web address.", *["The report has no entry for it."] * 2]
+    assert [gap["what"] for gap in report["gaps"]] == ["Handbook, p. 5", "[9]", "[4:2] beta.html"]
+    assert "1. **Handbook, p. 5**\n2. **[9]**\n" in report["report"]
 
 
 def test_all_that_could_not_be_read_is_counted(

@@ -45,9 +45,9 @@ class Run(RunEvidence):
         """What is known about the run without opening its stores. Raises RunNotFound."""
         return self._store.load()
 
-    def note_output(self, path: str) -> None:
-        """Remember the file that the report is to be written to as well, also after a break."""
-        self._store.save(self.record.model_copy(update={"out": path}))
+    def note_output(self, path: str, to: str = "") -> None:
+        """Remember the file that the report is to be written to as well, and its format, also after a break."""
+        self._store.save(self.record.model_copy(update={"out": path, "out_format": to}))
 
     def note_awaited(self, request: str) -> None:
         """Remember the request (a SHA-256) whose client waits for the run; "" once it was told the outcome."""

@@ -55,6 +55,13 @@ def budget_of(amount: str) -> dict[str, Any]:
     return {"budget_tokens": int(number * (1000 if unit.startswith("k") else 1))}
 
 
+def write_export(made: "api.Export", path: Path | None) -> Path:
+    """Write a report in a format to a file, by default one of its title here; return the file."""
+    path = path or Path(made.file_name).absolute()
+    api.write_bytes_atomically(path, made.data)
+    return path
+
+
 def output_file(flags: dict[str, Any]) -> Path | None:
     """Return the file that --out names; None for none and for standard output. Raises ConfigError for a bad
     place, StoreError for one that cannot be written.

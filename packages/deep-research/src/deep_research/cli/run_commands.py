@@ -226,7 +226,7 @@ def export_command(run_id: str, to: str, out: str | None, number: int | None, fo
     deep-research export RUN --to pdf --out report.pdf
     deep-research export                              list the formats
     """
-    from deep_research.cli.flags import output_file  # noqa: PLC0415
+    from deep_research.cli.flags import output_file, write_export  # noqa: PLC0415
 
     if not to:
         for exporter in api.list_exporters():
@@ -239,7 +239,5 @@ def export_command(run_id: str, to: str, out: str | None, number: int | None, fo
     if out == "-":
         sys.stdout.buffer.write(made.data)
         return 0
-    path = path or Path(made.file_name).absolute()
-    api.write_bytes_atomically(path, made.data)
-    echo_wrapped(f"Written: {path}")
+    echo_wrapped(f"Written: {write_export(made, path)}")
     return 0

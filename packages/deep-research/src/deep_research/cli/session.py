@@ -14,7 +14,7 @@ from click.exceptions import Exit
 
 from deep_research import api
 from deep_research.api import Run
-from deep_research.cli.flags import output_file, settings_of
+from deep_research.cli.flags import output_file, settings_of, write_export
 from deep_research.cli.progress_view import View, make_view
 from deep_research.cli.report_printer import print_answer, print_markdown, print_report
 from deep_research.cli.terminal_input import ask_user, listening, pass_on, say_asked
@@ -65,15 +65,16 @@ class Session:
             run.note_output(str(self._out))
         return run
 
-    def _output_file(self, run: Run) -> Path | None:
-        """Return the file that --out names, now or where the run was begun."""
-        if self._flags.get("out") or not run.record.out:
-            return self._out
+    def _output_file(self, run: Run) -> tuple[Path | None, str]:
+        """Return the file that --out names, now or where the run was begun, and its format ("" for Markdown)."""
+        record = run.record
+        if self._flags.get("out"):
+            return self._out, ""
         try:
-            return output_file({"out": run.record.out})
+            return output_file({"out": record.out, "to": record.out_format}), record.out_format
         except (ConfigError, StoreError) as error:  # its folder is gone, or cannot be written any more
             echo_wrapped(error.message, err=True)
-            return None
+            return None, ""
 
     def carry_out(self, run: Run) -> Report:
         """Do the run, or what is left of it, asking the user what it asks. Raises Exit and ResearchError."""
@@ -149,15 +150,18 @@ class Session:
 
     def deliver(self, run: Run, report: Report) -> int:
         """Hand a finished report over as the flags want it; returns the exit code."""
-        path = self._output_file(run)
+        path, to = self._output_file(run)
         short, paged = self._is_set("short"), not self._is_set("no_pager")
         try:
+            path = write_export(run.export(to), path) if to else path
             code = self._put_out(
-                report, path, lambda plain: print_report(report, plain=plain, short=short, paged=paged)
+                report, None if to else path, lambda plain: print_report(report, plain=plain, short=short, paged=paged)
             )
         except StoreError:
             echo_wrapped(f"Report: {run.report_path}   (run {run.id})", err=True)
             raise
+        if report.diff:
+            click.echo(report.diff, err=True)
         if not self._is_set("as_json"):
             name = "" if self._is_set("quiet") else f"   (run {run.id})"
             echo_wrapped(f"Report: {path or run.report_path}{name}", err=True)

@@ -56,7 +56,7 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
     numbers, dates, names, quotations and dead links, and says what nobody has judged. `resume RUN` goes on with one
     that was interrupted.
     """
-    from deep_research.cli.flags import output_file, settings_of  # noqa: PLC0415 - help stays fast
+    from deep_research.cli.flags import output_file, settings_of, write_export  # noqa: PLC0415 - help stays fast
     from deep_research.cli.session import Session, print_estimate  # noqa: PLC0415
     from deep_research.data import GivenReport  # noqa: PLC0415
 
@@ -73,16 +73,15 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
     given = GivenReport(text=texts[0], other=other, question=question, revises=fix)
     docs = flags["docs"] or (api.open_run(run_id).record.docs if run_id else ())
     run = api.start_verification(given, settings, docs=docs)
+    if fix or flags["to"]:
+        run.note_output(str(out or ""), flags["to"] or "")
     report = Session(flags).carry_out(run)
     if flags["as_json"]:
         click.echo(report.model_dump_json(indent=1))
     else:
         _show(run, report, partial(echo_wrapped, err=fix and not (out or flags["to"])))
     if flags["to"]:
-        made = run.export(flags["to"])
-        path = out or Path(made.file_name)
-        api.write_bytes_atomically(path, made.data)
-        echo_wrapped(f"Written: {path}", err=True)
+        echo_wrapped(f"Written: {write_export(run.export(flags['to']), out)}", err=True)
     elif fix:
         _write_fixed(report, out, shown=not flags["as_json"])
     return _code_of(report, by_documents=bool(docs))

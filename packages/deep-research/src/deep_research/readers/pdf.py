@@ -232,10 +232,12 @@ def _goes_on(open_lines: list[Line], line: Line, full_width: float, body_size: f
     leading = _leading(open_lines, line)
     if last.top - line.top > leading * 1.45:
         return False
-    # After the end of a sentence a line that is indented begins a paragraph, and so does any after a short one.
+    # After the end of a sentence a line that is indented begins a paragraph, and so does any after a short one; "Source: …"
+    # ends in no stop: after what is short also one that stands farther apart than the leading of most texts.
     is_short = (last.right - last.left) < 0.75 * full_width
     is_indented = 0.8 * line.size < line.left - last.left < 5 * line.size
-    return not ((is_short or is_indented) and _SENTENCE_END.search(last.text))
+    is_apart = is_short and last.top - line.top > 1.8 * (line.top - line.bottom)
+    return not (is_apart or ((is_short or is_indented) and _SENTENCE_END.search(last.text)))
 
 
 def _leading(open_lines: list[Line], line: Line) -> float:

@@ -322,9 +322,9 @@ class _References:
         facts += [phrase("page", language, page=", ".join(map(str, pages)))] * bool(pages)
         date = told.date or entry.published or ""
         facts += [phrase("published", language, date=date)] * bool(date)
-        place = " · ".join(fact for fact in facts if fact)
+        place = "".join(f"{' · ' if number else ' — '}{fact}" for number, fact in enumerate(filter(None, facts)))
         quote = f"\n   > {keep_literal(entry.quote)}" if entry.quote else ""
-        return f"{entry.number}. **{keep_literal(plain_text(entry.title))}** — {place}{quote}"
+        return f"{entry.number}. **{keep_literal(plain_text(entry.title))}**{place}{quote}"
 
 
 def _quotable(text: str) -> Iterator[str]:

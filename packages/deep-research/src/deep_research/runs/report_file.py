@@ -1,18 +1,20 @@
 """A report that somebody hands in, as text with its links: Markdown, text, HTML, DOCX, PDF, or a page of the web."""
 
 import asyncio
+import re
 from os import PathLike
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from deep_research.errors import ConfigError, Unreadable
 from deep_research.isolated_reading import read_bytes
+from deep_research.protocol.media_type import ZIP, signed_media_type
 from deep_research.registry import reader_for
 from deep_research.settings import Settings
 
 _PLAIN = (".md", ".markdown", ".txt", ".text", "")
 _HTML = (".html", ".htm", ".xhtml")
-_DOCX = (".docx", ".docm")
+_PAGE = re.compile(rb"(?=<)(?s:.)*<(?:html|!doctype html)\b", re.IGNORECASE)
 _BINARY_SIGNS = 0.1
 """Share of control characters from which bytes are no text."""
 MOST_BYTES = 8_000_000
@@ -20,7 +22,7 @@ MOST_BYTES = 8_000_000
 
 
 def report_text(data: bytes, name: str) -> str:
-    """Return the text of a report file, with its links and footnotes in the text.
+    """Return the text of a report file, with its links and footnotes in the text; its bytes tell more than its name.
 
     Raises ConfigError for a format that is not read or a file that is too large, Unreadable.
     """
@@ -28,20 +30,21 @@ def report_text(data: bytes, name: str) -> str:
         message = f"{name!r} has {len(data):,} bytes; a report may have {MOST_BYTES:,}. Give its text alone."
         raise ConfigError(message, setting="report", value=name)
     suffix = PurePath(name).suffix.lower()
-    start = data[:2048].lower()
-    is_page = suffix in _HTML or (suffix in _PLAIN and (b"<html" in start or b"<!doctype html" in start))
-    if suffix in _PLAIN and not is_page and not data.startswith((b"%PDF-", b"PK\x03\x04")):
+    signed = signed_media_type(data)
+    is_page = not signed and (suffix in _HTML or _PAGE.match(data[:2048].removeprefix(b"\xef\xbb\xbf").lstrip()))
+    if suffix in _PLAIN and not is_page and not signed:
         return _plain(data, name)
     from deep_research.runs.report_links import mark_docx_links, mark_html_links  # noqa: PLC0415 - only for these
 
     if is_page:
         data, name = mark_html_links(data), name if suffix in _HTML else f"{name or 'page'}.html"
-    reader = reader_for(name, data[:4096])
+    reader = reader_for(name, data)
     if reader is None:
         message = f"The format of {name!r} cannot be read as a report. Give Markdown, text, HTML, DOCX or PDF."
         raise ConfigError(message, setting="report", value=name)
+    is_word = reader.name == "docx" or signed == ZIP
     try:
-        document = read_bytes(reader, mark_docx_links(data) if suffix in _DOCX else data, name=name)
+        document = read_bytes(reader, mark_docx_links(data) if is_word else data, name=name)
     except Unreadable as error:
         raise ConfigError(f"{name!r} cannot be read: {error.message}.", setting="report", value=name) from error
     if not document.text.strip():

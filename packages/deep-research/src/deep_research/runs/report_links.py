@@ -16,6 +16,11 @@ from deep_research.readers.compressed import open_zip
 _HREF = re.compile(r"\bhref\s?=\s?[\"'](https?://[^\"'<>\s]{1,2000})[\"']", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]{0,4000}>")
 _NUMBERS = re.compile(r"\[?\d{1,3}(?:\s?[,;-]\s?\d{1,3}){0,20}\]?")
+_PAGE_MARK = re.compile(
+    r"<a\s(?=[^<>]{0,1000}href\s?=\s?[\"']?#)[^<>]{0,2000}>\s{0,9}(\d{1,3})\s{0,9}</a\s?>", re.IGNORECASE
+)
+_INLINE = re.compile(r"</?(?:a|abbr|b|cite|em|i|mark|q|small|span|strong|u)\b[^<>]{0,300}>", re.IGNORECASE)
+_OPEN = re.compile(r"[\[(<][^\])>]{0,40}\Z")
 _MOST_BYTES = 20_000_000
 """Bytes of a part of a DOCX file in which links are looked for."""
 _BODY, _NOTES = "word/document.xml", ("footnote", "endnote")
@@ -29,8 +34,15 @@ _WORDS = re.compile(r"<w:t\b[^<>]{0,200}>([^<]{0,20000})</w:t>")
 def mark_html_links(data: bytes) -> bytes:
     """Return an HTML page whose links to the web and raised numbers stand in its text."""
     text = data.decode("latin-1")  # one character a byte, whatever the encoding is
-    text = _each(text, "a", _as_link)
+    text = _each(_PAGE_MARK.sub(_as_raised_mark, text), "a", _as_link)
     return _each(text, "sup", _as_number).encode("latin-1")
+
+
+def _as_raised_mark(link: re.Match[str]) -> str:
+    """Return a number behind words that leads to a note of its page as a raised one; one in brackets is a mark already."""
+    before = _INLINE.sub("", link.string[max(0, link.start() - 300) : link.start()])
+    is_behind = before[-1:].strip(" \t\r\n>") and not _OPEN.search(before)
+    return f"<sup>{link[1]}</sup>" if is_behind else link[0]
 
 
 def _each(text: str, tag: str, change: Callable[[str, str], str]) -> str:

@@ -87,7 +87,8 @@ async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> tu
 async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[str, Source], dict[str, str]]:
     """Return the sources of references by key, and why some of them (by source id) could not be read."""
     cited = {key for citation in report.citations for key in citation.ids}
-    wanted = [r for r in report.references if r.key in cited and r.url.startswith("http")]
+    named = [r for r in report.references if r.key in cited]
+    wanted = [r for r in named if r.url.startswith("http")]
     sources: dict[str, Source] = {}
     unread: dict[str, str] = {}
     busy, searches = asyncio.Semaphore(_AT_ONCE), iter(range(_MOST_SEARCHED))
@@ -107,13 +108,20 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
             ctx.emit(Progress(what="pages opened", done=len(sources), total=min(len(wanted), MOST_SOURCES)))
 
     await side_by_side(read(r.key, r.url, r.title) for r in wanted[:MOST_SOURCES])
+    lost = [
+        (r, gap_of(r.title, "no_entry" if r.title.startswith("[") else "no_address", source=PLACE))
+        for r in named
+        if not r.url
+    ]
+    for _, gap in lost[:MOST_SOURCES]:
+        ctx.report_gap(gap)
     if rest := wanted[MOST_SOURCES:]:
-        left = ctx.report_gap(
-            gap_of("links", "links_left", source=PLACE, count=f"{len(rest):,}", limit=str(MOST_SOURCES))
-        )
-        known, _ = await asyncio.to_thread(search.add_sources, ctx.library, [_unread(r.url, r.title) for r in rest])
-        sources.update(zip((r.key for r in rest), known, strict=True))
-        unread.update((source.id, left.why) for source in known)
+        many = f"{len(rest):,}"
+        left = ctx.report_gap(gap_of("links", "links_left", source=PLACE, count=many, limit=str(MOST_SOURCES)))
+        lost += [(r, left) for r in rest]
+    known, _ = await asyncio.to_thread(search.add_sources, ctx.library, [_unread(r.url, r.title) for r, _ in lost])
+    sources.update(zip((r.key for r, _ in lost), known, strict=True))
+    unread.update((source.id, gap.why) for source, (_, gap) in zip(known, lost, strict=True))
     return sources, unread
 
 
@@ -137,7 +145,7 @@ async def _opened(ctx: RunContext, url: str, title: str, searches: Iterator[int]
 
 
 def _unread(url: str, title: str) -> Found:
-    return Found(key=url, title=title or url, url=url, origin=PLACE)
+    return Found(key=url or title, title=title or url, url=url, origin=PLACE)
 
 
 def _best_passages(library: Library, statements: Sequence[Statement], sources: Mapping[str, Source]) -> list[_Cited]:

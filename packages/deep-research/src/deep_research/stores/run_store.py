@@ -55,6 +55,7 @@ class RunRecord(RunHead):
 
     Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
     `recorded` are the settings that an imported run was made with: a replay alone uses them, which reaches nothing outside.
+    `out` is the file that the report is written to as well, `out_format` its format where that is not Markdown.
     `awaited` is the request (a SHA-256) whose client waits for the run and has not been given its answer.
     """
 
@@ -63,6 +64,7 @@ class RunRecord(RunHead):
     settings: dict[str, Any] = Field(default_factory=dict)
     asked: Asked | None = None
     out: str = ""
+    out_format: str = ""
     owner: str = ""
     recorded: dict[str, Any] | None = None
     awaited: str = ""

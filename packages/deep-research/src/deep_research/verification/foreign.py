@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from claimcheck.language import CJK
 from claimcheck.lexicon import any_word
 from deep_research.i18n.catalog import languages, phrase
 from deep_research.text.code_spans import code_spans, is_within
@@ -71,6 +72,9 @@ _AROUND = (
 """What stands before and behind citations that belongs to them: brackets, or a source word where a sentence could begin."""
 _SECTION = re.compile(r"^#{1,6}[ \t]++(?P<title>[^\n]+)", re.MULTILINE)
 _STOP_BEFORE = re.compile(r"[.!?。！？…][\"”’)）」』*_]{0,3}[ \t]{0,3}$")
+_WORD = re.compile(rf"[{CJK}]{{1,3}}|[^\W{CJK}]+")
+_LONGEST_NAME = 3
+"""Words of a link that can be the name of its source; what is longer says something."""
 
 
 class _Mark(NamedTuple):
@@ -96,7 +100,7 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 class ForeignReference(NamedTuple):
-    """Something that a report cites: `url` is "" where none is given, `title` what its entry in the list says."""
+    """Something that a report cites: `url` is "" where none is given, `title` what its entry says, or its mark ("[9]")."""
 
     key: str
     url: str
@@ -227,7 +231,7 @@ class _Reading:
 
     def _is_label(self, mark: _Mark) -> bool:
         """Tell whether a link only names the source of its sentence, or of the sentence before it."""
-        if mark.style == "reference":
+        if mark.style == "reference" or not _is_name(mark.words):
             return False
         if re.fullmatch(SOURCE_WORD, mark.words.strip(), re.IGNORECASE):
             return True
@@ -245,6 +249,13 @@ class _Reading:
         names = _names_of(mark.names) if is_number else [mark.names or mark.words]
         told = mark.words if mark.style in ("lens", "number") else ""
         return tuple(dict.fromkeys(key for name in names for key in self._numbered(name, offset, told)))
+
+
+def _is_name(words: str) -> bool:
+    """Tell whether the words of a link can only name its source: a number, an address, a few words without a figure."""
+    parts = _WORD.findall(words)
+    is_short = len(parts) <= _LONGEST_NAME and not any(p.isdigit() and not re.match("(?:19|20)..$", p) for p in parts)
+    return is_short or (words.isascii() and len(words.split()) == 1)
 
 
 def _own_sections(text: str, lists: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -269,7 +280,7 @@ def _names_of(written: str) -> list[str]:
 
 
 def _parenthesised(text: str, found: Sequence[Citation]) -> Iterator[Citation]:
-    """Yield the citations; those that fill a pair of brackets or a sentence together are one, all of it included."""
+    """Yield the citations; those that fill a pair of brackets or a sentence together are one, all but links that say something."""
     position = 0
     while position < len(found):
         first, last = found[position], position
@@ -278,7 +289,8 @@ def _parenthesised(text: str, found: Sequence[Citation]) -> Iterator[Citation]:
         while opening and last + 1 < len(found) and _BETWEEN.fullmatch(text, found[last].end, found[last + 1].start):
             last += 1
         closing = closes.match(text, found[last].end) if closes else None
-        if opening and closing:
+        is_title = opening is not None and any(map(str.isalpha, opening[0]))  # a source word stands before it
+        if opening and closing and (is_title or all(_is_name(one.kept) for one in found[position : last + 1])):
             ids = tuple(dict.fromkeys(key for one in found[position : last + 1] for key in one.ids))
             yield Citation(opening.start(), closing.end(), ids)
             position = last + 1
