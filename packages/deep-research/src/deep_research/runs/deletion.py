@@ -79,14 +79,13 @@ def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
             gone += [records[run_id]] if run_id in records else []
     for left in (home / RUNS).glob(f"{BEING_DELETED}*"):
         shutil.rmtree(left, ignore_errors=True)
-    kept = [record for record in runs.list() if record.run_id not in {one.run_id for one in gone}]
+    ids = tuple(record.run_id for record in gone)
+    kept = [record for record in runs.list() if record.run_id not in ids]
     unreadable: tuple[str, ...] = ()
     if gone:
         _delete_indexes(home, gone, kept)
         unreadable = _forget_pages(home, kept)
-    return Deletion(
-        tuple(record.run_id for record in gone), tuple(busy), max(0, before - folder_size(home)), unreadable
-    )
+    return Deletion(ids, tuple(busy), max(0, before - folder_size(home)), unreadable)
 
 
 def _delete_indexes(home: Path, gone: Sequence[RunHead], kept: Sequence[RunHead]) -> None:

@@ -110,5 +110,4 @@ async def fetch_report(url: str, settings: Settings) -> str:
     finally:
         await fetcher.close()
         await web.close()
-    suffix = {"application/pdf": ".pdf", "text/html": ".html", "text/markdown": ".md", "text/plain": ".txt"}
-    return report_text(page.body, f"page{suffix.get(page.media_type, PurePath(page.final_url).suffix)}")
+    return report_text(page.body, "page.html" if page.media_type == "text/html" else "page")

@@ -16,9 +16,7 @@ from deep_research.readers.compressed import open_zip
 _HREF = re.compile(r"\bhref\s?=\s?[\"'](https?://[^\"'<>\s]{1,2000})[\"']", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]{0,4000}>")
 _NUMBERS = re.compile(r"\[?\d{1,3}(?:\s?[,;-]\s?\d{1,3}){0,20}\]?")
-_PAGE_MARK = re.compile(
-    r"<a\s(?=[^<>]{0,1000}href\s?=\s?[\"']?#)[^<>]{0,2000}>\s{0,9}(\d{1,3})\s{0,9}</a\s?>", re.IGNORECASE
-)
+_PAGE_MARK = re.compile(r"<a\s[^<>]{0,999}?href\s?=\s?[\"']?#[^<>]{0,999}>\s?(\d{1,3})\s?</a\s?>", re.IGNORECASE)
 _INLINE = re.compile(r"</?(?:a|abbr|b|cite|em|i|mark|q|small|span|strong|u)\b[^<>]{0,300}>", re.IGNORECASE)
 _OPEN = re.compile(r"[\[(<][^\])>]{0,40}\Z")
 _MOST_BYTES = 20_000_000
@@ -51,18 +49,14 @@ def _each(text: str, tag: str, change: Callable[[str, str], str]) -> str:
     opening = re.compile(rf"<{tag}(?=[\s>])[^<>]*>", re.IGNORECASE)
     for number, piece in enumerate(pieces[:-1]):
         last = max(opening.finditer(piece), key=lambda found: found.start(), default=None)
-        pieces[number] = (
-            f"{piece}</{tag}>" if last is None else piece[: last.start()] + change(last[0], piece[last.end() :])
-        )
+        start, end = last.span() if last else (len(piece), len(piece))
+        pieces[number] = piece[:start] + (change(last[0], piece[end:]) if last else f"</{tag}>")
     return "".join(pieces)
 
 
 def _as_link(opening: str, inside: str) -> str:
-    found = _HREF.search(opening)
-    if found is None:
-        return f"{opening}{inside}</a>"
-    shown = " ".join(_TAG.sub("", inside).split())
-    return write_link(shown, html.escape(html.unescape(found[1])))
+    found, shown = _HREF.search(opening), " ".join(_TAG.sub("", inside).split())
+    return write_link(shown, html.escape(html.unescape(found[1]))) if found else f"{opening}{inside}</a>"
 
 
 def _as_number(_opening: str, inside: str) -> str:
@@ -126,9 +120,8 @@ def _with_links(xml: str, relations: str) -> str:
 
     def marked(opening: str, inside: str) -> str:
         address = targets.get(dict(_FIELD.findall(opening)).get("r:id", ""), "")
-        if not address.startswith(("http:", "https:")):
-            return f"{opening}{inside}</w:hyperlink>"
-        return _run(write_link(_words(inside), address))
+        is_out = address.startswith(("http:", "https:"))
+        return _run(write_link(_words(inside), address)) if is_out else f"{opening}{inside}</w:hyperlink>"
 
     return _each(xml, "w:hyperlink", marked)
 

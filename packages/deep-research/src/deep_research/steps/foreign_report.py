@@ -14,7 +14,7 @@ from deep_research.errors import Blocked, SourceError, Unreachable
 from deep_research.events import Progress
 from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
-from deep_research.run_context.context import RunContext, reason_of
+from deep_research.run_context.context import RunContext
 from deep_research.steps import search
 from deep_research.steps.open_source import PLACE, open_address
 from deep_research.text.code_spans import is_within
@@ -101,10 +101,9 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
                     raise Unreachable(f"{url} was not opened: the report's other pages took too long.", url=url)
                 sources[key] = await _opened(ctx, url, title, searches)
             except Exception as error:  # noqa: BLE001 - one page failing costs only itself
-                why = error.message if isinstance(error, Blocked) else reason_of(error, url)
-                ctx.report_failure(url, error, source=PLACE)
-                known = await asyncio.to_thread(ctx.library.add_source, _unread(url, title))
-                sources[key], unread[known.id] = known, why
+                gap = ctx.report_failure(url, error, source=PLACE)
+                sources[key] = await asyncio.to_thread(ctx.library.add_source, _unread(url, title))
+                unread[sources[key].id] = gap.why
             ctx.emit(Progress(what="pages opened", done=len(sources), total=min(len(wanted), MOST_SOURCES)))
 
     await side_by_side(read(r.key, r.url, r.title) for r in wanted[:MOST_SOURCES])
@@ -115,10 +114,9 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
     ]
     for _, gap in lost[:MOST_SOURCES]:
         ctx.report_gap(gap)
-    if rest := wanted[MOST_SOURCES:]:
-        many = f"{len(rest):,}"
-        left = ctx.report_gap(gap_of("links", "links_left", source=PLACE, count=many, limit=str(MOST_SOURCES)))
-        lost += [(r, left) for r in rest]
+    if count := max(0, len(wanted) - MOST_SOURCES):
+        left = gap_of("links", "links_left", source=PLACE, count=f"{count:,}", limit=str(MOST_SOURCES))
+        lost += [(r, ctx.report_gap(left)) for r in wanted[MOST_SOURCES:]]
     known, _ = await asyncio.to_thread(search.add_sources, ctx.library, [_unread(r.url, r.title) for r, _ in lost])
     sources.update(zip((r.key for r, _ in lost), known, strict=True))
     unread.update((source.id, gap.why) for source, (_, gap) in zip(known, lost, strict=True))
@@ -259,7 +257,4 @@ def _in_place(text: str, citation: Citation, ids: Sequence[str]) -> tuple[int, i
     start = citation.start
     while start and not citation.kept and text[start - 1] in " \t":
         start -= 1
-    cited = cite_ids(ids) if ids else ""
-    if citation.kept:
-        return start, citation.end, f"{citation.kept} {cited}".rstrip()
-    return start, citation.end, f" {cited}" if cited else ""
+    return start, citation.end, f"{citation.kept} {cite_ids(ids)}".rstrip()

@@ -55,8 +55,8 @@ class RunRecord(RunHead):
 
     Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
     `recorded` are the settings that an imported run was made with: a replay alone uses them, which reaches nothing outside.
-    `out` is the file that the report is written to as well, `out_format` its format where that is not Markdown.
-    `awaited` is the request (a SHA-256) whose client waits for the run and has not been given its answer.
+    `awaited` is the request (a SHA-256) whose client waits for the run and has not been given its answer, `out_format` the
+    format of the file `out` where that is not Markdown.
     """
 
     history: tuple[Message, ...] = ()

@@ -136,15 +136,14 @@ class ForeignReport(NamedTuple):
 
 def _above(statements: Sequence[Statement], last: int) -> Iterator[int]:
     """Yield the statements of the block that a line of sources stands under: all rows of a table, a whole paragraph."""
-    place, block = last, statements[last]
-    while place >= 0:
+    block = statements[last]
+    for place in range(last, -1, -1):
         one = statements[place]
         is_same_table = one.kind == block.kind == "row" and one.header == block.header
         if one.block != block.block and not is_same_table:
             return
         if not one.passages:
             yield place
-        place -= 1
 
 
 def read_report(text: str) -> ForeignReport:
@@ -178,11 +177,10 @@ class _Reading:
 
     def _key(self, url: str, title: str) -> str:
         """Return the key of a reference, by its address or else by its title."""
-        identity = (url, "" if url else title)
-        if identity not in self.keys:
-            self.keys[identity] = f"r{len(self.references) + 1}"
-            self.references.append(ForeignReference(self.keys[identity], url, title))
-        return self.keys[identity]
+        key = self.keys.setdefault((url, "" if url else title), f"r{len(self.references) + 1}")
+        if len(self.keys) > len(self.references):
+            self.references.append(ForeignReference(key, url, title))
+        return key
 
     def _listed(self, listed: ListedReference) -> tuple[str, ...]:
         return tuple(self._key(url, listed.title) for url in listed.urls or ("",))
@@ -233,11 +231,10 @@ class _Reading:
         """Tell whether a link only names the source of its sentence, or of the sentence before it."""
         if mark.style == "reference" or not _is_name(mark.words):
             return False
-        if re.fullmatch(SOURCE_WORD, mark.words.strip(), re.IGNORECASE):
-            return True
+        is_word = re.fullmatch(SOURCE_WORD, mark.words.strip(), re.IGNORECASE)
         behind = self.text[mark.end : mark.end + 4].lstrip(" \t.,;，；、")
         is_last = not behind or behind[0] in "\n[(（|"
-        return is_last and _STOP_BEFORE.search(self.text, max(0, mark.start - 8), mark.start) is not None
+        return bool(is_word or (is_last and _STOP_BEFORE.search(self.text, max(0, mark.start - 8), mark.start)))
 
     def _meant(self, mark: _Mark, offset: int) -> tuple[str, ...]:
         """Return the keys of what a mark cites."""
@@ -245,8 +242,8 @@ class _Reading:
             return (self._key(found[0], mark.words if mark.at else ""),)
         if mark.style in ("link", "page", "bare", "image"):
             return ()
-        is_number = mark.style not in ("reference", "note", "turn")
-        names = _names_of(mark.names) if is_number else [mark.names or mark.words]
+        is_named = mark.style in ("reference", "note", "turn")
+        names = [mark.names or mark.words] if is_named else _names_of(mark.names)
         told = mark.words if mark.style in ("lens", "number") else ""
         return tuple(dict.fromkeys(key for name in names for key in self._numbered(name, offset, told)))
 
