@@ -19,6 +19,7 @@ from deep_research.concurrency import run_now
 from deep_research.conversation.history import read_history
 from deep_research.conversation.plan_outline import format_outline as format_outline
 from deep_research.conversation.plan_outline import format_question as format_question
+from deep_research.data import Export as Export
 from deep_research.data import FollowUp, GivenReport, Message, Report, Verdict
 from deep_research.errors import ConfigError, WorkTooLarge
 from deep_research.events import Event
