@@ -40,8 +40,8 @@ _TYPES = {
     "svg": "image/svg+xml",
     "woff2": "font/woff2",
 }
-_NAMED = {"/": "index.html", "/favicon.ico": "icon.svg"}
-"""The files of the page at addresses of their own."""
+_NAMED = {"/": "index.html", "/favicon.ico": "icon.svg", "/openapi.json": "openapi.json"}
+"""What is served at addresses of its own."""
 _log = logging.getLogger(__name__)
 
 
@@ -62,7 +62,7 @@ def page_files() -> dict[str, PageFile]:
     texts = page_texts()
     texts["languages"] = {language: said["language_name"] for language, said in texts.items()}
     found |= {f"texts/{name}.json": to_json(said) for name, said in texts.items()}
-    return {name: _page_file(name, data) for name, data in found.items() if _ending(name) in _TYPES}
+    return {name: _page_file(name, data) for name, data in found.items() if name.endswith(tuple(_TYPES))}
 
 
 def page_texts() -> dict[str, dict[str, str]]:
@@ -73,20 +73,15 @@ def page_texts() -> dict[str, dict[str, str]]:
     return {entry.name.removesuffix(".toml"): tomllib.loads(entry.read_text("utf-8")) for entry in found}
 
 
-def _ending(name: str) -> str:
-    return name.rpartition(".")[2]
-
-
 def _page_file(name: str, data: bytes) -> PageFile:
-    packed = b"" if _ending(name) == "woff2" else gzip.compress(data, 9, mtime=0)
-    return PageFile(_TYPES[_ending(name)], data, packed, f'"{hashlib.sha256(data).hexdigest()[:20]}"')
+    ending = name.rpartition(".")[2]
+    packed = b"" if ending == "woff2" else gzip.compress(data, 9, mtime=0)
+    return PageFile(_TYPES[ending], data, packed, f'"{hashlib.sha256(data).hexdigest()[:20]}"')
 
 
 async def _serve(request: Request) -> Response:
-    if request.url.path == "/openapi.json":
-        found = await asyncio.shield(request.app.state.document)
-    else:
-        found = page_files().get(_NAMED.get(request.url.path) or request.path_params["name"])
+    name = _NAMED.get(request.url.path) or request.path_params["name"]
+    found = await asyncio.shield(request.app.state.document) if name == "openapi.json" else page_files().get(name)
     if found is None:
         return Response("There is no such file.", status_code=404, media_type="text/plain")
     headers = {"etag": found.tag, "cache-control": "no-cache", "vary": "accept-encoding"}
@@ -140,9 +135,7 @@ def make_app(options: ServerOptions) -> FastAPI:
         description="Research a question; get a report in which every claim can be checked.",
         lifespan=lifespan,
         openapi_url=None,  # and no pages about it
-        routes=[
-            Route(path, _serve, methods=["GET", "HEAD"]) for path in (*_NAMED, "/openapi.json", "/page/{name:path}")
-        ],
+        routes=[Route(path, _serve, methods=["GET", "HEAD"]) for path in (*_NAMED, "/page/{name:path}")],
     )
     for router in (
         run_routes.router,

@@ -14,10 +14,7 @@ from deep_research.errors import ConfigError, ResearchError
 from deep_research_server.fair_turns import UnderWay, in_turn
 
 _MOST_CALLS, _MOST_WAITING = 8, 48
-"""Calls of an owner at the same time: each may hold half a megabyte of text; and those that wait for runs.
-
-The package goes on with a call whose client has left, and the guard has let go of its request by then.
-"""
+"""Calls of an owner at a time: each may hold half a megabyte; and those that wait for runs, also when a client has left."""
 
 
 class OwnersServer(MCPServer):
