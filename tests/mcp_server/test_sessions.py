@@ -16,7 +16,8 @@ from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.mcp_server import McpOptions, make_http_app, make_server
 from deep_research_server.mcp_sessions import SessionPlaces
 from deep_research_server.request_guard import RequestGuard
-from tests.server.serving import serving_app
+from tests.model.harness import QUESTION, served
+from tests.server.serving import Held, serving_app
 from tests.support.made_reports import RUN_ID, save_run
 
 _HEAD = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
@@ -108,6 +109,37 @@ def test_a_tool_that_is_a_plain_function_is_done_in_its_owners_turn(own_state: P
         session = _begin(anna)
         assert "answers of anna" in _say(anna, "tools/call", session, name="where", arguments={}).text
         assert "Extra inputs" in _say(anna, "tools/call", session, name="where", arguments={"more": 1}).text
+
+
+def test_calls_that_wait_for_runs_are_counted_also_when_their_clients_have_left(
+    own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held()
+    monkeypatch.setenv("DEEP_RESEARCH_MODEL_PROVIDER", "compatible")
+    monkeypatch.setenv("DEEP_RESEARCH_MODEL_NAME", "scripted")
+    app = make_http_app(McpOptions(own_state, AccessTokens(own_state)))
+    with (
+        served(monkeypatch, held),
+        serving_app(app) as (address, _),
+        _client(own_state, address, "anna") as anna,
+        _client(own_state, address, "ben") as ben,
+    ):
+        of_anna, of_ben = _begin(anna), _begin(ben)
+        try:
+            for number in range(48):
+                assert "Run " in _first_said(anna, of_anna, number)
+            assert "48 calls of yours that wait for runs are under way" in _first_said(anna, of_anna, 48)
+            assert "Run " in _first_said(ben, of_ben, 0)
+        finally:
+            held.go.set()
+
+
+def _first_said(http: httpx.Client, session: str, number: int) -> str:
+    """Have a question researched, and leave when something is said; return it."""
+    call = {"name": "research", "arguments": {"question": QUESTION}, "_meta": {"progressToken": number}}
+    said = {"jsonrpc": "2.0", "id": 100 + number, "method": "tools/call", "params": call}
+    with http.stream("POST", "/mcp", json=said, headers={"mcp-session-id": session}) as answer:
+        return next(line for line in answer.iter_lines() if line.startswith("data: {"))
 
 
 def test_a_result_that_is_too_large_for_an_answer_is_refused(

@@ -2,9 +2,10 @@
 
 import asyncio
 import contextvars
+import socket
 import threading
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -231,3 +232,49 @@ async def test_a_stream_leaves_others_their_turn() -> None:
     over.set()
     await counting
     assert turns >= 100
+
+
+def test_what_needs_no_token_is_counted_apart_and_not_before_it_came(
+    own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deep_research_server.request_guard.MOST_UNDER_WAY", 1)
+    app, router = make_app(ServerOptions(own_state, require_tokens=True)), APIRouter()
+    begun, go = threading.Event(), threading.Event()
+
+    @router.get("/page/held")
+    async def hold() -> None:
+        begun.set()
+        await asyncio.to_thread(go.wait, 60)
+
+    app.router.routes[:0] = router.routes
+    with (
+        serving_app(app) as (address, _),
+        client_of(own_state, address, "anna") as anna,
+        client(address) as stranger,
+        socket.create_connection(("127.0.0.1", int(address.rsplit(":", 1)[1])), 20) as unsent,
+        ThreadPoolExecutor(1) as other,
+    ):
+        unsent.sendall(b"POST /api/v1/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n")
+        holding = other.submit(httpx.get, f"{address}/page/held", timeout=60)
+        try:
+            assert begun.wait(60)
+            assert stranger.get("/page/api.js").status_code == 429
+            assert stranger.get("/healthz").status_code == 200
+            assert stranger.post("/api/v1/session", json={"token": "drt_wrong"}).status_code == 401
+            assert anna.get("/page/api.js").status_code == 200
+        finally:
+            go.set()
+        assert holding.result(60).status_code == 200
+        assert stranger.get("/page/api.js").status_code == 200
+
+
+def test_the_document_of_the_routes_is_made_once(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app, made = make_app(ServerOptions(own_state)), list[int]()
+    make = app.openapi
+    monkeypatch.setattr(app, "openapi", lambda: made.append(1) or make())
+    with serving_app(app) as (address, _), client(address) as http:
+        answers = [http.get("/openapi.json") for _ in range(3)]
+        assert answers[2].json() == make()
+        same = http.get("/openapi.json", headers={"if-none-match": answers[0].headers.get("etag", "none")})
+        assert same.status_code == 304
+    assert len(made) == 1

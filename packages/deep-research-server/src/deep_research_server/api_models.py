@@ -9,6 +9,7 @@ from deep_research.data import Asked, Brief, Figure, Ledger, Message, Report, Se
 from deep_research.data.evidence import Heading, PageStart
 from deep_research.data.result import FollowUpHead
 from deep_research.settings import Settings
+from deep_research_server.request_bodies import ListOf
 
 RunState = Literal["queued", "running", "waiting", "finished", "failed", "stopped", "declined", "damaged"]
 _Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
@@ -29,9 +30,9 @@ class Turn(_Input):
 class _NewWork(_Input):
     """What begins a run, and how; what is not given is as the server's settings say. `documents` are ids."""
 
-    documents: list[_Id] = Field(default_factory=list, max_length=200)
+    documents: ListOf[_Id] = Field(default_factory=list, max_length=200)
     strategy: str | None = Field(None, max_length=40)
-    sources: list[_Line] | None = Field(None, max_length=40)
+    sources: ListOf[_Line] | None = Field(None, max_length=40)
     depth: Literal["brief", "standard", "deep"] | None = None
     model_provider: str | None = Field(None, max_length=40)
     model_name: str | None = Field(None, max_length=120)
@@ -51,7 +52,7 @@ class NewRun(_NewWork):
     """
 
     question: str = Field(min_length=1, max_length=20_000)
-    history: list[Turn] = Field(default_factory=list, max_length=50)
+    history: ListOf[Turn] = Field(default_factory=list, max_length=50)
     workflow: Literal["sections", "loop", "supervisor", "quick"] | None = None
     template: str | None = Field(None, max_length=80)
     allow_clarification: bool | None = None
@@ -66,7 +67,7 @@ class NewVerification(_NewWork):
     """
 
     text: str = Field("", max_length=500_000)
-    reports: list[_Id] = Field(default_factory=list, max_length=2)
+    reports: ListOf[_Id] = Field(default_factory=list, max_length=2)
     question: str = Field("", max_length=20_000)
     revise: bool = False
 
@@ -82,7 +83,7 @@ class PlannedSection(_Input):
 
     title: _Line
     description: str = Field("", max_length=1000)
-    queries: list[_Line] = Field(default_factory=list, max_length=6)
+    queries: ListOf[_Line] = Field(default_factory=list, max_length=6)
 
 
 class PlanInput(_Input):
@@ -90,7 +91,7 @@ class PlanInput(_Input):
 
     title: str = Field("", max_length=200)
     objective: str = Field("", max_length=1000)
-    sections: list[PlannedSection] = Field(min_length=1, max_length=7)
+    sections: ListOf[PlannedSection] = Field(min_length=1, max_length=7)
 
     def brief(self, shown: Brief) -> Brief:
         """Return the plan that was shown as the user wants it."""

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at; others need tokens.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port to listen at.")
 @click.option("--max-runs", type=click.IntRange(1, 64), default=4, show_default=True, help="Runs at the same time.")
-@click.option(
-    "--max-upload", type=click.IntRange(1, 1000), default=64, show_default=True, help="Megabytes of a document."
-)
+@click.option("--max-upload", type=click.IntRange(1, 1000), default=64, show_default=True, help="MB of a document.")
 @click.option("--require-tokens", is_flag=True, help="Require a token at this machine's own address too.")
 @click.option("--in-process", is_flag=True, help="Carry runs out in this process, also where there is a database.")
 def serve_command(host: str, port: int, max_runs: int, max_upload: int, require_tokens: bool, in_process: bool) -> None:
@@ -43,11 +41,7 @@ def serve_command(host: str, port: int, max_runs: int, max_upload: int, require_
     queued = bool(database_url()) and not in_process
     api.check_writable(home() / PAGES)
     options = ServerOptions(home(), host, port, require_tokens, max_runs, queued, UploadLimit(max_upload))
-
-    def show(address: str) -> None:
-        echo_wrapped(f"The page: {address}/   The API: {address}/openapi.json   Stop: Ctrl-C", err=True)
-
-    serve(options, show)
+    serve(options, lambda at: echo_wrapped(f"The page: {at}/   The API: {at}/openapi.json   Stop: Ctrl-C", err=True))
 
 
 @click.group("token")
@@ -85,9 +79,7 @@ def _tokens() -> "AccessTokens":
 
 @click.command("mcp")
 @click.option("--http", "over_http", is_flag=True, help="Serve over streamable HTTP at /mcp instead of standard input.")
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address for --http; others than this need tokens."
-)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address for --http; others need tokens.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port for --http.")
 @click.option("--require-tokens", is_flag=True, help="Require a token at this machine's own address too.")
 @click.option("--max-runs", type=click.IntRange(1, 64), default=4, show_default=True, help="Runs at the same time.")
@@ -124,12 +116,8 @@ def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max
     tokens = AccessTokens(home()) if require_tokens or not is_loopback(host) else None
     if tokens is not None:
         tokens.check(host)
-
-    def show(address: str) -> None:
-        echo_wrapped(f"MCP: {address}/mcp   Stop: Ctrl-C", err=True)
-
     app = make_http_app(McpOptions(home(), tokens, max_runs, queued))
-    run_app(app, host=host, port=port, on_listening=show)
+    run_app(app, host=host, port=port, on_listening=lambda at: echo_wrapped(f"MCP: {at}/mcp   Stop: Ctrl-C", err=True))
 
 
 @click.command("enqueue")

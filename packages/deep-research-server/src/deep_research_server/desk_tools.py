@@ -17,6 +17,7 @@ from deep_research import api
 from deep_research.api import Begun, CheckedReport, GivenVerdict, Looked, Noted
 from deep_research.errors import ConfigError
 from deep_research.settings import load_settings
+from deep_research_server.request_bodies import ListOf
 from deep_research_server.run_service import RunService
 
 if TYPE_CHECKING:
@@ -66,9 +67,9 @@ class DeskTools:
         self,
         context: Context,
         question: Annotated[str, Field(min_length=1, max_length=4000)],
-        docs: Annotated[list[str] | None, Field(description="Files and folders of this machine to search.")] = None,
+        docs: Annotated[ListOf[str] | None, Field(description="Files and folders of this machine to search.")] = None,
         sources: Annotated[
-            list[str] | None, Field(description="Web sources by name (deep-research sources); default: what fits.")
+            ListOf[str] | None, Field(description="Web sources by name (deep-research sources); default: what fits.")
         ] = None,
     ) -> Begun:
         """Begin a session in which you research yourself; it is kept as a run, and goes on by its run_id after a break.
@@ -88,7 +89,7 @@ class DeskTools:
         self,
         context: Context,
         run_id: SessionId,
-        queries: Annotated[list[_Query], Field(min_length=1, max_length=6)],
+        queries: Annotated[ListOf[_Query], Field(min_length=1, max_length=6)],
         source: Annotated[
             str, Field(description='A source of begin_research, "library" for what was read so far, or "" for all.')
         ] = "",
@@ -154,7 +155,7 @@ class DeskTools:
         self,
         context: Context,
         run_id: SessionId,
-        verdicts: Annotated[list[GivenVerdict], Field(min_length=1, max_length=200)],
+        verdicts: Annotated[ListOf[GivenVerdict], Field(min_length=1, max_length=200)],
     ) -> CheckedReport:
         """Take in your verdicts on statements (c12) of the report verified last; the export shows them."""
         return await self._at(context, run_id, lambda desk: desk.record_verdicts(verdicts))

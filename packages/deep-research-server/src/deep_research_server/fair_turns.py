@@ -78,7 +78,7 @@ class UnderWay:
     def one_of(self, owner: str) -> Iterator[None]:
         """Count one more inside the block. Raises LimitReached."""
         if (owner or self._of_all) and self._counts[owner] >= self._most:
-            raise LimitReached(f"{self._most} {self._what} of yours are under way: wait for their answers.")
+            raise LimitReached(f"{self._most} {self._what} are under way: wait for their answers.")
         self._counts[owner] += 1
         try:
             yield

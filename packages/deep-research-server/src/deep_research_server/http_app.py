@@ -5,7 +5,6 @@ which browsers keep them; and the server that runs it.
 import asyncio
 import gzip
 import hashlib
-import json
 import logging
 import tomllib
 from collections.abc import AsyncIterator, Callable
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fastapi import FastAPI
+from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -40,9 +40,8 @@ _TYPES = {
     "svg": "image/svg+xml",
     "woff2": "font/woff2",
 }
-_PACKED = frozenset({"woff2"})
-_NAMED = {"/": "index.html", "/favicon.ico": "icon.svg"}
-"""The files of the page at addresses of their own."""
+_NAMED = {"/": "index.html", "/favicon.ico": "icon.svg", "/openapi.json": "openapi.json"}
+"""What is served at addresses of its own."""
 _log = logging.getLogger(__name__)
 
 
@@ -62,8 +61,8 @@ def page_files() -> dict[str, PageFile]:
     found = {entry.name: entry.read_bytes() for entry in folder.iterdir() if entry.is_file()}
     texts = page_texts()
     texts["languages"] = {language: said["language_name"] for language, said in texts.items()}
-    found |= {f"texts/{name}.json": _to_json(said) for name, said in texts.items()}
-    return {name: _page_file(name, data) for name, data in found.items() if _ending(name) in _TYPES}
+    found |= {f"texts/{name}.json": to_json(said) for name, said in texts.items()}
+    return {name: _page_file(name, data) for name, data in found.items() if name.endswith(tuple(_TYPES))}
 
 
 def page_texts() -> dict[str, dict[str, str]]:
@@ -74,22 +73,15 @@ def page_texts() -> dict[str, dict[str, str]]:
     return {entry.name.removesuffix(".toml"): tomllib.loads(entry.read_text("utf-8")) for entry in found}
 
 
-def _to_json(value: dict[str, str]) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _ending(name: str) -> str:
-    return name.rpartition(".")[2]
-
-
 def _page_file(name: str, data: bytes) -> PageFile:
-    packed = b"" if _ending(name) in _PACKED else gzip.compress(data, 9, mtime=0)
-    return PageFile(_TYPES[_ending(name)], data, packed, f'"{hashlib.sha256(data).hexdigest()[:20]}"')
+    ending = name.rpartition(".")[2]
+    packed = b"" if ending == "woff2" else gzip.compress(data, 9, mtime=0)
+    return PageFile(_TYPES[ending], data, packed, f'"{hashlib.sha256(data).hexdigest()[:20]}"')
 
 
 async def _serve(request: Request) -> Response:
     name = _NAMED.get(request.url.path) or request.path_params["name"]
-    found = page_files().get(name)
+    found = await asyncio.shield(request.app.state.document) if name == "openapi.json" else page_files().get(name)
     if found is None:
         return Response("There is no such file.", status_code=404, media_type="text/plain")
     headers = {"etag": found.tag, "cache-control": "no-cache", "vary": "accept-encoding"}
@@ -116,11 +108,12 @@ class ServerOptions:
     uploads: UploadLimit = field(default_factory=UploadLimit)
 
 
-def warm_up() -> None:
-    """Load what the first visitor would wait for."""
+def warm_up(app: FastAPI) -> PageFile:
+    """Load what the first visitor would wait for, and return the document of the routes."""
     page_files()
     with suppress(ResearchError):
         server_routes.offered_choices(UploadLimit(), "")
+    return _page_file("openapi.json", to_json(app.openapi()))
 
 
 def make_app(options: ServerOptions) -> FastAPI:
@@ -131,9 +124,9 @@ def make_app(options: ServerOptions) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         service = make_run_service(options.home, tokens, queued=options.queued, max_runs=options.max_runs)
         app.state.context = ServerContext(service, tokens, options.uploads)
-        warming = asyncio.create_task(asyncio.to_thread(warm_up))
+        app.state.document = asyncio.create_task(asyncio.to_thread(warm_up, app))  # once: anybody may ask for it
         yield
-        warming.cancel()
+        app.state.document.cancel()
         await service.close()
 
     app = FastAPI(
@@ -141,8 +134,7 @@ def make_app(options: ServerOptions) -> FastAPI:
         version=deep_research.__version__,
         description="Research a question; get a report in which every claim can be checked.",
         lifespan=lifespan,
-        docs_url=None,
-        redoc_url=None,
+        openapi_url=None,  # and no pages about it
         routes=[Route(path, _serve, methods=["GET", "HEAD"]) for path in (*_NAMED, "/page/{name:path}")],
     )
     for router in (

@@ -30,6 +30,7 @@ from deep_research_server.event_lines import describe_event
 from deep_research_server.evidence_routes import web_address
 from deep_research_server.fair_turns import make_answer
 from deep_research_server.owners_tools import OwnersServer
+from deep_research_server.request_bodies import ListOf
 from deep_research_server.run_service import make_run_service, within_budgets
 
 _INSTRUCTIONS = (
@@ -151,7 +152,7 @@ class _Tools:
         self,
         context: Context,
         question: Query,
-        docs: Annotated[list[str] | None, Field(description="Files and folders of this machine to search.")] = None,
+        docs: Annotated[ListOf[str] | None, Field(description="Files and folders of this machine to search.")] = None,
         strategy: Annotated[
             str | None, Field(description="academic, news, code, patents, community, general, auto")
         ] = None,
@@ -218,7 +219,7 @@ class _Tools:
         evidence: Annotated[str, Field(description="The text to hold it against.", max_length=200_000)] = "",
         run_id: Annotated[str, Field(description="Run that has read the passages.", max_length=80)] = "",
         passages: Annotated[
-            list[str] | None, Field(description="Ids of passages, such as s7p3.", max_length=50)
+            ListOf[str] | None, Field(description="Ids of passages, such as s7p3.", max_length=50)
         ] = None,
     ) -> VerdictAnswer:
         """Judge whether a text, or passages of a run, support a claim; without a model, in milliseconds."""

@@ -26,6 +26,7 @@ from deep_research_server.event_lines import describe_event
 from deep_research_server.evidence_routes import web_address
 from deep_research_server.fair_turns import FairStream, OwnersRoute, answered, in_turn, make_answer
 from deep_research_server.http_context import Context, Owner, ServerContext
+from deep_research_server.request_bodies import ListOf
 from deep_research_server.run_service import RunService
 
 MODELS: dict[str, dict[str, Any]] = {
@@ -63,7 +64,7 @@ class ChatMessage(BaseModel):
     """A message of a conversation."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | Annotated[list[ContentPart], Field(max_length=100)] | None = None
+    content: str | Annotated[ListOf[ContentPart], Field(max_length=100)] | None = None
 
     @property
     def text(self) -> str:
@@ -83,7 +84,7 @@ class ChatRequest(BaseModel):
     """A request to `/v1/chat/completions`: the last message of the user is the question."""
 
     model: str = Field("deep-research", max_length=120)
-    messages: list[ChatMessage] = Field(min_length=1, max_length=200)
+    messages: ListOf[ChatMessage] = Field(min_length=1, max_length=200)
     stream: bool = False
     stream_options: StreamOptions | None = None
 
@@ -92,7 +93,7 @@ class ResponseRequest(BaseModel):
     """A request to `/v1/responses`; with `background` it is answered at once and looked at later."""
 
     model: str = Field("deep-research", max_length=120)
-    input: str | list[ChatMessage] = Field(min_length=1, max_length=_MOST_CHARS)
+    input: str | ListOf[ChatMessage] = Field(min_length=1, max_length=_MOST_CHARS)
     background: bool = False
     stream: bool = False
     previous_response_id: str | None = Field(None, max_length=90)

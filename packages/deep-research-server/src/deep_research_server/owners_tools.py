@@ -1,7 +1,6 @@
 """An MCP server whose every tool and resource is its owner's: counted, done in a turn, with our errors as answers."""
 
 from collections.abc import Callable, Collection
-from contextlib import nullcontext
 from functools import wraps
 from inspect import iscoroutinefunction
 from typing import Any
@@ -14,17 +13,18 @@ from deep_research.concurrency import OWNER
 from deep_research.errors import ConfigError, ResearchError
 from deep_research_server.fair_turns import UnderWay, in_turn
 
-_MOST_CALLS = 8
-"""Calls of an owner at the same time: each may hold half a megabyte of text."""
+_MOST_CALLS, _MOST_WAITING = 8, 48
+"""Calls of an owner at a time: each may hold half a megabyte; and those that wait for runs, also when a client has left."""
 
 
 class OwnersServer(MCPServer):
     """What is offered takes its context by the name `context`; a plain method is done in a thread, in its owner's turn."""
 
     def __init__(self, owner_of: Callable[[Context], str], waiting: Collection[str], **options: Any) -> None:
-        """`owner_of` tells whose request it is; tools named in `waiting` wait for runs, which have bounds of their own."""
+        """`owner_of` tells whose request it is; tools named in `waiting` wait for runs."""
         super().__init__(**options)
-        self._owner_of, self._waiting, self._under_way = owner_of, waiting, UnderWay(_MOST_CALLS, "calls")
+        self._owner_of, self._under_way = owner_of, UnderWay(_MOST_CALLS, "calls of yours")
+        self._waiting = dict.fromkeys(waiting, UnderWay(_MOST_WAITING, "calls of yours that wait for runs"))
 
     def add_tool(self, fn: Callable[..., Any], *about: Any, **options: Any) -> None:
         """See MCPServer; an argument that the tool does not know is refused instead of left out."""
@@ -48,7 +48,7 @@ class OwnersServer(MCPServer):
             owner = self._owner_of(context)
             OWNER.set(owner)
             try:
-                with nullcontext() if work.__name__ in self._waiting else self._under_way.one_of(owner):
+                with self._waiting.get(work.__name__, self._under_way).one_of(owner):
                     return await doing(context=context, **given)
             except ResearchError as error:
                 hint = f" (setting {error.setting})" if isinstance(error, ConfigError) and error.setting else ""

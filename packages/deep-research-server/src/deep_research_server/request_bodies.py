@@ -1,14 +1,19 @@
 """Bodies of requests: bounded to what their route can need before anything parses them, in bytes, in values and in time."""
 
 import asyncio
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
+from pydantic import Field
 from starlette.types import Message, Receive
 
 _BODY_SECONDS, _LEAST_BYTES_PER_SECOND, _LONGEST_SECONDS = 30.0, 20_000, 600.0
 """How long the body of a request may take, beside what it takes at this pace; and at most."""
 MOST_LARGE = 8
 """Bodies above the usual size that an owner may have on their way at a time: they are held in memory."""
+
+_T = TypeVar("_T")
+ListOf = Annotated[list[_T], Field(fail_fast=True)]
+"""A list that a client gives: what is wrong with its first wrong item is told, and not made for 20,000 more."""
 
 
 class Refusal(Exception):

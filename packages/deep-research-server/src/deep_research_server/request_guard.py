@@ -41,7 +41,6 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
 )
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_LOCAL_NAMES = frozenset({"localhost"})
 _OF_PROXIES = frozenset(
     {"forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip", "cf-connecting-ip"}
 )
@@ -62,8 +61,9 @@ class RequestGuard:
 
     def __init__(self, app: ASGIApp, *, tokens: AccessTokens | None, uploads: UploadsUnderWay | None = None) -> None:
         self._app, self._tokens, self._uploads = app, tokens, uploads
-        self._under_way = UnderWay(MOST_UNDER_WAY, "requests")
-        self._large = UnderWay(MOST_LARGE, "large requests", of_all=True)
+        self._under_way = UnderWay(MOST_UNDER_WAY, "requests of yours")
+        self._strangers = UnderWay(MOST_UNDER_WAY, "requests of this kind without a token")
+        self._large = UnderWay(MOST_LARGE, "large requests of yours", of_all=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer what is not let in, and pass on the rest."""
@@ -93,8 +93,9 @@ class RequestGuard:
         try:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
             owner = scope.setdefault("state", {})["owner"] = self._admit(scope, headers)
-            OWNER.set(owner or ("" if self._tokens is None else _STRANGERS))
-            answering.enter_context(self._under_way.one_of(owner))
+            is_stranger = not owner and self._tokens is not None
+            OWNER.set(_STRANGERS if is_stranger else owner)
+            answering.enter_context(nullcontext() if is_stranger else self._under_way.one_of(owner))
             # Nothing else reads cookies, and reading them costs the square of their length (CVE-2024-7592).
             scope["headers"] = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
             announced = headers.get("content-length", "")
@@ -104,10 +105,10 @@ class RequestGuard:
                     await room.enter_async_context(self._uploads.room_for(owner, body.size))
                     await self._app(scope, body.receive, send_guarded)
             else:
-                is_small = scope["method"] in _SAFE or _is_public(scope["path"])
-                body = Body(receive, SMALL if is_small else LIMITS.get(scope["path"], USUAL), announced)
-                with self._large.one_of(owner) if body.size > USUAL.size else nullcontext():
-                    await body.read()
+                body = await self._read(scope, receive, owner, announced)
+                if is_stranger:  # only now, and by path: what does not come, or is not taken, keeps no other out
+                    path = scope["path"] if scope["path"] in PUBLIC else "/page/"
+                    answering.enter_context(self._strangers.one_of(path))
                 await self._app(scope, body.receive, send_guarded)
             if body.refused and not started:
                 raise body.refused
@@ -119,6 +120,14 @@ class RequestGuard:
             await problem_response(*told, scope["path"])(scope, receive, send_guarded)
         finally:
             answering.close()
+
+    async def _read(self, scope: Scope, receive: Receive, owner: str, announced: str) -> Body:
+        """Return the body of a request once all of it is there. Raises Refusal, LimitReached."""
+        is_small = scope["method"] in _SAFE or _is_public(scope["path"])
+        body = Body(receive, SMALL if is_small else LIMITS.get(scope["path"], USUAL), announced)
+        with self._large.one_of(owner) if body.size > USUAL.size else nullcontext():
+            await body.read()
+        return body
 
     def _admit(self, scope: Scope, headers: dict[str, str]) -> str:
         """Return the owner of a request, "" for the user of this machine. Raises Refusal."""
@@ -161,7 +170,7 @@ def _name_of(host: str) -> str:
 
 def is_loopback(name: str) -> bool:
     """Return whether a host name or address means this machine alone."""
-    if name.lower().rstrip(".") in _LOCAL_NAMES:
+    if name.lower().rstrip(".") == "localhost":
         return True
     try:
         return ipaddress.ip_address(name).is_loopback
