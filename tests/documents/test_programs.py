@@ -28,7 +28,7 @@ from deep_research.data.brief import NextAction
 from deep_research.graph.graph_state import section_reducer
 from deep_research.graph.workflows import compile_workflow
 from deep_research.settings import Settings
-from deep_research.steps.intake import insufficient, sufficient
+from deep_research.steps.intake import asks
 from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.documents.blocks import block, run_program
 from tests.documents.served import Served, served_everywhere
@@ -147,8 +147,9 @@ def test_a2_the_rules_of_the_document_decide_as_ours() -> None:
         points = tuple(f"point {n}" for n in range(focus))
         task = Decision(next_action="START_RESEARCH", confidence=confidence, goal=goal, research_focus=points)
         plan = SimpleNamespace(task=task, next_action=task.next_action, confidence=confidence)
-        assert bool(names["should_start_research"](plan)) == sufficient(task, Settings()), task
-        assert bool(names["needs_clarification"](plan)) == insufficient(task, Settings()), task
+        assert bool(names["should_start_research"](plan)) is not asks(task, Settings()), task
+        assuming = task.model_copy(update={"assumptions": ("It is meant so.",)})
+        assert bool(names["needs_clarification"](plan)) is asks(assuming, Settings()), task
 
 
 ANSWERS = {
