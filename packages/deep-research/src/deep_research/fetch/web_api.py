@@ -18,14 +18,14 @@ from deep_research.address_credentials import basic_authorization
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate, noting_answers
 from deep_research.errors import RateLimited, SourceError, Unreachable
 from deep_research.fetch.addresses import Address, join_address, parse_address
-from deep_research.fetch.fetch_policies import API_RATE, LONGEST_RETRY, MAX_REDIRECTS, FetchLimits, HostPace, wait_after
+from deep_research.fetch.fetch_policies import API_RATE, LONGEST_RETRY, FetchLimits, HostPace, wait_after
 from deep_research.fetch.transport import Answer, Transport
 from deep_research.ports import ApiClient, ApiResponse, Journal
 from deep_research.protocol.http_semantics import requested_wait
 from deep_research.safe_text import mask_known, mask_known_bytes
 
 API_LIMITS = FetchLimits(max_bytes=16_000_000, total_seconds=60.0, read_seconds=45.0, slow_after_seconds=45.0)
-_ATTEMPTS, _FIRST_WAIT = 3, 2.0
+_ATTEMPTS, _FIRST_WAIT, _MAX_REDIRECTS = 3, 2.0, 3
 _BUSY = frozenset({500, 502, 504})
 
 
@@ -80,7 +80,7 @@ class WebApiClient:
         address = parse_address(url)  # by itself first: its errors quote it, and parameters may hold a key
         if query := urlencode(params or {}):
             address = parse_address(f"{address.url}{'&' if '?' in address.target else '?'}{query}")
-        for _ in range(MAX_REDIRECTS + 1):
+        for _ in range(_MAX_REDIRECTS + 1):
             answer = await self._asked(method.upper(), address, sent, content)
             if method.upper() != "GET" or not answer.is_redirect:
                 return response_of(answer)
@@ -88,7 +88,7 @@ class WebApiClient:
             if target.origin != address.origin:
                 sent = {"accept": sent["accept"]}  # keys are for the host they were given to
             address = target
-        raise Unreachable(f"{_shown(address)} redirects more than {MAX_REDIRECTS} times.", url=_shown(address))
+        raise Unreachable(f"{_shown(address)} redirects more than {_MAX_REDIRECTS} times.", url=_shown(address))
 
     async def close(self) -> None:
         """Close all connections."""

@@ -79,21 +79,21 @@ async def _round(
 
     given = assignment.model_copy(update={"draft": written.text})
 
-    async def ask(now: str, before: Sequence[Revision], asked: Sequence[Problem]) -> Move:
+    async def ask(now: str, before: Sequence[Revision], asked: Sequence[Problem]) -> tuple[Move, str]:
         async def next_move(looked: Sequence[Turn]) -> Move:
             return await ctx.reasoner.revise(given, written.turns, now, before, asked, looked, ctx.library)
 
         move, looked = await converse(ctx, next_move, most=LOOKUPS)
-        if not move.text or not (lack := await asyncio.to_thread(_lack, move.text, now, assignment)):
-            return move
-        again = await next_move([*looked, Turn(said=move.text), Turn(remarks=(lack,))])
-        if again.text and (lack := await asyncio.to_thread(_lack, again.text, now, assignment)):
-            raise MalformedOutput(lack, text=again.text, reason="report")
-        return again
+        anew, lack = await asyncio.to_thread(_read, move.text, now, assignment)
+        if lack:
+            move = await next_move([*looked, Turn(said=move.text), Turn(remarks=(lack,))])
+            anew, lack = await asyncio.to_thread(_read, move.text, now, assignment)
+        if lack:
+            raise MalformedOutput(lack, text=move.text, reason="report")
+        return move, anew
 
-    move = await ask(text, rounds, problems)
-    if move.text:
-        anew, _ = await asyncio.to_thread(read_report, move.text, assignment)
+    move, anew = await ask(text, rounds, problems)
+    if anew:
         changes = await asyncio.to_thread(changed_paragraphs, text, anew, problems)
         return anew, Revision(problems=tuple(problems), edits=changes, text=move.text)
     text, made = await asyncio.to_thread(apply_edits, text, move.edits)
@@ -104,7 +104,7 @@ async def _round(
             problems[n].model_copy(update={"failed_edits": tuple(failed) if n == numbers[0] else ()}) for n in numbers
         ]
         done = Revision(problems=tuple(problems), edits=tuple(e for e in made if e.applied))
-        text, second = await asyncio.to_thread(apply_edits, text, (await ask(text, [*rounds, done], again)).edits)
+        text, second = await asyncio.to_thread(apply_edits, text, (await ask(text, [*rounds, done], again))[0].edits)
         renumbered = [
             e.model_copy(update={"problems": tuple(numbers[n] for n in e.problems if n < len(numbers))}) for e in second
         ]
@@ -112,10 +112,11 @@ async def _round(
     return text, Revision(problems=tuple(problems), edits=tuple(made))
 
 
-def _lack(said: str, before: str, assignment: Assignment) -> str:
-    """Return what a report that was written anew lacks, as its writer is told; "" for nothing."""
-    text, lack = read_report(said, assignment)
-    return lack or ("" if len(text) > len(before) * _LEAST else "That is not the whole report. Write it whole.")
+def _read(said: str, before: str, assignment: Assignment) -> tuple[str, str]:
+    """Return a report that was written anew, and what it lacks, as its writer is told; both "" where none was."""
+    text, lack = read_report(said, assignment) if said else ("", "")
+    is_whole = not said or len(text) > len(before) * _LEAST
+    return text, lack or ("" if is_whole else "That is not the whole report. Write it whole.")
 
 
 def changed_paragraphs(before: str, after: str, problems: Sequence[Problem]) -> tuple[Edit, ...]:

@@ -120,9 +120,8 @@ class ModelReasonerBase:
                         budget = min(budget, 4 * error.fits)
                         error.fits = int(error.fits * (1 - max(over, share)))
                     budget = budget * 19 // 20
-                    if (
-                        budget < _LEAST
-                    ):  # nothing is left to cut, and what servers say of their windows is not always so
+                    # Where nothing is left to cut it is sent all the same: servers are not always right about their windows.
+                    if budget < _LEAST:
                         REFUSED.set(None)
                         budget = 0
         finally:

@@ -61,7 +61,7 @@ class Writing(ModelReasonerBase):
         """See `ports.Reasoner.revise`: the writer's own conversation goes on behind its text, with the same tools."""
 
         is_anew = not rounds and len(problems) > _FEW_PROBLEMS and self._settings.workflow not in FOREIGN
-        length = self._length(assignment) if is_anew or (rounds and rounds[0].text) else ""
+        length = self._length(assignment)
 
         async def make(budget: int) -> Move:
             said = [ModelMessage(role="assistant", text=assignment.draft)]
