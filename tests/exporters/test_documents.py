@@ -302,6 +302,7 @@ def test_charts_are_drawn_in_every_document_with_what_they_cite() -> None:
     assert list(chart.plots[0].series[0].values) == [4500, 3000]
     document: Any = docx.Document(io.BytesIO(exported("docx")))
     assert [cell.text for cell in document.tables[0].rows[0].cells] == ["Alpha", "3,000 rpm"]
+    assert "| Beta | 4,500 rpm [2] |" in exported("markdown").decode()
 
 
 def test_every_citation_of_a_page_opens_a_passage_in_its_context() -> None:

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from deep_research.report.charts import with_tables
-from deep_research.verification.chart_points import chart_problems, read_charts
+from deep_research.data import Reference
+from deep_research.verification.chart_points import chart_problems, read_charts, with_tables
 
 PASSAGES = {"s1p1": "Coal fell to 12.5 % in 2024; 1,200 GWh.", "s1p2": "In 2025 it was 9 percent."}
 
@@ -79,8 +79,9 @@ def test_a_number_of_a_table_that_may_be_a_year_is_a_value() -> None:
 
 def test_where_nothing_draws_it_a_chart_is_a_table() -> None:
     points = [{"label": "a | b", "value": 1200, "id": "s1p1"}, {"label": "<b>c</b>", "value": 3, "id": "s1p1"}]
-    shown = with_tables(_chart(unit="rpm", points=points))
-    assert "| a \\| b | 1,200 rpm |" in shown
+    cited = [Reference(number=7, source="s1", title="Coal", passages=("s1p1",))]
+    shown = with_tables(_chart(unit="rpm", points=points), cited)
+    assert "| a \\| b | 1,200 rpm [7] |" in shown
     assert "| \\<b>c" in shown, "what a label says acts nowhere"
     assert "json" not in shown
     assert "{" not in shown

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
     from langchain_core.messages import BaseMessage
 
-    from deep_research.data import Figure
+    from deep_research.data import Figure, Reference
     from deep_research.ports import Exporter
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.research_desk import ResearchDesk as ResearchDesk
@@ -393,11 +393,11 @@ def charts_of(report: Report) -> "dict[str, Figure]":
     return charts.charts_of(report)
 
 
-def with_tables(text: str, *, is_rendered: bool = True) -> str:
-    """Return Markdown with a table in place of each chart, see `charts.with_tables`."""
-    from deep_research.report import charts  # noqa: PLC0415 - many patterns
+def with_tables(text: str, references: "Sequence[Reference]" = (), *, is_rendered: bool = True) -> str:
+    """Return Markdown with a table in place of each chart, see `chart_points.with_tables`."""
+    from deep_research.verification import chart_points  # noqa: PLC0415 - many patterns
 
-    return charts.with_tables(text, is_rendered=is_rendered)
+    return chart_points.with_tables(text, references, is_rendered=is_rendered)
 
 
 def list_strategies() -> Mapping[str, str]:

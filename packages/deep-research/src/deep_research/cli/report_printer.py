@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -18,7 +19,8 @@ _SECTION = re.compile(r"(?m)^## (.+)$")
 
 def print_report(report: Report, *, plain: bool = False, short: bool = False, paged: bool = False) -> None:
     """Print the report, or in `short` what stands before its sections: rendered on a terminal, as Markdown elsewhere."""
-    print_markdown(short_text(report) if short else report.report, plain=plain, paged=paged and not short)
+    text = short_text(report) if short else report.report
+    print_markdown(text, report.references, plain=plain, paged=paged and not short)
 
 
 def short_text(report: Report) -> str:
@@ -28,9 +30,11 @@ def short_text(report: Report) -> str:
     return report.report[: found.start() if (found := _SECTION.search(report.report)) else None].rstrip() + "\n"
 
 
-def print_markdown(text: str, *, plain: bool = False, paged: bool = False) -> None:
+def print_markdown(
+    text: str, references: Sequence[Reference] = (), *, plain: bool = False, paged: bool = False
+) -> None:
     """Print Markdown: rendered on a terminal, unescaped elsewhere, `plain` as it is; `paged` shows a long one in the pager."""
-    text = with_tables(safe_text(text), is_rendered=plain or sys.stdout.isatty())
+    text = with_tables(safe_text(text), references, is_rendered=plain or sys.stdout.isatty())
     if plain or not sys.stdout.isatty():
         click.echo(text)
         return
@@ -54,7 +58,7 @@ def print_answer(made: FollowUp) -> None:
     if report is None:
         return
     if not sys.stdout.isatty():
-        print_markdown(report.report)
+        print_markdown(report.report, report.references)
         return
     lines = [*(f"*{told}*" for told in report.assumptions), _answer_text(report)]
     print_markdown("\n\n".join(lines))

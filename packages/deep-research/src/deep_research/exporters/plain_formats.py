@@ -1,10 +1,11 @@
 """The report as it is kept: its Markdown, and the whole result for programs."""
 
 from deep_research.data import ExportInput
+from deep_research.verification.chart_points import with_tables
 
 
 class MarkdownExporter:
-    """Writes the report's own Markdown; it has neither HTML nor images nor links."""
+    """Writes the report's own Markdown, charts as tables; it has neither HTML nor images nor links."""
 
     name = "markdown"
     suffix = ".md"
@@ -12,7 +13,7 @@ class MarkdownExporter:
     purpose = "the report as text, with numbered references"
 
     def export(self, given: ExportInput) -> bytes:
-        return given.report.report.encode()
+        return with_tables(given.report.report, given.report.references).encode()
 
 
 class JsonExporter:

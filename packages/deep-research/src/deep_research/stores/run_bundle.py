@@ -37,6 +37,7 @@ from deep_research.stores.run_store import (
     StoredPassage,
     StoredSnapshot,
 )
+from deep_research.verification.chart_points import with_tables
 
 _TAKEN_OVER = {"question", "language", "created", "history", "title", "seconds"}
 """What of a stranger's record is taken over, beside the settings that say what a report is like."""
@@ -71,7 +72,7 @@ def write_bundle(store: RunStore, path: Path) -> None:
 def _members(store: RunStore, report: Report) -> Iterator[tuple[str, bytes]]:
     yield "run.json", store.load().model_dump_json(indent=1).encode()
     yield "result.json", report.model_dump_json(indent=1).encode("utf-8", "surrogatepass")
-    yield "report.md", report.report.encode("utf-8", "surrogatepass")
+    yield "report.md", with_tables(report.report, report.references).encode("utf-8", "surrogatepass")
     yield "events.jsonl", _lines(event.model_dump(mode="json") for event in store.read_events())
     yield "steers.jsonl", _lines(steer.model_dump(mode="json") for steer in store.read_steers())
     yield "follow_ups.jsonl", _lines(one.model_dump(mode="json") for one in store.read_follow_ups())

@@ -41,6 +41,7 @@ from deep_research.stores.run_store import (
     read_head,
 )
 from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research.verification.chart_points import with_tables
 
 _log = logging.getLogger(__name__)
 BEING_DELETED = ".deleted-"
@@ -169,7 +170,7 @@ class RunFolder:
     def save_result(self, report: Report) -> str:
         report = safe_noun(report)
         write_atomically(self.result, report.model_dump_json(indent=1))
-        write_atomically(self.report, report.report)
+        write_atomically(self.report, with_tables(report.report, report.references))
         return self.report_place
 
     def has_report(self) -> bool:
@@ -257,7 +258,7 @@ class RunFolder:
         write_atomically(self._follow_ups / f"{made.number}.json", made.model_dump_json(indent=1))
         answer = self._follow_ups / f"{made.number}.md"
         if made.report is not None:
-            write_atomically(answer, made.report.report)
+            write_atomically(answer, with_tables(made.report.report, made.report.references))
         return str(answer)
 
     def delete(self) -> None:

@@ -5,12 +5,13 @@ A block is a JSON object: `{"kind": "bar" | "line", "title": …, "unit": …, "
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, Literal, NamedTuple
 
-from deep_research.data import FigurePoint
+from deep_research.data import FigurePoint, Reference
 from deep_research.text.code_spans import fenced_blocks
+from deep_research.text.inert_markdown import as_read, make_inert
 from deep_research.text.model_json import parse_object
 from deep_research.verification.citations import cited_ids
 from deep_research.verification.figures import missing_figures
@@ -78,6 +79,26 @@ def _point(given: Any, unit: str) -> FigurePoint | None:
     shown = f"{value:,.{_SIGNIFICANT}g}"
     display = f"{shown}{unit}" if unit == "%" else f"{shown} {unit}".rstrip()
     return FigurePoint(label=label, value=value, display=display, passages=cited_ids(said)) if isfinite(value) else None
+
+
+def with_tables(text: str, references: Sequence[Reference] = (), *, is_rendered: bool = True) -> str:
+    """Return Markdown with a table in place of each chart, for where nothing draws it; unescaped if not `is_rendered`.
+
+    The numbers of `references` stand behind the values that cite their sources.
+    """
+    numbers = {one.source: one.number for one in references}
+    for chart in reversed(read_charts(text)):
+        if not chart.fault:
+            rows = [(chart.title, chart.unit), ("---", "---"), *((p.label, p.display) for p in chart.points)]
+            cells = [[make_inert(said).replace("|", r"\|") for said in row] for row in rows]
+            for row, point in zip(cells[2:], chart.points, strict=True):
+                cited = sorted(
+                    {numbers[source] for key in point.passages if (source := key.partition("p")[0]) in numbers}
+                )
+                row[1] += "".join(f" [{number}]" for number in cited)
+            table = "\n".join(f"| {label} | {value} |" for label, value in cells)
+            text = f"{text[: chart.start]}{table}{text[chart.end :]}"
+    return text if is_rendered else as_read(text)
 
 
 def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str]:
