@@ -145,6 +145,28 @@ def test_where_much_was_found_the_writer_writes_its_report_anew(
         assert all("frozen lakes" not in edit.new for edit in report.edits)
 
 
+def test_a_report_written_anew_is_read_as_a_whole_once_more_by_the_same_reader(scene: Scene) -> None:
+    told = {"quote": "3,000 rpm", "verdict": "misleading", "problem": "only cold", "evidence": "", "passages": []}
+
+    def examine(request: Request) -> Reply:
+        is_again = "written the report anew" in request["messages"][-1]["text"]
+        return Reply(text=json.dumps({"problems": [told] * is_again, "parts": []}))
+
+    def revise(request: Request) -> Reply:
+        if "only cold" not in request["messages"][-1]["text"]:
+            return Reply(text=citing(request, WHOLE))
+        edit = {"problems": [1], "old": citing(request, TRUE), "new": citing(request, f"Cold: {TRUE}")}
+        return Reply(data={"edits": [edit], "rejected": []})
+
+    script = playing(write=writing(f"{TEXT}\n\n{LAKES}"), revise=revise, judge=_judging("unsupported"), examine=examine)
+    report = scene.quickly(script).report
+    first, again = (call.request["messages"] for call in of_step(scene.provider, "examine"))
+    assert again[: len(first)] == first
+    assert _bare(WHOLE.replace("{Alpha}", "1"))[:80] in _bare(re.sub(r"s\d+p\d+", "1", again[-1]["text"]))
+    assert "Cold: The Alpha engine" in _body(report)
+    assert [(p.problem, p.outcome) for p in report.problems if p.by == "verifier"] == [("only cold", "revised")]
+
+
 @pytest.mark.parametrize(
     ("said", "told"),
     [

@@ -76,12 +76,14 @@ class Reckoning(Noun):
 
 
 class Findings(Noun):
-    """What a judge or verifier returns: `judged` are the ids of the statements it has looked at."""
+    """What a judge or verifier returns: `judged` are the ids of the statements it has looked at, `reading` is how it
+    came to what it found."""
 
     judged: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     reckonings: tuple[Reckoning, ...] = ()
     parts: tuple[Part, ...] = ()
+    reading: tuple[Turn, ...] = ()
 
 
 class Move(Noun):
@@ -128,8 +130,12 @@ class Disagreement(Noun):
 
 
 class Verification(Noun):
-    """All statements of a text with their verdicts, what is wrong with it, and which parts of the question it answers."""
+    """All statements of a text with their verdicts, what is wrong with it, and which parts of the question it answers.
+
+    `reading` is the conversation in which the whole was read: who reads it again goes on with it.
+    """
 
     claims: tuple[Claim, ...] = ()
     problems: tuple[Problem, ...] = ()
     parts: tuple[Part, ...] = ()
+    reading: tuple[Turn, ...] = ()

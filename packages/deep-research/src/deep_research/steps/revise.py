@@ -46,6 +46,7 @@ async def revise(ctx: RunContext, assignment: Assignment, written: Written, foun
         problems = [p for p in found.problems if p.outcome == "open"]
         if not problems:
             break
+        before = text
         try:
             text, done = await _round(ctx, assignment, written, text, rounds, problems)
         except (LimitReached, ModelError) as error:
@@ -56,7 +57,8 @@ async def revise(ctx: RunContext, assignment: Assignment, written: Written, foun
         found = found.model_copy(update={"problems": _with_outcomes(found.problems, problems, done.edits)})
         if not any(e.applied for e in done.edits):
             break
-        found = await verify_changes(ctx, assignment, text, found, number=number + 1)
+        first = before if done.text else ""
+        found = await verify_changes(ctx, assignment, text, found, number=number + 1, first=first)
     lost = [e for e in edits if not e.applied]
     ctx.emit(Revised(edits=len(edits) - len(lost), failed=len(lost)))
     if lost:

@@ -17,6 +17,7 @@ from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import dated_source
 from deep_research.steps.converse import converse
+from deep_research.text.prompt_fencing import clean_own
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.arithmetic import agrees, evaluate
 from deep_research.verification.chart_points import chart_problems, read_charts
@@ -25,7 +26,14 @@ from deep_research.verification.statement_flags import Flag, flags_of
 from deep_research.verification.statements import Statement, plain_text, split_statements
 
 LOOKUPS = 12
-"""Calls by which the verifier may look things up."""
+"""Calls by which the verifier may look things up in each reading."""
+_AGAIN = """The writer has written the report anew:
+
+<report>
+{text}
+</report>
+
+Read it as before. Of problems only what harms this reader and is left or new, quoted from this text, at most eight."""
 _BATCH_CLAIMS, _BATCH_TOKENS = 40, 12_000
 """How many statements one call judges, and how long their passages may be together."""
 _OF_SOURCE = 3
@@ -121,7 +129,7 @@ def _verification(
     twice = {(p.claim, p.kind) for p in placed if p.claim}  # what both have found, the verifier tells
     problems = (*(p for p in judged.problems if (p.claim, p.kind) not in twice), *placed)
     final = tuple(_with_verdicts(claims, judged.judged, problems))
-    return Verification(claims=final, problems=problems, parts=seen.parts)
+    return Verification(claims=final, problems=problems, parts=seen.parts, reading=seen.reading)
 
 
 async def _look_further(
@@ -241,18 +249,22 @@ async def _judged(
         return Findings()
 
 
-async def examine(ctx: RunContext, assignment: Assignment, text: str) -> Findings:
-    """Return what a verifier that looks things up finds wrong with a text as a whole."""
+async def examine(ctx: RunContext, assignment: Assignment, text: str, before: Sequence[Turn] = ()) -> Findings:
+    """Return what a verifier that looks things up finds wrong with a text as a whole.
+
+    `before` is how it has read the text so far.
+    """
 
     async def ask(turns: Sequence[Turn]) -> Move:
-        return await ctx.reasoner.examine(assignment, text, turns, ctx.library)
+        return await ctx.reasoner.examine(assignment, text, [*before, *turns], ctx.library)
 
     try:
-        move, _ = await converse(ctx, ask, most=LOOKUPS)
+        move, turns = await converse(ctx, ask, most=LOOKUPS)
     except (LimitReached, ModelError) as error:
         ctx.report_gap(gap_from("verifier", error))
         return Findings()
-    return move.findings or Findings()
+    reading = (*before, *turns, Turn(said=move.text))
+    return (move.findings or Findings()).model_copy(update={"reading": reading})
 
 
 def _batches(claims: Sequence[Claim], library: Library) -> Iterator[list[Claim]]:
@@ -379,23 +391,32 @@ def _verdict(claim: Claim, problem: Problem | None, *, is_judged: bool) -> Verdi
 
 
 async def verify_changes(
-    ctx: RunContext, assignment: Assignment, text: str, before: Verification, *, number: int
+    ctx: RunContext, assignment: Assignment, text: str, before: Verification, *, number: int, first: str = ""
 ) -> Verification:
-    """Return the verification of a revised text: only statements that have changed are judged again."""
+    """Return the verification of a revised text: only statements that have changed are judged again.
+
+    One that was written anew from a `first` text, which somebody has read as a whole, is read so once more.
+    """
     known = {(c.text, c.passages): c for c in before.claims}
     claims = await asyncio.to_thread(claims_of, text, ctx.library)
     ids = {old.id: c.id for c in claims if (old := known.get((c.text, c.passages))) is not None}
     changed = [c for c in claims if (c.text, c.passages) not in known]
     stand = await asyncio.to_thread(_as_they_stand, changed, text)
-    judged = await judge_claims(ctx, assignment, changed, text if changed else "", stand)
+    judging = judge_claims(ctx, assignment, changed, text if changed else "", stand)
+    if first and before.reading:
+        reading = (*before.reading, Turn(remarks=(_AGAIN.format(text=clean_own(text)),)))
+        judged, seen = await side_by_side([judging, examine(ctx, assignment, first, reading)])
+    else:
+        judged, seen = await judging, Findings()
 
     def merge() -> tuple[Verification, int]:
         kept = [_carried(p, ids, text) for p in before.problems]
         told = {problem.problem for problem in kept}
-        new = [p for p in judged.problems if p.claim or p.problem not in told]
-        fresh = {c.id: c for c in _with_verdicts(changed, judged.judged, new)}
-        final = [fresh.get(c.id) or c.model_copy(update={"verdict": known[c.text, c.passages].verdict}) for c in claims]
-        return Verification(claims=tuple(final), problems=(*kept, *new), parts=before.parts), len(new)
+        same = {id(c): old.verdict for c in claims if (old := known.get((c.text, c.passages))) is not None}
+        stand = [c.model_copy(update={"verdict": same.get(id(c), c.verdict)}) for c in claims]
+        found = _verification(stand, judged, seen, text, ctx.library)
+        new = [p for p in found.problems if p.claim or p.problem not in told]
+        return found.model_copy(update={"problems": (*kept, *new), "parts": seen.parts or before.parts}), len(new)
 
     found, new = await asyncio.to_thread(merge)
     ctx.emit(Verified(statements=len(changed), problems=new, round=number))

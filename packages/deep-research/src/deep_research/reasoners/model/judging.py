@@ -69,7 +69,7 @@ class Judging(ModelReasonerBase):
             answer, found = await self._ask.act_or_answer("judge", messages, self._lookups, ExamineAnswer)
             if found is None:
                 return Move(actions=actions_of(answer, f"v{len(turns)}", self._lookups))
-            return Move(findings=_examined(found))
+            return Move(text=answer.text, findings=_examined(found))
 
         return await self._within_window(self._room("judge"), make)
 

@@ -129,6 +129,7 @@ class Writing(ModelReasonerBase):
             length=self._length(assignment),
             opening=f"100 to 200 {'characters' if by_signs and language != 'ko' else 'words'}",
             lookups=LOOKUPS,
+            has_appendix=self._settings.depth != "brief",
             output_format=assignment.analysis.output_format,
             is_agreed=brief.is_agreed,
             mcp_prompt=self._settings.mcp_prompt,
@@ -146,9 +147,10 @@ class Writing(ModelReasonerBase):
 
     def _length(self, assignment: Assignment) -> str:
         """Return how long a report is to be."""
+        besides = "ids and code not counted" if self._settings.depth == "brief" else "ids, code and appendix not counted"
         if assignment.brief.language in _CHARACTER_LANGUAGES:
-            return f"{_SIGNS[self._settings.depth]} characters, a Latin word as one, ids and code not counted"
-        return f"{_WORDS[self._settings.depth]} words, ids and code not counted"
+            return f"{_SIGNS[self._settings.depth]} characters, a Latin word as one, {besides}"
+        return f"{_WORDS[self._settings.depth]} words, {besides}"
 
     def _research_of(self, assignment: Assignment, library: Library, budget: int) -> tuple[list[ModelMessage], bool]:
         """Return the writer's own research (nothing where there is none), and whether all of it is shown."""
