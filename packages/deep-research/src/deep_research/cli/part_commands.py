@@ -24,6 +24,8 @@ def step_command(name: str, question: str, run_id: str | None, as_json: bool, **
 
     An unknown name lists all steps.
     """
+    from pydantic_core import to_json  # noqa: PLC0415
+
     from deep_research.cli.flags import settings_of  # noqa: PLC0415
     from deep_research.errors import ConfigError  # noqa: PLC0415
 
@@ -36,7 +38,7 @@ def step_command(name: str, question: str, run_id: str | None, as_json: bool, **
             click.echo(f"── asked as {role} " + "─" * 60)
             click.echo("\n\n".join(f"[{message.role}]\n{message.text}" for message in request.messages) + "\n")
         click.echo("── answer " + "─" * 60)
-    click.echo(result.as_json())
+    click.echo(to_json(result.answer, indent=1))
     for gap in result.gaps:
         echo_wrapped(f"gap: {gap.what}: {gap.why}", err=True)
     echo_wrapped(_cost(result.calls), err=True)

@@ -1,7 +1,6 @@
 """One node of the research by itself, for debugging (contract row B12): its prompt, its answer and its cost."""
 
 import asyncio
-import json
 from collections.abc import Awaitable
 from contextlib import closing
 from dataclasses import replace
@@ -10,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
-
-from pydantic_core import to_jsonable_python
 
 from claimcheck.language import detect
 from deep_research.assembly.environment import Job, RunEnvironment, open_context
@@ -34,10 +31,6 @@ class StepResult(NamedTuple):
     answer: Any
     calls: list[PaidCall]
     gaps: list[Gap]
-
-    def as_json(self) -> str:
-        """Return the answer as JSON."""
-        return json.dumps(to_jsonable_python(self.answer), ensure_ascii=False, indent=1)
 
 
 async def run_step(

@@ -147,7 +147,9 @@ class Writing(ModelReasonerBase):
 
     def _length(self, assignment: Assignment) -> str:
         """Return how long a report is to be."""
-        besides = "ids and code not counted" if self._settings.depth == "brief" else "ids, code and appendix not counted"
+        besides = (
+            "ids and code not counted" if self._settings.depth == "brief" else "ids, code and appendix not counted"
+        )
         if assignment.brief.language in _CHARACTER_LANGUAGES:
             return f"{_SIGNS[self._settings.depth]} characters, a Latin word as one, {besides}"
         return f"{_WORDS[self._settings.depth]} words, {besides}"
