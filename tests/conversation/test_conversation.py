@@ -7,10 +7,9 @@ import pytest
 
 from deep_research.data import Report
 from deep_research.stores.run_folder import FolderRuns, list_runs
-from tests.cli.terminal import call
 from tests.conversation.screen import PROMPT, Screen, at_terminal
 from tests.model.harness import chinese, held_at, steps
-from tests.runs.running import Ran
+from tests.runs.running import Ran, command
 from tests.runs.soundness import assert_sound
 
 QUESTION = "Which kinds of engines are there?"
@@ -109,7 +108,7 @@ def test_b10_ctrl_c_clears_the_line_and_a_wrong_line_ends_nothing(docs: str) -> 
         screen.say("/show s1p1")
         screen.until("There is no report yet")
         _leave(screen)
-    assert "No runs yet" in call("list").out
+    assert "No runs yet" in command("list").out
 
 
 def test_b10_a_very_long_paste_is_refused_and_a_paste_of_lines_is_one_question(docs: str) -> None:
@@ -121,7 +120,7 @@ def test_b10_a_very_long_paste_is_refused_and_a_paste_of_lines_is_one_question(d
         screen.type("\x1b[200~How fast does\nthe Alpha engine\nturn?\x1b[201~\n")
         assert "3,000 rpm" in screen.until("Ask about this report")
         _leave(screen)
-    (record,) = json.loads(call("list", "--json").out)
+    (record,) = json.loads(command("list", "--json").out)
     assert record["question"] == "How fast does the Alpha engine turn?"
 
 
@@ -157,9 +156,9 @@ def test_b10_ctrl_d_at_a_question_back_leaves_the_run_waiting(docs: str, own_sta
         screen.until("State kept.")
         _leave(screen)
     assert list_runs(own_state)[0].status == "waiting"
-    listed = call("list")
+    listed = command("list")
     assert "asks you: " in listed.out
-    shown = call("show", list_runs(own_state)[0].run_id)
+    shown = command("show", list_runs(own_state)[0].run_id)
     assert shown.code == 4
     assert "It asks you: " in shown.err
     assert '--answer "…"' in shown.err

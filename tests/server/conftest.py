@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import httpx
 import pytest
+from playwright.sync_api import Browser
 
+from tests.server.browser import browsing
 from tests.server.serving import client, serving
 from tests.support.made_reports import RUN_ID, save_run
 
@@ -24,6 +26,13 @@ class Finished(NamedTuple):
 def http(own_state: Path) -> Iterator[httpx.Client]:
     """Give a client of an empty server."""
     with serving(own_state) as address, client(address) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Give a browser; one for a module, because the tests beside it have event loops of their own."""
+    with browsing() as made:
         yield made
 
 

@@ -10,18 +10,12 @@ from PIL import Image
 from playwright.sync_api import Browser, Route, expect
 
 from tests.runs.running import engines
-from tests.server.browser import Tab, browsing, check_accessible
+from tests.server.browser import Tab, check_accessible
 from tests.server.conftest import Finished
 from tests.server.serving import begin, client, serving
 
 QUESTION = "Which kinds of engines are there?"
 pytestmark = pytest.mark.process  # a browser is started
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as made:
-        yield made
 
 
 @pytest.fixture

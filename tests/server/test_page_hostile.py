@@ -2,14 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.server.browser import Tab, browsing
+from tests.server.browser import Tab
 from tests.server.serving import client, serving, until_report
 
 pytestmark = pytest.mark.process  # a browser is started
@@ -46,12 +45,6 @@ SCRIPTS = (
     "1. <img src=x onerror=window.hacked=1>",
 )
 BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as made:
-        yield made
 
 
 def finished_run(http: Any, texts: dict[str, str], question: str) -> str:
