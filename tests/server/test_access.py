@@ -120,7 +120,9 @@ def test_an_address_that_others_reach_is_not_served_without_tokens(own_state: Pa
         serve(ServerOptions(own_state, host="0.0.0.0"), print)
 
 
-def test_other_sites_cannot_use_the_server_and_what_comes_through_a_proxy_is_told_what_to_do(http: httpx.Client) -> None:
+def test_other_sites_cannot_use_the_server_and_what_comes_through_a_proxy_is_told_what_to_do(
+    http: httpx.Client,
+) -> None:
     for name, value, status in (
         ("Host", "evil.example", 421), ("Host", "testserver", 421), ("X-Forwarded-For", "203.0.113.9", 403),
         ("X-Forwarded-Host", "research.example.org", 403), ("Forwarded", "for=203.0.113.9", 403),
@@ -308,15 +310,15 @@ def test_a_client_names_no_model_that_is_loaded_by_its_name(
 
 
 KEYS_OF_OTHERS: tuple[tuple[str, dict[str, str], int], ...] = (
-        ("compatible", {"model_provider": "openai"}, 201),
-        ("compatible", {"model_provider": "anthropic"}, 201),
-        ("compatible", {"model_provider": "auto", "model_name": "anthropic:x"}, 201),
-        ("compatible", {"model_name": "anthropic:x"}, 201),
-        ("auto", {"model_provider": "openai"}, 201),
-        ("auto", {"model_provider": "anthropic"}, 400),
-        ("auto", {"model_name": "anthropic:x"}, 400),
-        ("auto", {"judge_model": "anthropic:x"}, 422),
-        ("auto", {"model_provider": "finder"}, 201),
+    ("compatible", {"model_provider": "openai"}, 201),
+    ("compatible", {"model_provider": "anthropic"}, 201),
+    ("compatible", {"model_provider": "auto", "model_name": "anthropic:x"}, 201),
+    ("compatible", {"model_name": "anthropic:x"}, 201),
+    ("auto", {"model_provider": "openai"}, 201),
+    ("auto", {"model_provider": "anthropic"}, 400),
+    ("auto", {"model_name": "anthropic:x"}, 400),
+    ("auto", {"judge_model": "anthropic:x"}, 422),
+    ("auto", {"model_provider": "finder"}, 201),
 )
 
 

@@ -85,7 +85,12 @@ def test_another_terminal_stops_a_run_that_can_be_resumed(docs: str, own_state: 
 def test_a_wrong_word_is_explained_and_a_finished_run_takes_none(docs: str, own_state: Path) -> None:
     with signalled_at("researching", signal.SIGSTOP, QUESTION, "--docs", docs, "-v"):
         folder = _stopped_run(own_state)
-        for wrong in (["--drop", "no such thing"], ["--drop", "99"], ["--add", sections_of(folder)[0]], ["--remark", " "]):
+        for wrong in (
+            ["--drop", "no such thing"],
+            ["--drop", "99"],
+            ["--add", sections_of(folder)[0]],
+            ["--remark", " "],
+        ):
             said = command("steer", folder.run_id, *wrong)
             assert said.code == 2, wrong
             assert shows_no_traceback(said)
