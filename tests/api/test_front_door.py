@@ -111,11 +111,7 @@ async def test_b9_configurable_sets_and_wins_over_the_graph(docs: Path, own_stat
     record = RunFolder(own_state, head.run_id).load()
     assert (
         record.settings.items()
-        >= {
-            "max_tool_calls_per_researcher": 1,
-            "max_review_iterations": 1,
-            "max_discover_iterations": 3,
-        }.items()
+        >= {"max_tool_calls_per_researcher": 1, "max_review_iterations": 1, "max_discover_iterations": 3}.items()
     )
 
 

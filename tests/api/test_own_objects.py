@@ -12,13 +12,7 @@ import pytest
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 
-from deep_research import (
-    ModelAnswer,
-    ModelRequest,
-    aresearch,
-    follow_up,
-    research,
-)
+from deep_research import ModelAnswer, ModelRequest, aresearch, follow_up, research
 from deep_research.api import open_run
 from deep_research.concurrency import run_now
 from deep_research.errors import ConfigError

@@ -80,10 +80,7 @@ def test_b10_typed_lines_steer_the_run(
 
 def test_b10_the_terminal_is_as_it_was_after_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     docs = str(engines(tmp_path / "docs"))
-    with (
-        held_at(monkeypatch, "plan") as (_, asked, _),
-        at_terminal(QUESTION, "--docs", docs, *MODEL) as screen,
-    ):
+    with held_at(monkeypatch, "plan") as (_, asked, _), at_terminal(QUESTION, "--docs", docs, *MODEL) as screen:
         modes = screen.attributes()
         assert asked.wait(60)
         screen.type("half a line")

@@ -172,9 +172,7 @@ def test_a_source_gets_the_password_of_its_address(tmp_path: Path) -> None:
     assert _kept_in(tmp_path) == []
 
 
-def test_rankers_use_the_proxy_of_the_settings_and_none_of_the_environment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_rankers_use_the_proxy_of_the_settings_and_none_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     with listening(200, {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}]}) as (
         proxy,
         asked,

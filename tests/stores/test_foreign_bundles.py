@@ -302,13 +302,7 @@ def test_terminal_codes_of_a_bundle_reach_no_screen(good: Path, tmp_path: Path) 
     runner = CliRunner()
     outputs = [runner.invoke(cli, ["import", str(bundle)]).output]
     run_id = api.list_runs()[0].run_id
-    for flags in (
-        [],
-        ["--passage", "s1p1"],
-        ["--json"],
-        ["--followup", "1"],
-        ["--followup", "1", "--json"],
-    ):
+    for flags in ([], ["--passage", "s1p1"], ["--json"], ["--followup", "1"], ["--followup", "1", "--json"]):
         shown = runner.invoke(cli, ["show", run_id, *flags])
         assert shown.exit_code == 0, (flags, shown.output)
         outputs.append(shown.output)
