@@ -20,19 +20,11 @@ from tests.model.harness import served
 from tests.runs.running import engines
 from tests.server.browser import browsing
 from tests.server.serving import Held, begin, client, events_of, followed, serving, until_report
-from tests.support.postgres import new_database
 
 psycopg = pytest.importorskip("psycopg", reason="no PostgreSQL here: pip install 'deep-research[postgres]'")
 pytest.importorskip("procrastinate", reason="no queue here: pip install 'deep-research[worker]'")
 pytestmark = pytest.mark.process
 QUESTION = "Which kinds of engines are there?"
-
-
-@pytest.fixture
-def url(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    with new_database(postgres) as address:
-        monkeypatch.setenv("DEEP_RESEARCH_DATABASE_URL", address)
-        yield address
 
 
 @contextmanager

@@ -22,7 +22,9 @@ def test_work_on_a_text_is_bounded_by_its_length(work: str) -> None:
 
 @pytest.mark.parametrize("work", ["cut", "split"])
 def test_work_on_headings_pages_and_parts_grows_with_their_number(work: str) -> None:
-    assert call_in_worker("tests.text.hostile_shapes:measure_marked", work, returns=float, limits=_LIMITS) < _MOST_SECONDS
+    assert (
+        call_in_worker("tests.text.hostile_shapes:measure_marked", work, returns=float, limits=_LIMITS) < _MOST_SECONDS
+    )
 
 
 def test_no_pattern_is_held_up_by_a_text_that_is_made_from_its_parts() -> None:
