@@ -16,8 +16,8 @@ QUESTION = "How does speculative decoding work?"
 
 
 @pytest.fixture
-def sdk(own_state: Path) -> Iterator[openai.OpenAI]:
-    with serving(own_state) as address, httpx.Client(timeout=TIMEOUT, trust_env=False) as http:
+def sdk(indexed: Path) -> Iterator[openai.OpenAI]:
+    with serving(indexed) as address, httpx.Client(timeout=TIMEOUT, trust_env=False) as http:
         yield openai.OpenAI(base_url=f"{address}/v1", api_key="none", http_client=http, max_retries=0)
 
 
@@ -76,9 +76,8 @@ def test_a_response_in_the_background_is_looked_at_later_and_gone_on_from(sdk: o
 
 @pytest.mark.parametrize(
     ("question", "answers"),
-    [("tell me about it", ["speculative decoding"]), ("帮我研究一下", ["B", "speculative decoding"]),
-     ("cancer", ["直接开始"])],
-)  # fmt: skip
+    [("帮我研究一下", ["B", "speculative decoding"]), ("cancer", ["直接开始"])],
+)
 def test_a4_the_answer_in_a_chat_goes_to_the_run_that_asked(
     question: str, answers: list[str], sdk: openai.OpenAI, own_state: Path
 ) -> None:
@@ -93,13 +92,8 @@ def test_a4_the_answer_in_a_chat_goes_to_the_run_that_asked(
     assert (run.question, run.status) == (question, "finished")
 
 
-@pytest.mark.parametrize("background", [False, True])
-def test_a4_the_answer_to_a_response_goes_to_the_run_that_asked(
-    background: bool, sdk: openai.OpenAI, own_state: Path
-) -> None:
-    asked = sdk.responses.create(model="deep-research", input="tell me about it", background=background)
-    while asked.status == "in_progress":
-        asked = sdk.responses.retrieve(asked.id)
+def test_a4_the_answer_to_a_response_goes_to_the_run_that_asked(sdk: openai.OpenAI, own_state: Path) -> None:
+    asked = sdk.responses.create(model="deep-research", input="tell me about it")
     after = sdk.responses.create(model="deep-research", input="speculative decoding", previous_response_id=asked.id)
     assert "[1]" in after.output_text
     (run,) = list_runs(own_state)
@@ -116,12 +110,9 @@ def test_a8_a_conversation_that_no_run_waits_in_can_be_asked_about(sdk: openai.O
     assert asked.startswith("Which aspect of “cancer”")
 
 
-def test_a_response_is_cancelled(sdk: openai.OpenAI) -> None:
+def test_a_response_is_cancelled_and_errors_come_in_the_form_that_the_sdk_knows(sdk: openai.OpenAI) -> None:
     begun = sdk.responses.create(model="deep-research", input=QUESTION, background=True)
     assert sdk.responses.cancel(begun.id).status == "cancelled"
-
-
-def test_errors_come_in_the_form_that_the_sdk_knows(sdk: openai.OpenAI) -> None:
     with pytest.raises(openai.BadRequestError, match="no model"):
         sdk.chat.completions.create(model="gpt-none", messages=[{"role": "user", "content": QUESTION}])
     with pytest.raises(openai.BadRequestError, match="no question"):
