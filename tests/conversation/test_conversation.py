@@ -8,7 +8,7 @@ import pytest
 from deep_research.data import Report
 from deep_research.stores.run_folder import FolderRuns, list_runs
 from tests.conversation.screen import PROMPT, Screen, at_terminal
-from tests.model.harness import chinese, held_at, steps
+from tests.model.harness import held_at, steps
 from tests.runs.running import Ran, command
 from tests.runs.soundness import assert_sound
 
@@ -52,18 +52,6 @@ def test_b10_a_whole_conversation_over_the_bundled_library(english: Ran) -> None
     known = Report.model_validate_json(folder.result.read_bytes()).passages
     shared = set(known) & set(made.report.passages)
     assert all(known[key] == made.report.passages[key] for key in shared)
-
-
-def test_b10_a_conversation_in_chinese_knows_what_it_points_at(tmp_path: Path) -> None:
-    with at_terminal("--docs", str(chinese(tmp_path / "docs"))) as screen:
-        screen.say("有哪些发动机？")
-        screen.until("Ask about this report")
-        screen.say("甲型发动机的转速是多少？")
-        screen.until("没有进行新的检索")
-        screen.until("3000")
-        screen.say("它由谁制造？")
-        screen.until("李明")
-        _leave(screen)
 
 
 def test_b10_a_question_back_is_answered_by_number_or_in_words(docs: str) -> None:

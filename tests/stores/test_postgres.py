@@ -26,7 +26,6 @@ from deep_research.data import Document, Found, Report
 from deep_research.errors import RunBusy, RunTakenOver, StoreError
 from deep_research.events import Event, StageStarted
 from deep_research.graph.run_graph import open_checkpoints
-from deep_research.runs.deletion import delete_runs
 from deep_research.runs.replay import replay_run
 from deep_research.stores.run_store import Checkpoints, RunRecord, StoredCall
 from deep_research_server.postgres.postgres_journal import AnswerSpool
@@ -205,11 +204,6 @@ def test_texts_in_a_folder_are_their_owners_alone(tmp_path: Path) -> None:
     assert objects.get(sha256) == b"private"
     modes = {path.relative_to(folder).as_posix(): path.stat().st_mode & 0o777 for path in (folder, *folder.rglob("*"))}
     assert modes == {".": 0o700, "ab": 0o700, sha256[:2]: 0o700, f"{sha256[:2]}/{sha256}": 0o600}
-
-
-def test_a_run_that_another_deletion_took_is_passed_over(url: str, tmp_path: Path) -> None:
-    PostgresRuns(url).create(RunRecord(run_id="r", question="Why?", language="en", status="stopped", created="2026"))
-    assert [delete_runs(tmp_path, ["r"]).runs for _ in range(2)] == [("r",), ()]
 
 
 def test_who_was_taken_over_writes_nothing_more(url: str) -> None:

@@ -38,18 +38,6 @@ def add(library: SqliteLibrary, key: str, text: str, title: str = "") -> str:
     return source.id
 
 
-def test_a_library_is_there_again_after_closing(tmp_path: Path) -> None:
-    path = tmp_path / "library.db"
-    library = SqliteLibrary(path)
-    source = add(library, "a", "The zebra crossed the road.", "Zebras")
-    before = (library.sources(), library.snapshot(source), library.passages(source), library.search("zebra", limit=3))
-    library.close()
-    again = SqliteLibrary(path)
-    assert (again.sources(), again.snapshot(source), again.passages(source), again.search("zebra", limit=3)) == before
-    assert add(again, "b", "Else.") == "s2"
-    again.close()
-
-
 def test_what_was_added_survives_kill_9(tmp_path: Path) -> None:
     path = tmp_path / "library.db"
     with subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
