@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from typing import Any, get_type_hints
 
 import pytest
@@ -229,6 +230,7 @@ def d6(s: Scenes) -> None:
     assert not any("without_model" in gap.codes for gap in asked_again.report.gaps)
 
 
+@cache
 def d7(s: Scenes) -> None:
     calls = s.folder / "mcp-calls.jsonl"
 

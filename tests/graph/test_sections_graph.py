@@ -48,16 +48,8 @@ def test_b1_a_list_question_goes_through_discovery(tmp_path: Path) -> None:
 
 
 def _outer(nodes: list[str]) -> list[str]:
-    inner = {
-        "researcher_invoke",
-        "tools",
-        "compress_output",
-        "review_section",
-        "discover_invoke",
-        "discover_tools",
-        "extract_output",
-    }
-    return [node for node in nodes if node not in inner]
+    inner = "researcher_invoke tools compress_output review_section discover_invoke discover_tools extract_output"
+    return [node for node in nodes if node not in inner.split()]
 
 
 def test_b1_researchers_work_side_by_side_and_meet_at_aggregate(tmp_path: Path) -> None:
@@ -142,12 +134,6 @@ async def test_b5_sections_given_from_outside_are_not_planned_again(tmp_path: Pa
         trace = await bench.ask("Engines", sections=given, brief=brief, analysis=analysis, decision=decision)
     assert [section.title for section in trace.report.sections] == ["Alpha engine"]
     assert trace.of(Planned) == []
-
-
-def test_b5_a_reasoner_that_plans_too_much_is_cut_to_seven(tmp_path: Path) -> None:
-    titles = [f"Alpha engine part {i}" for i in range(12)]
-    trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=Planner(*titles), max_review_iterations=0)
-    assert [section.title for section in trace.state["sections"]] == titles[:7]
 
 
 def test_b5_a_plan_without_sections_still_ends_in_a_report(tmp_path: Path) -> None:

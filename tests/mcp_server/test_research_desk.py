@@ -60,7 +60,7 @@ async def test_an_agent_researches_is_killed_and_ends_in_an_exported_report(tmp_
         alpha = await passage_with(client, run, "3,000 rpm")
         noted = await told(client, "note", run_id=run, text=f"- Alpha turns at 3,000 rpm [{alpha}] [s99p1]")
         assert noted["unknown"] == ["s99p1"]
-        for process in _servers(home):
+        for process in _children(os.getpid(), b"mcp"):
             os.kill(process, signal.SIGKILL)  # as a crash would
     async with over_stdio(home, **FINDER) as client:
         beta = await passage_with(client, run, "85 kg")
@@ -102,28 +102,14 @@ async def test_an_agent_researches_is_killed_and_ends_in_an_exported_report(tmp_
     assert report.sections[0].notes.startswith("- Alpha turns")
 
 
-def _children(process: int) -> set[int]:
-    """The processes that a process has started."""
+def _children(process: int, word: bytes = b"") -> set[int]:
+    """The processes that a process has started, or those whose command has a word."""
     found: set[int] = set()
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if int(stat.read_text("ascii").rpartition(")")[2].split()[1]) == process:
-                found.add(int(stat.parent.name))
-    return found
-
-
-def _servers(home: Path) -> list[int]:
-    """The servers of a state folder."""
-    found: list[int] = []
-    mine = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    for process in mine:
-        try:
-            line = (Path("/proc") / str(process) / "environ").read_bytes()
-            name = (Path("/proc") / str(process) / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if f"DEEP_RESEARCH_HOME={home}".encode() in line.split(b"\0") and b"mcp" in name.split(b"\0"):
-            found.append(process)
+            is_child = int((entry / "stat").read_text("ascii").rpartition(")")[2].split()[1]) == process
+            if is_child and (not word or word in (entry / "cmdline").read_bytes().split(b"\0")):
+                found.add(int(entry.name))
     return found
 
 
@@ -189,7 +175,7 @@ async def test_an_export_of_one_owner_keeps_no_other_waiting(tmp_path: Path) -> 
             begin = {"question": QUESTION, "sources": ["wikipedia"]}
             run, another = [(await told(one, "begin_research", **begin))["run_id"] for one in (client, other)]
             await told(client, "verify_report", run_id=run, report="# Engines\n\nThere are small ones.")
-            (server,) = _servers(home)
+            (server,) = _children(os.getpid(), b"mcp")
             known = _children(server)
             exporting = asyncio.create_task(told(client, "export_report", run_id=run, format="xlsx"))
             while not (made := _children(server) - known):

@@ -64,7 +64,7 @@ def test_runs_and_documents_of_another_owner_are_not_there(owners: Owners, own_s
     assert len(owners.anna.get("/api/v1/documents").json()["documents"]) == 1
 
 
-def test_without_a_token_only_the_page_itself_is_served(owners: Owners) -> None:
+def test_without_a_token_only_the_page_is_served_which_keeps_its_own_out_of_reach(owners: Owners) -> None:
     with client(owners.address) as http:
         for path in ("/api/v1/runs", "/api/v1/options", "/api/v1/documents", "/v1/models"):
             answer = http.get(path)
@@ -73,11 +73,11 @@ def test_without_a_token_only_the_page_itself_is_served(owners: Owners) -> None:
         assert http.get("/").status_code == 200
         assert http.get("/healthz").json() == {"status": "ok"}
         assert http.post("/api/v1/session", json={"token": "drt_wrong"}).status_code == 401
-
-
-def test_the_page_keeps_its_token_where_scripts_cannot_read_it(owners: Owners) -> None:
-    token = owners.tokens.create("carla")
-    with client(owners.address) as http:
+        # What needs no token reads no more than a token.
+        assert http.post("/api/v1/session", json={"token": "x" * 5_000}).status_code == 413
+        assert owners.anna.post("/api/v1/runs", json={"question": "x" * 5_000}).status_code != 413
+        # The page keeps its token where scripts cannot read it.
+        token = owners.tokens.create("carla")
         opened = http.post("/api/v1/session", json={"token": token})
         assert opened.status_code == 204
         assert "HttpOnly" in opened.headers["set-cookie"]
@@ -163,14 +163,6 @@ def test_a_body_over_the_limit_is_refused_as_announced_and_as_it_comes(http: htt
 
     answer = http.post("/api/v1/runs", content=pieces(), headers={"content-type": "application/json"})
     assert answer.status_code == 413
-
-
-def test_what_needs_no_token_reads_no_more_than_a_token(owners: Owners) -> None:
-    anyone = client(owners.address)
-    assert anyone.post("/api/v1/session", json={"token": "x" * 5_000}).status_code == 413
-    assert anyone.post("/api/v1/session", json={"token": "x"}).status_code == 401
-    assert owners.anna.post("/api/v1/runs", json={"question": "x" * 5_000}).status_code != 413
-    anyone.close()
 
 
 def test_an_upload_over_the_limit_leaves_nothing(own_state: Path) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Route, expect
 from tests.runs.running import engines
 from tests.server.browser import Tab, check_accessible
 from tests.server.conftest import Finished
-from tests.server.serving import begin, client, serving
+from tests.server.serving import client, serving
 
 QUESTION = "Which kinds of engines are there?"
 pytestmark = pytest.mark.process  # a browser is started
@@ -139,22 +139,6 @@ def test_a_clarification_is_answered_by_choosing(tab: Tab, indexed: Path) -> Non
         expect(page.locator("main")).to_contain_text(re.compile("cancer", re.IGNORECASE))
         assert chosen
         page.goto("about:blank")
-
-
-def test_a_lost_connection_is_said_and_the_run_is_seen_to_its_end(tab: Tab, own_state: Path, tmp_path: Path) -> None:
-    page = tab.page
-    with serving(own_state) as address, client(address) as http:
-        run = begin(http, engines(tmp_path / "docs"), QUESTION, confirm_plan=True)
-        page.route("**/events*", lambda route: route.abort())
-        page.goto(f"{address}/#/runs/{run}")
-        expect(page.locator(".connection")).to_be_visible()
-        page.unroute("**/events*")
-        expect(page.locator(".plan")).to_be_visible(timeout=60_000)
-        expect(page.locator(".connection")).to_be_hidden()
-        page.get_by_role("button", name="Start the research").click()
-        expect(page.locator(".trust")).to_be_visible(timeout=60_000)
-        page.goto("about:blank")
-    tab.faults[:] = [fault for fault in tab.faults if "ERR_FAILED" not in fault]
 
 
 def test_nothing_serious_stands_in_the_way_of_assistive_technology(

@@ -95,6 +95,7 @@ def test_a_text_is_stored_once(tmp_path: Path) -> None:
     assert check.execute("SELECT sum(length(body)) FROM chunks").fetchone() == (len(text),)
     library.remove_source(first)
     assert check.execute("SELECT count(*) FROM texts").fetchone() == (1,)
+    assert {hit.passage.source for hit in library.search("sentence number", limit=5)} == {second}
     library.remove_source(second)
     assert check.execute("SELECT count(*) FROM chunks").fetchone() == (0,)
     assert check.execute("SELECT count(*) FROM terms_docsize").fetchone() == (0,)
