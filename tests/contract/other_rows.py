@@ -100,7 +100,9 @@ def d1(s: Scenes) -> None:
 
 def d2(s: Scenes) -> None:
     state = s.state(s.supervisor)
-    assert state["research_iterations"] <= Settings().max_researcher_iterations
+    limits = Settings(workflow="supervisor")
+    assert (limits.max_concurrent_research_units, limits.max_researcher_iterations) == (5, 6)
+    assert state["research_iterations"] <= 6
     done = {event.section for event in s.supervisor.of(SectionWritten)}
     named = {gap.what for gap in s.supervisor.report.gaps}
     for section in s.supervisor.report.sections:

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deep_research.data import Brief, Decision, QueryAnalysis, Question, Review, Section, SectionReview
-from deep_research.events import Planned, Reviewed, SectionStarted, StageStarted
+from deep_research.events import Planned, SectionStarted, StageStarted
 from deep_research.graph.graph_state import section_reducer
 from deep_research.graph.workflows import compile_workflow
 from tests.graph.harness import ENGINES, Bench, Meeting, Planner, Shelf, ask
@@ -106,16 +105,6 @@ def test_b7_review_sends_back_only_the_named_section_and_keeps_the_outline(tmp_p
     assert [section.title for section in trace.state["sections"]] == list(THREE)
     assert (len(trace.of(Planned)), reasoner.plans) == (1, 1)
     assert reasoner.seen[1][0] == reasoner.seen[0][0]
-
-
-@pytest.mark.parametrize("limit", [0, 1, 3])
-def test_b7_reviews_end_at_their_limit(tmp_path: Path, limit: int) -> None:
-    reasoner = Reviewer(*THREE, weak=("Beta engine",))
-    trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=reasoner, max_review_iterations=limit)
-    retries = [event.retry for event in trace.of(Reviewed)]
-    assert retries == [("Beta engine",)] * limit + [()]
-    assert trace.state.get("review_iterations", 0) == limit
-    assert "report" in trace.state
 
 
 def test_b7_a_section_the_outline_does_not_have_is_not_sent_out(tmp_path: Path) -> None:

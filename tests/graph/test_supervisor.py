@@ -10,7 +10,6 @@ from deep_research.data import Action, Brief, Move, Section, Turn
 from deep_research.errors import MalformedOutput, StoreError, Unreachable
 from deep_research.events import SectionStarted
 from deep_research.ports import Library
-from deep_research.settings import Settings
 from deep_research.verification.citations import cited_ids
 from tests.graph.harness import Bench, Broken, Fragile, Meeting, Planner, Shelf, Trace, ask
 
@@ -141,12 +140,6 @@ def test_d2_research_complete_ends_it_and_nothing_else_of_the_turn_is_begun(tmp_
     trace = supervise(tmp_path, lead)
     assert begun(trace) == ["Alpha engine"]
     assert {gap.what for gap in trace.report.gaps if "ended the research" in gap.why} == {"Beta engine"}
-
-
-def test_d2_defaults_and_bounds() -> None:
-    settings = Settings(workflow="supervisor")
-    assert (settings.max_concurrent_research_units, settings.max_researcher_iterations) == (5, 6)
-    assert settings.max_tool_calls_per_researcher == 10
 
 
 class Greedy(Lead):

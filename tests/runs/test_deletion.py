@@ -3,7 +3,6 @@
 import os
 import stat
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -95,16 +94,6 @@ def test_a_run_that_is_being_carried_out_is_left(own_state: Path, tmp_path: Path
         done = delete_runs(own_state, [first.run_id, second.run_id])
     assert (done.runs, done.busy) == ((second.run_id,), (first.run_id,))
     assert [record.run_id for record in list_runs(own_state)] == [first.run_id]
-
-
-def test_deletions_that_meet_delete_once_and_fail_never(own_state: Path, tmp_path: Path) -> None:
-    docs = engines(tmp_path / "docs")
-    for _ in range(4):
-        first, second = (begin(QUESTION, home=own_state, docs=[docs]).folder for _ in range(2))
-        with ThreadPoolExecutor(8) as threads:
-            done = list(threads.map(lambda run_id: delete_runs(own_state, [run_id]), [first.run_id] * 8))
-        assert sum(len(one.runs) for one in done) == 1
-        assert delete_runs(own_state, [first.run_id, second.run_id]).runs == (second.run_id,)
 
 
 def test_what_a_crash_left_of_a_deleted_run_is_no_run_and_goes_the_next_time(own_state: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -21,30 +21,29 @@ from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.http_app import ServerOptions, make_app, serve
 from deep_research_server.http_context import OwnRun
 from deep_research_server.uploads import UploadLimit
-from tests.server.serving import client, events_of, serving, until_report
+from tests.server.serving import client, client_of, events_of, serving, until_report
 from tests.support.made_reports import RUN_ID, save_run
 
 QUESTION = {"question": "How does speculative decoding work?", "model_provider": "finder", "workflow": "quick"}
 
 
-class Owners:
+class Owners(NamedTuple):
     """Two owners of one server."""
 
-    def __init__(self, address: str, tokens: AccessTokens) -> None:
-        self.address, self.tokens = address, tokens
-        self.anna, self.ben = (self.client(tokens.create(name)) for name in ("anna", "ben"))
-
-    def client(self, token: str) -> httpx.Client:
-        return client(self.address, headers={"Authorization": f"Bearer {token}"})
+    address: str
+    tokens: AccessTokens
+    anna: httpx.Client
+    ben: httpx.Client
 
 
 @pytest.fixture
 def owners(own_state: Path) -> Iterator[Owners]:
-    with serving(own_state, require_tokens=True) as address:
-        made = Owners(address, AccessTokens(own_state))
-        yield made
-        made.anna.close()
-        made.ben.close()
+    with (
+        serving(own_state, require_tokens=True) as address,
+        client_of(own_state, address, "anna") as anna,
+        client_of(own_state, address, "ben") as ben,
+    ):
+        yield Owners(address, AccessTokens(own_state), anna, ben)
 
 
 def test_runs_and_documents_of_another_owner_are_not_there(owners: Owners, own_state: Path) -> None:
@@ -90,7 +89,7 @@ def test_a_token_is_kept_as_a_hash_and_revoked_at_once(owners: Owners, own_state
     kept = own_state / "access-tokens.json"
     assert token not in kept.read_text()
     assert stat.S_IMODE(kept.stat().st_mode) & 0o077 == 0
-    with owners.client(token) as http:
+    with client(owners.address, headers={"Authorization": f"Bearer {token}"}) as http:
         assert http.get("/api/v1/runs").status_code == 200
         owners.tokens.revoke(owners.tokens.records()[-1].id)
         assert http.get("/api/v1/runs").status_code == 401
