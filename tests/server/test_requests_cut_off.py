@@ -47,10 +47,12 @@ class Chat(NamedTuple):
 
 
 @pytest.fixture
-def chat(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
+def chat(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
     script = HeldSearches()
-    (indexed / "settings.toml").write_text('model_provider = "compatible"\nmodel_name = "scripted"\n')
-    with served(monkeypatch, script) as provider, serving(indexed) as address, client(address) as http:
+    settings = 'model_provider = "compatible"\nmodel_name = "scripted"\nsources = ["wikipedia"]\n'
+    own_state.mkdir(parents=True, exist_ok=True)
+    (own_state / "settings.toml").write_text(f'{settings}[source_options.wikipedia]\nbase_url = "http://127.0.0.1:9"\n')
+    with served(monkeypatch, script) as provider, serving(own_state) as address, client(address) as http:
         yield Chat(http, provider, script)
         script.go.set()
 
