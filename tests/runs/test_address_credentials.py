@@ -33,7 +33,7 @@ def another_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def listening(status: int = 400, body: object = None) -> Iterator[tuple[str, Seen]]:
+def listening(status: int = 500, body: object = None) -> Iterator[tuple[str, Seen]]:
     """A server, or a proxy, that notes addresses and headers; gives its host and port."""
     seen: Seen = []
 
@@ -125,7 +125,7 @@ def test_the_password_of_a_model_server_is_sent_there_and_kept_nowhere(tmp_path:
         report = asyncio.run(run.carry_out(listener=lambda event: told.append(event.model_dump_json())))
         told.append(report.model_dump_json())
     assert {headers["authorization"] for _, headers in seen} == {BASIC}
-    assert "400" in "".join(told)
+    assert "500" in "".join(told)
     assert PASSWORD not in "".join(told)
     assert _kept_in(tmp_path) == []
 
@@ -142,21 +142,32 @@ def test_a_run_that_another_process_takes_up_uses_the_credentials_of_the_setting
     assert _kept_in(tmp_path) == []
 
 
-def test_a_source_gets_the_password_of_its_address_and_a_finished_run_and_its_bundle_hold_none(tmp_path: Path) -> None:
-    elsewhere = f"http://me:{PASSWORD}@127.0.0.1:9"
+def test_a_finished_run_its_report_and_its_bundle_hold_no_password(tmp_path: Path) -> None:
+    address = f"http://me:{PASSWORD}@127.0.0.1:9"
+    options = {"searxng": {"base_url": address}}
+    ran = run(
+        "Which kinds of engines are there?",
+        home=tmp_path / "home",
+        docs=[engines(tmp_path / "docs")],
+        model_provider="finder",
+        proxy=address,
+        model_base_url=address,
+        ranker_base_url=address,
+        source_options=options,
+        sources=("searxng",),
+    )
+    write_bundle(ran.folder, tmp_path / "run.zip")
+    assert _kept_in(tmp_path) == []
+
+
+def test_a_source_gets_the_password_of_its_address(tmp_path: Path) -> None:
     with listening(200, {"results": []}) as (place, seen):
-        ran = run(
+        run(
             "Which kinds of engines are there?",
             home=tmp_path / "home",
-            docs=[engines(tmp_path / "docs")],
-            model_provider="finder",
-            proxy=elsewhere,
-            model_base_url=elsewhere,
-            ranker_base_url=elsewhere,
             sources=("searxng",),
             source_options={"searxng": {"base_url": f"http://me:{PASSWORD}@{place}"}},
         )
-    write_bundle(ran.folder, tmp_path / "run.zip")
     assert {headers.get("authorization") for _, headers in seen} == {BASIC}
     assert _kept_in(tmp_path) == []
 
