@@ -12,7 +12,7 @@ import pytest
 from deep_research.assembly.reasoner_choice import key_variables
 from deep_research.settings import PREFIX
 from tests.runs.running import Ran, engines, run
-from tests.support.postgres import postgres_server
+from tests.support.postgres import new_database, postgres_server
 from tests.support.processes import Watch, starts_process
 
 QUESTIONS = {
@@ -86,4 +86,12 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     # Not below pytest's own folder: the server runs as a user of its own where the tests run as root.
     name = hashlib.sha256(str(tmp_path_factory.getbasetemp().parent).encode()).hexdigest()[:12]
     with postgres_server(Path(tempfile.gettempdir()) / f"deep-research-postgres-{name}") as address:
+        yield address
+
+
+@pytest.fixture
+def url(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of an empty database, which is that of the settings."""
+    with new_database(postgres) as address:
+        monkeypatch.setenv("DEEP_RESEARCH_DATABASE_URL", address)
         yield address

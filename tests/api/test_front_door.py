@@ -16,32 +16,27 @@ from deep_research.events import ReportReady, RunStarted
 from deep_research.report.blocks import DOUBT_SIGN
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import RunFolder, list_runs
-from tests.runs.running import engines
 from tests.runs.soundness import assert_citations_resolve
 
 QUESTION = "Which kinds of engines are there?"
 
 
-@pytest.fixture
-def docs(tmp_path: Path) -> Path:
-    return engines(tmp_path / "docs")
-
-
-def test_research_returns_a_report_that_prints_as_markdown(docs: Path, own_state: Path) -> None:
+def test_research_returns_a_report_that_prints_as_markdown(docs: str, own_state: Path) -> None:
     report = research(QUESTION, docs=[docs])
     assert isinstance(report, Report)
-    assert str(report) == report.report
+    assert f"{report}" == str(report) == report.report == report._repr_markdown_()
+    assert report.save(own_state / "report.md").read_text("utf-8") == report.report
     assert report.answered
     assert_citations_resolve(report)
     assert [record.status for record in list_runs(own_state)] == ["finished"]
 
 
-async def test_aresearch_in_a_running_loop_with_a_state_folder_of_its_own(docs: Path, tmp_path: Path) -> None:
-    report = await aresearch(QUESTION, docs=[str(docs)], home=tmp_path / "elsewhere")
+async def test_aresearch_in_a_running_loop_with_a_state_folder_of_its_own(docs: str, tmp_path: Path) -> None:
+    report = await aresearch(QUESTION, docs=[docs], home=tmp_path / "elsewhere")
     assert [record.run_id for record in list_runs(tmp_path / "elsewhere")] == [report.run_id]
 
 
-async def test_stream_yields_events_and_the_report_last(docs: Path) -> None:
+async def test_stream_yields_events_and_the_report_last(docs: str) -> None:
     seen = [item async for item in stream(QUESTION, docs=[docs])]
     assert isinstance(seen[0], RunStarted)
     assert isinstance(seen[-2], ReportReady)
@@ -50,7 +45,7 @@ async def test_stream_yields_events_and_the_report_last(docs: Path) -> None:
     assert [event.number for event in events if not isinstance(event, Report)] == list(range(1, len(events) + 1))
 
 
-async def test_leaving_a_stream_stops_the_run_and_keeps_its_state(docs: Path, own_state: Path) -> None:
+async def test_leaving_a_stream_stops_the_run_and_keeps_its_state(docs: str, own_state: Path) -> None:
     events = stream(QUESTION, docs=[docs])
     async for event in events:
         if not isinstance(event, Report) and event.kind == "planned":
@@ -95,14 +90,14 @@ def test_b9_the_provider_can_be_named_and_needs_no_key_by_default() -> None:
     assert resolve_provider(Settings(model_provider="finder"), {"OPENAI_API_KEY": "x"}) == "finder"
 
 
-async def test_b9_configurable_sets_and_wins_over_the_graph(docs: Path, own_state: Path) -> None:
+async def test_b9_configurable_sets_and_wins_over_the_graph(docs: str, own_state: Path) -> None:
     graph = build_deep_research_graph(max_review_iterations=0, max_discover_iterations=3)
     config: Any = {
         "configurable": {
             "thread_id": "test-123",
             "max_tool_calls_per_researcher": 1,
             "max_review_iterations": 1,
-            "docs": [str(docs)],
+            "docs": [docs],
         }
     }
     report = await run_deep_research(QUESTION, graph=graph, config=config)
@@ -111,16 +106,12 @@ async def test_b9_configurable_sets_and_wins_over_the_graph(docs: Path, own_stat
     record = RunFolder(own_state, head.run_id).load()
     assert (
         record.settings.items()
-        >= {
-            "max_tool_calls_per_researcher": 1,
-            "max_review_iterations": 1,
-            "max_discover_iterations": 3,
-        }.items()
+        >= {"max_tool_calls_per_researcher": 1, "max_review_iterations": 1, "max_discover_iterations": 3}.items()
     )
 
 
-async def test_b9_keys_of_others_in_configurable_are_left_alone_and_typing_errors_warned_about(docs: Path) -> None:
-    config: Any = {"configurable": {"user_id": "u1", "docs": [str(docs)]}}
+async def test_b9_keys_of_others_in_configurable_are_left_alone_and_typing_errors_warned_about(docs: str) -> None:
+    config: Any = {"configurable": {"user_id": "u1", "docs": [docs]}}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert (await run_deep_research(QUESTION, config=config)).answered
@@ -136,22 +127,16 @@ def test_b11_build_takes_the_arguments_of_the_design() -> None:
         build_deep_research_graph(bogus=1)
 
 
-@pytest.mark.parametrize("style", ["sync", "async"])
-async def test_b11_on_clarify_question_is_asked_and_its_answer_used(docs: Path, style: str) -> None:
+async def test_b11_on_clarify_question_is_asked_and_its_answer_used(docs: str) -> None:
     asked: list[str] = []
 
-    def sync(question: str) -> str:
+    async def answer(question: str) -> str:
+        await asyncio.sleep(0)
         asked.append(question)
         return "the Alpha engine"
 
-    async def later(question: str) -> str:
-        await asyncio.sleep(0)
-        return sync(question)
-
-    config: Any = {"configurable": {"docs": [str(docs)]}}
-    report = await run_deep_research(
-        "tell me about it", config=config, on_clarify_question=sync if style == "sync" else later
-    )
+    config: Any = {"configurable": {"docs": [docs]}}
+    report = await run_deep_research("tell me about it", config=config, on_clarify_question=answer)
     assert len(asked) == 1
     assert asked[0].startswith("What does “it” refer to? Please name it.\n1. ")
     assert "Alpha" in report.title
@@ -159,8 +144,8 @@ async def test_b11_on_clarify_question_is_asked_and_its_answer_used(docs: Path, 
     assert report.answered
 
 
-async def test_a_run_is_held_while_its_user_is_asked(docs: Path) -> None:
-    config: Any = {"configurable": {"docs": [str(docs)], "thread_id": "mine"}}
+async def test_a_run_is_held_while_its_user_is_asked(docs: str) -> None:
+    config: Any = {"configurable": {"docs": [docs], "thread_id": "mine"}}
     refused: list[str] = []
 
     async def answer(_question: str) -> str:
@@ -174,14 +159,14 @@ async def test_a_run_is_held_while_its_user_is_asked(docs: Path) -> None:
     assert "Alpha" in report.title
 
 
-async def test_a4_a_function_without_an_answer_has_the_research_started(docs: Path) -> None:
-    config: Any = {"configurable": {"docs": [str(docs)]}}
+async def test_a4_a_function_without_an_answer_has_the_research_started(docs: str) -> None:
+    config: Any = {"configurable": {"docs": [docs]}}
     report = await run_deep_research("tell me about it", config=config, on_clarify_question=lambda _q: None)
     assert any("literally" in said for said in report.assumptions)
 
 
-async def test_b11_who_cannot_answer_about_a_plan_leaves_the_run_waiting(docs: Path, own_state: Path) -> None:
-    config: Any = {"configurable": {"docs": [str(docs)], "confirm_plan": True}}
+async def test_b11_who_cannot_answer_about_a_plan_leaves_the_run_waiting(docs: str, own_state: Path) -> None:
+    config: Any = {"configurable": {"docs": [docs], "confirm_plan": True}}
     with pytest.raises(NeedsAnswer) as waiting:
         await run_deep_research(QUESTION, config=config, on_clarify_question=lambda _q: None)
     (head,) = list_runs(own_state)

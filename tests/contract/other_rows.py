@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from typing import Any, get_type_hints
 
 import pytest
@@ -99,7 +100,9 @@ def d1(s: Scenes) -> None:
 
 def d2(s: Scenes) -> None:
     state = s.state(s.supervisor)
-    assert state["research_iterations"] <= Settings().max_researcher_iterations
+    limits = Settings(workflow="supervisor")
+    assert (limits.max_concurrent_research_units, limits.max_researcher_iterations) == (5, 6)
+    assert state["research_iterations"] <= 6
     done = {event.section for event in s.supervisor.of(SectionWritten)}
     named = {gap.what for gap in s.supervisor.report.gaps}
     for section in s.supervisor.report.sections:
@@ -229,6 +232,7 @@ def d6(s: Scenes) -> None:
     assert not any("without_model" in gap.codes for gap in asked_again.report.gaps)
 
 
+@cache
 def d7(s: Scenes) -> None:
     calls = s.folder / "mcp-calls.jsonl"
 

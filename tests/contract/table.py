@@ -55,11 +55,7 @@ def page_of(results: Mapping[str, Mapping[str, str]]) -> str:
     """Return docs/contract.md for the results by reasoner and row."""
     head, promises = _HEAD, PAGE.read_text("utf-8").partition("Beyond the rows,")[2]
     marks = " | ".join(name for name in results)
-    lines = [
-        head,
-        f"| row | what must be seen | {marks} |",
-        f"|---|---|{'---|' * len(results)}",
-    ]
+    lines = [head, f"| row | what must be seen | {marks} |", f"|---|---|{'---|' * len(results)}"]
     for row in rows():
         cells = " | ".join("green" if not result.get(row.id, "not run") else "**not**" for result in results.values())
         lines.append(f"| {row.id} | {row.says} | {cells} |")

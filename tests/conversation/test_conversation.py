@@ -7,10 +7,9 @@ import pytest
 
 from deep_research.data import Report
 from deep_research.stores.run_folder import FolderRuns, list_runs
-from tests.cli.terminal import call
 from tests.conversation.screen import PROMPT, Screen, at_terminal
-from tests.model.harness import chinese, held_at, steps
-from tests.runs.running import Ran
+from tests.model.harness import held_at, steps
+from tests.runs.running import Ran, command
 from tests.runs.soundness import assert_sound
 
 QUESTION = "Which kinds of engines are there?"
@@ -55,18 +54,6 @@ def test_b10_a_whole_conversation_over_the_bundled_library(english: Ran) -> None
     assert all(known[key] == made.report.passages[key] for key in shared)
 
 
-def test_b10_a_conversation_in_chinese_knows_what_it_points_at(tmp_path: Path) -> None:
-    with at_terminal("--docs", str(chinese(tmp_path / "docs"))) as screen:
-        screen.say("有哪些发动机？")
-        screen.until("Ask about this report")
-        screen.say("甲型发动机的转速是多少？")
-        screen.until("没有进行新的检索")
-        screen.until("3000")
-        screen.say("它由谁制造？")
-        screen.until("李明")
-        _leave(screen)
-
-
 def test_b10_a_question_back_is_answered_by_number_or_in_words(docs: str) -> None:
     with at_terminal("--docs", docs) as screen:
         screen.say("that drug")
@@ -109,7 +96,7 @@ def test_b10_ctrl_c_clears_the_line_and_a_wrong_line_ends_nothing(docs: str) -> 
         screen.say("/show s1p1")
         screen.until("There is no report yet")
         _leave(screen)
-    assert "No runs yet" in call("list").out
+    assert "No runs yet" in command("list").out
 
 
 def test_b10_a_very_long_paste_is_refused_and_a_paste_of_lines_is_one_question(docs: str) -> None:
@@ -121,7 +108,7 @@ def test_b10_a_very_long_paste_is_refused_and_a_paste_of_lines_is_one_question(d
         screen.type("\x1b[200~How fast does\nthe Alpha engine\nturn?\x1b[201~\n")
         assert "3,000 rpm" in screen.until("Ask about this report")
         _leave(screen)
-    (record,) = json.loads(call("list", "--json").out)
+    (record,) = json.loads(command("list", "--json").out)
     assert record["question"] == "How fast does the Alpha engine turn?"
 
 
@@ -157,9 +144,9 @@ def test_b10_ctrl_d_at_a_question_back_leaves_the_run_waiting(docs: str, own_sta
         screen.until("State kept.")
         _leave(screen)
     assert list_runs(own_state)[0].status == "waiting"
-    listed = call("list")
+    listed = command("list")
     assert "asks you: " in listed.out
-    shown = call("show", list_runs(own_state)[0].run_id)
+    shown = command("show", list_runs(own_state)[0].run_id)
     assert shown.code == 4
     assert "It asks you: " in shown.err
     assert '--answer "…"' in shown.err

@@ -10,10 +10,10 @@ import pytest
 from deep_research.events import Planned
 from deep_research.stores.event_log import read_events
 from deep_research.stores.run_folder import FolderRuns, list_runs
-from tests.cli.terminal import call, shows_no_traceback
+from tests.cli.terminal import shows_no_traceback
 from tests.conversation.screen import PROMPT, at_terminal
 from tests.model.harness import held_at, served, steps
-from tests.runs.running import Ran, engines, run, write_notes
+from tests.runs.running import Ran, command, engines, run, write_notes
 from tests.runs.test_followup import QUAY
 
 QUESTION = "Which kinds of engines are there?"
@@ -57,18 +57,18 @@ def test_b10_a_plan_is_edited_in_the_editor(docs: str, tmp_path: Path, own_state
     assert "Beta engine in trucks" in _planned(own_state)
 
 
-@pytest.mark.parametrize(
-    ("body", "told"),
-    [(None, "No editor is named"), ("pass", "was not changed"), ("sys.exit(7)", "nothing was changed")],
-)
-def test_b10_an_editor_that_does_nothing_leaves_the_plan(
-    body: str | None, told: str, docs: str, tmp_path: Path
-) -> None:
-    editor = "" if body is None else _editor(tmp_path, body)
-    with at_terminal(QUESTION, "--docs", docs, "--confirm-plan", EDITOR=editor, VISUAL="") as screen:
+def test_b10_an_editor_that_is_missing_or_does_nothing_leaves_the_plan(docs: str, tmp_path: Path) -> None:
+    with at_terminal(QUESTION, "--docs", docs, "--confirm-plan", EDITOR="", VISUAL="") as screen:
         screen.until("answer> ")
         screen.type("/edit\n")
-        screen.until(told)
+        screen.until("No editor is named")
+    once = f"once = pathlib.Path({str(tmp_path / 'once')!r})"
+    editor = _editor(tmp_path, f"{once}\nif once.exists(): sys.exit(7)\nonce.touch()")
+    with at_terminal(QUESTION, "--docs", docs, "--confirm-plan", EDITOR=editor, VISUAL="") as screen:
+        for told in ("was not changed", "nothing was changed"):
+            screen.until("answer> ")
+            screen.type("/edit\n")
+            screen.until(told)
         screen.until("answer> ")
         screen.type("\x03")
         screen.until("State kept. Go on with: deep-research resume ")
@@ -82,38 +82,36 @@ def ran(docs: str, own_state: Path) -> Ran:
 
 def test_b10_ask_run_answers_from_the_report_or_by_new_research(ran: Ran, tmp_path: Path) -> None:
     run_id, out = ran.folder.run_id, tmp_path / "answer.md"
-    said = call("ask", "--run", run_id, "Who built the Beta engine?", "--out", str(out))
+    said = command("ask", "--run", run_id, "Who built the Beta engine?", "--out", str(out))
     assert said.code == 0
     assert "From what this run had already read; nothing new was searched." in said.out
     assert out.read_text("utf-8") == said.out.rstrip("\n") + "\n"
-    found = call("ask", "--run", run_id[-4:], "How deep is the Maas quay of Rotterdam?", "--json").json
+    found = command("ask", "--run", run_id[-4:], "How deep is the Maas quay of Rotterdam?", "--json").json
     assert (found["number"], found["found_in"]) == (2, "research")
     assert "24 metres" in found["report"]["report"]
-    nothing = call("ask", "--run", run_id, "Who won the chess olympiad of 1954?", "--quiet")
+    nothing = command("ask", "--run", run_id, "Who won the chess olympiad of 1954?", "--quiet")
     assert nothing.code == 3
     assert "Nothing was found that can be shown for this question." in nothing.out
-    shown = call("show", run_id).out
+    shown = command("show", run_id).out
     assert "1. Who built the Beta engine? — From what this run had already read" in shown
     assert "2. How deep is the Maas quay of Rotterdam? — This was searched anew" in shown
-    assert call("show", run_id, "--followup", "1").out.rstrip() == said.out.rstrip()
-    assert json.loads(call("show", run_id, "--followup", "2", "--json").out) == found
+    assert command("show", run_id, "--followup", "1").out.rstrip() == said.out.rstrip()
+    assert json.loads(command("show", run_id, "--followup", "2", "--json").out) == found
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_b10_wrong_questions_about_a_run_are_explained(ran: Ran) -> None:
+    run_id = ran.folder.run_id
+    for arguments, told in (
         (["--run", "nothing", "Who?"], "nothing"),
-        (["--run", "{run}", "Who?", "--docs", "/tmp"], "--run searches where that run did"),
-        (["--run", "{run}", " "], "No question was given"),
-        (["--run", "{run}", "Who?", "-p", "nobody"], "nobody"),
-    ],
-)
-def test_b10_wrong_questions_about_a_run_are_explained(arguments: list[str], told: str, ran: Ran) -> None:
-    said = call("ask", *(argument.format(run=ran.folder.run_id) for argument in arguments))
-    assert said.code == 2
-    assert told in said.err
-    assert shows_no_traceback(said)
-    assert call("show", ran.folder.run_id, "--followup", "1").code == 2
+        (["--run", run_id, "Who?", "--docs", "/tmp"], "--run searches where that run did"),
+        (["--run", run_id, " "], "No question was given"),
+        (["--run", run_id, "Who?", "-p", "nobody"], "nobody"),
+    ):
+        said = command("ask", *arguments)
+        assert said.code == 2
+        assert told in said.err
+        assert shows_no_traceback(said)
+    assert command("show", run_id, "--followup", "1").code == 2
 
 
 def test_b10_a_killed_question_about_a_report_goes_on_and_pays_nothing_twice(
@@ -122,7 +120,7 @@ def test_b10_a_killed_question_about_a_report_goes_on_and_pays_nothing_twice(
     model = ["-p", "compatible", "--model", "scripted"]
 
     with served(monkeypatch):
-        report = call(QUESTION, "--docs", docs, *model, "--json").json
+        report = command(QUESTION, "--docs", docs, *model, "--json").json
         run_id = report["run_id"]
     asked_again = lambda: FolderRuns(own_state).open(run_id).read_follow_ups()  # noqa: E731
     with held_at(monkeypatch, "research", asked_again) as (provider, asked, go_on):
@@ -132,7 +130,7 @@ def test_b10_a_killed_question_about_a_report_goes_on_and_pays_nothing_twice(
             screen.kill(signal.SIGKILL)
         go_on.set()
         assert [one.status for one in FolderRuns(own_state).open(run_id).read_follow_ups()] == ["running"]
-        done = call("resume", run_id, "--json").json
+        done = command("resume", run_id, "--json").json
         after = steps(provider)
     assert done["status"] == "finished"
     assert provider.duplicates == 1, "only the call that was in flight is made again"

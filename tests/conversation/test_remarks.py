@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from deep_research.conversation.replies import read_remark
-from tests.cli.terminal import call
 from tests.conversation.screen import PROMPT, at_terminal
-from tests.runs.running import write_notes
+from tests.runs.running import command, write_notes
 
 SAID = {
     "thanks": ["thanks", "Thank you!", "thanks, that was helpful", "谢谢", "감사합니다", "ありがとうございます"],
@@ -55,5 +54,5 @@ def test_b10_remarks_are_answered_and_never_researched(tmp_path: Path) -> None:
 
 
 def test_b10_a_remark_is_no_question_of_the_command(tmp_path: Path) -> None:
-    said = call("thanks", "--docs", str(write_notes(tmp_path / "docs", dumps=DUMPS)))
+    said = command("thanks", "--docs", str(write_notes(tmp_path / "docs", dumps=DUMPS)))
     assert said.code == 4

@@ -10,7 +10,6 @@ from deep_research.stores.event_log import read_events
 from deep_research.stores.run_folder import FolderRuns, list_runs
 from tests.conversation.screen import Screen, at_terminal
 from tests.model.harness import QUESTION, held_at
-from tests.runs.running import engines
 
 MODEL = ("-p", "compatible", "--model", "scripted")
 
@@ -51,9 +50,8 @@ def _leave(screen: Screen, modes: list[object], code: int) -> None:
 
 @pytest.mark.parametrize("terminal", ["xterm-256color", "dumb"])
 def test_b10_typed_lines_steer_the_run(
-    terminal: str, tmp_path: Path, own_state: Path, monkeypatch: pytest.MonkeyPatch
+    terminal: str, docs: str, own_state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    docs = str(engines(tmp_path / "docs"))
     with (
         held_at(monkeypatch, "research") as (_, asked, go_on),
         at_terminal(QUESTION, "--docs", docs, *MODEL, TERM=terminal) as screen,
@@ -78,12 +76,8 @@ def test_b10_typed_lines_steer_the_run(
     assert ("finish", "", "") in _steered(own_state)
 
 
-def test_b10_the_terminal_is_as_it_was_after_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    docs = str(engines(tmp_path / "docs"))
-    with (
-        held_at(monkeypatch, "plan") as (_, asked, _),
-        at_terminal(QUESTION, "--docs", docs, *MODEL) as screen,
-    ):
+def test_b10_the_terminal_is_as_it_was_after_ctrl_c(docs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with held_at(monkeypatch, "plan") as (_, asked, _), at_terminal(QUESTION, "--docs", docs, *MODEL) as screen:
         modes = screen.attributes()
         assert asked.wait(60)
         screen.type("half a line")

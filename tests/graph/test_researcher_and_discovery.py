@@ -7,15 +7,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.data import (
-    Action,
-    Brief,
-    Move,
-    QueryAnalysis,
-    Question,
-    Section,
-    Turn,
-)
+from deep_research.data import Action, Brief, Move, QueryAnalysis, Question, Section, Turn
 from deep_research.events import Searched, SectionWritten
 from deep_research.ports import Library
 from tests.graph.harness import Meeting, Planner, Shelf, ask
@@ -80,14 +72,7 @@ class Greedy(Planner):
 @pytest.mark.parametrize(("limit", "count"), [(10, 4), (1, 3), (5, 5), (7, 1)])
 def test_b6_tool_calls_per_researcher_are_limited(tmp_path: Path, limit: int, count: int) -> None:
     reasoner, place = Greedy("Alpha engine", count=count), Shelf(**NOTES)
-    ask(
-        tmp_path,
-        "Engines",
-        place,
-        reasoner=reasoner,
-        max_tool_calls_per_researcher=limit,
-        max_review_iterations=0,
-    )
+    ask(tmp_path, "Engines", place, reasoner=reasoner, max_tool_calls_per_researcher=limit, max_review_iterations=0)
     assert sum(n for query, n in place.asked.items() if query.startswith("Alpha engine ")) == limit
     assert max(place.asked.values()) == 1
 
@@ -96,11 +81,7 @@ def test_b6_research_complete_ends_a_researcher_at_once(tmp_path: Path) -> None:
     done = Action(id="done", name="research_complete")
     place = Shelf(**NOTES)
     trace = ask(
-        tmp_path,
-        "Engines",
-        place,
-        reasoner=Greedy("Alpha engine", count=2, also=(done,)),
-        max_review_iterations=0,
+        tmp_path, "Engines", place, reasoner=Greedy("Alpha engine", count=2, also=(done,)), max_review_iterations=0
     )
     assert trace.nodes.count("tools") <= 1
     assert len(trace.of(SectionWritten)) == 1

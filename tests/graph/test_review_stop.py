@@ -35,25 +35,17 @@ async def test_the_review_is_shown_and_the_report_written_when_the_user_says_so(
     assert "1,500 rpm" in done.report.report
 
 
-async def test_the_sections_that_the_user_names_are_researched_again(tmp_path: Path) -> None:
-    async with _bench(tmp_path) as bench:
-        begun = len((await bench.ask("How do the Alpha and the Beta engine differ?")).of(SectionStarted))
-        again = await bench.answer("more about Beta engine: its weight")
-        assert [event.section for event in again.of(SectionStarted)[begun:]] == ["Beta engine"]
-        assert again.interrupts[0]["kind"] == "review"
-        done = await bench.answer("Write the report")
-    assert "report" in done.state
-
-
-async def test_numbers_are_those_of_one_list(tmp_path: Path) -> None:
-    """The report is 1, each section has its own number; "write" is the report."""
+async def test_the_sections_that_the_user_names_or_numbers_are_researched_again(tmp_path: Path) -> None:
+    """Numbers are those of one list: the report is 1, each section has its own; "write" is the report."""
     async with _bench(tmp_path) as bench:
         waiting = await bench.ask("How do the Alpha and the Beta engine differ?")
         asked, begun = waiting.interrupts[0], len(waiting.of(SectionStarted))
         assert list(asked["options"]) == ["Write the report", *(f"Research again: {title}" for title in TITLES)]
         assert not any(line[:1].isdigit() for line in asked["question"].splitlines())
-        again = await bench.answer("3")
-        assert [event.section for event in again.of(SectionStarted)][begun:] == ["Beta engine"]
+        for number, said in enumerate(("more about Beta engine: its weight", "3"), 1):
+            again = await bench.answer(said)
+            assert [event.section for event in again.of(SectionStarted)][begun:] == ["Beta engine"] * number
+            assert again.interrupts[0]["kind"] == "review"
         done = await bench.answer("write")
     assert "report" in done.state
 

@@ -4,15 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deep_research.data import Brief, Decision, QueryAnalysis, Question, Review, Section, SectionReview
-from deep_research.events import Planned, Reviewed, SectionStarted, StageStarted
-from deep_research.graph.graph_state import (
-    section_reducer,
-)
+from deep_research.events import Planned, SectionStarted, StageStarted
+from deep_research.graph.graph_state import section_reducer
 from deep_research.graph.workflows import compile_workflow
 from tests.graph.harness import ENGINES, Bench, Meeting, Planner, Shelf, ask
 
@@ -50,16 +47,8 @@ def test_b1_a_list_question_goes_through_discovery(tmp_path: Path) -> None:
 
 
 def _outer(nodes: list[str]) -> list[str]:
-    inner = {
-        "researcher_invoke",
-        "tools",
-        "compress_output",
-        "review_section",
-        "discover_invoke",
-        "discover_tools",
-        "extract_output",
-    }
-    return [node for node in nodes if node not in inner]
+    inner = "researcher_invoke tools compress_output review_section discover_invoke discover_tools extract_output"
+    return [node for node in nodes if node not in inner.split()]
 
 
 def test_b1_researchers_work_side_by_side_and_meet_at_aggregate(tmp_path: Path) -> None:
@@ -118,22 +107,6 @@ def test_b7_review_sends_back_only_the_named_section_and_keeps_the_outline(tmp_p
     assert reasoner.seen[1][0] == reasoner.seen[0][0]
 
 
-@pytest.mark.parametrize("limit", [0, 1, 3])
-def test_b7_reviews_end_at_their_limit(tmp_path: Path, limit: int) -> None:
-    reasoner = Reviewer(*THREE, weak=("Beta engine",))
-    trace = ask(
-        tmp_path,
-        "Engines",
-        Shelf(**ENGINES),
-        reasoner=reasoner,
-        max_review_iterations=limit,
-    )
-    retries = [event.retry for event in trace.of(Reviewed)]
-    assert retries == [("Beta engine",)] * limit + [()]
-    assert trace.state.get("review_iterations", 0) == limit
-    assert "report" in trace.state
-
-
 def test_b7_a_section_the_outline_does_not_have_is_not_sent_out(tmp_path: Path) -> None:
     trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=Reviewer(*THREE, weak=("Delta engine",)))
     assert [section.title for section in trace.state["sections"]] == list(THREE)
@@ -150,12 +123,6 @@ async def test_b5_sections_given_from_outside_are_not_planned_again(tmp_path: Pa
         trace = await bench.ask("Engines", sections=given, brief=brief, analysis=analysis, decision=decision)
     assert [section.title for section in trace.report.sections] == ["Alpha engine"]
     assert trace.of(Planned) == []
-
-
-def test_b5_a_reasoner_that_plans_too_much_is_cut_to_seven(tmp_path: Path) -> None:
-    titles = [f"Alpha engine part {i}" for i in range(12)]
-    trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=Planner(*titles), max_review_iterations=0)
-    assert [section.title for section in trace.state["sections"]] == titles[:7]
 
 
 def test_b5_a_plan_without_sections_still_ends_in_a_report(tmp_path: Path) -> None:

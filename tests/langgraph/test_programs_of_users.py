@@ -18,11 +18,7 @@ NOTEBOOK = Path(__file__).parents[2] / "examples" / "notebook.ipynb"
 
 def run_bot(*arguments: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, str(BOT), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+        [sys.executable, str(BOT), *arguments], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
     assert "unregistered" not in done.stderr

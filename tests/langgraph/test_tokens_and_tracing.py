@@ -13,9 +13,8 @@ from tests.model.harness import QUESTION, served
 from tests.runs.running import engines
 
 
-def _graph(wire: str = "compatible") -> Any:
-    name = {"compatible": "scripted", "anthropic": "claude-sonnet-5"}[wire]
-    return build_deep_research_graph(model_provider=wire, model_name=name, max_review_iterations=0)
+def _graph() -> Any:
+    return build_deep_research_graph(model_provider="compatible", model_name="scripted", max_review_iterations=0)
 
 
 def _config(folder: Path, **more: Any) -> Any:
@@ -26,14 +25,11 @@ def _asked() -> dict[str, Any]:
     return {"messages": [("user", QUESTION)]}
 
 
-@pytest.mark.parametrize("wire", ["compatible", "anthropic"])
-async def test_tokens_of_the_report_while_it_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wire: str
-) -> None:
-    with served(monkeypatch, wire=wire):
+async def test_tokens_of_the_report_while_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(monkeypatch):
         parts = [
             part
-            async for part in _graph(wire).astream(
+            async for part in _graph().astream(
                 _asked(), _config(tmp_path), stream_mode=["messages", "updates"], subgraphs=True
             )
         ]

@@ -1,4 +1,4 @@
-"""Our MCP server as a process, and the official client that speaks to it."""
+"""Our MCP server in this process or in one of its own, and the official client that speaks to it."""
 
 import os
 import re
@@ -9,11 +9,15 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import httpx2
+import pytest
 from mcp.client.streamable_http import streamable_http_client
 
 import deep_research
 import deep_research_server
+from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.mcp_server import McpOptions, make_http_app, make_server
 from mcp import Client, StdioServerParameters, stdio_client
+from tests.server.serving import serving_app
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -22,6 +26,22 @@ def environment(home: Path) -> dict[str, str]:
         str(Path(str(package.__file__)).parents[1]) for package in (deep_research, deep_research_server)
     )
     return {"PATH": os.defpath, "DEEP_RESEARCH_HOME": str(home), "LANG": "C.UTF-8", "PYTHONPATH": source}
+
+
+@asynccontextmanager
+async def in_process(home: Path, **variables: str) -> AsyncIterator[Client]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        async with Client(make_server(McpOptions(home)), read_timeout_seconds=90) as client:
+            yield client
+
+
+@contextmanager
+def served_here(home: Path) -> Iterator[str]:
+    """Serve over HTTP in a thread of this process to owners with tokens; the address."""
+    with serving_app(make_http_app(McpOptions(home, AccessTokens(home)))) as (address, _):
+        yield f"{address}/mcp"
 
 
 @asynccontextmanager

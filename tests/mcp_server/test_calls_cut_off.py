@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from deep_research import api
+from deep_research_server import run_service
 from mcp import Client
-from tests.mcp_server.clients import over_stdio
+from tests.mcp_server.clients import in_process, over_stdio
 from tests.model.harness import QUESTION
 from tests.runs.running import engines
 from tests.server.serving import Held
@@ -63,9 +64,8 @@ def called(tmp_path: Path) -> Iterator[Called]:
         script.go.set()
 
 
-@pytest.mark.process
 async def test_a_call_that_is_made_again_at_once_goes_on_with_its_run(called: Called) -> None:
-    async with over_stdio(called.home, **called.variables) as client:
+    async with in_process(called.home, **called.variables) as client:
         run = await called.cut_off(client)
         told = await client.call_tool("get_report", {"run_id": run})
         assert told.is_error
@@ -94,6 +94,10 @@ async def test_a_call_that_is_made_again_at_once_goes_on_with_its_run(called: Ca
         del called.arguments["again"]
         assert (await called.research(client)).structured_content["run_id"] == other.structured_content["run_id"]
 
+        called.arguments["depth"] = "brief"  # other arguments are another run
+        brief: Any = await called.research(client)
+        assert brief.structured_content["run_id"] not in (run, other.structured_content["run_id"])
+
 
 @pytest.mark.process
 async def test_a_call_to_a_server_that_was_ended_goes_on_in_the_next(called: Called) -> None:
@@ -109,22 +113,15 @@ async def test_a_call_to_a_server_that_was_ended_goes_on_in_the_next(called: Cal
     assert [record.run_id for record in api.list_runs(home=called.home)] == [run]
 
 
-@pytest.mark.process
-async def test_other_arguments_are_another_run(called: Called) -> None:
-    async with over_stdio(called.home, **called.variables) as client:
-        run = await called.cut_off(client)
-        called.arguments["depth"] = "brief"
-        called.script.go.set()
-        done: Any = await called.research(client)
-        assert done.structured_content["run_id"] != run
-
-
-@pytest.mark.process
-async def test_a_run_whose_client_does_not_come_back_is_stopped_and_keeps_its_state(called: Called) -> None:
-    async with over_stdio(called.home, **called.variables) as client:
+async def test_a_run_whose_client_does_not_come_back_is_stopped_and_keeps_its_state(
+    called: Called, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run_service._LEFT_SECONDS <= 60
+    monkeypatch.setattr(run_service, "_LEFT_SECONDS", 0.2)
+    async with in_process(called.home, **called.variables) as client:
         run = api.open_run(await called.cut_off(client), home=called.home)
         async with asyncio.timeout(60):
-            while run.record.status == "running":  # noqa: ASYNC110 - another process stops it
+            while run.record.status == "running":  # noqa: ASYNC110 - the server stops it
                 await asyncio.sleep(0.1)
         assert run.record.status == "stopped"
         assert not run.has_report

@@ -8,14 +8,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from deep_research import api
 from deep_research.cli.main import run as command
 from deep_research.concurrency import side_by_side
-from deep_research.settings import Settings
+from deep_research.settings import Settings, load_settings
+from deep_research_server.access_tokens import AccessTokens
 from mcp import Client
-from tests.mcp_server.clients import over_http, over_stdio, served
+from tests.mcp_server.clients import in_process, over_http, over_stdio, served, served_here
 from tests.runs.running import engines
 from tests.support.scripted_provider import ScriptedProvider
 from tests.support.scripted_researcher import ScriptedResearcher
@@ -58,7 +60,7 @@ async def test_an_agent_researches_is_killed_and_ends_in_an_exported_report(tmp_
         alpha = await passage_with(client, run, "3,000 rpm")
         noted = await told(client, "note", run_id=run, text=f"- Alpha turns at 3,000 rpm [{alpha}] [s99p1]")
         assert noted["unknown"] == ["s99p1"]
-        for process in _servers(home):
+        for process in _children(os.getpid(), b"mcp"):
             os.kill(process, signal.SIGKILL)  # as a crash would
     async with over_stdio(home, **FINDER) as client:
         beta = await passage_with(client, run, "85 kg")
@@ -100,34 +102,19 @@ async def test_an_agent_researches_is_killed_and_ends_in_an_exported_report(tmp_
     assert report.sections[0].notes.startswith("- Alpha turns")
 
 
-def _children(process: int) -> set[int]:
-    """The processes that a process has started."""
+def _children(process: int, word: bytes = b"") -> set[int]:
+    """The processes that a process has started, or those whose command has a word."""
     found: set[int] = set()
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if int(stat.read_text("ascii").rpartition(")")[2].split()[1]) == process:
-                found.add(int(stat.parent.name))
+            is_child = int((entry / "stat").read_text("ascii").rpartition(")")[2].split()[1]) == process
+            if is_child and (not word or word in (entry / "cmdline").read_bytes().split(b"\0")):
+                found.add(int(entry.name))
     return found
 
 
-def _servers(home: Path) -> list[int]:
-    """The servers of a state folder."""
-    found: list[int] = []
-    mine = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    for process in mine:
-        try:
-            line = (Path("/proc") / str(process) / "environ").read_bytes()
-            name = (Path("/proc") / str(process) / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if f"DEEP_RESEARCH_HOME={home}".encode() in line.split(b"\0") and b"mcp" in name.split(b"\0"):
-            found.append(process)
-    return found
-
-
-@pytest.mark.process
 async def test_the_notes_of_a_session_have_a_bound(tmp_path: Path) -> None:
-    async with over_stdio(tmp_path / "home", **FINDER) as client:
+    async with in_process(tmp_path / "home", **FINDER) as client:
         run = await begun(client, engines(tmp_path / "docs"))
         for _ in range(20):
             await told(client, "note", run_id=run, text="n" * 50_000)
@@ -136,8 +123,7 @@ async def test_the_notes_of_a_session_have_a_bound(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("servers", [1, 2])
-async def test_two_agents_work_at_one_library_at_once(servers: int, tmp_path: Path) -> None:
+async def test_two_agents_work_at_one_library_at_once(tmp_path: Path) -> None:
     docs, home = engines(tmp_path / "docs"), tmp_path / "home"
     names = ("Alpha", "Beta", "Gamma")
 
@@ -149,44 +135,39 @@ async def test_two_agents_work_at_one_library_at_once(servers: int, tmp_path: Pa
             await told(client, "note", run_id=run, text=f"{name} [{ids[-1]}]")
         return ids
 
-    async with over_stdio(home, **FINDER) as first:
+    async with in_process(home, **FINDER) as first, over_stdio(home, **FINDER) as second:
         run = await begun(first, docs)
-        if servers == 1:
-            both = await side_by_side([work(first, run, names), work(first, run, names[::-1])])
-        else:
-            async with over_stdio(home, **FINDER) as second:
-                both = await side_by_side([work(first, run, names), work(second, run, names[::-1])])
-        assert both[0] == both[1][::-1]
+        at_work = [work(first, run, names), work(first, run, names[::-1]), work(second, run, names[::-1])]
+        one, two, three = await side_by_side(at_work)
+        assert one == two[::-1] == three[::-1]
         last = await told(first, "note", run_id=run, text="The end.")
-        assert last["notes"] == 7
+        assert last["notes"] == 10
     urls = [facts.source.url for facts in api.open_run(run, home=home).list_sources()]
     assert len(urls) == len(set(urls))
 
 
-@pytest.mark.process
 async def test_over_http_a_session_belongs_to_its_owner(tmp_path: Path) -> None:
-    from deep_research_server.access_tokens import AccessTokens  # noqa: PLC0415
-
     home = tmp_path / "home"
-    tokens = AccessTokens(home)
-    anna, bert = tokens.create("anna"), tokens.create("bert")
-    with served(home, "--require-tokens") as url:
+    anna, bert = (AccessTokens(home).create(name) for name in ("anna", "bert"))
+    with served_here(home) as url:
         async with over_http(url, authorization=f"Bearer {anna}") as client:
+            for tool in ("research", "begin_research"):
+                assert "own user" in await refusal(client, tool, question=QUESTION, docs=["/etc"])
             begin = {"question": QUESTION, "sources": ["wikipedia"]}
             run = (await told(client, "begin_research", **begin))["run_id"]
-            assert "own user" in await refusal(client, "begin_research", question=QUESTION, docs=["/etc"])
             assert "own user" in await refusal(client, "export_report", run_id=run, save_to="/tmp/x.md")
             assert (await told(client, "note", run_id=run, text="Mine."))["notes"] == 1
         async with over_http(url, authorization=f"Bearer {bert}") as client:
             assert "There is no run" in await refusal(client, "note", run_id=run, text="Not mine.")
+            assert "There is no run" in await refusal(client, "get_report", run_id=run)
+        async with httpx2.AsyncClient(trust_env=False) as http:
+            for headers in ({}, {"authorization": "Bearer wrong"}):
+                assert (await http.post(url, json={}, headers=headers)).status_code == 401
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("to", ["pdf", "xlsx"])
-async def test_an_export_of_one_owner_keeps_no_other_waiting(tmp_path: Path, to: str) -> None:
+async def test_an_export_of_one_owner_keeps_no_other_waiting(tmp_path: Path) -> None:
     """The process that makes it is stopped meanwhile, as a huge report would hold it for minutes."""
-    from deep_research_server.access_tokens import AccessTokens  # noqa: PLC0415
-
     home = tmp_path / "home"
     anna, bert = ({"authorization": f"Bearer {AccessTokens(home).create(name)}"} for name in ("anna", "bert"))
     with served(home, "--require-tokens") as url:
@@ -194,9 +175,9 @@ async def test_an_export_of_one_owner_keeps_no_other_waiting(tmp_path: Path, to:
             begin = {"question": QUESTION, "sources": ["wikipedia"]}
             run, another = [(await told(one, "begin_research", **begin))["run_id"] for one in (client, other)]
             await told(client, "verify_report", run_id=run, report="# Engines\n\nThere are small ones.")
-            (server,) = _servers(home)
+            (server,) = _children(os.getpid(), b"mcp")
             known = _children(server)
-            exporting = asyncio.create_task(told(client, "export_report", run_id=run, format=to))
+            exporting = asyncio.create_task(told(client, "export_report", run_id=run, format="xlsx"))
             while not (made := _children(server) - known):
                 assert not exporting.done()
                 await asyncio.sleep(0.01)
@@ -210,27 +191,27 @@ async def test_an_export_of_one_owner_keeps_no_other_waiting(tmp_path: Path, to:
             assert (await exporting)["base64"]
 
 
-@pytest.mark.process
 async def test_what_a_tool_does_not_know_is_refused_in_one_line(tmp_path: Path) -> None:
     docs, home = engines(tmp_path / "docs"), tmp_path / "home"
-    async with over_stdio(home, **FINDER) as client:
+    async with in_process(home, **FINDER) as client:
         for tool in (await client.list_tools()).tools:
             assert tool.input_schema["additionalProperties"] is False, tool.name
         run = await begun(client, docs)
         alpha = await passage_with(client, run, "3,000 rpm")
+        verdicts = [{"statement": "c1", "verdict": "supported"}]
         for tool, arguments, said in (
             ("begin_research", {"question": QUESTION, "documents": ["x"]}, "documents"),
             ("begin_research", {"question": QUESTION, "docs": ["/nowhere"]}, "/nowhere"),
             ("begin_research", {"question": QUESTION, "sources": ["wikipedai"]}, "Did you mean 'wikipedia'"),
             ("research", {"question": "x", "folder": "x"}, "folder"),
+            ("research", {"question": "x", "docs": ["/nowhere"]}, "/nowhere"),
+            ("research", {"question": "x", "depth": "endless"}, "depth"),
+            ("get_report", {"run_id": "nothing"}, "There is no run"),
+            ("check_claim", {"claim": "x"}, "Give `evidence`"),
             ("search", {"run_id": run, "queries": ["x"], "source": "gogle"}, "There is no source 'gogle'"),
             ("search", {"run_id": run, "queries": []}, "queries"),
             ("search", {"run_id": "nothing", "queries": ["x"]}, "There is no run"),
-            (
-                "record_verdicts",
-                {"run_id": run, "verdicts": [{"statement": "c1", "verdict": "supported"}]},
-                "Hand a report",
-            ),
+            ("record_verdicts", {"run_id": run, "verdicts": verdicts}, "Hand a report"),
             ("export_report", {"run_id": run}, "Hand a report"),
             ("verify_report", {"run_id": run, "report": "x" * 500_001}, "500000"),
         ):
@@ -252,12 +233,11 @@ async def test_what_a_tool_does_not_know_is_refused_in_one_line(tmp_path: Path) 
         assert not inside["passages"]
 
 
-@pytest.mark.process
 async def test_a_report_of_links_is_verified_and_large_ones_come_in_parts(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with engines_web() as (web, base):
         opened = {"DEEP_RESEARCH_ALLOWED_INTERNAL_HOSTS": f"127.0.0.1:{web.port}", **FINDER}
-        async with over_stdio(home, **opened) as client:
+        async with in_process(home, **opened) as client:
             run = await begun(client, engines(tmp_path / "docs"))
             read = await told(client, "open", run_id=run, what=f"{base}/beta")
             assert "85 kg" in read["passages"][-1]["text"]
@@ -307,12 +287,11 @@ async def test_a_long_report_holds_up_no_other_session(tmp_path: Path) -> None:
     desk = api.open_desk(begun.run_id, home=tmp_path / "home")
     ids = "".join(f"[s{source}p{passage}]" for source in range(1, 30) for passage in range(1, 30))
     async with turns_of_tasks() as held_up:
-        checked = await desk.verify_report(f"# Engines\n\n{f'It weighs 85 kg {ids}. ' * 40}")
+        checked = await desk.verify_report(f"# Engines\n\n{f'It weighs 85 kg {ids}. ' * 10}")
     assert len(checked.problems) > 0
     assert max(held_up) < TOO_LONG
 
 
-@pytest.mark.process
 async def test_where_a_model_is_set_it_judges(tmp_path: Path) -> None:
     docs, home = engines(tmp_path / "docs"), tmp_path / "home"
     with ScriptedProvider(ScriptedResearcher()) as provider:
@@ -322,7 +301,7 @@ async def test_where_a_model_is_set_it_judges(tmp_path: Path) -> None:
             "DEEP_RESEARCH_MODEL_PROVIDER": "compatible",
             "DEEP_RESEARCH_MODEL_NAME": "scripted",
         }
-        async with over_stdio(home, **model) as client:
+        async with in_process(home, **model) as client:
             run = await begun(client, docs)
             assert not provider.calls
             alpha = await passage_with(client, run, "3,000 rpm")
@@ -338,8 +317,6 @@ async def test_where_a_model_is_set_it_judges(tmp_path: Path) -> None:
 def test_a_session_is_listed_shown_and_not_carried_out(
     tmp_path: Path, own_state: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from deep_research.settings import load_settings  # noqa: PLC0415
-
     docs = engines(tmp_path / "docs")
     begin = api.begin_desk(QUESTION, load_settings(model_provider="finder"), home=own_state, docs=[str(docs)])
     run = asyncio.run(begin).run_id

@@ -1,13 +1,17 @@
 """Runs for tests: through the public functions, with their events and their folder on disk."""
 
 import asyncio
+import io
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
+
+import pytest
 
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.data import Report
@@ -15,6 +19,7 @@ from deep_research.events import Event
 from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import RunFolder
+from tests.cli.terminal import Said
 
 E = TypeVar("E")
 
@@ -68,6 +73,18 @@ def start(arguments: Sequence[str], **environment: object) -> "subprocess.Popen[
     own = {**os.environ, **{name: str(value) for name, value in environment.items()}}  # noqa: TID251
     command = [sys.executable, "-m", "deep_research", *arguments]
     return subprocess.Popen(command, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def command(*arguments: str, **environment: str) -> Said:
+    """Run the command line in this process, as `tests.cli.terminal.call` does in one of its own."""
+    from deep_research.cli.main import run as run_command  # noqa: PLC0415
+
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        code = run_command([*arguments])
+    return Said(code, out.getvalue(), err.getvalue())
 
 
 def write_notes(folder: Path, **notes: str) -> Path:

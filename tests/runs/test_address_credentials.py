@@ -172,31 +172,23 @@ def test_a_source_gets_the_password_of_its_address(tmp_path: Path) -> None:
     assert _kept_in(tmp_path) == []
 
 
-def test_rankers_use_the_proxy_of_the_settings_and_none_of_the_environment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with listening(200, {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}]}) as (
-        proxy,
-        asked,
-    ):
+def test_rankers_use_the_proxy_of_the_settings_and_none_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedded = {"data": [{"index": number, "embedding": [1.0]} for number in range(2)]}
+    with listening(200, embedded) as (proxy, asked), listening(200, embedded) as (here, seen):
         for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, f"http://{proxy}")
         monkeypatch.delenv("NO_PROXY", raising=False)
-        with listening(200, {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}]}) as (
-            here,
-            seen,
-        ):
-            # The environment names a proxy, and nobody asks it.
-            _rank(f"http://{here}/v1")
-            assert [path for path, _ in seen] == ["/v1/embeddings"]
-            assert asked == []
-            # The setting names one: what is outside is asked by way of it, this machine is not.
-            named = Settings(proxy=f"http://me:{PASSWORD}@{proxy}").proxy
-            _rank("http://models.test/v1", proxy=named)
-            _rank(f"http://{here}/v1", proxy=named)
-            assert [path for path, _ in asked] == ["http://models.test/v1/embeddings"]
-            assert {headers["proxy-authorization"] for _, headers in asked} == {BASIC}
-            assert len(seen) == 2
+        # The environment names a proxy, and nobody asks it.
+        _rank(f"http://{here}/v1")
+        assert [path for path, _ in seen] == ["/v1/embeddings"]
+        assert asked == []
+        # The setting names one: what is outside is asked by way of it, this machine is not.
+        named = Settings(proxy=f"http://me:{PASSWORD}@{proxy}").proxy
+        _rank("http://models.test/v1", proxy=named)
+        _rank(f"http://{here}/v1", proxy=named)
+        assert [path for path, _ in asked] == ["http://models.test/v1/embeddings"]
+        assert {headers["proxy-authorization"] for _, headers in asked} == {BASIC}
+        assert len(seen) == 2
 
 
 def _rank(address: str, **proxy: str) -> None:

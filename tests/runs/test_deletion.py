@@ -3,7 +3,6 @@
 import os
 import stat
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,8 +17,7 @@ from deep_research.fetch.transport import Answer
 from deep_research.runs.deletion import delete_runs, parse_age, runs_older_than
 from deep_research.stores.run_folder import RunFolder, held, list_runs
 from deep_research.stores.sqlite_library import SqliteLibrary
-from tests.cli.terminal import call
-from tests.runs.running import begin, engines, run
+from tests.runs.running import begin, command, engines, run
 
 QUESTION = "Which kinds of engines are there?"
 
@@ -79,7 +77,7 @@ def test_pages_stay_where_it_is_not_known_who_needs_them(own_state: Path, tmp_pa
     with closing(AnswerStore(own_state / "pages.db")) as cache:
         cache.put(Answer(parse_address("http://a.test/"), 200, {}, b"text"), at=0.0)
     second.library.write_bytes(b"damaged" * 1000)
-    done = call("delete", first.run_id, "--yes")
+    done = command("delete", first.run_id, "--yes")
     assert done.code == 0
     assert f"Pages of the web were left, because what these runs have read is not readable: {second.run_id}" in done.err
     assert holding(own_state, "http://a.test/")
@@ -96,16 +94,6 @@ def test_a_run_that_is_being_carried_out_is_left(own_state: Path, tmp_path: Path
         done = delete_runs(own_state, [first.run_id, second.run_id])
     assert (done.runs, done.busy) == ((second.run_id,), (first.run_id,))
     assert [record.run_id for record in list_runs(own_state)] == [first.run_id]
-
-
-def test_deletions_that_meet_delete_once_and_fail_never(own_state: Path, tmp_path: Path) -> None:
-    docs = engines(tmp_path / "docs")
-    for _ in range(4):
-        first, second = (begin(QUESTION, home=own_state, docs=[docs]).folder for _ in range(2))
-        with ThreadPoolExecutor(8) as threads:
-            done = list(threads.map(lambda run_id: delete_runs(own_state, [run_id]), [first.run_id] * 8))
-        assert sum(len(one.runs) for one in done) == 1
-        assert delete_runs(own_state, [first.run_id, second.run_id]).runs == (second.run_id,)
 
 
 def test_what_a_crash_left_of_a_deleted_run_is_no_run_and_goes_the_next_time(own_state: Path, tmp_path: Path) -> None:
@@ -135,30 +123,30 @@ def test_ages(text: str, hours: int) -> None:
 def test_a_damaged_run_is_listed_as_such_and_can_be_deleted(own_state: Path, tmp_path: Path) -> None:
     folder = begin(QUESTION, home=own_state, docs=[engines(tmp_path / "docs")]).folder
     (folder.path / "run.json").write_bytes(b"\xff{")
-    listed = call("list")
+    listed = command("list")
     assert listed.code == 0
     assert f"{folder.run_id}  damaged" in listed.out
-    shown = call("show", folder.run_id)
+    shown = command("show", folder.run_id)
     assert "is damaged" in shown.err
     assert "Traceback" not in shown.err
     with pytest.raises(RunNotFound, match="is damaged"):
         folder.load()
-    assert call("delete", folder.run_id, "--yes").code == 0
+    assert command("delete", folder.run_id, "--yes").code == 0
     assert list_runs(own_state) == []
 
 
 def test_the_command_deletes_nothing_unasked(own_state: Path, tmp_path: Path) -> None:
     folder = begin(QUESTION, home=own_state, docs=[engines(tmp_path / "docs")]).folder
-    assert call("delete").code == 2
-    assert call("delete", "--older-than", "soon").code == 2
-    assert call("delete", "no-such-run").code == 2
-    refused = call("delete", folder.run_id)
+    assert command("delete").code == 2
+    assert command("delete", "--older-than", "soon").code == 2
+    assert command("delete", "no-such-run").code == 2
+    refused = command("delete", folder.run_id)
     assert refused.code == 2
     assert "add --yes" in refused.err
     assert folder.run_id in refused.err
     assert folder.path.exists()
-    assert call("delete", "--older-than", "1d", "--yes").out == "There are no such runs.\n"
-    done = call("delete", "--all", "--yes")
+    assert command("delete", "--older-than", "1d", "--yes").out == "There are no such runs.\n"
+    done = command("delete", "--all", "--yes")
     assert done.code == 0
     assert done.out.startswith("Deleted 1 run and ")
     assert not folder.path.exists()

@@ -23,9 +23,14 @@ def _begun(folder: Path) -> Ran:
     return begin(QUESTION, home=folder / "home", docs=[notes])
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """A run that was not interrupted."""
+    return go_on(_begun(tmp_path_factory.mktemp("whole")))
+
+
 @pytest.mark.parametrize("stop", [Planned, SectionWritten, Reviewed, ReportReady])
-def test_an_interrupted_run_lists_the_gaps_of_one_that_was_not(tmp_path: Path, stop: type) -> None:
-    whole = go_on(_begun(tmp_path / "whole"))
+def test_an_interrupted_run_lists_the_gaps_of_one_that_was_not(whole: Ran, tmp_path: Path, stop: type) -> None:
     assert any("torn.pdf" in gap.what + gap.why for gap in whole.report.gaps)
     ran = _begun(tmp_path / "stopped")
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -17,56 +17,53 @@ from click.testing import CliRunner
 from deep_research import api
 from deep_research.cli.main import cli
 from deep_research.errors import ConfigError
-from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.http_app import ServerOptions, make_app, serve
 from deep_research_server.http_context import OwnRun
-from tests.server.serving import client, events_of, serving, until_report
+from deep_research_server.uploads import UploadLimit
+from tests.server.serving import client, client_of, events_of, serving, until_report
+from tests.support.made_reports import RUN_ID, save_run
 
 QUESTION = {"question": "How does speculative decoding work?", "model_provider": "finder", "workflow": "quick"}
 
 
-class Owners:
+class Owners(NamedTuple):
     """Two owners of one server."""
 
-    def __init__(self, address: str, tokens: AccessTokens) -> None:
-        self.address, self.tokens = address, tokens
-        self.anna, self.ben = (self.client(tokens.create(name)) for name in ("anna", "ben"))
-
-    def client(self, token: str) -> httpx.Client:
-        return client(self.address, headers={"Authorization": f"Bearer {token}"})
+    address: str
+    tokens: AccessTokens
+    anna: httpx.Client
+    ben: httpx.Client
 
 
 @pytest.fixture
 def owners(own_state: Path) -> Iterator[Owners]:
-    with serving(own_state, require_tokens=True) as address:
-        made = Owners(address, AccessTokens(own_state))
-        yield made
-        made.anna.close()
-        made.ben.close()
+    with (
+        serving(own_state, require_tokens=True) as address,
+        client_of(own_state, address, "anna") as anna,
+        client_of(own_state, address, "ben") as ben,
+    ):
+        yield Owners(address, AccessTokens(own_state), anna, ben)
 
 
-def test_another_owners_run_is_not_there(owners: Owners) -> None:
-    run = owners.anna.post("/api/v1/runs", json=QUESTION).json()["id"]
-    until_report(owners.anna, run)
+def test_runs_and_documents_of_another_owner_are_not_there(owners: Owners, own_state: Path) -> None:
+    save_run(owner_home(own_state, "anna"))
     for method, path, body in (
         ("GET", "", None), ("GET", "/report", None), ("GET", "/events", None), ("GET", "/passages/s1p1", None),
         ("GET", "/sources/s1/snapshot", None), ("GET", "/export/json", None), ("DELETE", "", None),
         ("POST", "/cancel", None), ("POST", "/answer", {"answer": "yes"}), ("POST", "/follow-ups", {"question": "Why?"}),
     ):  # fmt: skip
-        assert owners.ben.request(method, f"/api/v1/runs/{run}{path}", json=body).status_code == 404, path
+        assert owners.ben.request(method, f"/api/v1/runs/{RUN_ID}{path}", json=body).status_code == 404, path
     assert owners.ben.get("/api/v1/runs").json()["total"] == 0
-    assert owners.ben.get(f"/v1/responses/resp_{run}").status_code == 404
+    assert owners.ben.get(f"/v1/responses/resp_{RUN_ID}").status_code == 404
     assert owners.anna.get("/api/v1/runs").json()["total"] == 1
-
-
-def test_documents_of_another_owner_cannot_be_read(owners: Owners) -> None:
     document = owners.anna.post("/api/v1/documents", files={"file": ("a.md", b"# Secret")}).json()["id"]
     assert owners.ben.post("/api/v1/runs", json={**QUESTION, "documents": [document]}).status_code == 404
     assert owners.ben.delete(f"/api/v1/documents/{document}").status_code == 404
     assert len(owners.anna.get("/api/v1/documents").json()["documents"]) == 1
 
 
-def test_without_a_token_only_the_page_itself_is_served(owners: Owners) -> None:
+def test_without_a_token_only_the_page_is_served_which_keeps_its_own_out_of_reach(owners: Owners) -> None:
     with client(owners.address) as http:
         for path in ("/api/v1/runs", "/api/v1/options", "/api/v1/documents", "/v1/models"):
             answer = http.get(path)
@@ -75,11 +72,11 @@ def test_without_a_token_only_the_page_itself_is_served(owners: Owners) -> None:
         assert http.get("/").status_code == 200
         assert http.get("/healthz").json() == {"status": "ok"}
         assert http.post("/api/v1/session", json={"token": "drt_wrong"}).status_code == 401
-
-
-def test_the_page_keeps_its_token_where_scripts_cannot_read_it(owners: Owners) -> None:
-    token = owners.tokens.create("carla")
-    with client(owners.address) as http:
+        # What needs no token reads no more than a token.
+        assert http.post("/api/v1/session", json={"token": "x" * 5_000}).status_code == 413
+        assert owners.anna.post("/api/v1/runs", json={"question": "x" * 5_000}).status_code != 413
+        # The page keeps its token where scripts cannot read it.
+        token = owners.tokens.create("carla")
         opened = http.post("/api/v1/session", json={"token": token})
         assert opened.status_code == 204
         assert "HttpOnly" in opened.headers["set-cookie"]
@@ -92,7 +89,7 @@ def test_a_token_is_kept_as_a_hash_and_revoked_at_once(owners: Owners, own_state
     kept = own_state / "access-tokens.json"
     assert token not in kept.read_text()
     assert stat.S_IMODE(kept.stat().st_mode) & 0o077 == 0
-    with owners.client(token) as http:
+    with client(owners.address, headers={"Authorization": f"Bearer {token}"}) as http:
         assert http.get("/api/v1/runs").status_code == 200
         owners.tokens.revoke(owners.tokens.records()[-1].id)
         assert http.get("/api/v1/runs").status_code == 401
@@ -122,35 +119,24 @@ def test_an_address_that_others_reach_is_not_served_without_tokens(own_state: Pa
         serve(ServerOptions(own_state, host="0.0.0.0"), print)
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"Host": "evil.example"}, 421),
-        ({"Host": "testserver"}, 421),
-        ({"X-Forwarded-For": "203.0.113.9"}, 403),
-        ({"X-Forwarded-Host": "research.example.org"}, 403),
-        ({"Forwarded": "for=203.0.113.9"}, 403),
-        ({"X-Real-IP": "203.0.113.9"}, 403),
-        ({"Via": "1.1 proxy"}, 403),
-        ({"Origin": "http://evil.example"}, 403),
-        ({"Sec-Fetch-Site": "cross-site"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Origin": "http://["}, 403),
-        ({}, 201),
-    ],
-)
-def test_other_sites_cannot_use_the_server(http: httpx.Client, headers: dict[str, str], status: int) -> None:
-    assert http.post("/api/v1/runs", json=QUESTION, headers=headers).status_code == status
-
-
-def test_what_comes_through_a_proxy_without_tokens_is_told_what_to_do(http: httpx.Client) -> None:
+def test_other_sites_cannot_use_the_server_and_what_comes_through_a_proxy_is_told_what_to_do(
+    http: httpx.Client,
+) -> None:
+    for name, value, status in (
+        ("Host", "evil.example", 421), ("Host", "testserver", 421), ("X-Forwarded-For", "203.0.113.9", 403),
+        ("X-Forwarded-Host", "research.example.org", 403), ("Forwarded", "for=203.0.113.9", 403),
+        ("X-Real-IP", "203.0.113.9", 403), ("Via", "1.1 proxy", 403), ("Origin", "http://evil.example", 403),
+        ("Sec-Fetch-Site", "cross-site", 403), ("Origin", "null", 403), ("Origin", "http://[", 403), ("Via", "", 201),
+    ):  # fmt: skip
+        headers = {name: value} if value else {}
+        assert http.post("/api/v1/runs", json=QUESTION, headers=headers).status_code == status, headers
     answer = http.get("/api/v1/runs", headers={"X-Forwarded-For": "203.0.113.9"})
     assert answer.status_code == 403
     assert "deep-research token create" in answer.json()["detail"]
     assert "--require-tokens" in answer.json()["detail"]
 
 
-def test_every_answer_has_the_headers_of_safety(http: httpx.Client) -> None:
+def test_every_answer_has_the_headers_of_safety_and_errors_are_problem_details(http: httpx.Client) -> None:
     for path in ("/", "/page/main.js", "/api/v1/runs", "/api/v1/runs/none", "/nothing"):
         answer = http.get(path)
         policy = answer.headers["content-security-policy"]
@@ -160,6 +146,10 @@ def test_every_answer_has_the_headers_of_safety(http: httpx.Client) -> None:
         assert answer.headers["referrer-policy"] == "no-referrer"
         assert "access-control-allow-origin" not in answer.headers
         assert "server" not in answer.headers
+    assert problem_of(http.get("/api/v1/runs/none"))["status"] == 404
+    assert "question" in problem_of(http.post("/api/v1/runs", json={}))["detail"]
+    wrong = problem_of(http.post("/api/v1/runs", json={**QUESTION, "model_provider": "nobody"}))
+    assert (wrong["status"], "nobody" in wrong["detail"]) == (400, True)
 
 
 def test_a_body_over_the_limit_is_refused_as_announced_and_as_it_comes(http: httpx.Client) -> None:
@@ -174,17 +164,7 @@ def test_a_body_over_the_limit_is_refused_as_announced_and_as_it_comes(http: htt
     assert answer.status_code == 413
 
 
-def test_what_needs_no_token_reads_no_more_than_a_token(owners: Owners) -> None:
-    anyone = client(owners.address)
-    assert anyone.post("/api/v1/session", json={"token": "x" * 5_000}).status_code == 413
-    assert anyone.post("/api/v1/session", json={"token": "x"}).status_code == 401
-    assert owners.anna.post("/api/v1/runs", json={"question": "x" * 5_000}).status_code != 413
-    anyone.close()
-
-
 def test_an_upload_over_the_limit_leaves_nothing(own_state: Path) -> None:
-    from deep_research_server.uploads import UploadLimit  # noqa: PLC0415
-
     with serving(own_state, uploads=UploadLimit(1, 2)) as address, client(address) as http:
         files = {"file": ("a.txt", b"a" * 1_500_000)}
         assert http.post("/api/v1/documents", files=files).status_code == 400
@@ -195,8 +175,6 @@ def test_an_upload_over_the_limit_leaves_nothing(own_state: Path) -> None:
 
 
 def test_the_documents_of_an_owner_have_a_limit_in_all(own_state: Path) -> None:
-    from deep_research_server.uploads import UploadLimit  # noqa: PLC0415
-
     with serving(own_state, uploads=UploadLimit(2, 100, total_megabytes=3)) as address, client(address) as http:
         statuses = [
             http.post("/api/v1/documents", files={"file": (f"{n}.txt", b"word " * 250_000)}).status_code
@@ -217,37 +195,35 @@ def test_a_run_that_is_deleted_while_it_is_read_is_not_there(own_state: Path, mo
 
         return app
 
+    save_run(own_state)
     monkeypatch.setattr("tests.server.serving.make_app", with_slow_reader)
     with serving(own_state) as address, client(address) as http:
-        run = http.post("/api/v1/runs", json=QUESTION).json()["id"]
-        until_report(http, run)
-        assert http.get(f"/api/v1/runs/{run}/read-slowly").status_code == 404
+        assert http.get(f"/api/v1/runs/{RUN_ID}/read-slowly").status_code == 404
 
 
-def test_more_runs_than_the_server_takes_wait_or_are_refused(own_state: Path) -> None:
-    with serving(own_state, max_runs=1) as address, client(address) as http:
-        runs = [http.post("/api/v1/runs", json=QUESTION).json()["id"] for _ in range(3)]
+def test_more_runs_than_the_server_takes_wait(indexed: Path) -> None:
+    with serving(indexed, max_runs=1) as address, client(address) as http:
+        runs = [http.post("/api/v1/runs", json=QUESTION).json()["id"] for _ in range(2)]
         for run in runs:
             assert until_report(http, run)["claims"]
 
 
 def test_a_defect_tells_the_client_nothing(own_state: Path) -> None:
+    save_run(own_state)
     with serving(own_state) as address, client(address) as http:
-        run = http.post("/api/v1/runs", json=QUESTION).json()["id"]
-        until_report(http, run)
-        library = own_state / "runs" / run / "library.db"
+        library = own_state / "runs" / RUN_ID / "library.db"
         library.write_bytes(b"nothing that a database could read" * 100)
-        answer = http.get(f"/api/v1/runs/{run}/passages/s1p1")
+        answer = http.get(f"/api/v1/runs/{RUN_ID}/passages/s1p1")
         assert answer.status_code in (500, 503)
         assert str(own_state) not in answer.text
         assert "Traceback" not in answer.text
 
 
-def test_many_readers_of_one_run_lose_nothing(own_state: Path) -> None:
+def test_many_readers_of_one_run_lose_nothing(indexed: Path) -> None:
     readers = 200
-    with serving(own_state) as address, client(address) as http:
+    with serving(indexed) as address, client(address) as http:
         before = _memory()
-        run = http.post("/api/v1/runs", json={**QUESTION, "workflow": "sections"}).json()["id"]
+        run = http.post("/api/v1/runs", json=QUESTION).json()["id"]
         sockets = [socket.create_connection(("127.0.0.1", int(address.rsplit(":", 1)[1]))) for _ in range(readers)]
         for one in sockets:
             one.settimeout(60)
@@ -281,13 +257,6 @@ def problem_of(answer: httpx.Response) -> dict[str, Any]:
     return answer.json()
 
 
-def test_errors_are_problem_details(http: httpx.Client) -> None:
-    assert problem_of(http.get("/api/v1/runs/none"))["status"] == 404
-    assert "question" in problem_of(http.post("/api/v1/runs", json={}))["detail"]
-    wrong = problem_of(http.post("/api/v1/runs", json={**QUESTION, "model_provider": "nobody"}))
-    assert (wrong["status"], "nobody" in wrong["detail"]) == (400, True)
-
-
 def test_settings_that_cannot_be_used_are_told_and_not_shown_as_choices_without_content(
     http: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,64 +272,59 @@ def test_settings_that_cannot_be_used_are_told_and_not_shown_as_choices_without_
         monkeypatch.delenv(name)
 
 
-@pytest.mark.parametrize(
-    "named",
-    [
-        {"model_provider": "langchain", "model_name": "huggingface:attacker/model"},
-        {"model_provider": "auto", "model_name": "langchain:huggingface:attacker/model"},
-        {"model_name": "langchain:huggingface:attacker/model"},
-        {"model_provider": "own"},
-    ],
-)
 def test_a_client_names_no_model_that_is_loaded_by_its_name(
-    own_state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: dict[str, str]
+    own_state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = tmp_path / "site" / "langchain_huggingface"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(f"from pathlib import Path\nPath({str(tmp_path / 'loaded')!r}).touch()\n")
     monkeypatch.syspath_prepend(package.parent)
+    save_run(own_state)
     with serving(own_state) as address, client(address) as http:
-        run = http.post("/api/v1/runs", json=QUESTION).json()["id"]
-        until_report(http, run)
         for path, asked in (
             ("/api/v1/runs", {"question": "What is it?"}),
             ("/api/v1/verifications", {"text": "It is 5 [1]."}),
-            (f"/api/v1/runs/{run}/follow-ups", {"question": "And then?"}),
+            (f"/api/v1/runs/{RUN_ID}/follow-ups", {"question": "And then?"}),
         ):
-            assert http.post(path, json={**asked, **named}).status_code == 400, path
+            for named in (
+                {"model_provider": "langchain", "model_name": "huggingface:attacker/model"},
+                {"model_provider": "auto", "model_name": "langchain:huggingface:attacker/model"},
+                {"model_name": "langchain:huggingface:attacker/model"},
+                {"model_provider": "own"},
+            ):
+                assert http.post(path, json={**asked, **named}).status_code == 400, (path, named)
     assert not (tmp_path / "loaded").exists()
     sys.modules.pop("langchain_huggingface", None)
 
 
-@pytest.mark.parametrize(
-    ("own", "named", "status"),
-    [
-        ("compatible", {"model_provider": "openai"}, 201),
-        ("compatible", {"model_provider": "anthropic"}, 201),
-        ("compatible", {"model_provider": "auto", "model_name": "anthropic:x"}, 201),
-        ("compatible", {"model_name": "anthropic:x"}, 201),
-        ("auto", {"model_provider": "openai"}, 201),
-        ("auto", {"model_provider": "anthropic"}, 400),
-        ("auto", {"model_name": "anthropic:x"}, 400),
-        ("auto", {"judge_model": "anthropic:x"}, 422),
-        ("auto", {"model_provider": "finder"}, 201),
-    ],
+KEYS_OF_OTHERS: tuple[tuple[str, dict[str, str], int], ...] = (
+    ("compatible", {"model_provider": "openai"}, 201),
+    ("compatible", {"model_provider": "anthropic"}, 201),
+    ("compatible", {"model_provider": "auto", "model_name": "anthropic:x"}, 201),
+    ("compatible", {"model_name": "anthropic:x"}, 201),
+    ("auto", {"model_provider": "openai"}, 201),
+    ("auto", {"model_provider": "anthropic"}, 400),
+    ("auto", {"model_name": "anthropic:x"}, 400),
+    ("auto", {"judge_model": "anthropic:x"}, 422),
+    ("auto", {"model_provider": "finder"}, 201),
 )
+
+
 def test_the_key_of_another_provider_is_not_sent_to_the_server_s_own_model_server(
-    own_state: Path, monkeypatch: pytest.MonkeyPatch, own: str, named: dict[str, str], status: int
+    own_state: Path, http: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DEEP_RESEARCH_MODEL_BASE_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setenv("DEEP_RESEARCH_MODEL_PROVIDER", own)
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_COMPATIBLE_API_KEY"):
         monkeypatch.setenv(name, f"sk-{name}")
-    with serving(own_state) as address, client(address) as http:
+    for own, named, status in KEYS_OF_OTHERS:
+        monkeypatch.setenv("DEEP_RESEARCH_MODEL_PROVIDER", own)
         made = http.post("/api/v1/runs", json={**QUESTION, "model_provider": None, **named})
         assert made.status_code == status, made.text
         if status != 201:
             assert ("model server of its own" if status == 400 else "judge_model") in made.text
-            return
+            continue
         run = made.json()["id"]
         http.post(f"/api/v1/runs/{run}/cancel")
-    settings = json.loads((own_state / "runs" / run / "run.json").read_text())["settings"]
-    belongs = {"compatible": "compatible", "auto": "openai"}[own]  # the first whose key is set
-    assert settings["model_provider"] in (belongs, "finder") or not settings.get("model_base_url")
+        settings = json.loads((own_state / "runs" / run / "run.json").read_text())["settings"]
+        belongs = {"compatible": "compatible", "auto": "openai"}[own]  # the first whose key is set
+        assert settings["model_provider"] in (belongs, "finder") or not settings.get("model_base_url")

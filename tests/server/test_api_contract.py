@@ -1,6 +1,5 @@
 """The HTTP API keeps to its own OpenAPI document, whatever it is sent (schemathesis)."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,6 @@ from tests.server.conftest import Finished
 
 SCHEMA = schemathesis.openapi.from_dict(make_app(ServerOptions(Path("/nonexistent"))).openapi())
 CHECKS = [not_a_server_error, status_code_conformance, response_schema_conformance]
-
-
-@pytest.fixture
-def address(finished: Finished) -> Iterator[str]:
-    return finished.address
 
 
 @pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisDeprecationWarning")

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import shutil
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -16,11 +17,14 @@ from fastapi import APIRouter
 from deep_research.concurrency import OWNER, FairThreads, Turns
 from deep_research.errors import LimitReached
 from deep_research_server import evidence_routes, openai_routes, run_routes, server_routes
+from deep_research_server.access_tokens import owner_home
 from deep_research_server.fair_turns import FairStream, OwnersRoute, UnderWay
 from deep_research_server.http_app import ServerOptions, make_app
 from deep_research_server.run_service import turns_of_runs
 from tests.model.harness import served
-from tests.server.serving import Held, client, client_of, serving_app, serving_runs, until_report
+from tests.runs.running import engines
+from tests.server.serving import Held, begin, client, client_of, serving_app, serving_runs, until_report
+from tests.support.made_reports import save_run
 
 QUICK = {"question": "How does speculative decoding work?", "model_provider": "finder", "workflow": "quick"}
 LONG = {"question": "Which kinds of engines are there?", "model_provider": "compatible", "model_name": "scripted"}
@@ -30,25 +34,26 @@ def _begun(http: httpx.Client, number: int, asked: dict[str, Any]) -> list[httpx
     return [http.post("/api/v1/runs", json=asked) for _ in range(number)]
 
 
-def test_an_owner_who_fills_the_server_holds_nobody_up(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_owner_who_fills_the_server_holds_nobody_up(
+    own_state: Path, index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(index, owner_home(own_state, "ben") / "documents")
     held = Held()
     with served(monkeypatch, held), serving_runs(own_state, require_tokens=True, max_runs=2) as server:
         server.service._most = 5
         with client_of(own_state, server.address, "anna") as anna, client_of(own_state, server.address, "ben") as ben:
             statuses = [made.status_code for made in _begun(anna, 7, LONG)]
             assert statuses == [201] * 5 + [429] * 2
-            for made in _begun(ben, 2, QUICK):
-                assert until_report(ben, made.json()["id"])["claims"]
+            (made,) = _begun(ben, 1, QUICK)
+            assert until_report(ben, made.json()["id"])["claims"]
             for run in anna.get("/api/v1/runs").json()["runs"]:
                 anna.post(f"/api/v1/runs/{run['id']}/cancel")
             held.go.set()
 
 
 def test_what_is_refused_for_want_of_room_is_not_made(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = Held()
+    held, done = Held(), save_run(own_state).run_id
     with served(monkeypatch, held), serving_runs(own_state, max_runs=1) as server, client(server.address) as http:
-        done = http.post("/api/v1/runs", json=QUICK).json()["id"]
-        until_report(http, done)
         server.service._most = 1
         going = http.post("/api/v1/runs", json=LONG).json()["id"]
         for path, given in (
@@ -162,7 +167,9 @@ def test_an_owner_has_so_much_under_way_and_no_more() -> None:
         pass
 
 
-def test_requests_under_way_are_counted_until_they_end(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_under_way_are_counted_until_they_end(
+    own_state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     held = Held()
     monkeypatch.setattr("deep_research_server.request_guard.MOST_UNDER_WAY", 1)
     with (
@@ -171,7 +178,7 @@ def test_requests_under_way_are_counted_until_they_end(own_state: Path, monkeypa
         client_of(own_state, server.address, "anna") as anna,
         client_of(own_state, server.address, "bert") as bert,
     ):
-        run = anna.post("/api/v1/runs", json=LONG).json()["id"]
+        run = begin(anna, engines(tmp_path / "docs"), **LONG)
         with anna.stream("GET", f"/api/v1/runs/{run}/events") as events:
             lines = events.iter_lines()
             assert next(lines)

@@ -16,21 +16,13 @@ QUESTION = "How does speculative decoding work?"
 
 
 @pytest.fixture
-def sdk(own_state: Path) -> Iterator[openai.OpenAI]:
-    with serving(own_state) as address, httpx.Client(timeout=TIMEOUT, trust_env=False) as http:
+def sdk(indexed: Path) -> Iterator[openai.OpenAI]:
+    with serving(indexed) as address, httpx.Client(timeout=TIMEOUT, trust_env=False) as http:
         yield openai.OpenAI(base_url=f"{address}/v1", api_key="none", http_client=http, max_retries=0)
 
 
-def test_a_chat_completion_is_a_report(sdk: openai.OpenAI) -> None:
-    assert "deep-research" in [model.id for model in sdk.models.list()]
-    done = sdk.chat.completions.create(model="deep-research", messages=[{"role": "user", "content": QUESTION}])
-    said = done.choices[0].message.content or ""
-    assert done.choices[0].finish_reason == "stop"
-    assert "draft model" in said
-    assert "[1]" in said
-
-
 def test_a_streamed_chat_gives_progress_then_the_report_then_the_usage(sdk: openai.OpenAI) -> None:
+    assert "deep-research" in [model.id for model in sdk.models.list()]
     stream = sdk.chat.completions.create(
         model="deep-research-quick",
         messages=[{"role": "user", "content": QUESTION}],
@@ -76,9 +68,8 @@ def test_a_response_in_the_background_is_looked_at_later_and_gone_on_from(sdk: o
 
 @pytest.mark.parametrize(
     ("question", "answers"),
-    [("tell me about it", ["speculative decoding"]), ("帮我研究一下", ["B", "speculative decoding"]),
-     ("cancer", ["直接开始"])],
-)  # fmt: skip
+    [("帮我研究一下", ["B", "speculative decoding"]), ("cancer", ["直接开始"])],
+)
 def test_a4_the_answer_in_a_chat_goes_to_the_run_that_asked(
     question: str, answers: list[str], sdk: openai.OpenAI, own_state: Path
 ) -> None:
@@ -87,19 +78,17 @@ def test_a4_the_answer_in_a_chat_goes_to_the_run_that_asked(
         asked = sdk.chat.completions.create(model="deep-research", messages=said).choices[0].message.content or ""
         assert "1. " in asked
         said += [{"role": "assistant", "content": f"{asked}\n"}, {"role": "user", "content": answer}]
-    report = sdk.chat.completions.create(model="deep-research", messages=said).choices[0].message.content or ""
+    (done,) = sdk.chat.completions.create(model="deep-research", messages=said).choices
+    report = done.message.content or ""
+    assert done.finish_reason == "stop"
+    assert "[1]" in report
     assert answers[-1] in report or question in report
     (run,) = list_runs(own_state)
     assert (run.question, run.status) == (question, "finished")
 
 
-@pytest.mark.parametrize("background", [False, True])
-def test_a4_the_answer_to_a_response_goes_to_the_run_that_asked(
-    background: bool, sdk: openai.OpenAI, own_state: Path
-) -> None:
-    asked = sdk.responses.create(model="deep-research", input="tell me about it", background=background)
-    while asked.status == "in_progress":
-        asked = sdk.responses.retrieve(asked.id)
+def test_a4_the_answer_to_a_response_goes_to_the_run_that_asked(sdk: openai.OpenAI, own_state: Path) -> None:
+    asked = sdk.responses.create(model="deep-research", input="tell me about it")
     after = sdk.responses.create(model="deep-research", input="speculative decoding", previous_response_id=asked.id)
     assert "[1]" in after.output_text
     (run,) = list_runs(own_state)
@@ -116,12 +105,9 @@ def test_a8_a_conversation_that_no_run_waits_in_can_be_asked_about(sdk: openai.O
     assert asked.startswith("Which aspect of “cancer”")
 
 
-def test_a_response_is_cancelled(sdk: openai.OpenAI) -> None:
+def test_a_response_is_cancelled_and_errors_come_in_the_form_that_the_sdk_knows(sdk: openai.OpenAI) -> None:
     begun = sdk.responses.create(model="deep-research", input=QUESTION, background=True)
     assert sdk.responses.cancel(begun.id).status == "cancelled"
-
-
-def test_errors_come_in_the_form_that_the_sdk_knows(sdk: openai.OpenAI) -> None:
     with pytest.raises(openai.BadRequestError, match="no model"):
         sdk.chat.completions.create(model="gpt-none", messages=[{"role": "user", "content": QUESTION}])
     with pytest.raises(openai.BadRequestError, match="no question"):

@@ -10,18 +10,12 @@ from PIL import Image
 from playwright.sync_api import Browser, Route, expect
 
 from tests.runs.running import engines
-from tests.server.browser import Tab, browsing, check_accessible
+from tests.server.browser import Tab, check_accessible
 from tests.server.conftest import Finished
-from tests.server.serving import begin, client, serving
+from tests.server.serving import client, serving
 
 QUESTION = "Which kinds of engines are there?"
 pytestmark = pytest.mark.process  # a browser is started
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as made:
-        yield made
 
 
 @pytest.fixture
@@ -83,17 +77,6 @@ def test_the_whole_story(tab: Tab, own_state: Path, tmp_path: Path) -> None:
             assert http.get("/api/v1/runs").json()["total"] == 0
 
 
-def test_every_part_of_a_report_is_shown(tab: Tab, finished: Finished) -> None:
-    open_report(tab, finished)
-    page = tab.page
-    page.get_by_role("tab", name=re.compile("Statements")).click()
-    expect(page.locator(".statement")).to_have_count(12)
-    page.get_by_role("tab", name=re.compile("Sources")).click()
-    expect(page.locator(".source-card").first).to_be_visible()
-    page.get_by_role("tab", name=re.compile("Process")).click()
-    expect(page.locator(".process")).to_contain_text("12 statements verified, 3 problems found")
-
-
 TABLE = (
     """# Engines by speed and weight
 
@@ -137,19 +120,15 @@ def test_each_format_is_offered_and_one_is_downloaded(tab: Tab, finished: Finish
     tab.page.get_by_role("button", name="Export").click()
     shown = tab.page.get_by_role("menuitem")
     expect(shown).to_have_count(len(offered))
-    for name in offered:
-        made = finished.http.get(f"/api/v1/runs/{finished.run_id}/export/{name}", timeout=90)
-        assert made.status_code == 200, (name, made.text[:200])
-        assert len(made.content) > 100, name
     with tab.page.expect_download(timeout=90_000) as download:
         shown.first.click()
     assert Path(download.value.path()).stat().st_size > 100
     expect(tab.page.get_by_role("menu")).to_be_hidden()
 
 
-def test_a_clarification_is_answered_by_choosing(tab: Tab, own_state: Path) -> None:
+def test_a_clarification_is_answered_by_choosing(tab: Tab, indexed: Path) -> None:
     page = tab.page
-    with serving(own_state) as address:
+    with serving(indexed) as address:
         page.goto(address)
         page.get_by_label("Question", exact=True).fill("cancer")
         page.get_by_label("Start the research").click()
@@ -160,22 +139,6 @@ def test_a_clarification_is_answered_by_choosing(tab: Tab, own_state: Path) -> N
         expect(page.locator("main")).to_contain_text(re.compile("cancer", re.IGNORECASE))
         assert chosen
         page.goto("about:blank")
-
-
-def test_a_lost_connection_is_said_and_the_run_is_seen_to_its_end(tab: Tab, own_state: Path, tmp_path: Path) -> None:
-    page = tab.page
-    with serving(own_state) as address, client(address) as http:
-        run = begin(http, engines(tmp_path / "docs"), QUESTION, confirm_plan=True)
-        page.route("**/events*", lambda route: route.abort())
-        page.goto(f"{address}/#/runs/{run}")
-        expect(page.locator(".connection")).to_be_visible()
-        page.unroute("**/events*")
-        expect(page.locator(".plan")).to_be_visible(timeout=60_000)
-        expect(page.locator(".connection")).to_be_hidden()
-        page.get_by_role("button", name="Start the research").click()
-        expect(page.locator(".trust")).to_be_visible(timeout=60_000)
-        page.goto("about:blank")
-    tab.faults[:] = [fault for fault in tab.faults if "ERR_FAILED" not in fault]
 
 
 def test_nothing_serious_stands_in_the_way_of_assistive_technology(
@@ -190,6 +153,9 @@ def test_nothing_serious_stands_in_the_way_of_assistive_technology(
         page.goto(f"{finished.address}/#/runs/{finished.run_id}/{part}")
         expect(page.locator(f".tab-{part} > *").first).to_be_visible()
         check_accessible(page, part)
+        if part == "statements":
+            expect(page.locator(".statement")).to_have_count(12)
+    expect(page.locator(".process")).to_contain_text("12 statements verified, 3 problems found")
     page.get_by_role("tab", name=re.compile("^Report")).click()
     page.locator(".cite").first.click()
     expect(page.locator(".evidence .passage mark").first).to_be_visible()

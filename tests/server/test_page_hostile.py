@@ -2,15 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.server.browser import Tab, browsing
+from tests.server.browser import Tab
 from tests.server.serving import client, serving, until_report
+from tests.support.made_reports import save_run
 
 pytestmark = pytest.mark.process  # a browser is started
 SCRIPTS = (
@@ -48,23 +48,6 @@ SCRIPTS = (
 BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as made:
-        yield made
-
-
-def finished_run(http: Any, texts: dict[str, str], question: str) -> str:
-    ids = [
-        http.post("/api/v1/documents", files={"file": (name, text.encode())}).json()["id"]
-        for name, text in texts.items()
-    ]
-    new = {"question": question, "documents": ids, "model_provider": "finder", "allow_clarification": False}
-    run = http.post("/api/v1/runs", json=new).json()["id"]
-    until_report(http, run)
-    return run
-
-
 def tamper(home: Path, run: str, change: Any) -> None:
     """Change the kept result of a run."""
     path = home / "runs" / run / "result.json"
@@ -82,7 +65,11 @@ def test_hostile_texts_do_nothing(browser: Browser, own_state: Path) -> None:
             f"{SCRIPTS[1]}.md": f"# {SCRIPTS[0]} Alpha engine\n\n{poison}\n",
             "b.html": f"<h1>Alpha engine</h1><p>{poison}</p>",
         }
-        run = finished_run(http, documents, f"How fast is the Alpha engine? {SCRIPTS[1]}")
+        files = [{"file": (name, text.encode())} for name, text in documents.items()]
+        ids = [http.post("/api/v1/documents", files=file).json()["id"] for file in files]
+        new = {"question": f"How fast is the Alpha engine? {SCRIPTS[1]}", "documents": ids, "model_provider": "finder"}
+        run = http.post("/api/v1/runs", json={**new, "allow_clarification": False}).json()["id"]
+        until_report(http, run)
 
         def poisoned(result: dict[str, Any]) -> None:
             result["title"] = " ".join(SCRIPTS[:6])
@@ -167,9 +154,7 @@ def longest_task(browser: Browser, address: str, run: str) -> float:
 
 def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_state: Path) -> None:
     with serving(own_state) as address, client(address) as http:
-        run = finished_run(
-            http, {"a.md": "# Alpha engine\n\nThe Alpha engine turns at 3,000 rpm.\n"}, "How fast is the Alpha engine?"
-        )
+        run = save_run(own_state).run_id
 
         def grown(result: dict[str, Any]) -> None:
             (passage, *_), (source, *_) = result["passages"], result["references"]
@@ -192,8 +177,8 @@ def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_sta
 
 
 def test_a_quotation_within_thousands_does_not_stop_the_page(browser: Browser, own_state: Path) -> None:
-    with serving(own_state) as address, client(address) as http:
-        run = finished_run(http, {"a.md": "# Alpha engine\n\nIt turns at 3,000 rpm.\n"}, "How fast does it turn?")
+    run = save_run(own_state).run_id
+    with serving(own_state) as address:
         tamper(own_state, run, lambda result: result.update(report=f"# Long\n\n{'> ' * 8_000}deep\n\nThe end of it."))
         made = Tab(browser)
         made.page.goto(f"{address}/#/runs/{run}")

@@ -1,7 +1,7 @@
 """The page while a language model researches: sections advance, and the run is steered."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -10,16 +10,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.model.harness import PLAN, QUESTION, served
 from tests.runs.running import engines
-from tests.server.browser import Tab, browsing, check_accessible
+from tests.server.browser import Tab, check_accessible
 from tests.server.serving import Held, Wire, begin, client, serving
 
 pytestmark = pytest.mark.process  # a browser is started
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as made:
-        yield made
 
 
 def lose_connection(page: Page, wire: Wire, say: Callable[[], object]) -> None:

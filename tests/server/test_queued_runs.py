@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from deep_research import api
 from deep_research.settings import Settings
-from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.workers import run_queue
 from tests.cli.terminal import COMMAND
 from tests.mcp_server.test_mcp_server import over_stdio
@@ -20,19 +20,12 @@ from tests.model.harness import served
 from tests.runs.running import engines
 from tests.server.browser import browsing
 from tests.server.serving import Held, begin, client, events_of, followed, serving, until_report
-from tests.support.postgres import new_database
+from tests.support.made_reports import save_run
 
 psycopg = pytest.importorskip("psycopg", reason="no PostgreSQL here: pip install 'deep-research[postgres]'")
 pytest.importorskip("procrastinate", reason="no queue here: pip install 'deep-research[worker]'")
 pytestmark = pytest.mark.process
 QUESTION = "Which kinds of engines are there?"
-
-
-@pytest.fixture
-def url(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    with new_database(postgres) as address:
-        monkeypatch.setenv("DEEP_RESEARCH_DATABASE_URL", address)
-        yield address
 
 
 @contextmanager
@@ -168,16 +161,14 @@ def test_a_run_that_ends_worker_after_worker_is_given_up_and_no_other(
     assert ("died" in record.error) == (status == "failed")
 
 
-def test_owners_on_a_database_never_see_each_other(url: str, own_state: Path, tmp_path: Path) -> None:
-    docs = engines(tmp_path / "docs")
-    tokens = AccessTokens(own_state)
-    with serving(own_state, queued=True, require_tokens=True) as address, working():
+def test_owners_on_a_database_never_see_each_other(url: str, own_state: Path) -> None:
+    run, tokens = save_run(owner_home(own_state, "anna")).run_id, AccessTokens(own_state)
+    with serving(own_state, queued=True, require_tokens=True) as address:
         anna, ben = (
             client(address, headers={"Authorization": f"Bearer {tokens.create(name)}"}) for name in ("anna", "ben")
         )
         with anna, ben:
-            run = begin(anna, docs, QUESTION, workflow="quick")
-            until_report(anna, run)
+            assert anna.get(f"/api/v1/runs/{run}/report").status_code == 200
             for method, path, body in (
                 ("GET", "", None), ("GET", "/report", None), ("GET", "/events", None), ("GET", "/sources/s1", None),
                 ("GET", "/export/json", None), ("POST", "/cancel", None), ("POST", "/resume", None),

@@ -7,18 +7,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.server.browser import Tab, browsing, check_accessible
+from tests.server.browser import Tab, check_accessible
 from tests.server.serving import serving
 from tests.support.made_reports import OWN, RUN_ID, make_report, save_run
 
 pytestmark = pytest.mark.process  # a browser is started
 SAID = "[...document.querySelectorAll('.report-text .claim')].map(e => [e.dataset.claim, e.textContent])"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as made:
-        yield made
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,24 +14,16 @@ from deep_research.errors import StoreError
 from deep_research.runs.steering_inbox import stop
 from deep_research.stores.run_store import RunRecord, RunStore
 from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.postgres.postgres_database import database_at
+from deep_research_server.postgres.postgres_runs import PostgresRuns
 from deep_research_server.workers import run_queue
-from tests.support.postgres import new_database
 
 psycopg = pytest.importorskip("psycopg", reason="no PostgreSQL here: pip install 'deep-research[postgres]'")
 procrastinate = pytest.importorskip("procrastinate", reason="no queue here: pip install 'deep-research[worker]'")
 pytestmark = pytest.mark.process
 
 
-@pytest.fixture
-def url(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    with new_database(postgres) as address:
-        monkeypatch.setenv("DEEP_RESEARCH_DATABASE_URL", address)
-        yield address
-
-
 def make_run(url: str, run_id: str, owner: str = "") -> RunStore:
-    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
-
     return PostgresRuns(url, owner).create(
         RunRecord(run_id=run_id, question="Why?", language="en", status="stopped", created="2026")
     )
@@ -124,8 +116,6 @@ def test_a_run_that_many_delete_at_once_is_deleted_and_holds_nobody_up(url: str,
 
 
 def test_a_second_connection_is_refused_to_who_holds_one(url: str) -> None:
-    from deep_research_server.postgres.postgres_database import database_at  # noqa: PLC0415 - an extra
-
     database = database_at(url)
     with pytest.raises(RuntimeError, match="holds a connection"):
         database.run(lambda _connection: database.rows("SELECT 1"))

@@ -47,14 +47,6 @@ def test_the_inbox_is_read_by_refresh_alone() -> None:
     assert inbox.reads == 2
 
 
-def test_each_instruction_is_told_once() -> None:
-    inbox = Inbox(_said("remark", "One."))
-    steering = _steering(inbox)
-    for _ in range(3):
-        steering.refresh()
-    assert [e.text for e in inbox.events if isinstance(e, Steered)] == ["One."]
-
-
 def test_a_section_added_when_the_report_begins_is_late_and_a_remark_before_it_is_not() -> None:
     inbox = Inbox(_said("add", section="C"), _said("remark", "One."))
     steering = _steering(inbox)

@@ -92,13 +92,6 @@ def test_a_removed_source_is_gone_from_everything(library: Library) -> None:
     assert add(library, "a", "The zebra came back.") == "s3"
 
 
-def test_removing_one_of_two_sources_with_the_same_text_keeps_the_other(library: Library) -> None:
-    first, second = add(library, "a", PARAGRAPH), add(library, "b", PARAGRAPH)
-    library.remove_source(first)
-    assert library.passages(second)[0].text == PARAGRAPH.strip()
-    assert [h.passage.source for h in library.search("decoder", limit=5)] == [second]
-
-
 @pytest.mark.parametrize(
     "wrong", ["", "s", "s0", "p1", "s1", "s1p", "s1p0", "s1p99", "s9p1", "s１p１", "s1p1 ", "s" + "9" * 40 + "p1"]
 )

@@ -8,7 +8,7 @@ import socket
 import string
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import resources
@@ -19,7 +19,6 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from tests.runs.running import begin, engines, go_on, run
 from tests.support.made_reports import save_run
-from tests.support.postgres import new_database
 
 from deep_research import run_deep_research
 from deep_research.api import open_run
@@ -27,19 +26,12 @@ from deep_research.data import Document, Found, Report
 from deep_research.errors import RunBusy, RunTakenOver, StoreError
 from deep_research.events import Event, StageStarted
 from deep_research.graph.run_graph import open_checkpoints
-from deep_research.runs.deletion import delete_runs
 from deep_research.runs.replay import replay_run
 from deep_research.stores.run_store import Checkpoints, RunRecord, StoredCall
 from deep_research_server.postgres.postgres_journal import AnswerSpool
+from deep_research_server.postgres.postgres_runs import PostgresRuns
 
 psycopg = pytest.importorskip("psycopg", reason="no PostgreSQL here: pip install 'deep-research[postgres]'")
-
-
-@pytest.fixture
-def url(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    with new_database(postgres) as address:
-        monkeypatch.setenv("DEEP_RESEARCH_DATABASE_URL", address)
-        yield address
 
 
 def _says_the_same(replayed: Report, report: Report) -> bool:
@@ -47,10 +39,9 @@ def _says_the_same(replayed: Report, report: Report) -> bool:
     return replayed.model_copy(update={"ledger": report.ledger}) == report
 
 
-@pytest.mark.parametrize("workflow", ["sections", "quick"])
-def test_a_run_leaves_nothing_in_the_state_folder_and_replays(url: str, tmp_path: Path, workflow: str) -> None:
+def test_a_run_leaves_nothing_in_the_state_folder_and_replays(url: str, tmp_path: Path) -> None:
     home = tmp_path / "home"
-    ran = run("Which kinds of engines are there?", home=home, docs=[engines(tmp_path / "docs")], workflow=workflow)
+    ran = run("Which kinds of engines are there?", home=home, docs=[engines(tmp_path / "docs")])
     assert ran.report.answered
     assert not (home / "runs").exists()
     assert _says_the_same(asyncio.run(replay_run(ran.folder, home)), ran.report)
@@ -73,8 +64,6 @@ def test_a_source_is_shown_without_reading_the_others(url: str, tmp_path: Path) 
 
 
 def test_notes_of_an_earlier_version_are_taken_over(url: str) -> None:
-    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
-
     files = sorted(
         (resources.files("deep_research_server.postgres") / "migrations").iterdir(), key=lambda file: file.name
     )
@@ -98,8 +87,6 @@ def test_notes_of_an_earlier_version_are_taken_over(url: str) -> None:
 
 
 def test_what_waiting_does_not_mend_fails_at_once(url: str) -> None:
-    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
-
     begun = time.monotonic()
     with pytest.raises(StoreError, match="index row"):
         PostgresRuns(url, owner="".join(random.Random(1).choices(string.printable, k=20_000))).create(
@@ -156,8 +143,6 @@ def test_a_text_lies_in_one_place_and_leaves_it_with_its_last_run(
 
 
 def test_a_text_that_one_run_keeps_is_not_deleted_with_another(url: str) -> None:
-    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
-
     record = RunRecord(run_id="first", question="Why?", language="en", status="running", created="2026")
     first, second = (
         PostgresRuns(url).create(record.model_copy(update={"run_id": name})) for name in ("first", "second")
@@ -221,16 +206,7 @@ def test_texts_in_a_folder_are_their_owners_alone(tmp_path: Path) -> None:
     assert modes == {".": 0o700, "ab": 0o700, sha256[:2]: 0o700, f"{sha256[:2]}/{sha256}": 0o600}
 
 
-def test_a_run_that_another_deletion_took_is_passed_over(url: str, tmp_path: Path) -> None:
-    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
-
-    PostgresRuns(url).create(RunRecord(run_id="r", question="Why?", language="en", status="stopped", created="2026"))
-    assert [delete_runs(tmp_path, ["r"]).runs for _ in range(2)] == [("r",), ()]
-
-
 def test_who_was_taken_over_writes_nothing_more(url: str) -> None:
-    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
-
     runs = PostgresRuns(url)
     old = runs.create(RunRecord(run_id="r", question="Why?", language="en", status="running", created="2026"))
     new = runs.store("r")
@@ -258,8 +234,6 @@ def test_who_was_taken_over_writes_nothing_more(url: str) -> None:
 
 
 def test_a_holder_on_another_machine_of_the_same_name_counts_as_alive(url: str) -> None:
-    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
-
     record = RunRecord(run_id="one", question="", language="", status="running", created="")
     store, ended = PostgresRuns(url).create(record), subprocess.Popen(["true"])
     ended.wait()
@@ -308,8 +282,6 @@ def test_a_graph_that_a_program_drives_writes_no_checkpoint_once_it_was_taken_ov
 
 
 def test_answers_that_a_killed_process_had_are_taken_over(url: str, tmp_path: Path) -> None:
-    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
-
     store = PostgresRuns(url, home=tmp_path).create(
         RunRecord(run_id="r", question="Why?", language="en", status="running", created="2026")
     )
@@ -334,8 +306,6 @@ async def _write_checkpoint(at: Checkpoints) -> None:
 
 
 def test_a_database_that_is_away_is_waited_for(url: str) -> None:
-    from deep_research_server.postgres.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
-
     runs = PostgresRuns(url)
     store = runs.create(RunRecord(run_id="r", question="Why?", language="en", status="running", created="2026"))
     with psycopg.connect(url, autocommit=True) as connection:

@@ -2,13 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 from tests.providers.served import KEYS, asking
 from tests.support import Reply, ScriptedProvider
-from tests.support.postgres import new_database
 
 from deep_research.concurrency import Rate
 from deep_research.errors import ProviderDown, RateLimited
@@ -16,15 +15,10 @@ from deep_research.fetch.fetch_policies import HostPace
 from deep_research.providers.model_client import ModelClient, Patience
 from deep_research.providers.provider_catalog import open_model
 from deep_research.providers.provider_limits import Gate
+from deep_research_server.postgres.postgres_database import PostgresLimits
 
 pytest.importorskip("psycopg", reason="no PostgreSQL here: pip install 'deep-research[postgres]'")
 pytestmark = pytest.mark.process
-
-
-@pytest.fixture
-def url(postgres: str) -> Iterator[str]:
-    with new_database(postgres) as address:
-        yield address
 
 
 @asynccontextmanager
@@ -32,8 +26,6 @@ async def workers(
     url: str, provider: ScriptedProvider, count: int, requests: int = 3
 ) -> AsyncIterator[list[ModelClient]]:
     """Give clients of which each has a gate and a session of its own, as in processes of their own."""
-    from deep_research_server.postgres.postgres_database import PostgresLimits  # noqa: PLC0415 - an extra
-
     clients = [
         ModelClient(
             [open_model("openai", "gpt-4o-mini", keys=KEYS, base_url=provider.base_url)],
@@ -52,8 +44,6 @@ async def workers(
 
 async def known(name: str, url: str) -> None:
     """Wait until the database knows that something of that name is closed."""
-    from deep_research_server.postgres.postgres_database import PostgresLimits  # noqa: PLC0415
-
     async with asyncio.timeout(10):
         while not await PostgresLimits(url).closed(name):  # noqa: ASYNC110 - another process could do it
             await asyncio.sleep(0.02)
@@ -96,8 +86,6 @@ async def test_a_model_that_one_found_down_is_not_asked_by_the_others(url: str) 
 
 
 async def test_turns_at_a_host_are_taken_by_all(url: str) -> None:
-    from deep_research_server.postgres.postgres_database import PostgresLimits  # noqa: PLC0415
-
     paces = [HostPace(Rate(10), shared=PostgresLimits(url)) for _ in range(2)]
     begun: list[float] = []
 
