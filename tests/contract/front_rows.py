@@ -86,12 +86,13 @@ def a4(s: Scenes) -> None:
         assert assumed.rstrip(".") in ran.report.report
     else:
         assert len(asked) == 1
-    answer, asked = answering("直接开始研究")
-    with s.playing(Player({"blockchain": VAGUE})):
-        ran = s.run("blockchain", answer=answer, allow_clarification=True, places=[Shelf(a=ENGINES[0])])
-    assert len(asked) == 1
-    assert any("blockchain" in said for said in ran.report.assumptions)
-    assert ("Assumed before anything was read: " if s.has_model else "*Assumptions: ") in ran.report.report
+    for word in ("直接开始研究", "just start", "바로 시작해"):
+        answer, asked = answering(word)
+        with s.playing(Player({"blockchain": VAGUE})):
+            ran = s.run("blockchain", answer=answer, allow_clarification=True, places=[Shelf(a=ENGINES[0])])
+        assert len(asked) == 1
+        assert any("blockchain" in said for said in ran.report.assumptions)
+        assert ("Assumed before anything was read: " if s.has_model else "*Assumptions: ") in ran.report.report
 
 
 @cache

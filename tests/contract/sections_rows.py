@@ -156,7 +156,7 @@ def b7(s: Scenes) -> None:
     assert all(rows[name].status == "sufficient" and 1 <= rows[name].score <= 10 for name in ENGINES[:2])
     (plan,) = s.weak.of(Planned)
     assert [section.title for section in s.weak.report.sections] == list(plan.sections)  # the outline stays
-    for rounds in (0, 1):
+    for rounds in (0, 1, 3):
         with s.playing(Player(retry=["Gamma engine"] * 9)):
             stubborn = s.run(COMPARE, max_review_iterations=rounds)
         assert max(event.attempt for event in stubborn.of(SectionStarted)) == 1 + rounds
@@ -228,7 +228,7 @@ def b10(s: Scenes) -> None:
     from deep_research.cli.main import cli  # noqa: PLC0415
 
     flags = ["-p", s.provider, *(["--model", s.model["model_name"]] if s.has_model else [])]
-    line = ["--deep-research", *flags, *"--max-iterations 1 -v -q --no-clarify --docs".split(), str(s.docs), COMPARE]
+    line = ["--deep-research", *flags, *"--max-iterations 1 -v --no-clarify -q".split(), COMPARE, "--docs", str(s.docs)]
     with s.playing():
         said = CliRunner().invoke(cli, line, standalone_mode=False)
     assert said.return_value == 0, (said.output[-500:], said.exception)
