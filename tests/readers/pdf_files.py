@@ -14,10 +14,12 @@ def make_pdf(
     outline: Sequence[tuple[str, int, float]] = (),
     links: Sequence[tuple[str, str]] = (),
     scale: float = 1,
+    rows: Sequence[tuple[int, Sequence[tuple[str, int, int]]]] = (),
 ) -> bytes:
     """Return a PDF of pages of lines; a plain string stands below the one before, in size 11.
 
     `outline` are entries with their page, from 0, and how high on it they lead, in points.
+    `rows` are those of a tagged table: the page of each, and the kind ("TH"), line and spanned rows of its cells.
     `scale` is that of the page's units, as browsers print. `links` are places on each page (left, bottom, right and top in points) and the addresses that they lead to.
     """
     areas = " ".join(
@@ -29,7 +31,7 @@ def make_pdf(
         content = f"{scale} 0 0 {scale} 0 0 cm\n" + "\n".join(_shown(line, number) for number, line in enumerate(lines))
         objects.append(f"<< /Length {len(content.encode('cp1252'))} >>\nstream\n{content}\nendstream")
         objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {len(objects)} 0 R"
+            f"<< /Type /Page /Parent 2 0 R /StructParents {len(kids)} /MediaBox [0 0 595 842] /Contents {len(objects)} 0 R"
             f" /Resources << /Font << /F1 3 0 R >> >> /Annots [{areas}] >>"
         )
         kids.append(len(objects))
@@ -44,6 +46,11 @@ def make_pdf(
             objects.append(
                 f"<< /Title ({title}) /Parent {first - 1} 0 R {following} /Dest [{kids[page]} 0 R /XYZ 72 {top} 0] >>"
             )
+    if rows:
+        objects[0] = (
+            f"<< /Type /Catalog /Pages 2 0 R /MarkInfo << /Marked true >> /StructTreeRoot {len(objects) + 1} 0 R >>"
+        )
+        objects += _tags(rows, kids, len(objects) + 1)
     trailer = ""
     if info:
         objects.append(f"<< {info} >>")
@@ -55,6 +62,25 @@ def make_pdf(
     return _file(objects, trailer)
 
 
+def _tags(rows: Sequence[tuple[int, Sequence[tuple[str, int, int]]]], kids: Sequence[int], root: int) -> Sequence[str]:
+    """Return the objects of a tree of tags; the number of its root, the first, is `root`."""
+    made, trs = ["", ""], list[int]()
+    owners = [["null"] * 100 for _ in kids]
+    for page, cells in rows:
+        own = root + len(made) + len(cells)
+        for number, (kind, line, span) in enumerate(cells, start=root + len(made)):
+            owners[page][line] = f"{number} 0 R"
+            about = f"/Pg {kids[page]} 0 R /K [{line}] /A << /O /Table /RowSpan {span} >>"
+            made.append(f"<< /S /{kind} /P {own} 0 R {about} >>")
+        below = " ".join(f"{own - n} 0 R" for n in range(len(cells), 0, -1))
+        made.append(f"<< /S /TR /P {root + 1} 0 R /K [{below}] >>")
+        trs.append(own)
+    nums = " ".join(f"{page} [{' '.join(owned)}]" for page, owned in enumerate(owners))
+    made[0] = f"<< /Type /StructTreeRoot /K [{root + 1} 0 R] /ParentTree << /Nums [{nums}] >> >>"
+    made[1] = f"<< /S /Table /P {root} 0 R /K [{' '.join(f'{tr} 0 R' for tr in trs)}] >>"
+    return made
+
+
 DRAWING = "72 72 200 200 re f"
 """A line that is a filled square instead."""
 
@@ -64,7 +90,7 @@ def _shown(line: str | Text, number: int) -> str:
         return DRAWING
     text, left, bottom, size = (line, 72.0, 760.0 - 14 * number, 11.0) if isinstance(line, str) else line
     escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
-    return f"BT /F1 {size} Tf {left} {bottom} Td ({escaped}) Tj ET"
+    return f"/P <</MCID {number}>> BDC BT /F1 {size} Tf {left} {bottom} Td ({escaped}) Tj ET EMC"
 
 
 def _file(objects: Sequence[str], trailer: str) -> bytes:

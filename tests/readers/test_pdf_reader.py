@@ -169,3 +169,40 @@ def test_a_figure_that_ends_a_page_is_no_page_number():
         [f"{WIDE} {word}.", "Total", str(n * 37)] for n, word in enumerate("abcd", start=5)
     ]
     assert all(str(n * 37) in read(*pages).text for n in range(5, 9))
+
+
+def test_a_tagged_table_is_read_by_its_cells_also_over_pages_and_spanned_rows() -> None:
+    first: list[str | Text] = [
+        ("Engine", 72, 700, 11), ("Turns", 200, 700, 11), ("Source", 400, 700, 11),
+        ("Alpha", 72, 680, 11), ("[1]", 400, 680, 11), ("at 3,000 rpm.", 200, 680, 11), ("at 4,500 rpm.", 200, 660, 11),
+        ("[2]", 400, 660, 11),
+    ]  # fmt: skip
+    second: list[str | Text] = [("Beta", 72, 800, 11), ("12", 200, 800, 11), ("[3]", 400, 800, 11), f"{WIDE}."]
+    rows = [
+        (0, [("TH", 0, 1), ("TH", 1, 1), ("TH", 2, 1)]),
+        (0, [("TD", 3, 2), ("TD", 5, 1), ("TD", 4, 1)]),
+        (0, [("TD", 6, 1), ("TD", 7, 1)]),
+        (1, [("TD", 0, 1), ("TD", 1, 1), ("TD", 2, 1)]),
+    ]
+    head = "| Engine | Turns | Source |\n| --- | --- | --- |\n"
+    assert PdfReader().read(make_pdf([first, second], rows=rows), name="a.pdf").text == (
+        f"{head}| Alpha | at 3,000 rpm. | [1] |\n| Alpha | at 4,500 rpm. | [2] |\n\n{head}| Beta | 12 | [3] |\n\n{WIDE}."
+    )
+
+
+def test_notes_at_the_foot_of_pages_have_the_raised_number_of_their_mark() -> None:
+    def page(number: int) -> list[str | Text]:
+        made = [
+            ("A room of 5 m", 72, 760, 11),
+            ("2", 143, 765, 6),
+            ("in Graz", 150, 760, 11),
+            (f"{number}", 188, 765, 6),
+        ]
+        return [*made, ("2 men came.", 72, 730, 11), (f"{number} Maier, http://a.test/{number}", 72, 90, 11)]
+
+    text = read(page(3), page(4)).text
+    assert [line for line in text.split("\n") if line.startswith(("³", "⁴"))] == [
+        "³ Maier, http://a.test/3",
+        "⁴ Maier, http://a.test/4",
+    ]
+    assert text.count("\n\n2 men came.") == 2

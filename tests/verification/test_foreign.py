@@ -43,6 +43,7 @@ STYLES = {
     "lists of sections": f"## One\nCoal fell in 2024 [1].\n\n[1] {A}\n\n## Two\nWind grew.¹\n\n¹ {B}\n\n## End\n",
     "lists in lines": f"Coal fell in 2024 [1].\n\n*Sources: [1] {A}*\n\nWind grew [1].\n\n*Sources: [1] {B}*",
     "lists in one line": f"Coal fell in 2024 [1]. Wind grew [2].\n\n## Sources\n\n[1] First {A} [2] Second {B}",
+    "raised notes beside a list": f"Coal fell in 2024.¹ Wind grew [1].\n\n¹ {A}\n\n## Sources\n\n1. {B}",
     "neighbours": f"Coal fell in 2024 [1]. Wind grew [2].\n\n## 参考来源\n[1] 一 {A}\n\n[2]：{B}\n\n## Outlook\n",
 }
 
@@ -105,6 +106,25 @@ def test_words_of_a_link_that_say_something_stay_and_cite(text: str, said: list[
     assert [text for text, _urls in found] == said
     assert [urls for _text, urls in found][-1] == (A,)
     assert not any(urls for _text, urls in found[:-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        (
+            "W is 3 × FL³.³⁷ here¹.\n\n## Sources\n1. http://a.test\n3. http://b.test\n37. http://c.test",
+            ["http://a.test"],
+        ),
+        ("It turns [1].\n\n## Sources\n[1] A: http://a.test/x_", ["http://a.test/x_"]),
+        ("It turns. _Source: http://a.test/x_", ["http://a.test/x"]),
+        ("Svensson: [e.s.t. Live in Hamburg](http://a.test)", ["http://a.test"]),
+        ("It turns.¹\n\n¹ Maier 1999, p. 3", [""]),
+    ],
+)
+def test_a_number_an_address_and_a_link_are_whole(text: str, cited: list[str]) -> None:
+    report = read_report(text)
+    urls = {reference.key: reference.url for reference in report.references}
+    assert [[urls[key] for key in statement.passages] for statement in report.statements()] == [cited]
 
 
 def test_titles_of_references_are_kept() -> None:

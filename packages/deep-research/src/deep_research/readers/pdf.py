@@ -2,192 +2,36 @@
 
 import re
 import threading
-import unicodedata
-from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from ctypes import byref, c_int, create_string_buffer
-from itertools import groupby, islice, pairwise
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 from statistics import median
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from claimcheck.lexicon import any_word
-from claimcheck.text.cleaning import clean, fold
+from claimcheck.text.cleaning import fold
 from deep_research.data import Document
 from deep_research.errors import Unreadable
+from deep_research.readers._pdf_lines import MOST_LINKS, Line, page_lines, readable
 from deep_research.reading_child import NO_TEXT
 from deep_research.text.document_builder import FIRST_SIGN, LINK_END, DocumentBuilder
+from deep_research.text.raised_digits import RAISED_DIGITS
 
 _HYPHEN_AT_END = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad\u0002\ufffe]$")
 _ITEM = re.compile(r"^\s*(?:[•◦▪●○■□–‣∙·*\uf0b7\u2022\uf0a7]|\(?\d{1,2}[.)])\s+(?=\S)")
 _BULLET_ONLY = re.compile(r"^\s*[•◦▪●○■□‣∙·\uf0b7\uf0a7]\s*$")
 _SENTENCE_END = re.compile(r"[.!?:。！？：][\"'”’)\]]*$")
-_LIGATURES = re.compile("[\ufb00-\ufb06\uff21-\uff5a\uff10-\uff19]")
 _NUMBERED_HEADING = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,3}|[IVX]{1,4}\.|[A-Z]\.)\s+[A-Z\u3040-\u9fff\uac00-\ud7af]")
 _LARGER = 1.12  # than the text: a heading
-_RAISED, _SMALLER = 0.15, 0.92  # of the height of a letter: how much higher a raised digit stands, and is at most
-_RAISED_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_SUPERSCRIPT = str.maketrans("0123456789", _RAISED_DIGITS)
 _MAX_HEADING_CHARS = 160
-_MOST_LINKS, _LONGEST_ADDRESS, _TALLEST, _MOST_IN_ROW = 20_000, 2_000, 100, 50
-"""Links of a file that are looked at, bytes of an address, points of height of a link, and links at one height of a page."""
-
-
-class Line(NamedTuple):
-    """One line; `left`, `right`, `top` and `bottom` in points from the lower left corner, `size` of its font.
-
-    `linked` is its text with the signs of links in it, "" where it has none.
-    """
-
-    text: str
-    left: float
-    right: float
-    top: float
-    bottom: float
-    size: float
-    linked: str = ""
-
-
-class Area(NamedTuple):
-    """Where words stand that lead elsewhere, in points, and the sign of their link."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-    sign: str
-
-
-class Entry(NamedTuple):
-    """An entry of an outline; `top` is how high on its page it leads."""
-
-    level: int
-    title: str
-    top: float | None
-
-
-def _page_lines(pdf: Any, number: int, builder: DocumentBuilder, left: Iterator[int]) -> list[Line]:
-    """Return the lines of page `number` (from 0) in the order of the file, which is the reading order of columns."""
-    page = pdf[number]
-    try:
-        text_page = page.get_textpage()
-        try:
-            return list(_lines(text_page, _by_height(_linked_areas(pdf, page, builder, left))))
-        finally:
-            text_page.close()
-    finally:
-        page.close()
-
-
-def _linked_areas(pdf: Any, page: Any, builder: DocumentBuilder, left: Iterator[int]) -> Iterator[Area]:
-    """Yield where the links of a page that lead to the web stand, which `builder` is to keep; `left` links at most."""
-    from pypdfium2 import raw  # noqa: PLC0415 - heavy
-
-    place, link, box, address = c_int(), raw.FPDF_LINK(), raw.FS_RECTF(), create_string_buffer(_LONGEST_ADDRESS)
-    while raw.FPDFLink_Enumerate(page, byref(place), byref(link)) and next(left, None) is not None:
-        action = raw.FPDFLink_GetAction(link)
-        size = raw.FPDFAction_GetURIPath(pdf, action, address, len(address)) if action else 0
-        written = address.value.decode("utf-8", "replace").strip() if 0 < size <= len(address) else ""
-        leads_out = written.lower().startswith(("http://", "https://")) and len(written.split()) == 1
-        if leads_out and raw.FPDFLink_GetAnnotRect(link, byref(box)):
-            sign = builder.link_start(written)
-            yield Area(box.left, min(box.bottom, box.top), box.right, max(box.bottom, box.top), sign)
-
-
-def _by_height(areas: Iterable[Area]) -> dict[int, list[Area]]:
-    """Return areas by each whole point of height that they cover, of each the first ones only."""
-    rows: dict[int, list[Area]] = defaultdict(list)
-    for area in areas:
-        for height in range(int(area.bottom), int(area.top) + 1) if 0 < area.top - area.bottom < _TALLEST else ():
-            if len(rows[height]) < _MOST_IN_ROW:
-                rows[height].append(area)
-    return rows
-
-
-def _lines(text_page: Any, areas: Mapping[int, Sequence[Area]]) -> Iterator[Line]:
-    text, heights = text_page.get_text_range(), sorted(areas)
-    # PDFium's character indices run over its own text, in which a line ends with \r\n.
-    position = 0
-    for raw in text.split("\n"):
-        content = raw.rstrip("\r")
-        start = position + len(content) - len(content.lstrip())
-        position += len(raw) + 1
-        if not content.strip():
-            continue
-        content = _with_raised_digits(text_page, start, content.strip())
-        level = content.strip(_RAISED_DIGITS) or content  # what is raised tells nothing of how high a line stands
-        box = _box(text_page, start + content.index(level), len(level))
-        above = bisect_left(heights, box[3] - box[4])  # a raised number stands higher than its line
-        is_near = above < len(heights) and heights[above] <= box[2] + box[4]
-        linked = _with_signs(text_page, start, content, areas) if is_near else ""
-        yield Line(_readable(content), *box, _readable(linked))
-
-
-def _with_raised_digits(text_page: Any, start: int, content: str) -> str:
-    """Return a line whose digits that are smaller and stand higher than a letter beside them are raised ones: 1998¹."""
-    letters = [number for number, char in enumerate(content) if char.isalpha()]
-    raised = list(content)
-    for run in _DIGITS.finditer(content) if letters else ():
-        beside = letters[max(0, bisect_left(letters, run.start()) - 1)]
-        try:
-            _, bottom, _, top = text_page.get_charbox(start + beside, loose=True)
-            for number in range(*run.span()):
-                _, low, _, high = text_page.get_charbox(start + number, loose=True)
-                if low - bottom > _RAISED * (top - bottom) and high - low < _SMALLER * (top - bottom):
-                    raised[number] = content[number].translate(_SUPERSCRIPT)
-        except Exception:  # noqa: BLE001 - as above
-            return content
-    return "".join(raised)
-
-
-def _with_signs(text_page: Any, start: int, content: str, areas: Mapping[int, Sequence[Area]]) -> str:
-    """Return a line with the signs of links around the letters whose middle stands in their areas, "" without any."""
-
-    def sign_at(index: int) -> str:
-        try:
-            left, bottom, right, top = text_page.get_charbox(index)
-            x, y = (left + right) / 2, (bottom + top) / 2
-            near = areas.get(int(y), ())
-        except Exception:  # noqa: BLE001 - as above
-            return ""
-        return next((a.sign for a in near if a.left <= x <= a.right and a.bottom <= y <= a.top), "")
-
-    signs: list[str] = []
-    for offset, char in enumerate(content):
-        signs.append(signs[-1] if char == " " else sign_at(start + offset))
-    pieces: list[str] = []
-    for sign, numbers in groupby(range(len(content)), key=signs.__getitem__):
-        words = "".join(content[number] for number in numbers)
-        pieces.append(f"{sign}{words.rstrip()}{LINK_END}{' ' * words.endswith(' ')}" if sign else words)
-    return "".join(pieces) if any(signs) else ""
-
-
-def _box(text_page: Any, start: int, length: int) -> tuple[float, float, float, float, float]:
-    from pypdfium2 import raw  # noqa: PLC0415 - heavy
-
-    first, last = start, start + length - 1
-    try:
-        left, bottom, _, top = text_page.get_charbox(first, loose=True)
-        _, bottom_2, right, top_2 = text_page.get_charbox(last, loose=True)
-    except Exception:  # noqa: BLE001 - a glyph without a box must not cost the page
-        return (0.0, 0.0, 0.0, 0.0, 0.0)
-    size = raw.FPDFText_GetFontSize(text_page, first + length // 2)
-    height = max(top - bottom, top_2 - bottom_2)
-    # Some producers set everything in size 1 and scale it: then the height of the line tells.
-    return left, right, max(top, top_2), min(bottom, bottom_2), size if size > 1.5 else height
-
-
-def _readable(text: str) -> str:
-    """Ligatures and full-width Latin letters as the letters that they stand for."""
-    return clean(_LIGATURES.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)).rstrip()
 
 
 def _write_lines(lines: list[Line], body_size: float, builder: DocumentBuilder) -> None:
     """Join lines into paragraphs, items and headings. `body_size` is the font size of the running text; with 0 no line
     is taken for a heading."""
     lines = _with_bullets(lines)
-    widths = sorted(line.right - line.left for line in lines)
+    widths = sorted(line.right - line.left for line in lines if line.cell is None)
     right = widths[int(len(widths) * 0.8)] if widths else 0.0  # most lines of running text reach it
     open_lines: list[Line] = []
     for line in lines:
@@ -222,10 +66,12 @@ def _is_heading(line: Line, body_size: float) -> bool:
 def _goes_on(open_lines: list[Line], line: Line, full_width: float, body_size: float) -> bool:
     """Whether `line` continues the paragraph of `open_lines`."""
     last = open_lines[-1]
+    if last.cell or line.cell:
+        return bool(last.cell and line.cell and last.cell.table == line.cell.table)
     if _is_heading(last, body_size) or _is_heading(line, body_size):
         both = _is_heading(last, body_size) and _is_heading(line, body_size)
         return both and abs(line.size - last.size) < 0.6 and 0 <= last.bottom - line.top < line.size
-    if _ITEM.match(line.text):
+    if _ITEM.match(line.text) or line.text[0] in RAISED_DIGITS:  # a note
         return False
     if line.top > last.bottom + 2 * line.size:  # the next column
         return not _SENTENCE_END.search(last.text)
@@ -249,7 +95,9 @@ def _leading(open_lines: list[Line], line: Line) -> float:
 def _write_block(lines: list[Line], body_size: float, builder: DocumentBuilder) -> None:
     text = _joined(lines)
     is_short = len(lines) == 1 and len(text) < 80 and not _SENTENCE_END.search(text)
-    if all(_is_heading(line, body_size) for line in lines):
+    if lines[0].cell:
+        _write_table(lines, builder)
+    elif all(_is_heading(line, body_size) for line in lines):
         ratio = lines[0].size / body_size
         builder.heading(1 if ratio > 1.6 else 2 if ratio > 1.25 else 3, text)
     elif body_size and is_short and _NUMBERED_HEADING.match(text):
@@ -259,6 +107,16 @@ def _write_block(lines: list[Line], body_size: float, builder: DocumentBuilder) 
         builder.item(f"{marker} {rest}" if marker.strip("().").isdecimal() else rest)
     else:
         builder.paragraph(text)
+
+
+def _write_table(lines: Sequence[Line], builder: DocumentBuilder) -> None:
+    """Write a table by its cells; one that spans rows stands in each. Without a header it has that of the page before."""
+    cells: dict[int, dict[int, list[Line]]] = {line.cell.row: defaultdict(list) for line in lines if line.cell}
+    for line in lines:
+        for row in cells.keys() & range(line.cell.row, line.cell.row + line.cell.rows) if line.cell else ():
+            cells[row][line.cell.column].append(line)
+    rows = [[_joined(row[place]) for place in range(1, max(row) + 1)] for _, row in sorted(cells.items())]
+    builder.table(rows, goes_on=not any(line.cell.heads for line in lines if line.cell))
 
 
 def _joined(lines: Sequence[Line]) -> str:
@@ -301,6 +159,14 @@ _PDFIUM = threading.Lock()  # the library is not safe across threads
 _INSTALL = "pip install 'deep-research[ocr]' has them read"
 
 
+class Entry(NamedTuple):
+    """An entry of an outline; `top` is how high on its page it leads."""
+
+    level: int
+    title: str
+    top: float | None
+
+
 class PdfReader:
     """Reads PDF with PDFium. Scanned pages have no text; they are read as pictures, see `picture`."""
 
@@ -322,8 +188,8 @@ def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = N
         pdf = _open(data)
         try:
             builder = DocumentBuilder()
-            left = iter(range(_MOST_LINKS))
-            pages = [_page_lines(pdf, number, builder, left) for number in range(min(len(pdf), _MAX_PAGES))]
+            left = iter(range(MOST_LINKS))
+            pages = [page_lines(pdf, number, builder, left) for number in range(min(len(pdf), _MAX_PAGES))]
             if len(pdf) > _MAX_PAGES:
                 builder.warn(f"only the first {_MAX_PAGES} of {len(pdf)} pages were read")
             if see is not None:
@@ -372,7 +238,7 @@ def _outline(pdf: Any) -> dict[int, list[Entry]]:
             target = mark.get_dest()
             page = target.get_index() if target is not None else None
             view = target.get_view()[1] if target is not None else []
-            title = fold(_readable(mark.get_title()))
+            title = fold(readable(mark.get_title()))
             if title and page is not None and len(found[page + 1]) < _MOST_ON_PAGE:
                 found[page + 1].append(Entry(mark.level + 1, title, view[1] if len(view) > 1 else None))
     except Exception:  # noqa: BLE001 - a broken outline must not cost the text
@@ -478,6 +344,9 @@ def _without_edges(lines: list[Line], running: set[str], own: str, *, is_numbere
     for index, line in enumerate(lines):
         at_edge = index < _EDGE_LINES or index >= last
         outermost = index in (0, len(lines) - 1)
+        if line.cell is not None:
+            yield line
+            continue
         pattern = _pattern(line.text, own)
         if _CONTENTS_LINE.search(line.text) or (at_edge and pattern in running):
             continue

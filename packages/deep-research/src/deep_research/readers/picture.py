@@ -15,7 +15,8 @@ from typing import Any
 from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import Unreadable
-from deep_research.readers.pdf import Line, read_pdf, write_pages
+from deep_research.readers._pdf_lines import Line
+from deep_research.readers.pdf import read_pdf, write_pages
 from deep_research.reading_child import MOST_PAGES
 from deep_research.text.document_builder import DocumentBuilder
 

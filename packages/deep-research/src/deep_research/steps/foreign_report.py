@@ -19,6 +19,7 @@ from deep_research.steps import search
 from deep_research.steps.open_source import PLACE, open_address
 from deep_research.text.code_spans import is_within
 from deep_research.text.inert_markdown import make_inert
+from deep_research.text.raised_digits import TO_RAISED
 from deep_research.text.rewritten_text import RewrittenText
 from deep_research.verification.citations import Citation, cite_ids, cited_ids
 from deep_research.verification.foreign import ForeignReport, read_report
@@ -43,7 +44,6 @@ _TITLE = re.compile(r"^#{1,2} ++(.*[^ #\n])[ #]*$", re.MULTILINE)
 _TITLE_CHARS = 150
 _RAISED = re.compile(r"<sup>(\d{1,3})</sup>")
 """What is raised and cites nothing: m²."""
-_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 _Cited = tuple[Statement, Mapping[str, Sequence[str]]]
@@ -248,7 +248,7 @@ def _rewritten(report: ForeignReport, statements: Sequence[Statement], found: Se
     for span in sorted(set(spans)):
         if not apart or span[0] >= apart[-1][1]:
             apart.append(span)
-    text = _RAISED.sub(lambda raised: raised[1].translate(_SUPERSCRIPT), RewrittenText(report.text, apart).text)
+    text = _RAISED.sub(lambda raised: raised[1].translate(TO_RAISED), RewrittenText(report.text, apart).text)
     return make_inert(text.strip())
 
 

@@ -31,6 +31,7 @@ class DocumentBuilder:
         self._parts: list[str] = []
         self._length = 0
         self._last = ""
+        self._head: list[str] = []
         self._headings: list[Heading] = []
         self._pages: list[PageStart] = []
         self._page: int | None = None
@@ -76,16 +77,23 @@ class DocumentBuilder:
         if text:
             self._add("item", f"{' ' * min(2 * depth, _MAX_INDENT)}{marker} {text}")
 
-    def table(self, rows: Iterable[Sequence[str]], *, header: bool = True) -> None:
-        """Add a table; with `header` the first row is told apart by a line of dashes."""
+    def table(self, rows: Iterable[Sequence[str]], *, header: bool = True, goes_on: bool = False) -> None:
+        """Add a table; with `header` the first row is told apart by a line of dashes.
+
+        With `goes_on` a table as wide as the one right before it has the header of that one.
+        """
         cells = [[fold(cell).replace("|", "\\|") for cell in row[:MAX_COLUMNS]] for row in rows]
         cells = [row for row in cells if any(row)]
         if not cells:
             return
         width = max(map(len, cells))
         lines = ["| " + " | ".join(row + [""] * (width - len(row))) + " |" for row in cells]
-        if header and len(lines) > 1:
-            lines.insert(1, "|" + " --- |" * width)
+        dashes = "|" + " --- |" * width
+        if goes_on and self._last == "table" and self._head[1:] == [dashes]:
+            lines[:0] = self._head
+        elif header and len(lines) > 1:
+            lines.insert(1, dashes)
+        self._head = lines[:2]
         self._add("table", "\n".join(lines))
 
     def code(self, text: str) -> None:

@@ -15,12 +15,12 @@ from claimcheck.language import CJK
 from claimcheck.lexicon import any_word
 from deep_research.i18n.catalog import languages, phrase
 from deep_research.text.code_spans import code_spans, is_within
+from deep_research.text.raised_digits import RAISED_DIGITS, TO_PLAIN, is_power
 from deep_research.verification.citations import Citation, join_citations
 from deep_research.verification.references import (
-    RAISED,
+    OPENS_EMPHASIS,
     SOURCE_WORD,
     STOPS,
-    SUPERSCRIPT,
     ListedReference,
     ReferenceLists,
     addresses,
@@ -44,7 +44,7 @@ _STYLES = {
     "note": r"\[\^(?P<names>[\w.-]{1,40})\]",
     "reference": r"\[(?P<words>(?!\^)[^\[\]\n]{1,300})\](?:\[(?P<names>[^\[\]\n]{0,60})\])?(?!\()",
     "sup": r"<sup>\s?(?:<a\s[^<>]{0,2000}>)?\[?(?P<names>[\d\s,;–-]{1,60})\]?(?:</a>)?\s?</sup>",
-    "raised": rf"(?<=\w|{_BEHIND_WORDS})(?P<names>[{SUPERSCRIPT}]{{1,3}}(?:[,˒，⁻–-]?\s?[{SUPERSCRIPT}]{{1,3}}){{0,10}})",
+    "raised": rf"(?<![{RAISED_DIGITS}])(?<![{RAISED_DIGITS}][.,])(?<=\w|{_BEHIND_WORDS})(?P<names>[{RAISED_DIGITS}]{{1,3}}(?:[,˒，⁻–-]?\s?[{RAISED_DIGITS}]{{1,3}}){{0,10}})(?![.,]?[{RAISED_DIGITS}])",
     "caret": rf"(?<=\w|{_BEHIND_WORDS}|[ *_])\^(?P<names>\[{_NUMBERS}\]|{_FEW})\^?(?![\w(])",
     "page": r"<a\s[^<>]{0,500}?href=[\"'](?P<at>https?://[^\"'<>\s]{1,2000})[\"'][^<>]{0,500}>(?P<words>[^<>]{0,300})</a>",
     "turn": r"\ue200(?P<names>cite[^\ue201]{0,200})\ue201",
@@ -54,8 +54,7 @@ _STYLES = {
 _MARKER = re.compile(
     "|".join(f"(?P<{style}>{how.replace('(?P<', f'(?P<{style}_')})" for style, how in _STYLES.items()), re.IGNORECASE
 )
-_POWER = re.compile(r"(?:(?<![\d.,])(?:2|10)|(?<![^\W\d_])(?:[a-zα-ω]|[kcdmµn]m|mi|ft))$", re.IGNORECASE)
-"""What is raised to a power: 10⁶, m², x². A number from ten on, and a power of ten but the second and third, is a mark behind letters."""
+_RAISED_STYLES = ("sup", "raised", "caret")
 _NUMBER_BEHIND = re.compile(r"(?<=[\w.。，,;；！？!?)）”])\s?[\[【]\d{1,3}[\]】]")
 _SOURCE_LINE = re.compile(
     rf"^[ \t>]*(?:[-*+][ \t]+)?[*_(（]{{0,3}}{SOURCE_WORD}[*_]{{0,2}}\s?[:：][*_]{{0,2}}(?P<said>[^\n]{{1,1000}})$",
@@ -95,7 +94,9 @@ def _marks(text: str) -> Iterator[_Mark]:
         names, at, words = (parts.get(f"{style}_{part}", "") for part in ("names", "at", "words"))
         start, end = found.span()
         if style == "bare" and found[0] == at and not _STOP_BEFORE.search(text, max(0, start - 8), start):
-            end -= len(at) - len(at.rstrip(STOPS))
+            is_emphasised = OPENS_EMPHASIS.search(text, max(0, start - 200), start)
+            at = at.rstrip(f"{STOPS}_" if is_emphasised else STOPS)
+            end = start + len(at)
         yield _Mark(style, start, end, names, at, words)
 
 
@@ -185,9 +186,9 @@ class _Reading:
     def _listed(self, listed: ListedReference) -> tuple[str, ...]:
         return tuple(self._key(url, listed.title) for url in listed.urls or ("",))
 
-    def _numbered(self, name: str, offset: int, told: str) -> tuple[str, ...]:
+    def _numbered(self, name: str, offset: int, told: str, *, is_raised: bool) -> tuple[str, ...]:
         """Return what a name stands for: its entry, or a reference of which nothing is known but what its mark has told."""
-        listed = self.lists.find(name, offset)
+        listed = self.lists.find(name, offset, is_raised=is_raised)
         return self._listed(listed) if listed else (self._key("", f"[{re.sub(_PRIVATE, ' ', name)}] {told}".strip()),)
 
     def _source_lines(self) -> Iterator[Citation]:
@@ -209,11 +210,10 @@ class _Reading:
     def _is_citation(self, mark: _Mark) -> bool:
         """Tell whether what looks like a mark is one, and not m², [2025], or a link by a name that nothing defines."""
         match mark.style:
-            case "sup" | "raised" | "caret":
+            case style if style in _RAISED_STYLES:
                 names = _names_of(mark.names)
                 before = self.text[max(0, mark.start - 12) : mark.start]
-                is_power = _POWER.search(before) and (before[-1].isdigit() or names[:1] in (["2"], ["3"]))
-                return not is_power and all(self.lists.find(name, mark.start) for name in names)
+                return not is_power(before, names) and all(self.lists.find(name, mark.start) for name in names)
             case "number" | "lens":
                 return bool(mark.words) or self._is_numbered
             case "reference":
@@ -245,7 +245,8 @@ class _Reading:
         is_named = mark.style in ("reference", "note", "turn")
         names = [mark.names or mark.words] if is_named else _names_of(mark.names)
         told = mark.words if mark.style in ("lens", "number") else ""
-        return tuple(dict.fromkeys(key for name in names for key in self._numbered(name, offset, told)))
+        found_each = (self._numbered(name, offset, told, is_raised=mark.style in _RAISED_STYLES) for name in names)
+        return tuple(dict.fromkeys(key for keys in found_each for key in keys))
 
 
 def _is_name(words: str) -> bool:
@@ -267,7 +268,7 @@ def _own_sections(text: str, lists: Sequence[tuple[int, int]]) -> Iterator[tuple
 
 def _names_of(written: str) -> list[str]:
     """Return the numbers of `1, 3-5`, each by itself; `4:1` is a name."""
-    written = written.translate(RAISED)
+    written = written.translate(TO_PLAIN)
     names: list[str] = [written] if ":" in written else []
     for first, last in () if names else re.findall(r"(\d{1,3})(?:\s?[-–—~～⁻]\s?\^?(\d{1,3}))?", written):
         begin, end = int(first), int(last or first)

@@ -10,26 +10,27 @@ from typing import NamedTuple
 
 from claimcheck.lexicon import any_word
 from deep_research.text.code_spans import is_within
+from deep_research.text.raised_digits import RAISED_DIGITS, TO_PLAIN, TO_RAISED
 from deep_research.verification.statements import is_reference_heading, plain_text
 
 _URL = re.compile(r"(?:https?://|(?<![\w.@/])www\.)[^\s<>\[\]{}\"“”「」『』【】（）《》，。；、！？|`]+", re.IGNORECASE)
-SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-RAISED = str.maketrans(SUPERSCRIPT, "0123456789")
-"""The plain digit of each raised one, for `str.translate`."""
 SOURCE_WORD = rf"(?:data )?{any_word('statement.citation_patterns')}"
-STOPS = ".,;:!?*_'’"
+STOPS = ".,;:!?*'’"
 """What may stand behind an address and belongs to the sentence around it."""
+OPENS_EMPHASIS = re.compile(r"(?<![^\s*(（])_")
+"""Before an address: then a "_" that ends it is no part of it."""
 _ENTRY = re.compile(
     r"[ \t>]*(?:[-*+•][ \t]+)?(?:\*\*|__)?"
     r"(?:\\?\[\^?(?P<square>[\w.-]{1,40}|[^\[\]\n]{1,60}(?=\]:))\\?\](?P<defines>:)?|【(?P<lens>(?:\d{1,2}:)?\d{1,3})(?:†(?P<told>[^【】\n]{0,2000}))?】"
     r"|［(?P<wide>\d{1,3})］|(?P<dotted>\d{1,3})(?:[.)、．）:：]|(?=\s+https?://))|\^\[?(?P<caret>\d{1,3})\]?\^?"
-    rf"|[(（](?P<round>\d{{1,3}})[)）]|(?P<sup>[{SUPERSCRIPT}]{{1,3}})|<sup>\[?(?P<raised>\d{{1,3}})\]?</sup>|\|[ \t]*\[?(?P<cell>\d{{1,3}})\]?[ \t]*\|)"
+    rf"|[(（](?P<round>\d{{1,3}})[)）]|(?P<sup>[{RAISED_DIGITS}]{{1,3}})|<sup>\[?(?P<raised>\d{{1,3}})\]?</sup>|\|[ \t]*\[?(?P<cell>\d{{1,3}})\]?[ \t]*\|)"
     r"(?:\*\*|__)?[.:：]?(?:\*\*|__)?[ \t]*(?P<said>[^\n]*)"
 )
 _WITHIN_TEXT = ("square", "lens", "wide", "caret", "sup", "raised")
 """Marks that begin entries also between paragraphs, without a heading."""
+_NOTES = ("sup", "raised", "caret")
 _CITED = re.compile(
-    rf"(?<=[^\s|>*+•-])[ \t]*(?:(?:\\?\[\^?|【|［|\^\[?|<sup>\[?)(?P<name>\d{{1,2}}:\d{{1,3}}|\d{{1,3}})|(?P<sup>[{SUPERSCRIPT}]{{1,3}}))"
+    rf"(?<=[^\s|>*+•-])[ \t]*(?:(?:\\?\[\^?|【|［|\^\[?|<sup>\[?)(?P<name>\d{{1,2}}:\d{{1,3}}|\d{{1,3}})|(?P<sup>[{RAISED_DIGITS}]{{1,3}}))"
 )
 _LISTING = re.compile(rf"[ \t>]*[*_(（]{{0,3}}{SOURCE_WORD}[*_]{{0,2}}\s?[:：]", re.IGNORECASE)
 _MEMBER = re.compile(r"(?=(?:\\?\[|【)\d{1,3}(?:\\?\]|†|】))")
@@ -72,16 +73,18 @@ class ReferenceLists:
     def _places(self) -> list[tuple[str, int, int]]:
         return sorted((entry.name, entry.start, number) for number, entry in enumerate(self.entries))
 
-    def find(self, name: str, offset: int) -> ListedReference | None:
+    def find(self, name: str, offset: int, *, is_raised: bool = False) -> ListedReference | None:
         """Return the entry of a name: of several lists that of the next one, else the last before.
 
+        A mark that is raised means a note that begins with a raised number, where there are both.
         In a list without numbers it is that of a place: a DOCX file has them in its format, not in its text.
         """
-        key = name.strip().casefold()
-        after = bisect_right(self._places, (key, offset, len(self.entries)))
-        for near in (*self._places[after : after + 1], *self._places[max(0, after - 1) : after]):
-            if near[0] == key:
-                return self.entries[near[2]]
+        plain = name.strip().casefold()
+        for key in (plain, plain.translate(TO_RAISED))[:: -1 if is_raised else 1]:
+            after = bisect_right(self._places, (key, offset, len(self.entries)))
+            for near in (*self._places[after : after + 1], *self._places[max(0, after - 1) : after]):
+                if near[0] == key:
+                    return self.entries[near[2]]
         place = int(name) if name.isdecimal() and not self.has_numbers else 0
         return self.entries[place - 1] if 0 < place <= len(self.entries) else None
 
@@ -92,7 +95,8 @@ def addresses(text: str) -> tuple[str, ...]:
     for match in _URL.finditer(text):
         url, end = match[0], len(match[0])
         surplus = url.count(")") - url.count("(")
-        while end and (url[end - 1] in STOPS or (url[end - 1] == ")" and surplus > 0)):
+        stops = f"{STOPS}_" if OPENS_EMPHASIS.search(text, max(0, match.start() - 200), match.start()) else STOPS
+        while end and (url[end - 1] in stops or (url[end - 1] == ")" and surplus > 0)):
             surplus -= url[end - 1] == ")"
             end -= 1
         url = url[:end].split(")](")[0]
@@ -117,7 +121,7 @@ def read_lists(text: str, code: Sequence[tuple[int, int]]) -> ReferenceLists:
         if m[0] and not is_within(code, m.start())
     ]
     marks = reversed(list(_CITED.finditer(text)))
-    first_cited = {(mark["name"] or mark["sup"]).translate(RAISED): mark.start() for mark in marks}
+    first_cited = {(mark["name"] or mark["sup"]).translate(TO_PLAIN): mark.start() for mark in marks}
     headed = list(_headed_regions(lines))
     covered = {number for first, last in headed for number in range(first, last)}
     found = _unheaded_regions(lines, first_cited, has_others=bool(headed))
@@ -190,9 +194,9 @@ def _unheaded_regions(
             continue
         kind, name = _name_of(_ENTRY.match(line))
         has_address = _URL.search(line) is not None
-        if name and (has_address or kind == "square"):
+        if name and (has_address or kind in ("square", "sup")):
             first = number if first < 0 else first
-            addressed += has_address
+            addressed += has_address or kind == "sup"
             names.append((kind, name))
             continue
         if addressed:
@@ -206,7 +210,7 @@ def _unheaded_regions(
 def _name_of(entry: re.Match[str] | None) -> tuple[str, str]:
     """Return how the mark of an entry is written, and its name; "" and "" for what is none."""
     found = entry.groupdict().items() if entry is not None else ()
-    named = ((kind, said.translate(RAISED).casefold()) for kind, said in found if said and kind not in _NO_NAMES)
+    named = ((kind, said.translate(TO_PLAIN).casefold()) for kind, said in found if said and kind not in _NO_NAMES)
     return next(named, ("", ""))
 
 
@@ -230,7 +234,8 @@ def _entries(lines: Sequence[_Line]) -> Iterator[ListedReference]:
         yield from _entry(name, said, start, is_defined=is_defined)
         name, said, start, is_defined = "", "", line.start, False
         if entry is not None:
-            name, is_defined = _name_of(entry)[1], bool(entry["defines"])
+            (kind, name), is_defined = _name_of(entry), bool(entry["defines"])
+            name = name.translate(TO_RAISED) if kind in _NOTES else name
             # A link may be the number itself, or stand in its mark: [1](https://…), 【1†https://…】.
             said, told = entry["said"].strip(), entry["told"] or ""
             said = f"{said} {told}" if _URL.search(told) or not said else said

@@ -184,7 +184,10 @@ class _Splitter:
             if _STOPS_BEFORE.search(clean, max(0, border - 8), border)
             or ("//" in self.text[citation.start : citation.end] and _LINE_BEHIND.match(clean, border))
         }
-        spans = _sentence_spans(clean, ends)
+        whole = [
+            (rewritten.to_new(one.start - begin), rewritten.to_new(one.end - begin) - 1) for one in cited if one.kept
+        ]
+        spans = _sentence_spans(clean, ends, whole)
         firsts = [first for first, _last in spans]
         owned: list[list[Citation]] = [[] for _ in spans]
         for border, citation in zip(borders, cited if spans else (), strict=bool(spans)):
@@ -198,15 +201,18 @@ class _Splitter:
                 yield Statement(text, ids, min([place[0], *(c.start for c in own)]), stop, kind, where, (start, end))
 
 
-def _sentence_spans(clean: str, ends: Collection[int]) -> list[tuple[int, int]]:
-    """Return where the sentences of a paragraph stand; `ends` are those of citations that end one as well."""
+def _sentence_spans(clean: str, ends: Collection[int], whole: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return where the sentences of a paragraph stand; `ends` are those of citations that end one as well.
+
+    No sentence ends within `whole`, the words of links: "e.s.t. Live in Hamburg".
+    """
     # A sign in front keeps the text from being taken for a list item or table; line breaks are spaces here.
     flat = "\u200b" + re.sub(r"\s", " ", clean)
     cuts = {sentence.end - 1 for sentence in sentences(flat)}
     cuts.update(ends)
     spans: list[tuple[int, int]] = []
     start = 0
-    for stop in sorted({*cuts, len(clean)}):
+    for stop in sorted({*(cut for cut in cuts if not is_within(whole, cut - 1)), len(clean)}):
         first, last = trim_span(clean, start, stop)
         if last <= first:
             continue
