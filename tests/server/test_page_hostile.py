@@ -82,16 +82,9 @@ def test_hostile_texts_do_nothing(browser: Browser, own_state: Path) -> None:
             for source in result["sources"].values():
                 source |= {"title": SCRIPTS[2], "url": "javascript:window.hacked=1"}
             result["gaps"].append({"what": SCRIPTS[0], "why": SCRIPTS[1], "source": "", "codes": [], "values": {}})
+            told = ("quote", "problem", "evidence", "reply")
             result["problems"] = [
-                {
-                    "quote": one,
-                    "kind": "misleading",
-                    "problem": one,
-                    "evidence": one,
-                    "outcome": "rejected",
-                    "reply": one,
-                }
-                for one in SCRIPTS
+                dict.fromkeys(told, one) | {"kind": "misleading", "outcome": "rejected"} for one in SCRIPTS
             ]
             result["edits"] = [{"old": one, "new": f"{one} {one}", "problems": [0], "applied": True} for one in SCRIPTS]
             result["parts"] = [{"text": one, "answered": "partly", "where": [one]} for one in SCRIPTS]

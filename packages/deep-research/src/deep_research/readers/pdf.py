@@ -111,12 +111,13 @@ def _write_block(lines: list[Line], body_size: float, builder: DocumentBuilder) 
 
 def _write_table(lines: Sequence[Line], builder: DocumentBuilder) -> None:
     """Write a table by its cells; one that spans rows stands in each. Without a header it has that of the page before."""
-    cells: dict[int, dict[int, list[Line]]] = {line.cell.row: defaultdict(list) for line in lines if line.cell}
-    for line in lines:
-        for row in cells.keys() & range(line.cell.row, line.cell.row + line.cell.rows) if line.cell else ():
-            cells[row][line.cell.column].append(line)
+    placed = [(line, line.cell) for line in lines if line.cell]
+    cells: dict[int, dict[int, list[Line]]] = {cell.row: defaultdict(list) for _, cell in placed}
+    for line, cell in placed:
+        for row in cells.keys() & range(cell.row, cell.row + cell.rows):
+            cells[row][cell.column].append(line)
     rows = [[_joined(row[place]) for place in range(1, max(row) + 1)] for _, row in sorted(cells.items())]
-    builder.table(rows, goes_on=not any(line.cell.heads for line in lines if line.cell))
+    builder.table(rows, goes_on=not any(cell.heads for _, cell in placed))
 
 
 def _joined(lines: Sequence[Line]) -> str:
