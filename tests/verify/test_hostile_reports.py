@@ -223,6 +223,14 @@ def test_pages_of_one_piece_are_read_in_bounded_time(piece: str) -> None:
     assert time.process_time() - began < SECONDS
 
 
+def test_the_marks_of_a_page_are_made_in_a_worker() -> None:
+    page = f"<html><body><p>x{'<sup>1</sup> x<a href=#n>1</a>' * (MOST_BYTES // 32)}"
+    began = time.process_time()
+    with suppress(ConfigError):
+        report_text(page.encode(), "r.html")
+    assert time.process_time() - began < 0.5, "what this process does for a page holds up everybody"
+
+
 def _kept_megabytes() -> float:
     gc.collect()
     return float(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6

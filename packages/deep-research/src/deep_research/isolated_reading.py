@@ -5,6 +5,7 @@ swell; our own patterns for plain text can be held up as well. In a worker that 
 """
 
 import hashlib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -55,8 +56,15 @@ _REJECTED = RejectedDocuments()
 """Those of this process, where no file is given."""
 
 
-def read_bytes(reader: Reader, data: bytes, *, name: str, rejected: RejectedDocuments | None = None) -> Document:
-    """Return the document that `reader` makes of `data` in a worker; blocks until it is read.
+def read_bytes(
+    reader: Reader,
+    data: bytes,
+    *,
+    name: str,
+    rejected: RejectedDocuments | None = None,
+    read: Callable[[str, bytes, str], FileAnswer] = read_given,
+) -> Document:
+    """Return the document that `reader` makes of `data` in a worker, by `read`; blocks until it is read.
 
     A reader that is none of the registry's works in this process. Raises Unreadable, also for what ended its reader,
     then or earlier (`rejected`), and Stopped.
@@ -68,7 +76,7 @@ def read_bytes(reader: Reader, data: bytes, *, name: str, rejected: RejectedDocu
         raise Unreadable(why)
     seconds = longest_wait(len(data), reader.name)
     try:
-        answer = call_in_worker(read_given, reader.name, data, name, returns=FileAnswer, limits=seconds)
+        answer = call_in_worker(read, reader.name, data, name, returns=FileAnswer, limits=seconds)
     except WorkTooLarge as error:
         rejected.add(data, CRASHED)
         raise Unreadable(CRASHED) from error

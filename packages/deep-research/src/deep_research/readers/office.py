@@ -6,10 +6,11 @@ import io
 import re
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -66,6 +67,7 @@ class DocxReader:
     def read(self, data: bytes, *, name: str) -> Document:
         """Return the body of the document. Raises Unreadable when it is broken or encrypted."""
         import docx  # noqa: PLC0415 - heavy
+        from docx.enum.style import WD_STYLE_TYPE  # noqa: PLC0415 - heavy
         from docx.oxml import parse_xml as parse_part  # noqa: PLC0415 - heavy
 
         with _opened(data, "DOCX") as stream:
@@ -80,9 +82,14 @@ class DocxReader:
                     )
                     if kind in ("header", "footer") and any(map(str.isalpha, _words(part, []))):
                         builder.warn("the headers and footers of its pages were not read")
-            _write_blocks(_children(file.element.body), file, notes, builder)
+
+            @cache  # a document has few styles, and the library looks through all of them
+            def style_named(key: str | None) -> str:
+                return file.part.get_style(key, WD_STYLE_TYPE.PARAGRAPH).name or ""
+
+            _write_blocks(_children(file.element.body), style_named, notes, builder)
             about = _about(file)
-            titles = (_words(block._p, []) for block in file.paragraphs if block.style and block.style.name == "Title")
+            titles = (_words(p, []) for p in file.element.body.p_lst if style_named(p.style) == "Title")
             about["title"] = about["title"] or next(titles, "")
         return builder.document(name=name, media_type=_DOCX, **about)
 
@@ -129,10 +136,10 @@ def _words(element: Any, beside: list[Any]) -> str:
     return "".join(pieces)
 
 
-def _write_blocks(blocks: Iterable[Any], file: Any, notes: dict[Any, Any], builder: DocumentBuilder) -> None:
+def _write_blocks(
+    blocks: Iterable[Any], style_named: Callable[[str | None], str], notes: dict[Any, Any], builder: DocumentBuilder
+) -> None:
     """Write paragraphs and tables; each of `notes` (by reference and id) is written once, where it is referred to."""
-    from docx.text.paragraph import Paragraph  # noqa: PLC0415 - heavy
-
     for block in blocks:
         beside: list[Any] = []
         if _name(block) == "tbl":
@@ -141,15 +148,14 @@ def _write_blocks(blocks: Iterable[Any], file: Any, notes: dict[Any, Any], build
                 rows.append(_row_cells(row, rows[-1] if rows else [], beside))
             builder.table(rows)
         else:
-            _write_paragraph(Paragraph(block, file), _words(block, beside), builder)
+            _write_paragraph(block, style_named(block.style), _words(block, beside), builder)
         for found in beside:
             inside = notes.pop((_name(found), found.get(_ID)), found)
-            _write_blocks([found] if _name(found) == "tbl" else _children(inside), file, notes, builder)
+            _write_blocks([found] if _name(found) == "tbl" else _children(inside), style_named, notes, builder)
 
 
-def _write_paragraph(paragraph: Any, text: str, builder: DocumentBuilder) -> None:
-    style = (paragraph.style.name if paragraph.style is not None else "") or ""
-    lists = paragraph._p.iterfind("{*}pPr/{*}numPr")
+def _write_paragraph(paragraph: Any, style: str, text: str, builder: DocumentBuilder) -> None:
+    lists = paragraph.iterfind("{*}pPr/{*}numPr")
     level = next((each.ilvl.val if each.ilvl is not None else 0 for each in lists), None)
     if style.lower() == "title":
         builder.heading(1, text)

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from deep_research.errors import ConfigError, Unreadable
 from deep_research.isolated_reading import read_bytes
-from deep_research.protocol.media_type import ZIP, signed_media_type
+from deep_research.protocol.media_type import signed_media_type
 from deep_research.registry import reader_for
 from deep_research.settings import Settings
 
@@ -34,17 +34,16 @@ def report_text(data: bytes, name: str) -> str:
     is_page = not signed and (suffix in _HTML or _PAGE.match(data[:2048].removeprefix(b"\xef\xbb\xbf").lstrip()))
     if suffix in _PLAIN and not is_page and not signed:
         return _plain(data, name)
-    from deep_research.runs.report_links import mark_docx_links, mark_html_links  # noqa: PLC0415 - only for these
+    from deep_research.runs.report_links import read_marked  # noqa: PLC0415 - only for these
 
-    if is_page:
-        data, name = mark_html_links(data), name if suffix in _HTML else f"{name or 'page'}.html"
+    if is_page and suffix not in _HTML:
+        name = f"{name or 'page'}.html"
     reader = reader_for(name, data)
     if reader is None:
         message = f"The format of {name!r} cannot be read as a report. Give Markdown, text, HTML, DOCX or PDF."
         raise ConfigError(message, setting="report", value=name)
-    is_word = reader.name == "docx" or signed == ZIP
     try:
-        document = read_bytes(reader, mark_docx_links(data) if is_word else data, name=name)
+        document = read_bytes(reader, data, name=name, read=read_marked)
     except Unreadable as error:
         raise ConfigError(f"{name!r} cannot be read: {error.message}.", setting="report", value=name) from error
     if not document.text.strip():

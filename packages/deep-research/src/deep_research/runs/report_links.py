@@ -11,12 +11,15 @@ import zipfile
 from collections.abc import Callable, Mapping
 
 from deep_research.data import write_link
+from deep_research.protocol.media_type import ZIP, signed_media_type
 from deep_research.readers.compressed import open_zip
+from deep_research.reading_child import FileAnswer, limits_of, read_given
+from deep_research.worker_child import limited
 
 _HREF = re.compile(r"\bhref\s?=\s?[\"'](https?://[^\"'<>\s]{1,2000})[\"']", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]{0,4000}>")
 _NUMBERS = re.compile(r"\[?\d{1,3}(?:\s?[,;-]\s?\d{1,3}){0,20}\]?")
-_PAGE_MARK = re.compile(r"<a\s[^<>]{0,999}?href\s?=\s?[\"']?#[^<>]{0,999}>\s?(\d{1,3})\s?</a\s?>", re.IGNORECASE)
+_PAGE_MARK = re.compile(r"<a\s(?=[^<>]{0,999}?href\s?=\s?[\"']?#)[^<>]{0,1999}+>\s?(\d{1,3})\s?</a\s?>", re.IGNORECASE)
 _INLINE = re.compile(r"</?(?:a|abbr|b|cite|em|i|mark|q|small|span|strong|u)\b[^<>]{0,300}>", re.IGNORECASE)
 _OPEN = re.compile(r"[\[(<][^\])>]{0,40}\Z")
 _MOST_BYTES = 20_000_000
@@ -27,6 +30,16 @@ _FIELD = re.compile(r"\b(Id|Target|r:id|w:id|w:type)=\"([^\"<>]{1,2000})\"")
 _NOTE_MARK = re.compile(r"<w:(footnote|endnote)Reference\b[^<>]{0,500}/>")
 _IS_RAISED = re.compile(r"<w:vertAlign\s[^<>]{0,200}w:val=\"superscript\"|<w:position\s[^<>]{0,200}w:val=\"[1-9]")
 _WORDS = re.compile(r"<w:t\b[^<>]{0,200}>([^<]{0,20000})</w:t>")
+
+
+def read_marked(reader: str, data: bytes, name: str) -> FileAnswer:
+    """Read a report with its links in its text, with the reader of that name, in this process, which is the worker."""
+    with limited(limits_of(len(data), reader)):
+        if reader == "html":
+            data = mark_html_links(data)
+        elif reader == "docx" or signed_media_type(data) == ZIP:
+            data = mark_docx_links(data)
+    return read_given(reader, data, name)
 
 
 def mark_html_links(data: bytes) -> bytes:
