@@ -11,7 +11,7 @@ import pytest
 from deep_research.data import Report
 from deep_research.settings import _NOT_SETTINGS, PREFIX, SETTING_ALIASES, Settings
 from deep_research.stores.run_folder import list_runs
-from tests.cli.terminal import DEADLINE, Said, call, told, shows_no_traceback
+from tests.cli.terminal import DEADLINE, Said, call, shows_no_traceback, told
 from tests.conversation.screen import at_terminal
 from tests.readers.pdf_files import DRAWING, make_pdf
 from tests.runs.running import Ran, engines, run, write_notes
