@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,6 +129,3 @@ def signalled_at(
 def shows_no_traceback(said: Said) -> bool:
     """Whether an error was explained instead of dumped."""
     return "Traceback" not in said.err + said.out and 'File "' not in said.err
-
-
-Check = Callable[[Said], None]
