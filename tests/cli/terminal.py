@@ -1,5 +1,6 @@
 """The command as a user runs it: a process of its own, with its output, exit code and state folder."""
 
+import io
 import json
 import os
 import resource
@@ -7,11 +8,15 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from deep_research.cli.main import run
 
 COMMAND = Path(sys.executable).with_name("deep-research")
 DEADLINE = 90.0
@@ -35,6 +40,21 @@ class Said:
         """The id of the run that was started or resumed."""
         line = next(line for line in self.err.splitlines() if " run " in f" {line}" and "reasoner:" in line)
         return line.split("run ", 1)[1].split()[0]
+
+
+def told(*arguments: str, stdin: str | bytes = "", env: dict[str, str] | None = None) -> Said:
+    """Run the command in this process: what a start of its own would add is seen by the tests that use `call`."""
+    given = stdin if isinstance(stdin, bytes) else stdin.encode()
+    with pytest.MonkeyPatch.context() as patch, io.TextIOWrapper(io.BytesIO(given), "utf-8") as read:
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
+        patch.setattr(sys, "stdin", read)
+        for name, value in (env or {}).items():
+            patch.setenv(name, value)
+        with redirect_stdout(out), redirect_stderr(err):
+            code = run(list(arguments))
+        for stream in (out, err):
+            stream.flush()
+        return Said(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
 
 
 def call(
@@ -109,6 +129,3 @@ def signalled_at(
 def shows_no_traceback(said: Said) -> bool:
     """Whether an error was explained instead of dumped."""
     return "Traceback" not in said.err + said.out and 'File "' not in said.err
-
-
-Check = Callable[[Said], None]

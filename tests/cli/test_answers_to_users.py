@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.terminal import call
+from tests.cli.terminal import told
 
 NOTES = """# Weekly meeting
 
@@ -39,7 +39,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _asked(question: str, folder: Path) -> tuple[int, dict[str, Any]]:
-    said = call("ask", question, "--docs", str(folder), "--json")
+    home = {"DEEP_RESEARCH_HOME": str(folder.with_name(f"{folder.name} read"))}
+    said = told("ask", question, "--docs", str(folder), "--json", env=home)
     return said.code, json.loads(said.out)
 
 
@@ -86,7 +87,7 @@ def test_a_reference_quotes_a_sentence_or_nothing(text: str, quote: str, tmp_pat
 
 
 def test_nobodys_statements_reviews_and_counts_stand_in_a_result_of_places(folder: Path, tmp_path: Path) -> None:
-    said = call("research", "When is the release, and what does the server cost?", "--docs", str(folder), "--json")
+    said = told("research", "When is the release, and what does the server cost?", "--docs", str(folder), "--json")
     report = json.loads(said.out)
     assert report["claims"]
     assert all(claim["passages"] and claim["verdict"]["codes"] == ["not_judged"] for claim in report["claims"])
@@ -97,7 +98,7 @@ def test_nobodys_statements_reviews_and_counts_stand_in_a_result_of_places(folde
     new = sum(map(int, re.findall(r"\((\d+) new", said.err)))
     assert f"sources found: {new}." in report["report"]
     page = tmp_path / "report.html"
-    assert call("export", report["run_id"], "--to", "html", "--out", str(page)).code == 0
+    assert told("export", report["run_id"], "--to", "html", "--out", str(page)).code == 0
     counts = page.read_text("utf-8").partition('<ul class="counts">')[2].partition("</ul>")[0]
     assert counts == f"<li>{len(report['references'])} sources cited</li>"
 
@@ -107,7 +108,7 @@ def test_sources_are_numbered_and_parts_without_a_place_named_in_order(folder: P
     numbers = re.findall(r"\[(\d+)\]", report["report"])
     assert [*dict.fromkeys(numbers)] == [str(entry["number"]) for entry in report["references"]]
     asked = ["Why did the saxophone sing", "How do I bake sourdough", "Where is the zymurgist"]
-    gaps = call("research", f"{'? '.join(asked)}?", "--docs", str(folder), "--json")
+    gaps = told("research", f"{'? '.join(asked)}?", "--docs", str(folder), "--json")
     assert [gap["what"] for gap in json.loads(gaps.out)["gaps"]] == asked
 
 

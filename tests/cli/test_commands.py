@@ -11,7 +11,7 @@ import pytest
 from deep_research.data import Report
 from deep_research.settings import _NOT_SETTINGS, PREFIX, SETTING_ALIASES, Settings
 from deep_research.stores.run_folder import list_runs
-from tests.cli.terminal import DEADLINE, Said, call, shows_no_traceback
+from tests.cli.terminal import DEADLINE, Said, call, shows_no_traceback, told
 from tests.conversation.screen import at_terminal
 from tests.readers.pdf_files import DRAWING, make_pdf
 from tests.runs.running import Ran, engines, run, write_notes
@@ -51,11 +51,11 @@ def test_help_and_version_load_nothing_heavy(flag: str) -> None:
 
 
 def test_help_names_commands_exit_codes_and_an_example() -> None:
-    said = call("--help")
+    said = told("--help")
     assert said.code == 0
     for word in ("resume", "list", "show", "check", "settings", "Exit codes", "130", "--docs"):
         assert word in said.out
-    assert call("--version").out.strip().startswith("deep-research 0.")
+    assert told("--version").out.strip().startswith("deep-research 0.")
 
 
 def test_a_question_gives_a_report_on_standard_output_and_the_way_there_on_standard_error(
@@ -71,7 +71,7 @@ def test_a_question_gives_a_report_on_standard_output_and_the_way_there_on_stand
 
 def test_json_is_alone_on_standard_output_and_fits_the_result(docs: str, tmp_path: Path) -> None:
     out = tmp_path / "report.md"
-    said = call(QUESTION, "--docs", docs, "--json", "--out", str(out))
+    said = told(QUESTION, "--docs", docs, "--json", "--out", str(out))
     assert said.code == 0
     report = Report.model_validate_json(said.out)
     assert_citations_resolve(report)
@@ -90,7 +90,7 @@ def test_a_question_that_nothing_answers(docs: str) -> None:
     write_notes(
         Path(docs), more="# Overview of the harbour\n\nAn overview of the subject: quays compare well. It rains."
     )
-    said = call("Who won the chess olympiad of 1954 in Amsterdam?", "--docs", docs)
+    said = told("Who won the chess olympiad of 1954 in Amsterdam?", "--docs", docs)
     assert said.code == 3
     assert "Nothing was found that can be shown for this question." in said.out
     assert "chess olympiad" in said.out.split("Searched for:")[1]
@@ -102,14 +102,14 @@ def test_a_question_that_nothing_answers(docs: str) -> None:
 def test_a_question_of_100_000_characters(docs: str) -> None:
     question = ("How fast does the Alpha engine turn? " * 2703)[:99_999] + "?"
     assert len(question) == 100_000
-    refused = call(question, "--docs", docs)
+    refused = told(question, "--docs", docs)
     assert refused.code == 2
     assert "20,000" in refused.err
     assert shows_no_traceback(refused)
 
 
 def test_control_characters_reach_neither_the_report_nor_the_screen(docs: str) -> None:
-    said = call("How fast does the \x1b[31mAlpha\x07 engine\x01 turn?\r\n\x9b2J", "--docs", docs)
+    said = told("How fast does the \x1b[31mAlpha\x07 engine\x01 turn?\r\n\x9b2J", "--docs", docs)
     assert said.code == 0
     assert not any(ord(c) < 32 and c != "\n" for c in said.out + said.err)
     assert "\x9b" not in said.out + said.err
@@ -153,7 +153,7 @@ USAGE = {
 @pytest.mark.parametrize("case", sorted(USAGE))
 def test_wrong_usage_is_explained_and_makes_no_run(case: str, own_state: Path) -> None:
     arguments, names = USAGE[case]
-    said = call(*arguments)
+    said = told(*arguments)
     _assert_explained(said, 2, names)
     assert not (own_state / "runs").exists()
 
@@ -167,9 +167,9 @@ def _assert_explained(said: Said, code: int, names: str) -> None:
 
 
 def test_a_setting_of_the_environment_that_is_wrong_is_named_as_such() -> None:
-    unknown = call(QUESTION, env={"DEEP_RESEARCH_MAX_ITERATION": "3"})
+    unknown = told(QUESTION, env={"DEEP_RESEARCH_MAX_ITERATION": "3"})
     _assert_explained(unknown, 2, "DEEP_RESEARCH_MAX_ITERATIONS")
-    outside = call(QUESTION, env={"DEEP_RESEARCH_MAX_ITERATIONS": "99"})
+    outside = told(QUESTION, env={"DEEP_RESEARCH_MAX_ITERATIONS": "99"})
     _assert_explained(outside, 2, "environment")
 
 
@@ -183,16 +183,16 @@ def test_every_variable_that_the_documents_name_is_known() -> None:
 
 
 def test_a_folder_without_a_readable_file(broken_folder: str) -> None:
-    _assert_explained(call(QUESTION, "--docs", broken_folder, "--quiet"), 2, broken_folder)
+    _assert_explained(told(QUESTION, "--docs", broken_folder, "--quiet"), 2, broken_folder)
 
 
 def test_a_file_that_cannot_be_read_beside_others_is_a_gap(docs: str, broken_folder: str) -> None:
-    said = call(QUESTION, "--docs", docs, "--docs", broken_folder, "--json")
+    said = told(QUESTION, "--docs", docs, "--docs", broken_folder, "--json")
     assert said.code == 0
     assert any("b.pdf" in gap["what"] + gap["why"] for gap in said.json["gaps"])
 
 
-@pytest.mark.parametrize("kilobytes", [16, 200, 400])
+@pytest.mark.parametrize("kilobytes", [16, 400])
 def test_a_full_disk_ends_in_one_line(docs: str, own_state: Path, kilobytes: int) -> None:
     said = call(QUESTION, "--docs", docs, max_file_bytes=kilobytes * 1024)
     _assert_explained(said, 1, "isk")
@@ -202,7 +202,7 @@ def test_a_full_disk_ends_in_one_line(docs: str, own_state: Path, kilobytes: int
 
 def test_a_state_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    said = call(QUESTION, env={"DEEP_RESEARCH_HOME": str(tmp_path / "file" / "home")})
+    said = told(QUESTION, env={"DEEP_RESEARCH_HOME": str(tmp_path / "file" / "home")})
     _assert_explained(said, 1, str(tmp_path / "file"))
 
 
@@ -212,21 +212,21 @@ def test_a_file_for_out_that_cannot_be_written_is_noticed_before_the_research(
     before: list[str], docs: str, own_state: Path
 ) -> None:
     _assert_explained(
-        call(*before, QUESTION, "--docs", docs, "--quiet", "--out", "/proc/report.md"), 1, "/proc/report.md"
+        told(*before, QUESTION, "--docs", docs, "--quiet", "--out", "/proc/report.md"), 1, "/proc/report.md"
     )
     assert not (own_state / "runs").exists()
 
 
 def test_an_earlier_file_for_out_stays_until_there_is_a_report(docs: str, tmp_path: Path) -> None:
     (tmp_path / "report.md").write_text("earlier")
-    call(QUESTION, "--docs", docs, "--out", str(tmp_path / "report.md"), "-p", "nobody")
+    told(QUESTION, "--docs", docs, "--out", str(tmp_path / "report.md"), "-p", "nobody")
     assert [path.read_text() for path in tmp_path.glob("*report*")] == ["earlier"]
 
 
 @pytest.mark.parametrize("command", ["serve", "mcp"])
 def test_a_server_whose_state_folder_cannot_be_written_does_not_start(command: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    said = call(command, env={"DEEP_RESEARCH_HOME": str(tmp_path / "file" / "home")})
+    said = told(command, env={"DEEP_RESEARCH_HOME": str(tmp_path / "file" / "home")})
     _assert_explained(said, 1, str(tmp_path / "file"))
     assert said.err.count("\n") == 1
 
@@ -245,7 +245,7 @@ def test_files_of_users_are_read_with_their_byte_order_marks_or_say_what_to_do(e
         path = own_state / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode(encoding))
-        said = call("templates" if "/" in name else "settings")
+        said = told("templates" if "/" in name else "settings")
         if ENCODINGS[encoding]:
             _assert_explained(said, 2, ENCODINGS[encoding])
             assert str(path) in said.err.replace("\n", "")
@@ -257,7 +257,7 @@ def test_files_of_users_are_read_with_their_byte_order_marks_or_say_what_to_do(e
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_question_from_standard_input_in_any_encoding(encoding: str, docs: str) -> None:
-    said = call("--docs", docs, "--quiet", stdin=f"Wie schnell ist der Motor für {QUESTION}".encode(encoding))
+    said = told("--docs", docs, "--quiet", stdin=f"Wie schnell ist der Motor für {QUESTION}".encode(encoding))
     if ENCODINGS[encoding]:
         _assert_explained(said, 2, ENCODINGS[encoding])
     else:
@@ -274,35 +274,35 @@ def test_an_output_that_cannot_be_written(small: Ran) -> None:
 
 def test_list_and_show(small: Ran) -> None:
     run_id = small.folder.run_id
-    listed = call("list")
+    listed = told("list")
     assert run_id in listed.out
     assert "finished" in listed.out
-    assert [record["run_id"] for record in call("list", "--json").json] == [run_id]
-    assert call("show", run_id).out.strip() == small.report.report.strip()
-    assert Report.model_validate_json(call("show", run_id[-4:], "--json").out) == small.report
+    assert [record["run_id"] for record in told("list", "--json").json] == [run_id]
+    assert told("show", run_id).out.strip() == small.report.report.strip()
+    assert Report.model_validate_json(told("show", run_id[-4:], "--json").out) == small.report
 
 
 def test_check_judges_a_claim(docs: str) -> None:
     evidence = str(Path(docs) / "alpha.md")
-    right = call("check", "--claim", "The Alpha engine turns at 3,000 rpm.", "--evidence", evidence, "--json")
+    right = told("check", "--claim", "The Alpha engine turns at 3,000 rpm.", "--evidence", evidence, "--json")
     assert right.json["kind"] == "supported"
     assert right.code == 0
-    wrong = call(
+    wrong = told(
         "check", "--claim", "The Alpha engine turns at 3,900 rpm.", "--evidence", "-", stdin=Path(evidence).read_text()
     )
     assert wrong.out.startswith("contradicted")
     assert wrong.code == 2
     (scan := Path(evidence).with_name("scan.pdf")).write_bytes(make_pdf([[DRAWING]]))
-    unread = call("check", "--claim", "x", "--evidence", str(scan))
+    unread = told("check", "--claim", "x", "--evidence", str(scan))
     assert (unread.code, unread.out) == (2, "")
     assert "scan.pdf: no text in its one page" in unread.err
-    unknown = call("check", "--claim", "The Omega engine was painted green.", "--evidence", evidence)
+    unknown = told("check", "--claim", "The Omega engine was painted green.", "--evidence", evidence)
     assert unknown.out.startswith("unverified")
     assert unknown.code == 1
 
 
 def test_settings_lists_all_with_the_values_in_force() -> None:
-    said = call("settings", env={"DEEP_RESEARCH_MAX_ITERATIONS": "4"})
+    said = told("settings", env={"DEEP_RESEARCH_MAX_ITERATIONS": "4"})
     assert said.code == 0
     assert "max_iterations = 4" in said.out
     for name in Settings.model_fields:

@@ -10,14 +10,13 @@ import pytest
 from deep_research.data import Report
 from deep_research.events import Planned, Searched
 from deep_research.stores.event_log import read_events
-from deep_research.stores.run_folder import RunFolder
-from tests.cli.terminal import Said, call, shows_no_traceback, stop_at
-from tests.runs.running import run
+from deep_research.stores.run_folder import RunFolder, list_runs
+from tests.cli.terminal import Said, shows_no_traceback, stop_at, told
+from tests.runs.running import begin, run
 from tests.runs.soundness import assert_sound
 
 QUESTION = "Which kinds of engines are there?"
-MARKS = ["Reading documents", "researching"]
-"""Further ones: `test_a_run_killed_twice_goes_on_and_a_finished_one_is_shown`."""
+MARKS = ("Reading documents", "plan:", "researching", "stage: review")
 
 
 def _paid(folder: RunFolder, kind: str = "%") -> dict[str, float]:
@@ -45,31 +44,26 @@ def _assert_finished(said: Said, folder: RunFolder, before: dict[str, float]) ->
     return report
 
 
-@pytest.mark.parametrize("mark", MARKS)
-def test_a_killed_run_goes_on_and_pays_nothing_twice(mark: str, docs: str, own_state: Path) -> None:
-    killed = stop_at(mark, signal.SIGKILL, QUESTION, "--docs", docs, "-v")
-    assert killed.code == -signal.SIGKILL
-    folder = RunFolder(own_state, killed.run)
-    assert folder.load().status == "running"
-    assert not folder.result.exists()
+def test_a_run_killed_at_every_stage_goes_on_and_pays_nothing_twice(docs: str, own_state: Path) -> None:
+    begun, planned = [QUESTION, "--docs", docs, "-v"], []
+    for mark in MARKS:
+        killed = stop_at(mark, signal.SIGKILL, *begun)
+        assert killed.code == -signal.SIGKILL
+        (head,) = list_runs(own_state)
+        folder = RunFolder(own_state, head.run_id)
+        assert folder.load().status == "running"
+        assert not folder.result.exists()
+        begun = ["resume", head.run_id, "-v"]
+        planned.append(sum(isinstance(event, Planned) for event in read_events(folder.events)))
     before = _paid(folder)
-    _assert_finished(call("resume", killed.run, "--json"), folder, before)
-    planned = [event for event in read_events(folder.events) if isinstance(event, Planned)]
-    assert len(planned) == 1, "a stage that was done is not done again"
-
-
-def test_a_run_killed_twice_goes_on_and_a_finished_one_is_shown(docs: str, own_state: Path) -> None:
-    first = stop_at("plan:", signal.SIGKILL, QUESTION, "--docs", docs, "-v")
-    folder = RunFolder(own_state, first.run)
-    again = stop_at("stage: review", signal.SIGKILL, "resume", first.run, "-v")
-    assert again.code == -signal.SIGKILL
-    before = _paid(folder)
-    said = call("resume", first.run, "--json")
+    said = told("resume", folder.run_id, "--json")
     report = _assert_finished(said, folder, before)
+    planned.append(sum(isinstance(event, Planned) for event in read_events(folder.events)))
+    assert planned[2] == planned[-1], "a stage that was done is not done again"
     uninterrupted = run(QUESTION, home=own_state, docs=[Path(docs)]).report
     assert [section.title for section in report.sections] == [section.title for section in uninterrupted.sections]
     paid = _paid(folder)
-    again = call("resume", first.run, "--json")
+    again = told("resume", folder.run_id, "--json")
     assert (again.code, again.out) == (0, said.out)
     assert _paid(folder) == paid
 
@@ -85,27 +79,27 @@ def test_ctrl_c_keeps_the_state_and_says_how_to_go_on(
     assert f"deep-research resume {stopped.run}" in stopped.err.splitlines()[-1]
     assert folder.load().status == "stopped"
     before = _paid(folder)
-    _assert_finished(call("resume", stopped.run, "--json"), folder, before)
+    _assert_finished(told("resume", stopped.run, "--json"), folder, before)
 
 
 def test_a_run_that_waits_says_so_and_goes_on_with_the_answer(docs: str, own_state: Path) -> None:
-    waiting = call("tell me about it", "--docs", docs)
+    waiting = told("tell me about it", "--docs", docs)
     assert waiting.code == 4
     assert f'deep-research resume {waiting.run} --answer "' in waiting.err
     folder = RunFolder(own_state, waiting.run)
     assert folder.load().status == "waiting"
     assert folder.load().waiting_for in waiting.err
-    said = call("resume", waiting.run, "--answer", "the Alpha engine", "--json")
+    said = told("resume", waiting.run, "--answer", "the Alpha engine", "--json")
     report = _assert_finished(said, folder, {})
     assert "Alpha" in report.title
 
 
-def test_documents_that_vanish_before_resuming_are_explained(docs: str, tmp_path: Path) -> None:
-    killed = stop_at("plan:", signal.SIGKILL, QUESTION, "--docs", docs, "-v")
+def test_documents_that_vanish_before_resuming_are_explained(docs: str, own_state: Path, tmp_path: Path) -> None:
+    begun = begin(QUESTION, home=own_state, docs=[Path(docs)]).folder.run_id
     Path(docs).rename(tmp_path / "elsewhere")
-    said = call("resume", killed.run)
+    said = told("resume", begun)
     assert said.code == 2
     assert docs in said.err
     assert shows_no_traceback(said)
     (tmp_path / "elsewhere").rename(docs)
-    assert call("resume", killed.run, "--quiet").code == 0
+    assert told("resume", begun, "--quiet").code == 0

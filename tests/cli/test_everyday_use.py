@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from deep_research import api
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import FolderRuns
-from tests.cli.terminal import COMMAND, call
+from tests.cli.terminal import COMMAND, call, told
 from tests.runs.running import engines
 
 
@@ -22,7 +22,7 @@ from tests.runs.running import engines
     ("typed", "meant"), [("lst", "list"), ("aks", "ask"), ("shwo", "show"), ("setings", "settings")]
 )
 def test_a_mistyped_command_is_not_researched(typed: str, meant: str, own_state: Path) -> None:
-    said = call(typed)
+    said = told(typed)
     assert said.code == 2
     assert f"deep-research {meant}" in said.err
     assert not (own_state / "runs").exists()
@@ -30,7 +30,7 @@ def test_a_mistyped_command_is_not_researched(typed: str, meant: str, own_state:
 
 @pytest.mark.parametrize("typed", ["help", "help ask", "--versoin"])
 def test_a_call_for_help_is_not_researched(typed: str, own_state: Path) -> None:
-    said = call(*typed.split())
+    said = told(*typed.split())
     assert (said.code, "--version" in said.out + said.err or "Usage: deep-research ask" in said.out) == (
         2 if typed == "--versoin" else 0,
         True,
@@ -40,17 +40,17 @@ def test_a_call_for_help_is_not_researched(typed: str, own_state: Path) -> None:
 
 def test_out_is_remembered_by_resume(tmp_path: Path) -> None:
     target = tmp_path / "report.md"
-    asked = call("blockchain", "--out", str(target))
+    asked = told("blockchain", "--out", str(target))
     assert asked.code == 4
     run_id = api.list_runs()[0].run_id
-    said = call("resume", run_id, "--answer", "How do alpha engines work?", "--short")
+    said = told("resume", run_id, "--answer", "How do alpha engines work?", "--short")
     assert target.read_text("utf-8") == api.open_run(run_id).report.report
     assert str(target) in said.err
     assert len(said.out) < len(target.read_text("utf-8"))
 
 
 def test_without_a_model_no_review_is_shown(tmp_path: Path) -> None:
-    said = call("What weighs the Beta engine?", "--docs", str(engines(tmp_path / "docs")), "-p", "finder").err
+    said = told("What weighs the Beta engine?", "--docs", str(engines(tmp_path / "docs")), "-p", "finder").err
     assert "report ready" in said
     assert "of 10" not in said
     assert "review: " not in said
@@ -59,13 +59,13 @@ def test_without_a_model_no_review_is_shown(tmp_path: Path) -> None:
 def test_a_run_whose_process_died_is_shown_as_stopped(tmp_path: Path) -> None:
     docs = [engines(tmp_path / "docs")]
     run = api.start_run("What weighs the Beta engine?", Settings(model_provider="finder"), docs=docs)
-    assert f"{run.id}  stopped" in call("list").out
-    assert call("list", "--json").json[0]["status"] == "stopped"
-    shown = call("show", run.id, "--json")
+    assert f"{run.id}  stopped" in told("list").out
+    assert told("list", "--json").json[0]["status"] == "stopped"
+    shown = told("show", run.id, "--json")
     assert shown.code == 1
     assert json.loads(shown.out)["status"] == "stopped"
-    assert call("list", "--status", "finished", "--json").json == []
-    assert "finished" in call("list", "--status", "finished").out
+    assert told("list", "--status", "finished", "--json").json == []
+    assert "finished" in told("list", "--status", "finished").out
 
 
 def test_runs_that_begin_in_one_second_have_names_of_their_own(tmp_path: Path) -> None:
@@ -74,13 +74,13 @@ def test_runs_that_begin_in_one_second_have_names_of_their_own(tmp_path: Path) -
 
 
 def test_settings_as_json_by_group() -> None:
-    told = call("settings", "--json").json
-    assert told["Limits"]["budget_usd"] == {
+    shown = told("settings", "--json").json
+    assert shown["Limits"]["budget_usd"] == {
         "value": None,
         "meaning": Settings.model_fields["budget_usd"].description,
         "variable": "DEEP_RESEARCH_BUDGET_USD",
     }
-    assert set(call("settings", "limits", "--json").json) == {"Limits"}
+    assert set(told("settings", "limits", "--json").json) == {"Limits"}
 
 
 @pytest.mark.process
@@ -111,10 +111,9 @@ def test_a_long_report_needs_no_pager(tmp_path: Path, monkeypatch: pytest.Monkey
     "console",
     [
         {"PYTHONIOENCODING": "cp1252"},
-        {"PYTHONIOENCODING": "ascii"},
         {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
     ],
-    ids=["cp1252", "ascii", "C"],
+    ids=["cp1252", "C"],
 )
 def test_a_console_without_the_signs_of_a_text_loses_nothing(tmp_path: Path, console: dict[str, str]) -> None:
     folder = tmp_path / "文件"
@@ -132,10 +131,10 @@ def test_a_star_that_stands_in_a_source_stands_in_every_export(tmp_path: Path) -
     said = "The pattern of logs is *.log or *.txt*, of `*args` and __init__ it is 2*3*4, and of a_b_c 5* of 5*."
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "flags.txt").write_text(f"FLAGS\n\n{said}\n", "utf-8")
-    call("What is the pattern of logs?", "--docs", str(tmp_path / "docs"), "-p", "finder", "--quiet")
-    run = call("list", "--json").json[0]["run_id"]
+    told("What is the pattern of logs?", "--docs", str(tmp_path / "docs"), "-p", "finder", "--quiet")
+    run = told("list", "--json").json[0]["run_id"]
     for name in ("html", "docx"):
-        assert call("export", run, "--to", name, "--out", str(tmp_path / name)).code == 0
+        assert told("export", run, "--to", name, "--out", str(tmp_path / name)).code == 0
     page = html.fromstring((tmp_path / "html").read_bytes())
     shown = said.replace("`", "")
     assert sum(shown in part.text_content() for part in page.xpath("//main/p | //ol[@class='references']")) == 2

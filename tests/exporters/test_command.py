@@ -1,7 +1,6 @@
 """The command and the library function, and the plug-in that the documentation shows, in processes of their own."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 from deep_research import export
 from deep_research.data import Report
 from deep_research.errors import ConfigError, RunNotFound
+from tests.cli.terminal import Said, told
 from tests.house.documents import DOCS
 from tests.house.schema import violations
 from tests.support.made_reports import make_report, save_run
@@ -31,8 +31,12 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     return Ran(home, save_run(home, make_report()).load_result())
 
 
-def command(ran: Ran, *arguments: str, path: str = "") -> subprocess.CompletedProcess[bytes]:
-    environment = {"PATH": os.defpath, "DEEP_RESEARCH_HOME": str(ran.home), "PYTHONPATH": path, "LANG": "C.UTF-8"}
+def command(ran: Ran, *arguments: str) -> Said:
+    return told("export", *arguments, env={"DEEP_RESEARCH_HOME": str(ran.home)})
+
+
+def with_plug_in(ran: Ran, folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    environment = {"DEEP_RESEARCH_HOME": str(ran.home), "PYTHONPATH": str(folder), "LANG": "C.UTF-8"}
     line = [sys.executable, "-m", "deep_research", "export", *arguments]
     return subprocess.run(line, check=False, capture_output=True, timeout=100, env=environment)
 
@@ -50,11 +54,11 @@ def test_a_report_of_a_run_is_exported_with_the_context_of_its_passages(ran: Ran
 def test_a_file_is_written_under_a_name_of_the_title(ran: Ran, tmp_path: Path) -> None:
     out = tmp_path / "report.pdf"
     done = command(ran, ran.report.run_id, "--to", "pdf", "--out", str(out))
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert out.read_bytes().startswith(b"%PDF-")
-    assert done.stdout.decode() == f"Written: {out}\n"
+    assert done.out == f"Written: {out}\n"
     done = command(ran, ran.report.run_id[:-2], "--to", "ris", "--out", "-")
-    assert done.stdout.startswith(b"TY  - GEN")
+    assert done.out.startswith("TY  - GEN")
 
 
 def test_what_cannot_be_exported_is_said(ran: Ran) -> None:
@@ -62,12 +66,12 @@ def test_what_cannot_be_exported_is_said(ran: Ran) -> None:
         export(ran.report.run_id, "odt", home=ran.home)
     with pytest.raises(RunNotFound):
         export("nothing", "html", home=ran.home)
-    assert command(ran, "--to", "html").returncode == 2
-    assert command(ran, ran.report.run_id, "--to", "html", "--followup", "7", "--out", "-").returncode == 2
+    assert command(ran, "--to", "html").code == 2
+    assert command(ran, ran.report.run_id, "--to", "html", "--followup", "7", "--out", "-").code == 2
 
 
 def test_formats_are_listed(ran: Ran) -> None:
-    lines = command(ran).stdout.decode().splitlines()
+    lines = command(ran).out.splitlines()
     assert [line.split()[0] for line in lines] == sorted(line.split()[0] for line in lines)
     assert {"html", "pdf", "docx", "csl"} <= {line.split()[0] for line in lines}
 
@@ -83,9 +87,9 @@ def test_the_plug_in_of_the_documentation_works(ran: Ran, tmp_path: Path) -> Non
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: outline-export\nVersion: 1.0\n", "utf-8")
     (info / "entry_points.txt").write_text(f"[deep_research.exporters]\noutline = {entry['value']}\n", "utf-8")
-    done = command(ran, ran.report.run_id, "--to", "outline", "--out", "-", path=str(tmp_path))
+    done = with_plug_in(ran, tmp_path, ran.report.run_id, "--to", "outline", "--out", "-")
     assert done.returncode == 0, done.stderr
     first, *rest = done.stdout.decode().splitlines()
     assert first == ran.report.title
     assert any(re.fullmatch(r"- .+: [1-9]\d*", line) for line in rest)
-    assert "outline" in command(ran, path=str(tmp_path)).stdout.decode()
+    assert "outline" in with_plug_in(ran, tmp_path).stdout.decode()

@@ -24,7 +24,7 @@ from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import RunFolder, list_runs, write_atomically
 from deep_research.worker_child import Limits
-from tests.cli.terminal import call
+from tests.cli.terminal import told
 from tests.mcp.serving import HIDDEN, is_gone, pids, served_http, stdio
 from tests.model.harness import served
 from tests.runs.running import Ran, start, write_notes
@@ -371,11 +371,11 @@ def test_e1_the_command_lists_servers_ready_or_not_and_their_tools(own_state: Pa
         absent={"command": "no-such-program"},
     )
     env = {"DEEP_RESEARCH_CONFIG": str(config)}
-    plain = call("sources", env=env)
+    plain = told("sources", env=env)
     assert plain.code == 0, plain.err
     assert "not ready: set NO_SUCH_VARIABLE" in plain.out
     assert "not ready: there is no program no-such-program" in plain.out
-    checked = call("sources", "--check", "--json", env=env).json["mcp_servers"]
+    checked = told("sources", "--check", "--json", env=env).json["mcp_servers"]
     assert [(row["name"], row["ready"]) for row in checked] == [("pocket", True), ("keyless", False), ("absent", False)]
     assert checked[0]["tools"] == {
         "search_stories": "searched", "get_story": "offered", "open_page": "offered", "open": "searched",

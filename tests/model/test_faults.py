@@ -8,18 +8,18 @@ from tests.model.harness import ENGINES, PLAN, Scene, assert_presentable, resear
 from tests.support.scripted_researcher import ScriptedResearcher
 
 FAULTS = (
-    "rate_limited", "server_error", "overloaded", "cut_stream", "slow_stream", "invalid_json",
-    "wrong_schema", "empty", "refusal", "think_tags", "harmony", "unclosed_think", "unknown_tool", "broken_arguments",
-    "unknown_citation", "timeout", "not_json", "error_in_stream", "content_filter",
+    ("rate_limited", "think_tags"), ("server_error", "wrong_schema"), ("overloaded", "harmony"), ("cut_stream", "empty"),
+    ("slow_stream", "unclosed_think"), ("invalid_json", "refusal"), ("unknown_tool", "unknown_citation"),
+    ("broken_arguments", "not_json"), ("timeout", "content_filter"), ("error_in_stream", "unknown_citation"),
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("fault", "wire"), list(zip(FAULTS, itertools.cycle(("compatible", "anthropic")))))
-def test_a_fifth_of_the_calls_fails(scene: Scene, fault: str, wire: str) -> None:
+@pytest.mark.parametrize(("faults", "wire"), list(zip(FAULTS, itertools.cycle(("compatible", "anthropic")))))
+def test_a_fifth_of_the_calls_fails(scene: Scene, faults: tuple[str, ...], wire: str) -> None:
     with scene.served(ScriptedResearcher(sections=PLAN, sentences=4), wire=wire) as provider:
-        provider.faults(0.2, [fault], seed=2)
+        provider.faults(0.2, faults, seed=2)
         ran = research(scene.folder, wire=wire, **({"model_name": "claude-sonnet-5"} if wire == "anthropic" else {}))
-    assert any(call.fault == fault for call in provider.calls)
+    assert {call.fault for call in provider.calls} >= set(faults)
     assert_presentable(ran)
     assert "<|" not in ran.report.report
     assert "The user wants" not in ran.report.report

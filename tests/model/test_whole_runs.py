@@ -259,7 +259,7 @@ class Unsatisfied:
         return Reply(data={**reply.data, **lacking, "sections_to_retry": ["Beta engine"]})  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize(("rounds", "limit", "reviews"), [(0, 5, 1), (1, 5, 2), (99, 3, 3), (99, 1, 1)])
+@pytest.mark.parametrize(("rounds", "limit", "reviews"), [(1, 5, 2), (99, 3, 3), (99, 1, 1)])
 def test_c1_sufficient_evidence_or_the_limit_ends_a_loop(scene: Scene, rounds: int, limit: int, reviews: int) -> None:
     script = Unsatisfied(rounds)
     ran = scene.research(script, workflow="loop", max_iterations=limit)
@@ -290,8 +290,10 @@ class Planner(ScriptedResearcher):
 THREE = [("Alpha engine", "speed"), ("Beta engine", "speed"), ("Gamma engine", "speed")]
 
 
-@pytest.mark.parametrize("workflow", ["sections", "loop"])
-@pytest.mark.parametrize(("plans", "titles"), [([THREE[:1], THREE], 3), ([THREE[:2]], 2), ([THREE], 3)])
+@pytest.mark.parametrize(
+    ("plans", "titles", "workflow"),
+    [([THREE[:1], THREE], 3, "sections"), ([THREE[:2]], 2, "loop"), ([THREE], 3, "sections")],
+)
 def test_b5_a_plan_of_too_few_sections_is_asked_for_once_more(
     plans: list[Any], titles: int, workflow: str, scene: Scene
 ) -> None:

@@ -203,8 +203,9 @@ SAID = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("server", NO_TOOLS)
-@pytest.mark.parametrize("said", SAID, ids=["as asked", "in fences", "in tags", "in a list"])
+@pytest.mark.parametrize(
+    ("server", "said"), [*((server, SAID[0]) for server in NO_TOOLS), *(("vLLM", said) for said in SAID[1:])]
+)
 async def test_tools_in_text(server: str, said: str) -> None:
     name, refused = NO_TOOLS[server]
     shown: list[str] = []

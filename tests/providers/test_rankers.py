@@ -70,13 +70,18 @@ def served() -> Iterator[Server]:
     server.loopback.close()
 
 
-@pytest.fixture
-def docs(tmp_path: Path) -> Path:
-    folder = tmp_path / "docs"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("docs")
     for name, text in DOCS.items():
         (folder / f"{name}.md").write_text(text, "utf-8")
     return folder
+
+
+@pytest.fixture(scope="module")
+def plain(docs: Path, tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """What is said without a ranker."""
+    return research(QUESTION, docs=[docs], workflow="quick", home=tmp_path_factory.mktemp("home"))
 
 
 FAULTS: dict[str, Callable[[HttpRequest], HttpResponse]] = {
@@ -139,10 +144,9 @@ def test_a_replay_asks_no_server_and_says_the_same(docs: Path, served: Server, f
     assert len(served.requests) == asked
 
 
-def test_without_one_another_block_is_first(docs: Path) -> None:
-    report = research(QUESTION, docs=[docs], workflow="quick")
-    assert WANTED not in opening(report)
-    assert report.reasoner.ranker == ""
+def test_without_one_another_block_is_first(plain: Report) -> None:
+    assert WANTED not in opening(plain)
+    assert plain.reasoner.ranker == ""
 
 
 def test_the_key_is_sent_to_the_server_alone(docs: Path, served: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,10 +158,12 @@ def test_the_key_is_sent_to_the_server_alone(docs: Path, served: Server, monkeyp
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_ranker_that_fails_is_a_gap_and_the_own_order_stays(docs: Path, served: Server, fault: str) -> None:
+def test_a_ranker_that_fails_is_a_gap_and_the_own_order_stays(
+    docs: Path, plain: Report, served: Server, fault: str
+) -> None:
     served.fault = FAULTS[fault]
     report = ask(docs, served, "jina")
-    assert opening(report) == opening(research(QUESTION, docs=[docs], workflow="quick"))
+    assert opening(report) == opening(plain)
     (gap,) = [gap for gap in report.gaps if gap.what == "ranking"]
     assert "own order" in gap.why
     assert len(served.requests) <= 2

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from deep_research import registry
 from deep_research.errors import Unreadable
-from deep_research.text.document_builder import MOST_PARTS
+from deep_research.text import document_builder
 from tests.readers.made_files import box, message, open_document
 from tests.readers.test_formats import read
 
@@ -47,11 +47,12 @@ def test_an_archive_has_a_document_for_each_message():
     assert all("\n\nFrom Monday on" in one.text and one.headings[0].start == 0 for one in messages)
 
 
-def test_a_file_has_a_bounded_number_of_documents_and_what_was_left_out_is_told_once():
-    archive = b"".join(b"From a Thu Nov 12 2026\nSubject: %d\n\nText.\n\n" % number for number in range(MOST_PARTS + 2))
+def test_a_file_has_a_bounded_number_of_documents_and_what_was_left_out_is_told_once(monkeypatch: pytest.MonkeyPatch):
+    told = f"only the first {document_builder.MOST_PARTS} messages and attached files were read"
+    monkeypatch.setattr(document_builder, "MOST_PARTS", 50)
+    archive = b"".join(b"From a Thu Nov 12 2026\nSubject: %d\n\nText.\n\n" % number for number in range(52))
     document = read(message("Files", attached=("old.mbox", archive)).as_bytes(), "a.eml")
-    assert len(document.split()) == MOST_PARTS
-    told = f"only the first {MOST_PARTS} messages and attached files were read"
+    assert len(document.split()) == 50
     assert [warning for warning in document.warnings if "png" not in warning] == [told]
 
 

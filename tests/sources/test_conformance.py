@@ -168,8 +168,9 @@ def test_options_have_the_official_address_a_pace_and_bounds(name):
         assert about.description, f"{field} says nothing about itself"
     with pytest.raises(ConfigError, match=rf"source_options\.{name}\.nonsense"):
         kind.read_options({"nonsense": 1})
-    with pytest.raises(ConfigError, match="requests_per_second"):
+    with pytest.raises(ConfigError, match=rf"source_options\.{name}\.requests_per_second") as caught:
         kind.read_options({"requests_per_second": 0})
+    assert caught.value.setting == f"source_options.{name}.requests_per_second"
     with pytest.raises(ConfigError, match="base_url"):
         kind.read_options({"base_url": "ftp://example.org"})
 

@@ -35,7 +35,7 @@ async def test_an_answer_over_http(internet, name):
     assert request.headers["user-agent"]
 
 
-@pytest.mark.parametrize("name", ONE_CALL)
+@pytest.mark.parametrize("name", ONE_CALL[::4])
 async def test_an_api_that_asks_to_wait_for_long(internet, name):
     internet.otherwise = web_answers.status(429, "Too Many Requests", retry_after="600")
     error = await searched_over_http(internet, name)

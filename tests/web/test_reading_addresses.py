@@ -23,7 +23,7 @@ from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.model.harness import served
 from tests.readers.pdf_files import make_pdf
-from tests.runs.running import engines, run
+from tests.runs.running import engines
 from tests.runs.soundness import assert_sound
 from tests.support.clock import FakeClock
 from tests.support.scripted_replies import Call, Reply, Request
@@ -281,15 +281,6 @@ def test_a_page_of_the_question_that_cannot_be_read_is_a_gap(world: World, own_s
     assert "3,000 rpm" in ran.report.report
     assert "no public address" in why(ran)
     assert "http://sad.test/" in why(ran)
-
-
-def test_a_run_over_documents_alone_does_not_go_to_the_web(world: World, own_state: Path, tmp_path: Path) -> None:
-    notes = engines(tmp_path / "notes")
-    with (notes / "alpha.md").open("a", encoding="utf-8") as file:
-        file.write("\n\nMore about the Alpha engine: http://alpha.test/engine\n")
-    ran = run("What is the Alpha engine?", home=own_state, docs=[notes])
-    assert ran.report.answered
-    assert world.web.requests == []
 
 
 def test_a_follow_up_reads_the_page_that_it_names(world: World, own_state: Path) -> None:

@@ -10,12 +10,11 @@ from deep_research.data import Action, Observation
 from deep_research.errors import ConfigError
 from deep_research.runs.research_run import ResearchRun
 from deep_research.steps.search import perform
-from tests.cli.terminal import Said, call, shows_no_traceback
 from tests.model.harness import served
 from tests.runs.soundness import assert_sound, body
 from tests.support.scripted_researcher import ScriptedResearcher
 from tests.support.web_answers import HANG, json_answer, page, status
-from tests.web.world import ALPHA, BETA, GAMMA, QUESTION, SEARCH, WIKIPEDIA, World, begin, research, web_of, why
+from tests.web.world import ALPHA, BETA, GAMMA, QUESTION, SEARCH, World, begin, research, web_of, why
 
 FIVE = ("arxiv", "openalex", "hackernews", "wikipedia", "searxng")
 
@@ -116,29 +115,11 @@ def test_wrong_choices_of_sources_are_refused_before_anything_is_made(
     assert not list(own_state.rglob("run.json"))
 
 
-def _command(world: World, tmp_path: Path, *arguments: str) -> Said:
-    """The command in a process of its own; the fake web is told to it as base addresses on 127.0.0.1."""
-    hosts = {"arxiv": "export.arxiv.org", "openalex": "api.openalex.org", "hackernews": "hn.algolia.com/api/v1",
-             "wikipedia": WIKIPEDIA, "searxng": SEARCH}  # fmt: skip
-    lines = [f'allowed_internal_hosts = ["127.0.0.1:{world.web.port}"]', "model_timeout_seconds = 1"]
-    for name, host in hosts.items():
-        site, _, path = host.partition("/")
-        address = world.web.base(site) + (f"/{path}" if path else "")
-        if name == "arxiv":  # who asks to wait means the whole host
-            address = address.replace("127.0.0.1", "localhost")
-        lines += [f"[source_options.{name}]", f'base_url = "{address}"']
-        lines += [] if name == "arxiv" else ["requests_per_second = 10"]
-    config = tmp_path / "settings.toml"
-    config.write_text("\n".join(lines), "utf-8")
-    return call(QUESTION, "--no-clarify", *arguments, env={"DEEP_RESEARCH_CONFIG": str(config)})
-
-
-def test_the_command_when_nothing_is_found_anywhere(world: World, tmp_path: Path) -> None:
+def test_where_nothing_is_found_the_places_that_were_searched_are_named(world: World, own_state: Path) -> None:
     world.wikipedia({})
-    said = _command(world, tmp_path, "--source", "searxng", "--source", "wikipedia", "--workflow", "quick")
-    assert said.code == 3, said.err
-    assert "Searched in: searxng; wikipedia." in said.out
-    assert shows_no_traceback(said)
+    ran = research(world.web, home=own_state, sources=("searxng", "wikipedia"), workflow="quick")
+    assert not ran.report.answered
+    assert "Searched in: searxng; wikipedia." in ran.report.report
 
 
 async def test_what_a_page_named_before_a_run_stopped_may_be_opened_after_it(world: World, own_state: Path) -> None:

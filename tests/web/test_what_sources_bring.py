@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.errors import ConfigError
 from tests.runs.soundness import assert_sound
 from tests.support.web_answers import SeenRequest, WebAnswer, json_answer
-from tests.web.world import ALPHA, World, begin, research, why
+from tests.web.world import ALPHA, World, research, why
 
 EXCERPT = "The Alpha engine was shown at a fair. " * 14
 """Longer than what an engine usually shows, and still not the page."""
@@ -73,13 +72,6 @@ def test_the_feeds_and_the_instance_that_the_user_wrote_down_may_be_internal(
     )  # fmt: skip
     assert "3,000 rpm" in ran.report.report
     assert {"feed.corp", "search.corp"} <= {request.host for request in world.web.requests}
-
-
-def test_a_wrong_option_is_named_as_the_file_wants_it(own_state: Path) -> None:
-    options = {"arxiv": {"requests_per_second": 0}}
-    with pytest.raises(ConfigError, match=r"source_options\.arxiv\.requests_per_second") as caught:
-        begin("What is it?", home=own_state, source_options=options)
-    assert caught.value.setting == "source_options.arxiv.requests_per_second"
 
 
 def test_orders_in_a_page_are_not_quoted(world: World, own_state: Path) -> None:
