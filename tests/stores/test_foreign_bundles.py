@@ -165,6 +165,17 @@ def _passage(**values: int) -> Change:
     return change
 
 
+def _repeated(members: Members, *, snapshots: int = 1, passages: int = 0) -> None:
+    """Name a text of 10 MB again and again: as snapshots, or by passages that each are all of it."""
+    row = json.loads(members["snapshots.jsonl"].splitlines()[0])
+    text = random.Random(1).randbytes(5_000_000).hex().encode()
+    first = row["passages"][0]
+    named = [[number, 0, len(text), *first[3:]] for number in range(1, passages + 1)]
+    row |= {"sha256": hashlib.sha256(text).hexdigest(), "passages": named}
+    members[f"texts/{row['sha256']}.txt"] = text
+    members["snapshots.jsonl"] = (json.dumps(row).encode() + b"\n") * snapshots
+
+
 BLANKS = random.Random(1).randbytes(24_000_000).translate(bytes(b" \n\t\r"[n % 4] for n in range(256)))
 """They pack no better than a text."""
 
@@ -175,6 +186,8 @@ ODD: dict[str, Change] = {
     "a huge number": _passage(id=10**20),
     "a number of many digits": _rows("notes.jsonl", b"9" * 6000 + b"\n"),
     "a passage outside its text": _passage(start=-5, end=10**8),
+    "a text of many snapshots": lambda members: _repeated(members, snapshots=50),
+    "passages that overlap": lambda members: _repeated(members, passages=50),
     "a result of 24 MB": lambda members: members.update({"result.json": members["result.json"] + BLANKS}),
     "no date": lambda members: _edit(members, "run.json", created="not a date"),
     "a date before all dates": lambda members: _edit(members, "run.json", created="0001-01-01T00:00:00+23:59"),

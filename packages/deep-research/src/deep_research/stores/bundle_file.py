@@ -82,6 +82,7 @@ class BundleFile:
             raise self._refused(f"holds {len(infos):,} members; a bundle has {_MOST_MEMBERS:,} at most, each once")
         if total > min(_MOST_BYTES, _ALWAYS_UNPACKED + _RATIO * packed):
             raise self._refused(f"would unpack to {total / 1e6:,.0f} MB, which is too large for a bundle of its size")
+        self._texts_left = _ALWAYS_UNPACKED + 2 * sum(i.file_size for i in infos if i.filename.startswith(TEXTS))
         for info in infos:
             if info.file_size > (most := _LARGEST_SINGLE if info.filename in SINGLE else _LARGEST_MEMBER):
                 raise self._refused(f"holds a member {info.filename} of more than {most / 1e6:,.0f} MB")
@@ -108,8 +109,11 @@ class BundleFile:
                 yield row
 
     def text(self, sha256: str) -> str:
-        """Return the text of this hash. Raises ConfigError for another."""
+        """Return the text of this hash. Raises ConfigError for another, and where texts are asked for again and again."""
         data = self.read(f"{TEXTS}{sha256}.txt")
+        self._texts_left -= len(data)
+        if self._texts_left < 0:
+            raise self._refused("is no bundle: it names the same texts again and again")
         if hashlib.sha256(data).hexdigest() != sha256:
             raise self._refused(f"was changed: the text {sha256[:64]} is another")
         return data.decode("utf-8", "surrogatepass")

@@ -46,7 +46,7 @@ _OUTSIDE = {
 }  # fmt: skip
 _REPLAYED = Settings.model_fields.keys() - _OUTSIDE
 """Settings of a stranger that a replay needs, which asks its journal alone; addresses and programs are none of them."""
-_MOST_PASSAGES = 1_000_000
+_MOST_PASSAGES, _MOST_OVERLAP = 1_000_000, 2
 _FIRST_YEAR = 2000
 _calls, _notes, _passages = TypeAdapter(StoredCall), TypeAdapter(StoredNote), TypeAdapter(tuple[StoredPassage, ...])
 
@@ -176,5 +176,7 @@ def _snapshot(row: dict[str, Any], bundle: BundleFile) -> StoredSnapshot:
     passages = _passages.validate_python(tuple(tuple(passage) for passage in row.pop("passages")))
     if not all(0 < p.ordinal < _MOST_PASSAGES and 0 <= p.start <= p.stop <= len(text) for p in passages):
         raise ValueError("a passage lies outside its text")
+    if sum(p.stop - p.start for p in passages) > _MOST_OVERLAP * len(text):
+        raise ValueError("the passages of a text are longer than the text")
     passages = tuple(passage._replace(heading=safe_text(passage.heading)) for passage in passages)
     return StoredSnapshot(Snapshot.model_validate({**row, "text": text}), passages)
