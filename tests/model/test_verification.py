@@ -354,6 +354,11 @@ def test_an_edit_keeps_the_line_ends_around_its_words() -> None:
     assert made == "| a |\n| --- |\n| b |\n| d |\n\nEnd.\n"
 
 
+def test_an_edit_of_code_is_made_to_the_letter() -> None:
+    made, _ = apply_edits("```xml\n<a>1</a>\n```\n", [Edit(old="<a>1</a>", new="<a>![2](s1p2)</a>")])
+    assert made == "```xml\n<a>![2](s1p2)</a>\n```\n"
+
+
 def test_a_statement_with_an_invented_id_alone_carries_the_mark_and_is_not_confirmed(scene: Scene) -> None:
     text = f"# Engines\n\n{TRUE}\n\nThe Alpha engine costs 9999 euros. [s77p1]"
     report = scene.quickly(playing(write=writing(text), judge=_judging("none", "nothing"), revise=_rejecting)).report

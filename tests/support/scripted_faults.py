@@ -4,9 +4,10 @@ The bodies of the errors are written after what the vendors really send (type, c
 """
 
 import hashlib
+import itertools
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tests.support.scripted_replies import Call, Reply, Request, dumps
@@ -22,7 +23,7 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class FaultPlan:
-    """A share of calls that go wrong: the same calls for the same seed, whatever their order.
+    """A share of calls that go wrong: the same calls for the same seed, whatever their order; the kinds come in turn.
 
     A call asked again is drawn anew; below a rate of 1 the third attempt succeeds, whatever a prompt's digest draws.
     """
@@ -30,13 +31,14 @@ class FaultPlan:
     rate: float
     kinds: tuple[str, ...]
     seed: int = 0
+    dealt: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def draw(self, digest: str, times_seen: int) -> str:
         """Return the fault of a request (by its digest and how often it came before), or ""."""
         drawn = hashlib.sha256(f"{self.seed}:{digest}:{times_seen}".encode()).digest()
         if int.from_bytes(drawn[:4]) >= self.rate * 2**32 or (self.rate < 1 and times_seen % 3 == 2):
             return ""
-        return self.kinds[int.from_bytes(drawn[4:8]) % len(self.kinds)]
+        return self.kinds[next(self.dealt) % len(self.kinds)]
 
 
 def _in_calls(reply: Reply, change: Callable[[Call], Call], text: str) -> Reply:

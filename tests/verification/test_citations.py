@@ -10,6 +10,7 @@ FORMS = {
     "A [s1p2].": "A [s1p2].",
     "A [s1p2][s2p1]": "A [s1p2][s2p1]",
     "A [s1p2-s1p4]": "A [s1p2][s1p3][s1p4]",
+    "A [s1p2]–[s1p4] - 3 of 5": "A [s1p2][s1p3][s1p4] - 3 of 5",
     "A [s1p2-4]": "A [s1p2][s1p3][s1p4]",
     "A [s1p2 and s3p4]": "A [s1p2][s3p4]",
     "A [s1, p2]": "A [s1p2]",

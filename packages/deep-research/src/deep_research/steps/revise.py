@@ -16,6 +16,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.steps.converse import converse
 from deep_research.steps.verify import verify_changes
 from deep_research.steps.write import Written, clean_report, read_report
+from deep_research.text.code_spans import code_spans, is_within
 from deep_research.verification.citations import normalize_citations
 from deep_research.verification.statements import split_statements
 
@@ -148,7 +149,8 @@ def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Edit]]:
         old = edit.old if edit.old in text else normalize_citations(edit.old)
         fits = bool(old) and text.count(old) == 1
         if fits:
-            text = text.replace(old, _cleaned(edit.new))
+            is_code = is_within(code_spans(text), text.index(old))
+            text = text.replace(old, edit.new if is_code else _cleaned(edit.new))
         made.append(edit.model_copy(update={"applied": fits}))
     return text, made
 

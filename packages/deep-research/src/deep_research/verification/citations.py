@@ -25,13 +25,14 @@ _ID = r"[sS]\d{1,7}[ ,.:_-]{0,2}[pP]\d{1,7}"
 _PAGE = r"\s{0,2}[,;]\s{0,2}pp?\.\s?\d{1,5}(?:[-–]\d{1,5})?"
 """A page that a writer adds to an id: a passage has its own."""
 _MORE = (
-    r"(?:\s{0,2}[-–—―~〜～]\s{0,2}(?:(?:[sS]\d{1,7})?[pP]\d{1,7}|\d{1,7}(?![\w.]))"
+    rf"(?:\]\s{{0,2}}[-–—―~〜～]\s{{0,2}}\[{_ID}"
+    r"|\s{0,2}[-–—―~〜～]\s{0,2}(?:(?:[sS]\d{1,7})?[pP]\d{1,7}|\d{1,7}(?![\w.]))"
     rf"|(?:\s{{0,2}}[,;&/·|+†]\s{{0,2}}|\s{{0,2}}{any_word('statement.citation_joints')}\s{{0,2}}|\s{{1,2}})"
     rf"(?:{_ID}|[pP]\d{{1,7}}(?!\w))|{_PAGE})"
 )
 _LIST = re.compile(rf"(?<![A-Za-z0-9]){_ID}(?:{_MORE})*(?![A-Za-z0-9])")
 _ENTRY = re.compile(
-    r"(?:(?P<range>[-–—―~〜～])\s*)?(?:[sS](?P<source>\d{1,7}))?(?:[ ,.:_-]{0,2}[pP])?(?P<passage>(?<=[pP])\d{1,7}|(?<![sS])(?<!\d)\d{1,7})"
+    r"(?:(?P<range>[-–—―~〜～])\s*\[?)?(?:[sS](?P<source>\d{1,7}))?(?:[ ,.:_-]{0,2}[pP])?(?P<passage>(?<=[pP])\d{1,7}|(?<![sS])(?<!\d)\d{1,7})"
 )
 _SOURCES = re.compile(r"\[\^?\s{0,2}(s\d{1,7}(?:\s{0,2}[,;]\s{0,2}s\d{1,7})*)\s{0,2}\]")
 """Whole sources in place of passages: `[s7]`."""
