@@ -117,6 +117,8 @@ def shortened(text: str) -> str:
 def _why(cause: BaseException, code: object, status: int | None, seconds: float) -> tuple[type[SourceError], str]:
     if status is not None:
         return error_kind(status_meaning(status), refused=Unreachable), f"answered HTTP {status}"
+    if isinstance(cause, Unreadable):
+        return Unreadable, f"was not read any further: {cause.message}"
     if isinstance(cause, TimeoutError) or code == _REQUEST_TIMEOUT:
         return Unreachable, f"did not answer within {seconds:g} seconds"
     if code == _CONNECTION_CLOSED:
