@@ -13,6 +13,7 @@ import pytest
 from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
 from deep_research.errors import SourceError
 from deep_research.mcp.mcp_connection import McpConnection
+from deep_research.mcp.tool_offers import chosen
 from tests.mcp.serving import server_of
 from tests.support.scripted_http import HttpRequest, HttpResponse, listening
 
@@ -105,6 +106,7 @@ def test_of_a_list_of_no_tools_each_is_left_out_and_a_longer_one_is_refused(wire
         listed, _ = _asked(server)
     assert [tool.name for tool in listed if not tool.unfit] == ["search"]
     assert [tool.name for tool in listed if tool.unfit] == [str(n) for n in range(900)]
+    assert [len(note) < 1_000 for note in chosen(listed, ())[1]] == [True]
     pages = {"tools/list": f'{{"nextCursor":"more","tools":[{none}]}}'}
     with harmful(wire, tmp_path, pages) as server, pytest.raises(SourceError) as failed:
         _asked(server)
@@ -113,7 +115,7 @@ def test_of_a_list_of_no_tools_each_is_left_out_and_a_longer_one_is_refused(wire
 
 VALUES = {
     "lists": '{"content":[],"structuredContent":{"a":[%s0]}}' % ("[]," * 150_000),
-    "parts": '{"content":[%s]}' % ",".join(['{"type":"text","text":""}'] * 70_000),
+    "parts": '{"content":[%s{}]}' % ('{"type":"text","text":""},' * 70_000),
     "after a string": '{"content":[],"a":"\\\\\\"","structuredContent":{"a":[%s0]}}' % ("0," * 200_000),
 }
 

@@ -142,7 +142,9 @@ async def test_what_goes_through_a_whole_report_is_done_beside_the_event_loop(we
 
     def note(frame: Any, event: str, _about: object) -> None:
         is_step = frame.f_code.co_filename in (verify_step.__file__, report_file.__file__)
-        done_here.update([frame.f_code.co_name] * (is_step and event == "call" and not frame.f_code.co_flags & CO_COROUTINE))
+        done_here.update(
+            [frame.f_code.co_name] * (is_step and event == "call" and not frame.f_code.co_flags & CO_COROUTINE)
+        )
 
     sys.setprofile(note)
     try:

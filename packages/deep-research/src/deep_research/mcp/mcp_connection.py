@@ -66,10 +66,8 @@ _MOST_VALUES = 200_000
 """Of a message: the SDK makes objects of them on the loop, in some microseconds each."""
 
 
-def open_http(
-    server: McpServer, stack: AsyncExitStack, bounds: MessageBounds, *, proxy: str, on_status: Callable[[int], object]
-) -> "Transport":
-    """Return the transport to `server`; `on_status` is told the status of every answer. Closed with `stack`."""
+def open_http(server: McpServer, stack: AsyncExitStack, bounds: MessageBounds, *, proxy: str) -> "Transport":
+    """Return the transport to `server`; it notes the status of every answer, and is closed with `stack`."""
     address = without_credentials(server.url)
     timeout = httpx2.Timeout(server.timeout_seconds, connect=min(server.timeout_seconds, 10.0))
     limits = AnswerLimits(_MOST_BYTES, 2 * server.timeout_seconds, bounds)
@@ -78,7 +76,7 @@ def open_http(
     async def note(response: httpx2.Response) -> None:
         # Streams for messages of the server, and the end of a session, may be refused.
         if response.request.method == "POST":
-            on_status(response.status_code)
+            _STATUSES.get().append(response.status_code)
 
     client = httpx2.AsyncClient(
         headers={**basic_authorization(address), **server.headers},
@@ -206,8 +204,7 @@ class McpConnection:
                         ready.set_result(tools)
                     await anyio.sleep_forever()
             if not ready.done():
-                said = await error_output.last_line()
-                self._ended = self._ended or self._explained(TimeoutError(), said, statuses)
+                raise TimeoutError
         except Exception as error:  # noqa: BLE001 - whatever the SDK raises, the server is what failed
             said = await error_output.last_line()
             self._ended = self._ended or self._explained(error, said, statuses)
@@ -233,7 +230,7 @@ class McpConnection:
 
         given = self._server
         if given.url:
-            return open_http(given, stack, self._bounds, proxy=self._proxy, on_status=lambda s: _STATUSES.get().append(s))
+            return open_http(given, stack, self._bounds, proxy=self._proxy)
         _BOUNDS.set(self._bounds)
         parameters = StdioServerParameters(
             command=str(Path(given.command).expanduser()) if given.command.startswith("~") else given.command,
@@ -321,18 +318,14 @@ class _FitMessages:
                 if self._listed > _MOST_ENTRIES:
                     self._refuse(Unreadable(f"it lists more than {_MOST_ENTRIES:,} tools", given_up=True))
                     return
-                result["tools"] = [tool for tool in tools if self._takes(tool)]
+                result["tools"], bad = [], []
+                for tool in tools:
+                    (result["tools"] if _is_fit(tool) else bad).append(tool)
+                names = (str(tool.get("name")) if isinstance(tool, dict) else "?" for tool in bad)
+                self._unfit.extend(OfferedTool(name=name, unfit=True) for name in names)
             if isinstance(result, dict) and isinstance(content := result.get("content"), list):
                 del content[MOST_PARTS + 1 :]  # one more than are taken, so that it can be told
             yield item
-
-    def _takes(self, tool: Any) -> bool:
-        """Whether this is a tool; what is none is noted as unfit."""
-        is_fit = isinstance(tool, dict) and _is_fit(tool)
-        if not is_fit:
-            name = str(tool.get("name")) if isinstance(tool, dict) else "?"
-            self._unfit.append(OfferedTool(name=name, unfit=True))
-        return is_fit
 
 
 @asynccontextmanager
@@ -341,9 +334,11 @@ async def _fit(transport: "Transport", *notes: Any) -> AsyncIterator[Any]:
         yield _FitMessages(messages, *notes), answers
 
 
-def _is_fit(tool: dict[str, Any]) -> bool:
+def _is_fit(tool: Any) -> bool:
     from mcp.types import Tool  # noqa: PLC0415 - only with a server
 
+    if not isinstance(tool, dict):
+        return False
     tool.pop("outputSchema", None)  # nothing is held against it
     schema = tool.get("inputSchema")
     if not isinstance(schema, dict) or schema.setdefault("type", "object") != "object":

@@ -44,7 +44,9 @@ class _Answer:
             message = f"the answer was not complete after {self._limits.seconds:g} seconds"
             raise self._library.ReadTimeout(message, request=self._request) from error
 
-    async def read(self, packed: Any, encoding: str, messages: Messages | None, *, is_error: bool) -> AsyncIterator[bytes]:
+    async def read(
+        self, packed: Any, encoding: str, messages: Messages | None, *, is_error: bool
+    ) -> AsyncIterator[bytes]:
         """Yield the body of an answer, unpacked. Raises StreamError for one that is too long or damaged."""
         left = MOST_OF_AN_ERROR if is_error else self._limits.most_bytes
         try:
@@ -54,19 +56,19 @@ class _Answer:
                 for piece in decoder.feed(part):
                     if len(piece) > left and not is_error:
                         raise Unreadable(f"the answer is longer than {self._limits.most_bytes:,} bytes")
-                    for given in messages.feed(piece[:left]) if messages else (piece[:left],):
-                        yield given
+                    for message in messages.feed(piece[:left]) if messages else (piece[:left],):
+                        yield message
                     left -= len(piece)
                     if left <= 0 and is_error:
                         return
             decoder.finish()
-            for given in messages.finish() if messages else ():
-                yield given
+            for message in messages.finish() if messages else ():
+                yield message
         except Unreadable as error:
-            if self._limits.session:
-                self._limits.session.refuse(error)
             if is_error:
                 return
+            if self._limits.session:
+                self._limits.session.refuse(error)
             if error.reason == "truncated":
                 raise self._library.RemoteProtocolError(error.message, request=self._request) from error
             raise self._library.StreamError(error.message) from error

@@ -6,13 +6,15 @@ A parser makes an object of each value and a client a task of each message, so t
 import re
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from deep_research.errors import Unreadable
 
 EVENT_END = re.compile(rb"(?>\r\n|[\r\n]){2}")
 """An empty line, in each form that the HTML standard has for an event stream (9.2.6)."""
 LINE_END = re.compile(rb"\n")
-_STRING = re.compile(rb'"(?:[^"\\\r\n]++|\\[^\r\n])*+"?')  # none goes on in another line, of JSON or of an event
+_SIGN = re.compile(rb'(?>[^",\[{\r\n]++|"(?:[^"\\\r\n]++|\\[^\r\n])*+"?)*+(?:[,\[{\r\n]|\Z)')
+"""A sign that stands before or after a value, or ends a line, with the strings before it: none goes on in another line."""
 
 
 class MessageBounds:
@@ -26,16 +28,17 @@ class MessageBounds:
         self._most, self._most_values = most, most_values
         self._begun, self._taken = time.monotonic(), 0
 
-    def count(self) -> None:
-        """Take one more message. Raises Unreadable, given up, where it is one too many."""
-        self._taken += 1
+    def take(self, message: bytes, *, is_counted: bool) -> bytes:
+        """Return a message that is within the bounds. Raises Unreadable, given up where it is one too many of them.
+
+        What stands in strings is no value.
+        """
+        self._taken += is_counted
         if self._taken > self._most + time.monotonic() - self._begun:
             raise Unreadable(f"it has sent more than {self._most:,} messages, and one a second", given_up=True)
-
-    def measure(self, message: bytes) -> None:
-        """Raise Unreadable for a message of too many values or lines; what stands in strings is none."""
-        if _signs(message) > self._most_values and _signs(_STRING.sub(b"", message)) > self._most_values:
+        if next(islice(_SIGN.finditer(message), self._most_values + 2, None), None):  # the end matches twice
             raise Unreadable(f"the answer has more than {self._most_values:,} values")
+        return message
 
 
 class Messages:
@@ -64,12 +67,4 @@ class Messages:
     def _cut(self, length: int) -> bytes:
         message = bytes(self._kept[:length])
         del self._kept[:length]
-        if self._end:
-            self._bounds.count()
-        self._bounds.measure(message)
-        return message
-
-
-def _signs(message: bytes) -> int:
-    """What stands before or after a value, and the ends of lines."""
-    return sum(message.count(sign) for sign in b",[{\r\n")
+        return self._bounds.take(message, is_counted=bool(self._end))

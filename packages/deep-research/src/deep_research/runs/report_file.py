@@ -110,5 +110,4 @@ async def fetch_report(url: str, settings: Settings) -> str:
     finally:
         await fetcher.close()
         await web.close()
-    name = "page.html" if page.media_type == "text/html" else "page"
-    return await asyncio.to_thread(report_text, page.body, name)
+    return await asyncio.to_thread(report_text, page.body, "page.html" if page.media_type == "text/html" else "page")
