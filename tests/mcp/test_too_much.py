@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -36,7 +36,7 @@ for line in sys.stdin:
 
 @dataclass
 class Harmful:
-    """A server that answers as `results` have it, one JSON text for a method; over HTTP a stream sends `flood`."""
+    """A server that answers as `results` have it, one JSON text for a method; once a tool is called streams send `flood`."""
 
     results: dict[str, str]
     flood: Callable[[], HttpResponse] | None = None
@@ -44,15 +44,20 @@ class Harmful:
     is_stream: bool = False
     answered: int = 0
     streams: int = 0
+    called: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def answer(self, request: HttpRequest) -> HttpResponse:
         if request.method != "POST":
             self.streams += 1
-            return self.flood() if self.flood and request.method == "GET" else HttpResponse(405, b"")
+            if request.method != "GET" or self.flood is None:
+                return HttpResponse(405, b"")
+            await self.called.wait()
+            return self.flood()
         asked = json.loads(request.body)
         self.answered += "method" not in asked
         result = self.results.get(asked.get("method"))
         if asked.get("method") == "tools/call" and result is None:
+            self.called.set()
             await asyncio.Event().wait()
         if result is None:
             return HttpResponse(202, b"")
