@@ -13,13 +13,14 @@ import httpx
 import pytest
 
 from deep_research.data.outside_tools import McpServer
-from deep_research.errors import ResearchError
+from deep_research.errors import ResearchError, Unreadable
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import parse_address
 from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.transport import Transport
 from deep_research.mcp.mcp_connection import McpConnection
 from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
+from deep_research.protocol.message_bounds import MessageBounds
 from deep_research.providers import http_wire
 from deep_research.providers.http_wire import HttpWire, WireFailure
 from deep_research.providers.rankers import WireRanker, open_ranker
@@ -192,12 +193,14 @@ async def test_of_an_event_stream_so_many_events_are_taken() -> None:
     async def ping(_request: HttpRequest) -> HttpResponse:
         return HttpResponse(200, b"event: message\ndata: {}\n\n" * 5_000, content_type="text/event-stream")
 
-    async def read(url: str, most: int) -> int:
-        transport = bounded_transport(httpx, AnswerLimits(10**6, 30, most_events=most))
+    async def read(url: str, session: MessageBounds | None) -> int:
+        transport = bounded_transport(httpx, AnswerLimits(10**6, 30, session))
         async with httpx.AsyncClient(transport=transport, timeout=20) as client:
             return len((await client.get(url)).content)
 
+    refused: list[Unreadable] = []
     with listening(ping) as url:
-        assert await read(url, 0) == await read(url, 5_000)
-        with pytest.raises(httpx.StreamError, match="more than 100 events"):
-            await read(url, 100)
+        assert await read(url, None) == await read(url, MessageBounds(5_001, 10, refused.append))
+        with pytest.raises(httpx.StreamError, match="more than 100 messages"):
+            await read(url, MessageBounds(100, 10, refused.append))
+    assert [error.given_up for error in refused] == [True]

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from deep_research import ConfigError, averify, export, verify
+from deep_research.runs import report_file
 from deep_research.runs.report_file import MOST_BYTES, report_text
 from deep_research.steps import verify as verify_step
 from tests.support.fake_web import FakeWeb
@@ -135,19 +136,23 @@ def test_texts_of_no_usable_length_are_refused_in_one_line(text: str, other: str
     assert "\n" not in refused.value.message
 
 
-async def test_what_goes_through_all_statements_is_done_beside_the_event_loop() -> None:
+async def test_what_goes_through_a_whole_report_is_done_beside_the_event_loop(web: tuple[FakeWeb, str]) -> None:
+    web[0].site("engines.test").page("/report", html(web[1]))
     done_here = set[str]()
 
     def note(frame: Any, event: str, _about: object) -> None:
-        is_step = frame.f_code.co_filename == verify_step.__file__ and not frame.f_code.co_flags & CO_COROUTINE
-        done_here.update([frame.f_code.co_name] * (is_step and event == "call"))
+        is_step = frame.f_code.co_filename in (verify_step.__file__, report_file.__file__)
+        done_here.update(
+            [frame.f_code.co_name] * (is_step and event == "call" and not frame.f_code.co_flags & CO_COROUTINE)
+        )
 
     sys.setprofile(note)
     try:
-        report = await averify("# R\n\nIt weighs 85 kg. It turns.", model_provider="finder")
+        report = await averify(f"{web[1]}/report", model_provider="finder", allowed_internal_hosts=["127.0.0.1:*"])
     finally:
         sys.setprofile(None)
-    assert (len(report.claims), done_here) == (2, set())
+    assert report.claims
+    assert done_here == set()
 
 
 def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """One MCP server for the length of a run: started or connected to, asked, and closed again."""
 
 import asyncio
+import codecs
 import logging
 import math
 import os
@@ -19,8 +20,9 @@ from mcp.client.streamable_http import streamable_http_client
 from deep_research.address_credentials import basic_authorization, with_credentials, without_credentials
 from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
 from deep_research.errors import SourceError, Unreachable, Unreadable
-from deep_research.mcp.tool_answers import answer_of, failure, tool_error
+from deep_research.mcp.tool_answers import MOST_PARTS, answer_of, failure, tool_error
 from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
+from deep_research.protocol.message_bounds import LINE_END, MessageBounds, Messages
 
 _LONGEST_LINE = 2_000
 _log = logging.getLogger(__name__)
@@ -56,25 +58,25 @@ class StandardError:
                     _log.info("%s: %s", self._name, said)
 
 
-_MOST_BYTES = 4 * 1024 * 1024
-"""Of an answer or event, before the SDK makes objects of it; of its text 400,000 characters are taken."""
-_MOST_EVENTS = 2_000
-"""Of an answer, or of the stream of a session: the SDK makes a task and a request of a message of some 50 bytes."""
+_MOST_BYTES, _MOST_OF_A_LINE = 4 * 1024 * 1024, 32 * 1024 * 1024
+"""Of an answer or event over HTTP, and of one of a program, before the SDK makes objects of it."""
+_MOST_MESSAGES = 2_000
+"""Of a session, beside one a second: the SDK makes a task and a request of a message of some 50 bytes."""
+_MOST_VALUES = 200_000
+"""Of a message: the SDK makes objects of them on the loop, in some microseconds each."""
 
 
-def open_http(
-    server: McpServer, stack: AsyncExitStack, *, proxy: str, on_status: Callable[[int], object]
-) -> "Transport":
-    """Return the transport to `server`; `on_status` is told the status of every answer. Closed with `stack`."""
+def open_http(server: McpServer, stack: AsyncExitStack, bounds: MessageBounds, *, proxy: str) -> "Transport":
+    """Return the transport to `server`; it notes the status of every answer, and is closed with `stack`."""
     address = without_credentials(server.url)
     timeout = httpx2.Timeout(server.timeout_seconds, connect=min(server.timeout_seconds, 10.0))
-    limits = AnswerLimits(_MOST_BYTES, 2 * server.timeout_seconds, _MOST_EVENTS)
+    limits = AnswerLimits(_MOST_BYTES, 2 * server.timeout_seconds, bounds)
     transport = bounded_transport(httpx2, limits, proxy=with_credentials(proxy) or None, trust_env=False)
 
     async def note(response: httpx2.Response) -> None:
         # Streams for messages of the server, and the end of a session, may be refused.
         if response.request.method == "POST":
-            on_status(response.status_code)
+            _STATUSES.get().append(response.status_code)
 
     client = httpx2.AsyncClient(
         headers={**basic_authorization(address), **server.headers},
@@ -87,18 +89,43 @@ def open_http(
     return streamable_http_client(address, http_client=client, max_sse_event_size=_MOST_BYTES)
 
 
+class _ProgramOutput(codecs.IncrementalDecoder):
+    """The text that a program writes, line by line, within the bounds of its session."""
+
+    def __init__(self, errors: str = "strict") -> None:
+        super().__init__(errors)
+        self._bounds = _BOUNDS.get()
+        self._lines = Messages(self._bounds, LINE_END, _MOST_OF_A_LINE)
+
+    def decode(self, data: Any, final: bool = False) -> str:
+        """Return the lines that `data` ends; where they are too much the session ends."""
+        try:
+            return b"".join(self._lines.feed(data)).decode("utf-8", self.errors)
+        except Unreadable as error:
+            self._bounds.refuse(replace(error, given_up=True))
+            return ""
+
+
+_BOUNDS: ContextVar[MessageBounds] = ContextVar("bounds")
+"""Of the session that is being opened: the SDK takes no more of us than the name of an encoding."""
+_ENCODING = "mcp_lines"
+_UTF_8 = codecs.lookup("utf-8")
+_LINES = codecs.CodecInfo(_UTF_8.encode, _UTF_8.decode, incrementaldecoder=_ProgramOutput, name=_ENCODING)
+codecs.register({_ENCODING: _LINES}.get)
+
 if TYPE_CHECKING:
     from mcp.client._transport import Transport
     from mcp.types import CallToolResult, Tool
 
     from mcp import Client
 
-_PAGES, _MOST_TOOLS = 20, 200
+_PAGES, _MOST_TOOLS, _MOST_ENTRIES = 20, 200, 1_000
 _CLOSING_SECONDS = 15.0
 """The SDK closes a server's input, waits 2 s, terminates it, waits 2 s, and kills it."""
 _T = TypeVar("_T")
-_STATUSES: ContextVar[list[int]] = ContextVar("statuses")
-"""The statuses of HTTP answers to whoever asks at the moment; the SDK hands the context of a request on."""
+_STATUSES: ContextVar[list[int | Unreadable]] = ContextVar("statuses")
+"""The statuses of HTTP answers to whoever asks at the moment, and what was not read of them; the SDK hands the context
+of a request on."""
 
 
 class McpConnection:
@@ -113,6 +140,7 @@ class McpConnection:
         self._proxy = proxy
         self._hide = hide
         self._client: Client | None = None
+        self._bounds = MessageBounds(_MOST_MESSAGES, _MOST_VALUES, self._refuse)
         self._unfit: list[OfferedTool] = []
         self._task: asyncio.Task[None] | None = None
         self._scope: Any = None
@@ -136,6 +164,8 @@ class McpConnection:
         except SourceError:
             raise
         except Exception as error:
+            if self._ended:
+                raise self._gone() from error
             explained = self._explained(error, f"the tool {tool!r}", statuses)
             if explained.given_up:
                 self._ended = explained = self._explained(error, "", statuses)
@@ -174,9 +204,10 @@ class McpConnection:
                         ready.set_result(tools)
                     await anyio.sleep_forever()
             if not ready.done():
-                self._ended = self._explained(TimeoutError(), await error_output.last_line(), statuses)
+                raise TimeoutError
         except Exception as error:  # noqa: BLE001 - whatever the SDK raises, the server is what failed
-            self._ended = self._explained(error, await error_output.last_line(), statuses)
+            said = await error_output.last_line()
+            self._ended = self._ended or self._explained(error, said, statuses)
         finally:
             self._client = None
             error_output.release()
@@ -191,20 +222,22 @@ class McpConnection:
         from mcp import Client  # noqa: PLC0415 - only with a server
 
         said = Implementation(name="deep-research", version=metadata.version("deep-research"))
-        transport, seconds = _fit(self._transport(stack, error_output), self._unfit), self._server.timeout_seconds
-        return Client(transport, read_timeout_seconds=seconds, client_info=said, cache=None)
+        transport = _fit(self._transport(stack, error_output), self._unfit, self._refuse)
+        return Client(transport, read_timeout_seconds=self._server.timeout_seconds, client_info=said, cache=None)
 
     def _transport(self, stack: AsyncExitStack, error_output: StandardError) -> "Transport":
         from mcp import StdioServerParameters, stdio_client  # noqa: PLC0415 - only with a server
 
         given = self._server
         if given.url:
-            return open_http(given, stack, proxy=self._proxy, on_status=lambda status: _STATUSES.get().append(status))
+            return open_http(given, stack, self._bounds, proxy=self._proxy)
+        _BOUNDS.set(self._bounds)
         parameters = StdioServerParameters(
             command=str(Path(given.command).expanduser()) if given.command.startswith("~") else given.command,
             args=list(given.args),
             env=dict(given.env),
             cwd=Path(given.cwd).expanduser() if given.cwd else None,
+            encoding=_ENCODING,
             encoding_error_handler="replace",
         )
         return stdio_client(parameters, errlog=error_output.file)
@@ -228,8 +261,16 @@ class McpConnection:
         why = self._ended.message if self._ended else f"The MCP server {self.name!r} is not there any more."
         return Unreachable(why, source=self.name, given_up=True)
 
-    def _explained(self, error: BaseException, about: str, statuses: Sequence[int]) -> SourceError:
-        status = statuses[-1] if statuses and statuses[-1] >= 400 else None
+    def _refuse(self, error: Unreadable) -> None:
+        """Note what was not read; with a server that is given up for it the session ends."""
+        _STATUSES.get().append(error)
+        if error.given_up:
+            self._ended = self._ended or self._explained(error, "", ())
+            self._scope.cancel()
+
+    def _explained(self, error: BaseException, about: str, statuses: Sequence[int | Unreadable]) -> SourceError:
+        last = statuses[-1] if statuses else 0
+        error, status = (last, None) if isinstance(last, Unreadable) else (error, last if last >= 400 else None)
         seconds, is_program = self._server.timeout_seconds, bool(self._server.command)
         made = failure(self.name, error, about=about, status=status, seconds=seconds, is_program=is_program)
         return replace(made, message=self._hide(made.message))
@@ -252,11 +293,12 @@ def _load() -> None:
 class _FitMessages:
     """The messages of a server, without the tools that do not keep to the protocol: for one the SDK refuses a whole list.
 
-    What is left out goes to `unfit`.
+    What is left out goes to `unfit`; a list that is too long is refused, and of the parts of an answer no more are given
+    to the SDK than are looked at.
     """
 
-    def __init__(self, messages: Any, unfit: list[OfferedTool]) -> None:
-        self._messages, self._unfit = messages, unfit
+    def __init__(self, messages: Any, unfit: list[OfferedTool], refuse: Callable[[Unreadable], object]) -> None:
+        self._messages, self._unfit, self._refuse, self._listed = messages, unfit, refuse, 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._messages, name)
@@ -272,22 +314,31 @@ class _FitMessages:
         async for item in self._messages:
             result = getattr(getattr(item, "message", None), "result", None)
             if isinstance(result, dict) and isinstance(tools := result.get("tools"), list):
-                bad = [tool for tool in tools if not (isinstance(tool, dict) and _is_fit(tool))]
+                self._listed += len(tools)
+                if self._listed > _MOST_ENTRIES:
+                    self._refuse(Unreadable(f"it lists more than {_MOST_ENTRIES:,} tools", given_up=True))
+                    return
+                result["tools"], bad = [], []
+                for tool in tools:
+                    (result["tools"] if _is_fit(tool) else bad).append(tool)
                 names = (str(tool.get("name")) if isinstance(tool, dict) else "?" for tool in bad)
                 self._unfit.extend(OfferedTool(name=name, unfit=True) for name in names)
-                result["tools"] = [tool for tool in tools if tool not in bad]
+            if isinstance(result, dict) and isinstance(content := result.get("content"), list):
+                del content[MOST_PARTS + 1 :]  # one more than are taken, so that it can be told
             yield item
 
 
 @asynccontextmanager
-async def _fit(transport: "Transport", unfit: list[OfferedTool]) -> AsyncIterator[Any]:
+async def _fit(transport: "Transport", *notes: Any) -> AsyncIterator[Any]:
     async with transport as (messages, answers):
-        yield _FitMessages(messages, unfit), answers
+        yield _FitMessages(messages, *notes), answers
 
 
-def _is_fit(tool: dict[str, Any]) -> bool:
+def _is_fit(tool: Any) -> bool:
     from mcp.types import Tool  # noqa: PLC0415 - only with a server
 
+    if not isinstance(tool, dict):
+        return False
     tool.pop("outputSchema", None)  # nothing is held against it
     schema = tool.get("inputSchema")
     if not isinstance(schema, dict) or schema.setdefault("type", "object") != "object":

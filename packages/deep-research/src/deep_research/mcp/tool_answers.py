@@ -127,8 +127,9 @@ def _why(cause: BaseException, code: object, status: int | None, seconds: float)
         return Unreachable, f"cannot be started: {cause.strerror}: {cause.filename}"
     if isinstance(cause, OSError):
         return Unreachable, f"cannot be reached: {cause.strerror or type(cause).__name__}"
-    if isinstance(cause, ValueError | RuntimeError):
-        return Unreadable, f"does not keep to the protocol: {_first_line(cause)}"
+    if isinstance(cause, Unreadable | ValueError | RuntimeError):
+        what = "was not read any further" if isinstance(cause, Unreadable) else "does not keep to the protocol"
+        return Unreadable, f"{what}: {_first_line(cause)}"
     return Unreachable, f"cannot be reached: {type(cause).__name__}"
 
 

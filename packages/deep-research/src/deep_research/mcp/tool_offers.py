@@ -54,8 +54,8 @@ def chosen(tools: Sequence[OfferedTool], wanted: Sequence[str]) -> tuple[list[Of
 
     `wanted` are the names that the user has listed; without any, all are offered that change nothing.
     """
-    unfit = [_words(tool.name, _LONGEST_NAME) for tool in tools if tool.unfit]
-    notes = [f"left out, because their schemas are not those of objects: {', '.join(unfit)}"] if unfit else []
+    unfit = shorten(", ".join(_words(tool.name, _LONGEST_NAME) for tool in tools if tool.unfit), _LONGEST_TEXT)
+    notes = [f"left out, because their schemas are not those of objects: {unfit}"] if unfit else []
     tools = [tool for tool in tools if not tool.unfit]
     if wanted:
         by_name = {tool.name: tool for tool in tools}

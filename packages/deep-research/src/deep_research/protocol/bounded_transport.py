@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from deep_research.errors import Unreadable
 from deep_research.protocol.content_decoding import ACCEPTED, MOST_OF_AN_ERROR, Decoder
+from deep_research.protocol.message_bounds import EVENT_END, MessageBounds, Messages
 
 
 class AnswerLimits(NamedTuple):
@@ -18,12 +19,12 @@ class AnswerLimits(NamedTuple):
     Of the body of an error 64 kB are given, and the rest is not read. A GET has no deadline: over it MCP servers send
     messages as long as the session lasts.
 
-    Of an event stream `most_events` are taken (0: all): a client may keep something of each.
+    With a `session` each message is held to its bounds, and given whole.
     """
 
     most_bytes: int
     seconds: float
-    most_events: int = 0
+    session: MessageBounds | None = None
 
 
 class _Answer:
@@ -43,9 +44,11 @@ class _Answer:
             message = f"the answer was not complete after {self._limits.seconds:g} seconds"
             raise self._library.ReadTimeout(message, request=self._request) from error
 
-    async def read(self, packed: Any, encoding: str, *, is_error: bool) -> AsyncIterator[bytes]:
+    async def read(
+        self, packed: Any, encoding: str, messages: Messages | None, *, is_error: bool
+    ) -> AsyncIterator[bytes]:
         """Yield the body of an answer, unpacked. Raises StreamError for one that is too long or damaged."""
-        left, events = MOST_OF_AN_ERROR if is_error else self._limits.most_bytes, 0
+        left = MOST_OF_AN_ERROR if is_error else self._limits.most_bytes
         try:
             decoder, parts = Decoder(encoding, str(self._request.url.copy_with(query=None))), aiter(packed)
             while (part := await self.in_time(anext(parts, None))) is not None:
@@ -53,17 +56,19 @@ class _Answer:
                 for piece in decoder.feed(part):
                     if len(piece) > left and not is_error:
                         raise Unreadable(f"the answer is longer than {self._limits.most_bytes:,} bytes")
-                    events += self._limits.most_events and piece.count(b"\ndata:") + piece.count(b"\rdata:")
-                    if events > self._limits.most_events:
-                        raise Unreadable(f"the answer has more than {self._limits.most_events:,} events")
-                    yield piece[:left]
+                    for message in messages.feed(piece[:left]) if messages else (piece[:left],):
+                        yield message
                     left -= len(piece)
                     if left <= 0 and is_error:
                         return
             decoder.finish()
+            for message in messages.finish() if messages else ():
+                yield message
         except Unreadable as error:
             if is_error:
                 return
+            if self._limits.session:
+                self._limits.session.refuse(error)
             if error.reason == "truncated":
                 raise self._library.RemoteProtocolError(error.message, request=self._request) from error
             raise self._library.StreamError(error.message) from error
@@ -85,12 +90,16 @@ def bounded_transport(library: Any, limits: AnswerLimits, /, **options: Any) -> 
     class Transport(library.AsyncHTTPTransport):
         async def handle_async_request(self, request: Any) -> Any:
             request.headers["accept-encoding"] = ACCEPTED
-            answer = _Answer(library, request, limits)
+            answer, session, messages = _Answer(library, request, limits), limits.session, None
             response = await answer.in_time(super().handle_async_request(request))
             encoding = response.headers.pop("content-encoding", "")
             if encoding:
                 response.headers.pop("content-length", None)
-            pieces = answer.read(response.stream, encoding, is_error=response.status_code >= 300)
+            if session:
+                media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+                response.headers["content-type"] = media  # in another charset the end of a line would be another
+                messages = Messages(session, EVENT_END if media == "text/event-stream" else None, limits.most_bytes)
+            pieces = answer.read(response.stream, encoding, messages, is_error=response.status_code >= 300)
             response.stream = Stream(response.stream, pieces)
             return response
 

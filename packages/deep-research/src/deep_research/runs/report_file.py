@@ -109,4 +109,4 @@ async def fetch_report(url: str, settings: Settings) -> str:
     finally:
         await fetcher.close()
         await web.close()
-    return report_text(page.body, "page.html" if page.media_type == "text/html" else "page")
+    return await asyncio.to_thread(report_text, page.body, "page.html" if page.media_type == "text/html" else "page")
