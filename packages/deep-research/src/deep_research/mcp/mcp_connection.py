@@ -97,10 +97,10 @@ class _ProgramOutput(codecs.IncrementalDecoder):
         self._bounds = _BOUNDS.get()
         self._lines = Messages(self._bounds, LINE_END, _MOST_OF_A_LINE)
 
-    def decode(self, data: Any, final: bool = False) -> str:
-        """Return the lines that `data` ends; where they are too much the session ends."""
+    def decode(self, input: Any, final: bool = False) -> str:  # noqa: A002 - named so in the base
+        """Return the lines that `input` ends; where they are too much the session ends."""
         try:
-            return b"".join(self._lines.feed(data)).decode("utf-8", self.errors)
+            return b"".join(self._lines.feed(input)).decode("utf-8", self.errors)
         except Unreadable as error:
             self._bounds.refuse(replace(error, given_up=True))
             return ""
