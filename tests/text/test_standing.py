@@ -28,8 +28,11 @@ def test_footers(foot: str, date: str) -> None:
         ("# Fees\n\n| Status | Final |\n| Date | 2024-03-01 |\n\nA fee.\n", "2024-03-01"),
         ("# Hard forks\n\n| | Testnet | Mainnet |\n| Date | 2025-06-10 | 2025-07-17 |\n", ""),
         ("# 하드포크 역사\n\n모든 하드포크.\n\n## 프라하\n\n| 날짜 | 2025년 6월 10일 |\n", ""),
+        ("# Winch\n\nIt pulls.\n\n```\nDate: Wed, 18 Dec 2019\n```\n", ""),
+        ("# Anchor\n\nUpdated: 2009-04-05 the chain, later the shackle.\n", ""),
+        ("# Crane\n\nA letter:\n\n    Date: 4 March 2014\n\n> Date: 4 March 2014\n", ""),
         ("# EMQX 5\n\n## 5.5.1\n\n发布日期: 2024-03-06\n", ""),
     ],
 )
-def test_a_date_of_a_row_or_of_a_section_is_not_that_of_the_page(head: str, date: str) -> None:
+def test_a_date_of_a_row_a_section_a_quotation_or_a_sentence_is_not_that_of_the_page(head: str, date: str) -> None:
     assert read_standing(head).date == date

@@ -4,17 +4,16 @@ underlined headings and indented code are found.
 
 import itertools
 import re
-from collections.abc import Sequence
 from pathlib import PurePath
 
 from claimcheck.language import CJK, columns
 from claimcheck.text.cleaning import clean
-from deep_research.data import Document, Heading
+from deep_research.data import Document
 from deep_research.readers._decode import decode
 from deep_research.readers._markdown import write_markdown
 from deep_research.readers._rst import write_rst
 from deep_research.text.dates import find_date
-from deep_research.text.document_builder import DocumentBuilder
+from deep_research.text.document_builder import DocumentBuilder, naming_heading
 from deep_research.text.listed_headings import listed_headings
 
 _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx")
@@ -59,16 +58,10 @@ class PlainReader:
             published=find_date(fields.get("date") or fields.get("published") or ""),
             authors=[author.strip(" \"'[]") for author in authors.split(",")],
         )
-        named = fields.get("title") or _title(document.headings)
+        named = fields.get("title") or next((h.title for h in document.headings[:1] if h.start == 0), "")
+        if kind != "text/plain":  # where headings are no more than a guess
+            named = named or naming_heading(document.headings)
         return document.model_copy(update={"title": named or PurePath(name).stem or name})
-
-
-def _title(headings: Sequence[Heading]) -> str:
-    """Return the heading that names a text: the one that opens it, or the only one of the highest level; "" for none."""
-    top = [heading for heading in headings if heading.level == 1]
-    if headings and headings[0].start == 0:
-        return headings[0].title
-    return top[0].title if len(top) == 1 else ""
 
 
 def _kind(name: str, text: str) -> str:

@@ -153,11 +153,11 @@ class DocumentBuilder:
         published: str | None = None,
         authors: Sequence[str] = (),
     ) -> Document:
-        """Return what was collected; without `title` the only heading of the highest level names it, or the file's `name`."""
+        """Return what was collected; without `title` its heading names it (`naming_heading`), or the file's `name`."""
         if not fold(title):
-            highest = min((heading.level for heading in self._headings), default=0)
-            top = [heading.title for heading in self._headings if heading.level == highest]
-            title = (top[0] if len(top) == 1 else name.rsplit(".", 1)[0]) or next(iter(top), "")
+            title = (
+                naming_heading(self._headings) or name.rsplit(".", 1)[0] or next((h.title for h in self._headings), "")
+            )
         return Document(
             text="".join(self._parts),
             title=fold(title),
@@ -207,3 +207,10 @@ class DocumentBuilder:
             else:
                 kept.append(char)
         return "".join(kept)
+
+
+def naming_heading(headings: Sequence[Heading]) -> str:
+    """Return the heading that names a text: its only one of the highest level, if that is 1 or opens it; "" for none."""
+    highest = min((heading.level for heading in headings), default=0)
+    top = [heading for heading in headings if heading.level == highest]
+    return top[0].title if len(top) == 1 and (highest == 1 or top[0].start == 0) else ""

@@ -9,10 +9,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from claimcheck import lexicon
+from deep_research.text.code_spans import fenced_blocks
 from deep_research.text.dates import find_date
 
 _HEAD_CHARS, _HEAD_LINES = 4_000, 60
-_MAX_VALUE = 80
+_MAX_VALUE, _LONGEST_DATE = 80, 30
 _SECTION = re.compile(r"\n#{1,6} ")
 STATUSES = (
     "retracted", "withdrawn", "rejected", "superseded", "obsolete", "deprecated", "deferred", "preprint", "draft",
@@ -26,7 +27,7 @@ _KINDS = ("status", "by", "version", "published", "updated")
 _KEYS = {key.casefold(): kind for kind in _KINDS for key in lexicon.words(f"standing.{kind}_keys")}
 """The kind of each field by its name in lower case, in all languages."""
 _FIELD = re.compile(
-    rf"^[\s|>*_:#-]*(?P<key>{lexicon.any_of(_KEYS)})[*_\s]*(?:[:：|]+|\s{{2,}})[\s|*_]*(?P<value>[^|\n]+)",
+    rf"^ {{0,3}}(?:[|*_:#-][\s|*_:#-]*)?(?P<key>{lexicon.any_of(_KEYS)})[*_\s]*(?:[:：|]+|\s{{2,}})[\s|*_]*(?P<value>[^|\n]+)",
     re.IGNORECASE,
 )
 _CHANGED = [name for name, kind in _KEYS.items() if kind == "updated" and (" " in name or not name.isascii())]
@@ -77,14 +78,19 @@ def read_footer(foot: str) -> str:
 
 
 def _day(text: str) -> str:
-    """Return the first date of a text, "" where it has no more than a year."""
-    found = find_date(text) or ""
+    """Return the first date of a text, "" where it has no more than a year, or is a sentence."""
+    found = find_date(text) or "" if len(text) <= _LONGEST_DATE else ""
     return found if "-" in found else ""
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Return the fields above the second heading by kind, the first of each; a row of several values is none."""
+    """Return the fields above the second heading by kind, the first of each; a row of several values is none.
+
+    What is quoted, indented or code is another's, and a date with a sentence behind it is no field.
+    """
     found: dict[str, str] = {}
+    for start, end, _ in reversed(fenced_blocks(text)):
+        text = text[:start] + text[end:]
     for line in _SECTION.split(text, maxsplit=1)[0].splitlines()[:_HEAD_LINES]:
         if (match := _FIELD.match(line)) and not line[match.end() :].strip(" |"):
             value = " ".join(match["value"].strip(" *_`|").split())[:_MAX_VALUE]
