@@ -311,6 +311,10 @@ def test_a_document_whose_headings_are_all_alike_has_its_file_name_as_title() ->
     builder = DocumentBuilder()
     builder.heading(2, "Travel rules")
     assert builder.document(name="r.odt").title == "Travel rules"
+    builder = DocumentBuilder()
+    builder.paragraph("Hull insurance 2025")
+    builder.heading(2, "Reporting damage")
+    assert builder.document(name="insurance.odt").title == "insurance", "a heading in its middle names no document"
 
 
 def test_overstruck_text_is_text_also_without_an_ending_and_packed() -> None:
