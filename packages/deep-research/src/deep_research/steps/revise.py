@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from deep_research.data import Assignment, Claim, Edit, Move, Problem, Revision, Turn, Verification
+from deep_research.data import Assignment, Edit, Move, Problem, Revision, Turn, Verification
 from deep_research.errors import LimitReached, MalformedOutput, ModelError
 from deep_research.events import Revised
 from deep_research.i18n.catalog import gap_from, gap_of
@@ -18,7 +18,6 @@ from deep_research.steps.verify import verify_changes
 from deep_research.steps.write import Written, clean_report, read_report
 from deep_research.text.code_spans import code_spans, is_within
 from deep_research.verification.citations import normalize_citations
-from deep_research.verification.statements import split_statements
 
 ROUNDS, LOOKUPS = 2, 6
 """Rounds of revision, and look-ups in each; what still fails then is shown as failing."""
@@ -64,10 +63,9 @@ async def revise(ctx: RunContext, assignment: Assignment, written: Written, foun
     ctx.emit(Revised(edits=len(edits) - len(lost), failed=len(lost)))
     if lost:
         ctx.report_gap(gap_of("report", "edits_not_made", count=str(len(lost))))
-    for claim in (wrong := [c for c in found.claims if c.verdict.kind == "contradicted"]):
-        ctx.report_gap(gap_of(claim.text, "block_removed", why=claim.verdict.reason))
-    checked = Checked(text, found, tuple(e for e in edits if e.applied))
-    return await asyncio.to_thread(_without, checked, wrong) if wrong else checked
+    for claim in (c for c in found.claims if c.verdict.kind == "contradicted"):
+        ctx.report_gap(gap_of(claim.text, "contradicted", why=claim.verdict.reason))
+    return Checked(text, found, tuple(e for e in edits if e.applied))
 
 
 async def _round(
@@ -175,26 +173,3 @@ def _with_outcomes(
         elif number in rejected:
             outcome[id(problem)] = problem.model_copy(update={"outcome": "rejected", "reply": rejected[number]})
     return tuple(outcome.get(id(problem), problem) for problem in all_problems)
-
-
-def _without(checked: Checked, wrong: Sequence[Claim]) -> Checked:
-    """Return the text without the whole blocks in which statements stand, and the claims that are left."""
-    block_at = {s.start: s.block for s in split_statements(checked.text)}
-    parts: list[str] = []
-    done = 0
-    for start, end in sorted({block_at.get(claim.start, (claim.start, claim.end)) for claim in wrong}):
-        parts.append(checked.text[done:start] if not parts else checked.text[done:start].lstrip("\n"))
-        done = max(done, end)
-    text = "".join([*parts, checked.text[done:].lstrip("\n")])
-    kept = _moved(checked.verification.claims, text)
-    return checked._replace(text=text, verification=checked.verification.model_copy(update={"claims": kept}))
-
-
-def _moved(claims: Sequence[Claim], text: str) -> tuple[Claim, ...]:
-    """Return the claims that still stand in a text, at their places there."""
-    at = {(s.text, s.where): s for s in split_statements(text)}
-    return tuple(
-        c.model_copy(update={"start": at[c.text, c.where].start, "end": at[c.text, c.where].end})
-        for c in claims
-        if (c.text, c.where) in at
-    )

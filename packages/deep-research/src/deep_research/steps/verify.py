@@ -223,12 +223,14 @@ def _noticed(
     # What code cannot be wrong about: an id that does not exist, a quotation that was changed. Where nobody judges, what
     # code looked for and did not find is told as well.
     sure = [
-        Problem(quote=claim.text, kind="unsupported", problem=flag.said, claim=claim.id, by="code")
-        for claim, flag in noticed
-        if flag.is_sure or (not is_judged and _is_telling(flag))
+        _of_code(claim, flag.said) for claim, flag in noticed if flag.is_sure or (not is_judged and _is_telling(flag))
     ]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
     return [*sure, *_chart_problems(text, ctx.library)], told
+
+
+def _of_code(claim: Claim, said: str) -> Problem:
+    return Problem(quote=claim.text, kind="unsupported", problem=said, claim=claim.id, by="code")
 
 
 async def _judged(
@@ -246,7 +248,9 @@ async def _judged(
         return found.model_copy(update={"problems": problems})
     except (LimitReached, ModelError) as error:
         ctx.report_gap(gap_from("judge", error))
-        return Findings()
+        # Of a report from elsewhere it is told what code has looked for and not found, as where nobody judges.
+        told = [_of_code(c, said) for c in claims for said in flags.get(c.id, ())]
+        return Findings(problems=tuple(told if ctx.settings.workflow in FOREIGN else ()))
 
 
 async def examine(ctx: RunContext, assignment: Assignment, text: str, before: Sequence[Turn] = ()) -> Findings:
