@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
-from functools import cache, partial
+from functools import cache
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -161,8 +161,6 @@ def _returned(work: Callable[..., object]) -> object:
 
 
 Options = TypeVar("Options", bound=ApiOptions)
-snippet = partial(shorten, most=300)
-"""The beginning of a text on one line."""
 
 
 class ApiSource(Declaration, Generic[Options]):

@@ -7,23 +7,27 @@ An answer that is no success, or no data, never becomes text: it ends here as a 
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import wraps
 from html import escape
 from importlib import import_module
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from claimcheck.text.cleaning import fold
+from deep_research.data import Found
 from deep_research.errors import RateLimited, SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning
-from deep_research.sources._record_documents import line, paragraphs
+from deep_research.sources._record_documents import distinct, line, paragraphs
 from deep_research.text.dates import find_date, written
 
 _MAX_NUMBER_CHARS = 18
 _E = TypeVar("_E", bound=SourceError)
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _MAX_WHY_CHARS = 200
 _EXPLAINING = (
     "message errorMessage error_message error detail errors title info errMsg msg reason readableMessage".split()
@@ -127,12 +131,20 @@ class Record:
         return iso_date(self.get(*path))
 
     def first(self, *names: str) -> str:
-        """Return the first of these fields that has a text."""
-        return next((line for name in names if (line := self.text(name))), "")
+        """Return the first of these fields that has a text; a dot in a name leads into an object or a list."""
+        return next((line for name in names if (line := self.text(*self._path(name)))), "")
+
+    def first_raw(self, *names: str) -> str:
+        """Return the first of these fields that has a string, with its line breaks and markup."""
+        return next((raw for name in names if (raw := self.raw(*self._path(name)))), "")
 
     def first_date(self, *names: str) -> str | None:
         """Return the first date in these fields."""
-        return next((day for name in names if (day := self.date(name))), None)
+        return next((day for name in names if (day := self.date(*self._path(name)))), None)
+
+    def _path(self, name: str) -> list[str | int]:
+        steps = [name] if name in self else name.split(".")
+        return [int(step) if step.isdecimal() else step for step in steps]
 
     def full_name(self, given: str, family: str) -> str:
         """Return the two parts of a name as one, "" when there is neither."""
@@ -216,11 +228,6 @@ class Node:
     def paragraphs(self, *path: str) -> str:
         """Return the content along `path` without markup, paragraphs parted by blank lines."""
         return paragraphs(self.markup(*path))
-
-
-def distinct(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the values that are not empty, each once."""
-    return tuple(dict.fromkeys(value for value in values if value))
 
 
 def iso_date(value: Any) -> str | None:
@@ -328,6 +335,51 @@ def list_of(response: ApiResponse, source: type[Declaration], *path: str, what: 
     if isinstance(Record(answer).get(*path), list):
         return Record(answer).records(*path)
     raise failure(Unreadable, response, source, f"the answer has no {what} in it{_explained(response)}")
+
+
+class _Describing(Protocol):
+    def found(self, origin: str) -> Found | None: ...
+
+
+_ReadOne = Callable[Concatenate[_T, _P], Found | _Describing | None]
+_ReadAll = Callable[Concatenate[ApiResponse, _P], list[Found]]
+
+
+def parser(
+    source: type[Declaration],
+    *path: str,
+    fields: Sequence[str] = (),
+    what: str = "results",
+    answer: Callable[..., Record] | None = None,
+    records: Callable[[ApiResponse], Iterable[Any]] | None = None,
+) -> Callable[[_ReadOne[_T, _P]], _ReadAll[_P]]:
+    """Make of what reads one record of an answer what reads an answer: all that its records say, in order.
+
+    The records are in the list under `path`. An answer that has one of `fields` but not the list is a record itself.
+    A service that says in its own way what went wrong has its own `answer(response, source, field)`, one whose
+    records are elsewhere `records(response)`. What is made raises SourceError.
+    """
+
+    def listed(response: ApiResponse) -> Iterable[Any]:
+        if records:
+            return records(response)
+        if answer:
+            return answer(response, source, *path[:1]).records(*path)
+        if not fields:
+            return list_of(response, source, *path, what=what)
+        whole = object_of(response, source, *fields, what=what)
+        return whole.records(*path) if path[0] in whole else [whole]
+
+    def reading_all(read_one: _ReadOne[_T, _P]) -> _ReadAll[_P]:
+        @wraps(read_one, assigned=("__module__", "__qualname__", "__name__", "__doc__"))
+        def read_all(response: ApiResponse, *about: _P.args, **named: _P.kwargs) -> list[Found]:
+            made = (read_one(record, *about, **named) for record in listed(response))
+            found = (one if isinstance(one, Found) or one is None else one.found(source.name) for one in made)
+            return [one for one in found if one is not None]
+
+        return read_all
+
+    return reading_all
 
 
 def xml_of(response: ApiResponse, source: type[Declaration], *, lenient: bool = False) -> Node:

@@ -5,13 +5,15 @@ and pages as Markdown or with one block per line. Markup in titles and abstracts
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from functools import partial
+from typing import NamedTuple
 
 from claimcheck.language import CJK, columns
-from claimcheck.text.cleaning import clean, fold
+from claimcheck.text.cleaning import clean, fold, shorten
 from claimcheck.text.tokens import STOP_WORDS
 from deep_research import registry
 from deep_research.data import Document, Found
+from deep_research.data.noun import copy_fields
 from deep_research.text.document_builder import DocumentBuilder
 from deep_research.text.listed_headings import with_marked_headings
 from deep_research.text.page_noise import without_menus
@@ -56,6 +58,8 @@ _BROKEN_FROM, _SURELY_BROKEN_FROM = 40, 60
 """Widths in columns from which a line without an end goes on in the next."""
 _MARKED = re.compile(r"^#{2,6} \S[^\n]*\n\s*\n[^#\s]|^```|\]\((?:https?:|/|#)|^\|? *:?-{3,}:? *\|", re.MULTILINE)
 """Markdown; a line with one # may be a comment in code."""
+snippet = partial(shorten, most=300)
+"""The beginning of a text on one line."""
 
 
 def line(markup: str) -> str:
@@ -169,10 +173,43 @@ def document(
     return builder.document(title=title, media_type="text/markdown", published=published, authors=authors)
 
 
-def with_record(found: Found, **parts: Any) -> Found:
-    """Return a result with what its place knows about it as its document (`parts`: see `document`)."""
-    read = document(found.title, published=found.published, authors=found.authors, **parts)
-    return found.model_copy(update={"document": read})
+class Item(NamedTuple):
+    """One thing as its source describes it; the record of it, facts and sections, is its document.
+
+    The first `shown` characters of `about` are the snippet.
+    """
+
+    key: str
+    title: str
+    url: str = ""
+    about: str = ""
+    shown: int = 300
+    published: str | None = None
+    authors: Iterable[str] = ()
+    score: float = 0.0
+    facts: Sequence[Fact] = ()
+    sections: Sequence[Section] = ()
+    labels: tuple[str, str] = ("Authors", "Published")
+    warnings: Sequence[str] = ()
+    location: str = ""
+    page_text: str = ""
+    excerpt: bool = False
+
+    def found(self, origin: str) -> Found | None:
+        """Return it as a result, None without key or title; without a document when its sections are blank."""
+        if not (self.key and self.title):
+            return None
+        authors, read = distinct(self.authors), None
+        if any(text.strip() for _, text in self.sections) or (self.facts and not self.sections):
+            parts = {name: getattr(self, name) for name in ("facts", "sections", "published", "labels", "warnings")}
+            read = document(self.title, authors=authors, **parts)
+        about = snippet(self.about, most=self.shown)
+        return copy_fields(Found, self, origin=origin, authors=authors, snippet=about, document=read)
+
+
+def distinct(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the values that are not empty, each once."""
+    return tuple(dict.fromkeys(value for value in values if value))
 
 
 def headed(

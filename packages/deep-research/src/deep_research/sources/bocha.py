@@ -2,12 +2,12 @@
 
 from http import HTTPStatus
 
-from deep_research.data import Found, SearchResult
+from deep_research.data import SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace
-from deep_research.sources._api_answers import Record, explanation, failure, judge, object_of
-from deep_research.sources._web import LEAST_EXCERPT, Page, WebOptions, found_pages
+from deep_research.sources._api_answers import Record, explanation, failure, judge, object_of, parser
+from deep_research.sources._web import LEAST_EXCERPT, Page, WebOptions, page_of
 
 _SUMMARY_CHARS = 60
 
@@ -35,8 +35,8 @@ class BochaSource(ApiSource[WebOptions]):
         return await self._found_in(parse_search, self._post("/v1/web-search", body))
 
 
-def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search, best first.
+def _pages(response: ApiResponse) -> list[Record]:
+    """The pages of a search.
 
     Raises Blocked for a wrong key and for "not enough money", RateLimited for HTTP 429; the code inside a
     body with HTTP 200 counts as well. Raises Unreadable when there is no result in the answer.
@@ -49,17 +49,15 @@ def parse_search(response: ApiResponse) -> list[Found]:
     data = answer.record("data") or answer
     if not any(name in data for name in ("webPages", "images", "_type", "queryContext")):
         raise failure(Unreadable, response, BochaSource, f"the answer is no search result: {explanation(response)}")
-    return found_pages((_page(entry) for entry in data.records("webPages", "value")), BochaSource.name)
+    return data.records("webPages", "value")
 
 
-def _page(entry: Record) -> Page:
+@parser(BochaSource, records=_pages)
+def parse_search(entry: Record) -> Page:
+    """Return a page of a search."""
+    # The "last crawled" of this service is the day of publication.
+    page = page_of(entry, title="name", url="url displayUrl", published="datePublished dateLastCrawled")
     summary, short = entry.raw("summary"), entry.raw("snippet")
-    return Page(
-        title=entry.line("name"),
-        url=entry.first("url", "displayUrl"),
-        excerpt=summary if len(summary) >= len(short) else short,
-        # What it calls a summary is text of the page, made to be read in its place.
-        least=_SUMMARY_CHARS if len(summary) >= _SUMMARY_CHARS else LEAST_EXCERPT,
-        # The "last crawled" of this service is the day of publication.
-        published=entry.date("datePublished") or entry.date("dateLastCrawled"),
-    )
+    # What it calls a summary is text of the page, made to be read in its place.
+    least = _SUMMARY_CHARS if len(summary) >= _SUMMARY_CHARS else LEAST_EXCERPT
+    return page._replace(excerpt=max(summary, short, key=len), least=least)

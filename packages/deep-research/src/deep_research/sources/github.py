@@ -14,9 +14,18 @@ from deep_research import registry
 from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, result, snippet
-from deep_research.sources._api_answers import Declaration, Record, explanation, failure, limited, object_of, says_wait
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer, result
+from deep_research.sources._api_answers import (
+    Declaration,
+    Record,
+    explanation,
+    failure,
+    limited,
+    object_of,
+    parser,
+    says_wait,
+)
+from deep_research.sources._record_documents import Item, headed, snippet
 
 TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
 _MAX_README_BYTES = 2_000_000
@@ -69,11 +78,6 @@ def answer_of(response: ApiResponse, source: type[Declaration], *fields: str) ->
     return object_of(response, source, *fields)
 
 
-def items_of(response: ApiResponse, source: type[Declaration]) -> list[Record]:
-    """Return the items of a search. Raises SourceError."""
-    return answer_of(response, source, "items").records("items")
-
-
 class GitHubRepositoriesOptions(_GitHubOptions):
     """Options of the repository search; the period is that of the last push."""
 
@@ -101,13 +105,39 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
             if not found.snippet:
                 raise
             readme = Document(text="")
-        read = _writing.headed(readme, found.title, facts=about, published=found.published, authors=found.authors)
+        read = headed(readme, found.title, facts=about, published=found.published, authors=found.authors)
         return found.model_copy(update={"document": read})
 
 
-def parse_repositories(response: ApiResponse) -> list[Found]:
-    """Return the repositories of a search. Raises SourceError."""
-    return [found for entry in items_of(response, GitHubRepositoriesSource) if (found := _repository(entry))]
+@parser(GitHubRepositoriesSource, "items", answer=answer_of)
+def parse_repositories(entry: Record) -> Item | None:
+    """Return a repository of a search."""
+    name = entry.text("full_name")
+    if "/" not in name:
+        return None
+    about, stars, licence = (
+        entry.text("description"),
+        entry.number("stargazers_count"),
+        entry.text("license", "spdx_id"),
+    )
+    facts = (
+        snippet(about),
+        entry.text("language"),
+        f"{stars} stars" if stars is not None else "",
+        f"licence {licence}" if licence not in ("", "NOASSERTION") else "",
+        f"topics {', '.join(entry.texts('topics'))}" if entry.texts("topics") else "",
+        "archived" if entry.get("archived") is True else "",
+    )
+    return Item(
+        key=f"github:{name.lower()}",
+        title=f"{name}: {snippet(about, most=120)}" if about else name,
+        url=entry.text("html_url") or f"https://github.com/{name}",
+        about=join_parts("; ", *facts),
+        shown=1_000,
+        published=entry.first_date("pushed_at", "created_at"),
+        authors=[entry.text("owner", "login") or name.split("/", maxsplit=1)[0]],
+        score=entry.score("score"),
+    )
 
 
 def parse_readme(response: ApiResponse) -> Document:
@@ -130,36 +160,6 @@ def _content(answer: Record, response: ApiResponse, source: type[Declaration]) -
         return base64.b64decode("".join(answer.raw("content").split()), validate=True)
     except ValueError:
         raise failure(Unreadable, response, source, "the file is not base64") from None
-
-
-def _repository(entry: Record) -> Found | None:
-    name = entry.text("full_name")
-    if "/" not in name:
-        return None
-    about = entry.text("description")
-    owner = entry.text("owner", "login") or name.split("/", maxsplit=1)[0]
-    return Found(
-        key=f"github:{name.lower()}",
-        title=f"{name}: {snippet(about, most=120)}" if about else name,
-        url=entry.text("html_url") or f"https://github.com/{name}",
-        origin=GitHubRepositoriesSource.name,
-        published=entry.date("pushed_at") or entry.date("created_at"),
-        authors=(owner,),
-        snippet="; ".join(part for part in (snippet(about), *_facts(entry)) if part),
-        score=entry.score("score"),
-    )
-
-
-def _facts(entry: Record) -> tuple[str, ...]:
-    stars = entry.number("stargazers_count")
-    licence = entry.text("license", "spdx_id")
-    return (
-        entry.text("language"),
-        f"{stars} stars" if stars is not None else "",
-        f"licence {licence}" if licence not in ("", "NOASSERTION") else "",
-        f"topics {', '.join(entry.texts('topics'))}" if entry.texts("topics") else "",
-        "archived" if entry.get("archived") is True else "",
-    )
 
 
 class GitHubWithinOptions(_GitHubOptions):
@@ -189,9 +189,22 @@ class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
         return found.model_copy(update={"document": code})
 
 
-def parse_code(response: ApiResponse) -> list[Found]:
-    """Return the files of a search, with the lines that matched where GitHub sends them. Raises SourceError."""
-    return [found for entry in items_of(response, GitHubCodeSource) if (found := _file(entry))]
+@parser(GitHubCodeSource, "items", answer=answer_of)
+def parse_code(entry: Record) -> Item | None:
+    """Return a file of a search, with the lines that matched where GitHub sends them."""
+    url, path = entry.text("html_url"), entry.first("path", "name")
+    repository = entry.text("repository", "full_name")
+    if not path:
+        return None
+    matches = [match.raw("fragment") for match in entry.records("text_matches")]
+    return Item(
+        key=url,
+        title=join_parts(": ", repository, path),
+        url=url,
+        about=" … ".join(matches) or entry.text("repository", "description"),
+        authors=[repository.split("/", maxsplit=1)[0]],
+        score=entry.score("score"),
+    )
 
 
 def parse_file(response: ApiResponse) -> Document:
@@ -200,25 +213,7 @@ def parse_file(response: ApiResponse) -> Document:
     path, code = answer.text("path"), _content(answer, response, GitHubCodeSource)
     if not code.strip():
         raise failure(NotFound, response, GitHubCodeSource, f"the file {path} is empty or too large for the API")
-    return _writing.headed(registry.component("readers", "code")().read(code, name=path), path)
-
-
-def _file(entry: Record) -> Found | None:
-    url, path = entry.text("html_url"), entry.text("path") or entry.text("name")
-    repository = entry.text("repository", "full_name")
-    if not url or not path:
-        return None
-    matches = [match.raw("fragment") for match in entry.records("text_matches")]
-    about = entry.text("repository", "description")
-    return Found(
-        key=url,
-        title=f"{repository}: {path}" if repository else path,
-        url=url,
-        origin=GitHubCodeSource.name,
-        authors=(repository.split("/", maxsplit=1)[0],) if repository else (),
-        snippet=snippet(" … ".join(matches) or about),
-        score=entry.score("score"),
-    )
+    return headed(registry.component("readers", "code")().read(code, name=path), path)
 
 
 class GitHubIssuesSource(GitHubSource[GitHubWithinOptions]):
@@ -234,39 +229,31 @@ class GitHubIssuesSource(GitHubSource[GitHubWithinOptions]):
         return await self._found("issues", query, *repositories, limit=limit, parse=parse_issues)
 
 
-def parse_issues(response: ApiResponse) -> list[Found]:
-    """Return the issues and pull requests of a search, best first. Raises SourceError."""
-    return [found for entry in items_of(response, GitHubIssuesSource) if (found := _issue(entry))]
-
-
-def _issue(entry: Record) -> Found | None:
-    url, title = entry.text("html_url"), entry.text("title")
-    if not url or not title:
-        return None
+@parser(GitHubIssuesSource, "items", answer=answer_of)
+def parse_issues(entry: Record) -> Found | None:
+    """Return an issue or pull request of a search."""
+    url, title, author = entry.text("html_url"), entry.text("title"), entry.text("user", "login")
     repository = entry.text("repository_url").rsplit("/repos/", 1)[-1]
-    author = entry.text("user", "login")
-    body = entry.raw("body") or entry.raw("body_text")
-    published = entry.date("created_at")
-    found = Found(
+    body = entry.first_raw("body", "body_text")
+    found = Item(
         key=url,
-        title=f"{title} ({repository} #{entry.text('number')})" if repository else title,
+        title=f"{title} ({repository} #{entry.text('number')})" if repository and title else title,
         url=url,
-        origin=GitHubIssuesSource.name,
-        published=published,
-        authors=(author,) if author else (),
-        snippet=snippet(body),
+        about=body,
+        published=entry.date("created_at"),
+        authors=[author],
         score=entry.score("score"),
-    )
-    if not body.strip():
+    ).found(GitHubIssuesSource.name)
+    if not found or not body.strip():
         return found
     facts = (
         ("Opened by", author),
-        ("Opened", published),
+        ("Opened", found.published),
         ("State", entry.first("state_reason", "state").replace("_", " ")),
         ("Closed", entry.date("closed_at")),
         ("Labels", [label.text("name") for label in entry.records("labels")]),
         ("Comments", entry.number("comments")),
     )
     markdown = registry.component("readers", "plain")().read(body.encode("utf-8", "replace"), name="issue.md")
-    read = _writing.headed(markdown, found.title, facts=facts, published=published, authors=found.authors)
+    read = headed(markdown, found.title, facts=facts, published=found.published, authors=found.authors)
     return found.model_copy(update={"document": read})

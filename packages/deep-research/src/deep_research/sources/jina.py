@@ -10,9 +10,9 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer
-from deep_research.sources._api_answers import Record, failure, json_of, judge
+from deep_research.sources._api_answers import Record, failure, json_of, judge, parser
 from deep_research.sources._record_documents import line
-from deep_research.sources._web import Page, WebOptions, found_pages, sited
+from deep_research.sources._web import Page, WebOptions, page_of, sited
 
 
 class _JinaOptions(WebOptions):
@@ -33,43 +33,31 @@ class JinaSource(ApiSource[_JinaOptions]):
     key_header = ("authorization", "Bearer {}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        return await self._found_in(parse_search, self._get(f"/{quote(sited(query, self.options), safe='')}"))
+        return await self._found_in(parse_pages, self._get(f"/{quote(sited(query, self.options), safe='')}"))
 
     async def _read(self, found: Found) -> Found | None:
         address = f"{self.options.reader_url.rstrip('/')}/{found.url}"
-        pages = await read_answer(parse_reader, await self._client.request("GET", address, headers=self._headers()))
+        pages = await read_answer(parse_pages, await self._client.request("GET", address, headers=self._headers()))
         return pages[0] if pages else None
 
 
-def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search; pages whose site answered with an error are left out. Raises SourceError."""
-    pages = [page for page in _data(response).records() if not page.text("warning")]
-    return found_pages(map(_page, pages), JinaSource.name)
-
-
-def parse_reader(response: ApiResponse) -> list[Found]:
-    """Return the one page of a reader's answer. Raises NotFound for a warning in it (the page's own error), SourceError."""
-    page = _data(response)
-    if warning := page.text("warning"):
-        raise failure(NotFound, response, JinaSource, f"the page could not be read: {line(warning)[:200]}")
-    return found_pages([_page(page)], JinaSource.name)
-
-
-def _data(response: ApiResponse) -> Record:
+def _pages(response: ApiResponse) -> list[Record]:
+    # Those of a search whose site answered with an error are left out.
     answer = Record(json_of(response, JinaSource))
     code = answer.number("code") or 0
     if code >= HTTPStatus.BAD_REQUEST:
         judge(response._replace(status=min(code, 599)), JinaSource)
-    if not isinstance(answer.get("data"), list | Mapping):
+    data = answer.get("data")
+    if not isinstance(data, list | Mapping):
         raise failure(Unreadable, response, JinaSource, "the answer has no data in it")
-    return answer.record("data")
+    warning = answer.text("data", "warning")
+    if warning:
+        raise failure(NotFound, response, JinaSource, f"the page could not be read: {line(warning)[:200]}")
+    return [page for page in answer.records("data") if not page.text("warning")]
 
 
-def _page(entry: Record) -> Page:
-    return Page(
-        title=entry.line("title"),
-        url=entry.text("url"),
-        excerpt=entry.line("description"),
-        published=entry.first_date("publishedTime", "date"),
-        text=entry.raw("content"),
-    )
+@parser(JinaSource, records=_pages)
+def parse_pages(entry: Record) -> Page:
+    """Return a page of a search, or the one that the reader was asked for."""
+    page = page_of(entry, excerpt="description", published="publishedTime date")
+    return page._replace(text=entry.raw("content"))

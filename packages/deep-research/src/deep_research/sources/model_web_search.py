@@ -19,7 +19,7 @@ from deep_research.errors import Blocked, SourceError, Unreachable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer
 from deep_research.sources._api_answers import Declaration, Record, failure, limited, object_of
-from deep_research.sources._web import Page, WebOptions, found_pages
+from deep_research.sources._web import Page, WebOptions
 
 _RESULT = "web_search_tool_result"
 _REFUSED = ("authentication_error", "permission_error", "billing_error")
@@ -123,7 +123,7 @@ def parse_anthropic_answer(response: ApiResponse) -> list[Found]:
         Page(entry.line("title"), entry.text("url"), cited.get(entry.text("url"), ""), entry.date("page_age"))
         for entry in entries
     ]
-    return found_pages(pages, AnthropicWebSearchSource.name)
+    return [found for page in pages if (found := page.found(AnthropicWebSearchSource.name))]
 
 
 class _OpenAiWebSearchOptions(WebOptions):
@@ -185,7 +185,7 @@ def parse_openai_answer(response: ApiResponse) -> list[Found]:
         raise failure(Blocked, response, OpenAiWebSearchSource, "the model declines to search for this")
     if not pages and calls and all(call.get("status") == "failed" for call in calls):
         raise failure(Unreachable, response, OpenAiWebSearchSource, "the search of the model failed")
-    return found_pages(pages.values(), OpenAiWebSearchSource.name)
+    return [found for page in pages.values() if (found := page.found(OpenAiWebSearchSource.name))]
 
 
 def _openai_pages(items: list[Record]) -> Iterator[Page]:

@@ -14,9 +14,9 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
-from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, Pace, basic, keywords, read_answer, snippet
-from deep_research.sources._api_answers import Node, Record, distinct, failure, limited, object_of, xml_of
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, basic, keywords, read_answer
+from deep_research.sources._api_answers import Node, Record, failure, limited, object_of, parser, xml_of
+from deep_research.sources._record_documents import Fact, Item, distinct, document, joined, people
 
 _NUMBER = re.compile(r"([A-Z]{2})(D|PP|RE|H|T|P)?0*+(\d[\dA-Z]*?)([A-Z]\d?)?")
 _US_APPLICATION_DIGITS = 11  # US20240362478: the year and seven digits, of which other offices drop the first 0
@@ -43,36 +43,30 @@ def patent_url(number: str) -> str:
     return f"https://patents.google.com/patent/{re.sub(r'[^A-Z0-9]', '', number.upper())}/en"
 
 
-def found_patent(
-    origin: str,
+def _patent(
     number: str,
     *,
     title: str = "",
-    people: tuple[Iterable[str], Iterable[str]] = ((), ()),
+    inventors: Iterable[str] = (),
+    applicants: Iterable[str] = (),
     published: str | None = None,
     abstract: str = "",
-    facts: tuple[_writing.Fact, ...] = (),
-) -> Found:
-    """Return a publication or application as a result; its record is the document unless there is only a number.
-
-    `people` are the inventors and the applicants.
-    """
-    inventors, applicants = map(distinct, people)
-    title = title or f"Patent {number}"
-    found = Found(
+    facts: tuple[Fact, ...] = (),
+) -> Item:
+    """Return a publication or application; it has a record unless there is only a number."""
+    inventors, applicants = distinct(inventors), distinct(applicants)
+    is_known = abstract or facts or inventors or applicants
+    return Item(
         key=patent_key(number),
-        title=title,
+        title=title or f"Patent {number}",
         url=patent_url(number),
-        origin=origin,
+        about=abstract or "; ".join(applicants),
         published=published,
         authors=inventors,
-        snippet=snippet(abstract or "; ".join(applicants)),
+        facts=(("Publication", number), ("Applicants", people(applicants)), *facts) if is_known else (),
+        sections=[("Abstract", abstract)] if abstract else (),
+        labels=("Inventors", "Published"),
     )
-    if not (abstract or facts or inventors or applicants):
-        return found
-    about = (("Publication", number), ("Applicants", _writing.people(applicants)), *facts)
-    sections = [("Abstract", abstract)]
-    return _writing.with_record(found, facts=about, sections=sections, labels=("Inventors", "Published"))
 
 
 class EpoOptions(DatedOptions):
@@ -122,7 +116,7 @@ class EpoSource(ApiSource[EpoOptions]):
             with suppress(NotFound):  # most offices hand in no texts
                 texts = await read_answer(parse, await self._call(f"{address}/{part}", {}))
                 sections.append((part.capitalize(), "\n\n".join(texts)))
-        whole = _writing.joined(patents[0].document, _writing.document("", sections=sections))
+        whole = joined(patents[0].document, document("", sections=sections))
         return found.model_copy(update={"document": whole})
 
     async def _call(self, path: str, params: dict[str, str]) -> ApiResponse:
@@ -167,8 +161,8 @@ def parse_token(response: ApiResponse) -> tuple[str, int]:
     return token, answer.number("expires_in") or 600
 
 
-def parse_epo_patents(response: ApiResponse) -> list[Found]:
-    """Return the publications of a search, with their records or as references alone, or of one publication.
+def _publications(response: ApiResponse) -> list[Node]:
+    """The records of a search or of one publication, or references alone.
 
     Nothing found is HTTP 404 and gives an empty list. Raises RateLimited when the service is throttled, SourceError.
     """
@@ -181,12 +175,41 @@ def parse_epo_patents(response: ApiResponse) -> list[Found]:
         return []
     if root.name != "world-patent-data":
         raise failure(Unreadable, response, EpoSource, "the answer has no patents in it")
-    if records := root.descendants("exchange-document"):
-        return [found for record in records if (found := _record(record))]
-    references = [
-        one for result in root.descendants("search-result") for one in result.children("publication-reference")
-    ]
-    return [found_patent(EpoSource.name, own) for one in references if (own := _document_number(one))]
+    references = (one.children("publication-reference") for one in root.descendants("search-result"))
+    return root.descendants("exchange-document") or [one for several in references for one in several]
+
+
+@parser(EpoSource, records=_publications)
+def parse_epo_patents(record: Node) -> Item | None:
+    """Return a publication: its record, or its number where there is only a reference."""
+    if record.name == "publication-reference":
+        numbers = (
+            _number(one.text("country"), one.text("doc-number"), one.text("kind"))
+            for one in record.children("document-id")
+        )
+        return next((_patent(number) for number in numbers if number), None)
+    number = _number(record.get("country"), record.get("doc-number"), record.get("kind"))
+    if not number:
+        return None
+    data = record.child("bibliographic-data")
+    parties = data.child("parties")
+    return _patent(
+        number,
+        title=_english(data.children("invention-title")).line().capitalize(),
+        inventors=_epo_people(parties, "inventor"),
+        applicants=_epo_people(parties, "applicant"),
+        published=_epo_date(data.child("publication-reference")),
+        abstract=_english(record.children("abstract")).paragraphs(),
+        facts=(
+            ("Filed", _epo_date(data.child("application-reference"))),
+            ("Priority", _epo_date(data.child("priority-claims", "priority-claim"))),
+            ("Family", record.get("family-id")),
+        ),
+    )
+
+
+def _number(country: str, digits: str, kind: str) -> str:
+    return f"{country}{digits}{kind}" if country and digits else ""
 
 
 def parse_claims(response: ApiResponse) -> list[str]:
@@ -205,34 +228,6 @@ def _passages(response: ApiResponse, whole: str, part: str) -> list[str]:
     if not found:
         raise failure(NotFound, response, EpoSource, f"there is no text of the {whole}")
     return found
-
-
-def _record(record: Node) -> Found | None:
-    country, digits = record.get("country"), record.get("doc-number")
-    if not country or not digits:
-        return None
-    data = record.child("bibliographic-data")
-    parties = data.child("parties")
-    return found_patent(
-        EpoSource.name,
-        f"{country}{digits}{record.get('kind')}",
-        title=_english(data.children("invention-title")).line().capitalize(),
-        people=(_epo_people(parties, "inventor"), _epo_people(parties, "applicant")),
-        published=_epo_date(data.child("publication-reference")),
-        abstract=_english(record.children("abstract")).paragraphs(),
-        facts=(
-            ("Filed", _epo_date(data.child("application-reference"))),
-            ("Priority", _epo_date(data.child("priority-claims", "priority-claim"))),
-            ("Family", record.get("family-id")),
-        ),
-    )
-
-
-def _document_number(reference: Node) -> str:
-    for one in reference.children("document-id"):
-        if (country := one.text("country")) and (digits := one.text("doc-number")):
-            return f"{country}{digits}{one.text('kind')}"
-    return ""
 
 
 def _epo_date(reference: Node) -> str | None:
@@ -273,35 +268,35 @@ class UsptoSource(ApiSource[DatedOptions]):
         return await self._found_in(parse_applications, self._get("/api/v1/patent/applications/search", params))
 
 
-def parse_applications(response: ApiResponse) -> list[Found]:
-    """Return the applications of a search. Nothing found is HTTP 404 and gives an empty list. Raises SourceError."""
+def _applications(response: ApiResponse) -> list[Record]:
+    """The applications of a search; nothing found is HTTP 404 and gives an empty list."""
     try:
         answer = object_of(response, UsptoSource, "count", "patentFileWrapperDataBag", what="applications")
     except NotFound:
         return []
-    entries = answer.records("patentFileWrapperDataBag")
-    return [found for entry in entries if (found := _application(entry))]
+    return answer.records("patentFileWrapperDataBag")
 
 
-def _application(entry: Record) -> Found | None:
+@parser(UsptoSource, records=_applications)
+def parse_applications(entry: Record) -> Item | None:
+    """Return an application of a search."""
     application, about = entry.text("applicationNumberText"), entry.record("applicationMetaData")
     grant, publication = about.first("patentNumber"), about.first("earliestPublicationNumber")
     number = f"US{grant.removeprefix('US')}" if grant else publication
     if not application and not number:
         return None
-    published = about.first_date("grantDate") if grant else about.first_date("earliestPublicationDate")
-    found = found_patent(
-        UsptoSource.name,
+    patent = _patent(
         number or f"US application {application}",
         title=about.text("inventionTitle"),
-        people=(_parties(about, "inventor"), _parties(about, "applicant")),
-        published=published,
+        inventors=_parties(about, "inventor"),
+        applicants=_parties(about, "applicant"),
+        published=about.date("grantDate" if grant else "earliestPublicationDate"),
         facts=_facts(about, application),
     )
     if number:
-        return found
+        return patent
     address = f"https://patentcenter.uspto.gov/applications/{application}"
-    return found.model_copy(update={"key": f"patent:US-application:{application}", "url": address})
+    return patent._replace(key=f"patent:US-application:{application}", url=address)
 
 
 def _facts(about: Record, application: str) -> tuple[tuple[str, object], ...]:

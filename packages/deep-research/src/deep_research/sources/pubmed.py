@@ -4,20 +4,12 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from deep_research.data import Found, SearchResult
+from deep_research.data import SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer
-from deep_research.sources._api_answers import (
-    Node,
-    explanation,
-    failure,
-    limited,
-    object_of,
-    says_wait,
-    xml_of,
-)
-from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
+from deep_research.sources._api_answers import Node, explanation, failure, limited, object_of, parser, says_wait, xml_of
+from deep_research.sources._papers import Work
 from deep_research.sources._record_documents import Section, line
 from deep_research.text.dates import month_number, written
 
@@ -83,28 +75,34 @@ def parse_spelling(response: ApiResponse) -> str:
     return "" if corrected == root.text("Query") else corrected
 
 
-def parse_articles(response: ApiResponse) -> list[Found]:
-    """Return the articles and book chapters of an efetch answer. Raises SourceError."""
+def _entries(response: ApiResponse) -> list[Node]:
+    """The articles and book chapters of an efetch answer."""
     root = xml_of(response, PubMedSource)
     if root.name not in ("pubmedarticleset", "pubmedarticle"):
         _refuse_error(root.text("ERROR"), response)
         raise failure(Unreadable, response, PubMedSource, "the answer has no articles in it")
-    entries = [root] if root.name == "pubmedarticle" else root.children("*")
-    return [found for entry in entries if (found := _article(entry))]
+    return [root] if root.name == "pubmedarticle" else root.children("*")
 
 
-def _article(entry: Node) -> Found | None:
-    """`PubmedArticle`, or `PubmedBookArticle` whose record has other names."""
+@parser(PubMedSource, records=_entries)
+def parse_articles(entry: Node) -> Work | None:
+    """Return an article: a `PubmedArticle`, or a `PubmedBookArticle`, whose record has other names."""
     book = entry.child("BookDocument")
     record = entry.child("MedlineCitation") or book
     article = book or record.child("Article")
     if not record or not article:
         return None
+    data = entry.child("PubmedData") or entry.child("PubmedBookData")
+    listed = [*record.children("ArticleIdList", "ArticleId"), *data.children("ArticleIdList", "ArticleId")]
+    ids = {one.get("IdType").lower(): one.text() for one in listed}
+    located = (one.text() for one in article.children("ELocationID") if one.get("EIdType") == "doi")
     title = article.child("ArticleTitle") or article.child("Book", "BookTitle")
-    work = Work(
+    return Work(
         title=_untranslated(title.line().removesuffix(".")) or article.text("VernacularTitle"),
-        ids=_ids(entry, record, article),
-        authors=_authors(article),
+        doi=ids.get("doi") or next(located, ""),
+        pmid=record.text("PMID") or ids.get("pubmed", ""),
+        pmcid=ids.get("pmc", "").split(".")[0],
+        authors=[_author(author) for author in article.children("AuthorList", "Author")],
         published=_published(article),
         venue=article.text("Journal", "Title") or article.text("Book", "Publisher", "PublisherName"),
         sections=_abstract(article, record),
@@ -114,7 +112,6 @@ def _article(entry: Node) -> Found | None:
             ("Language", [code.text() for code in article.children("Language") if code.text() != "eng"]),
         ),
     )
-    return found_work(work, PubMedSource.name)
 
 
 def _untranslated(title: str) -> str:
@@ -123,25 +120,9 @@ def _untranslated(title: str) -> str:
     return title[1:-1].removesuffix(".") if whole else title
 
 
-def _ids(entry: Node, record: Node, article: Node) -> Ids:
-    data = entry.child("PubmedData") or entry.child("PubmedBookData")
-    listed = [*record.children("ArticleIdList", "ArticleId"), *data.children("ArticleIdList", "ArticleId")]
-    names = {one.get("IdType").lower(): one.text() for one in listed}
-    located = (one.text() for one in article.children("ELocationID") if one.get("EIdType") == "doi")
-    pmcid = names.get("pmc", "").split(".")[0].upper()
-    return Ids(
-        doi=doi(names.get("doi", "") or next(located, "")),
-        pmid=pmid(record.text("PMID") or names.get("pubmed", "")),
-        pmcid=pmcid if pmcid.startswith("PMC") else "",
-    )
-
-
-def _authors(article: Node) -> list[str]:
-    names: list[str] = []
-    for author in article.children("AuthorList", "Author"):
-        given = author.text("ForeName") or author.text("Initials")
-        names.append(f"{given} {author.text('LastName')}".strip() or author.text("CollectiveName"))
-    return names
+def _author(author: Node) -> str:
+    given = author.text("ForeName") or author.text("Initials")
+    return f"{given} {author.text('LastName')}".strip() or author.text("CollectiveName")
 
 
 def _published(article: Node) -> str | None:

@@ -14,8 +14,8 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import RateLimited, SourceError
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, result, snippet
-from deep_research.sources._api_answers import Record, explanation, failure, list_of, object_of, unix_seconds
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, result
+from deep_research.sources._api_answers import Record, explanation, failure, list_of, object_of, parser, unix_seconds
 from deep_research.text.document_builder import DocumentBuilder
 
 _MAX_WAIT_SECONDS = 60.0
@@ -111,13 +111,9 @@ def parse_answers(response: ApiResponse) -> Answers:
     return by_question
 
 
-def parse_questions(response: ApiResponse, site: str = "stackoverflow", answers: Answers | None = None) -> list[Found]:
-    """Return the questions of a search, best first, each with its `answers` as document. Raises SourceError."""
-    items = list_of(response, StackExchangeSource, "items")
-    return [found for item in items if (found := _question(item, site, answers or {}))]
-
-
-def _question(item: Record, site: str, answers: Answers) -> Found | None:
+@parser(StackExchangeSource, "items")
+def parse_questions(item: Record, site: str = "stackoverflow", answers: Answers | None = None) -> Found | None:
+    """Return a question of a search, with its `answers` as document."""
     own, title = item.number("question_id"), item.line("title")
     if own is None or not title:
         return None
@@ -133,7 +129,7 @@ def _question(item: Record, site: str, answers: Answers) -> Found | None:
     builder = DocumentBuilder()
     builder.append(_writing.document(title, facts=facts))
     _write_post(builder, "Question", item)
-    for answer in answers.get(own, ()):
+    for answer in (answers or {}).get(own, ()):
         kind = "Accepted answer" if answer.get("is_accepted") is True else "Answer"
         about = ", ".join(filter(None, (_author(answer), answer.date("creation_date"))))
         _write_post(builder, f"{kind} ({about}; {answer.number('score') or 0} votes)", answer)
@@ -144,7 +140,7 @@ def _question(item: Record, site: str, answers: Answers) -> Found | None:
         origin=StackExchangeSource.name,
         published=asked,
         authors=authors,
-        snippet=snippet(item.paragraphs("body")),
+        snippet=_writing.snippet(item.paragraphs("body")),
         score=item.score("score"),
         document=builder.document(title=title, media_type="text/html", published=asked, authors=authors),
     )

@@ -13,8 +13,8 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import Blocked, SourceError
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiOptions, ApiSource, Pace, read_answer, result, snippet
-from deep_research.sources._api_answers import Record, failure, limited, object_of
+from deep_research.sources._api import ApiOptions, ApiSource, Pace, read_answer, result
+from deep_research.sources._api_answers import Declaration, Record, failure, limited, object_of, parser
 from deep_research.text.document_builder import DocumentBuilder
 
 _HEADING = re.compile(r"^(={2,6})([^\n]+?)\1[^\S\n]*$", re.MULTILINE)
@@ -61,36 +61,40 @@ class WikipediaSource(ApiSource[_WikipediaOptions]):
         return await self._client.request("GET", address, params=given, headers=self._headers())
 
 
-def parse_search(response: ApiResponse, language: str = "en") -> list[Found]:
-    """Return the articles of `list=search`, best first. Raises SourceError."""
-    entries = _answer(response).records("query", "search")
-    return [
-        _found(title, language, snippet=snippet(entry.line("snippet")), published=entry.date("timestamp"))
-        for entry in entries
-        if (title := entry.text("title"))
-    ]
+def _answer(response: ApiResponse, source: type[Declaration], *fields: str) -> Record:
+    answer = object_of(response, source, *fields, "batchcomplete", "error", what="pages")
+    if error := answer.record("error"):
+        code, why = error.text("code"), error.line("info")
+        if code in _WAITING:
+            raise limited(response, source)
+        kind = Blocked if "blocked" in code else SourceError
+        raise failure(kind, response, source, f"the request was not accepted: {why[:200]}")
+    return answer
 
 
-def parse_pages(response: ApiResponse, language: str = "en") -> list[Found]:
-    """Return the pages of a query by title, with their text; missing ones are left out. Raises SourceError."""
-    entries = _answer(response).records("query", "pages")
-    return [found for entry in entries if (found := _page(entry, language))]
+@parser(WikipediaSource, "query", "search", answer=_answer)
+def parse_search(entry: Record, language: str = "en") -> Found | None:
+    """Return an article of `list=search`."""
+    return _found(entry, language, snippet=_writing.snippet(entry.line("snippet")), published=entry.date("timestamp"))
 
 
-def _page(entry: Record, language: str) -> Found | None:
-    title = entry.text("title")
-    if not title or entry.get("missing") or entry.get("invalid"):
+@parser(WikipediaSource, "query", "pages", answer=_answer)
+def parse_pages(entry: Record, language: str = "en") -> Found | None:
+    """Return a page of a query by title, with its text; missing ones are left out."""
+    if entry.get("missing") or entry.get("invalid"):
         return None
     body, changed = entry.raw("extract"), entry.date("touched")
-    read = _article(title, body, changed) if body.strip() else None
-    url = entry.text("fullurl")
-    return _found(title, language, url=url, snippet=snippet(body), published=changed, document=read)
+    read = _article(entry.text("title"), body, changed) if body.strip() else None
+    return _found(entry, language, snippet=_writing.snippet(body), published=changed, document=read)
 
 
-def _found(title: str, language: str, *, url: str = "", **more: Any) -> Found:
-    url = url or f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
-    key, name = f"{WikipediaSource.name}:{language}:{title}", WikipediaSource.name
-    return Found(key=key, title=title, url=url, origin=name, **more)
+def _found(entry: Record, language: str, **more: Any) -> Found | None:
+    title = entry.text("title")
+    if not title:
+        return None
+    named = f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
+    key, origin = f"{WikipediaSource.name}:{language}:{title}", WikipediaSource.name
+    return Found(key=key, title=title, url=entry.text("fullurl") or named, origin=origin, **more)
 
 
 def _article(title: str, body: str, published: str | None) -> Document:
@@ -109,14 +113,3 @@ def _article(title: str, body: str, published: str | None) -> Document:
             builder.heading(level, heading)
             _writing.write_text(builder, text_below.replace("\n", "\n\n"))
     return builder.document(title=title, media_type="text/markdown", published=published)
-
-
-def _answer(response: ApiResponse) -> Record:
-    answer = object_of(response, WikipediaSource, "query", "batchcomplete", "error", what="pages")
-    if error := answer.record("error"):
-        code, why = error.text("code"), error.line("info")
-        if code in _WAITING:
-            raise limited(response, WikipediaSource)
-        kind = Blocked if "blocked" in code else SourceError
-        raise failure(kind, response, WikipediaSource, f"the request was not accepted: {why[:200]}")
-    return answer
