@@ -230,7 +230,7 @@ class ApiSource(Declaration, Generic[Options]):
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
         """Return the gap of a source that lacks its key; nothing is called."""
         missing = self.missing(self.options, self._keys)
-        return [Gap(what=f"search at {self.name}", why=missing, source=self.name)] if missing else []
+        return [self._gap(f"search at {self.name}", missing)] if missing else []
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
         """Return at most `limit` results, best first, each thing once. Raises SourceError when the place fails."""
@@ -300,6 +300,10 @@ class ApiSource(Declaration, Generic[Options]):
 
     def _key(self) -> str:
         return self._keys.get(self.key_variable() or "", "")
+
+    def _gap(self, what: str, why: str | SourceError) -> Gap:
+        why = self._without_secrets(why).message if isinstance(why, SourceError) else why
+        return Gap(what=what, why=why, source=self.name)
 
     def _insist_on_key(self) -> None:
         if missing := self.missing(self.options, self._keys):

@@ -174,7 +174,7 @@ def document(
 
 
 class Item(NamedTuple):
-    """One thing as its source describes it; the record of it, facts and sections, is its document.
+    """One thing as its source describes it; its document is the record of it: facts, sections, and a `body` read elsewhere.
 
     The first `shown` characters of `about` are the snippet.
     """
@@ -192,6 +192,7 @@ class Item(NamedTuple):
     labels: tuple[str, str] = ("Authors", "Published")
     warnings: Sequence[str] = ()
     location: str = ""
+    body: Document | None = None
     page_text: str = ""
     excerpt: bool = False
 
@@ -200,9 +201,10 @@ class Item(NamedTuple):
         if not (self.key and self.title):
             return None
         authors, read = distinct(self.authors), None
-        if any(text.strip() for _, text in self.sections) or (self.facts and not self.sections):
+        if self.body or any(text.strip() for _, text in self.sections) or (self.facts and not self.sections):
             parts = {name: getattr(self, name) for name in ("facts", "sections", "published", "labels", "warnings")}
             read = document(self.title, authors=authors, **parts)
+            read = joined(read, self.body) if self.body else read
         about = snippet(self.about, most=self.shown)
         return copy_fields(Found, self, origin=origin, authors=authors, snippet=about, document=read)
 

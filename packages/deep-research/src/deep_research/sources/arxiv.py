@@ -9,7 +9,7 @@ from deep_research.data import SearchResult
 from deep_research.errors import NotFound, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts
-from deep_research.sources._api_answers import Node, failure, judge, parse_xml, parser
+from deep_research.sources._api_answers import Node
 from deep_research.sources._papers import Work, arxiv_id, full_text_of_arxiv
 
 _ERROR_ID = "arxiv.org/api/errors"
@@ -64,25 +64,25 @@ def _entries(response: ApiResponse) -> list[Node]:
     for anything that is no feed.
     """
     try:
-        root = parse_xml(response, ArxivSource)
+        root = ArxivSource.parse_xml(response)
     except Unreadable:
-        judge(response, ArxivSource)  # a failure says more than its page
+        ArxivSource.judge(response)  # a failure says more than its page
         raise
     entries = root.children("entry")
     for why in (entry.text("summary") for entry in entries if _ERROR_ID in entry.text("id")):
         kind = NotFound if "id format" in why else SourceError
-        raise failure(kind, response, ArxivSource, f"the request was not accepted: {why[:200]}")
-    judge(response, ArxivSource)
+        raise ArxivSource.failure(kind, response, f"the request was not accepted: {why[:200]}")
+    ArxivSource.judge(response)
     if root.name != "feed":
-        raise failure(Unreadable, response, ArxivSource, "the answer is no Atom feed")
+        raise ArxivSource.failure(Unreadable, response, "the answer is no Atom feed")
     is_page_of_results = root.number("itemsPerPage") != 0
     if not entries and is_page_of_results and (root.number("totalResults") or 0) > (root.number("startIndex") or 0):
         why = "the answer lacks the results that it counts; try again later"  # when it is called too often
-        raise failure(Unreachable, response, ArxivSource, why)
+        raise ArxivSource.failure(Unreachable, response, why)
     return entries
 
 
-@parser(ArxivSource, records=_entries)
+@ArxivSource.parser(records=_entries)
 def parse_feed(entry: Node) -> Work | None:
     """Return a paper of an Atom answer."""
     versioned = entry.text("id").rsplit("/abs/", 1)[-1]

@@ -1,12 +1,10 @@
 """Bocha (博查) web search, strong on Chinese pages (https://open.bochaai.com)."""
 
-from http import HTTPStatus
-
 from deep_research.data import SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace
-from deep_research.sources._api_answers import Record, explanation, failure, judge, object_of, parser
+from deep_research.sources._api_answers import Record, explanation
 from deep_research.sources._web import LEAST_EXCERPT, Page, WebOptions, page_of
 
 _SUMMARY_CHARS = 60
@@ -41,18 +39,14 @@ def _pages(response: ApiResponse) -> list[Record]:
     Raises Blocked for a wrong key and for "not enough money", RateLimited for HTTP 429; the code inside a
     body with HTTP 200 counts as well. Raises Unreadable when there is no result in the answer.
     """
-    answer = object_of(response, BochaSource)
-    code = answer.number("code")
-    if code is not None and code != HTTPStatus.OK:
-        known = response._replace(status=code if HTTPStatus.BAD_REQUEST <= code < 600 else HTTPStatus.BAD_REQUEST)
-        judge(known, BochaSource)
+    answer = BochaSource.object_of(response)
     data = answer.record("data") or answer
     if not any(name in data for name in ("webPages", "images", "_type", "queryContext")):
-        raise failure(Unreadable, response, BochaSource, f"the answer is no search result: {explanation(response)}")
+        raise BochaSource.failure(Unreadable, response, f"the answer is no search result: {explanation(response)}")
     return data.records("webPages", "value")
 
 
-@parser(BochaSource, records=_pages)
+@BochaSource.parser(records=_pages)
 def parse_search(entry: Record) -> Page:
     """Return a page of a search."""
     # The "last crawled" of this service is the day of publication.

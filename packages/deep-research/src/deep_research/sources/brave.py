@@ -7,7 +7,7 @@ from pydantic import Field
 from deep_research.data import SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace
-from deep_research.sources._api_answers import Record, object_of, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._record_documents import distinct, line
 from deep_research.sources._web import Page, WebOptions, page_of, sited
 
@@ -43,7 +43,7 @@ class BraveSource(ApiSource[_BraveOptions]):
 
 def _ordered(response: ApiResponse) -> Iterator[Record]:
     """The entries in the order of `mixed.main`, then all of each block, so some twice."""
-    answer = object_of(response, BraveSource, "web", "query", "mixed", "news")
+    answer = BraveSource.object_of(response, "web", "query", "mixed", "news")
     blocks = {name: answer.records(name, "results") for name in _BLOCKS}
     for place in answer.records("mixed", "main"):
         entries, index = blocks.get(place.text("type"), []), place.number("index")
@@ -52,7 +52,7 @@ def _ordered(response: ApiResponse) -> Iterator[Record]:
         yield from entries
 
 
-@parser(BraveSource, records=_ordered)
+@BraveSource.parser(records=_ordered)
 def parse_search(entry: Record) -> Page:
     """Return a page of a search."""
     excerpts = distinct(map(line, [entry.first_raw("description", "answer"), *entry.texts("extra_snippets")]))

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer
-from deep_research.sources._api_answers import Record, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._record_documents import Fact, Item, distinct
 
 _MAX_OUTCOMES = 30
@@ -117,7 +117,7 @@ class ClinicalTrialsSource(ApiSource[ClinicalTrialsOptions]):
         return studies[0] if studies else None
 
 
-@parser(ClinicalTrialsSource, "studies", fields=("studies", "protocolSection"), what="studies")
+@ClinicalTrialsSource.parser("studies", fields=("studies", "protocolSection"), what="studies")
 def parse_studies(study: Record) -> Item | None:
     """Return a trial of a search, or the one of an answer about one."""
     protocol = study.record("protocolSection")

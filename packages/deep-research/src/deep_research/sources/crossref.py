@@ -4,7 +4,7 @@ from pydantic import Field
 
 from deep_research.data import SearchResult
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts
-from deep_research.sources._api_answers import Record, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._papers import Work, doi
 
 _FIELDS = (
@@ -48,7 +48,7 @@ def _people(persons: list[Record]) -> list[str]:
     return [person.full_name("given", "family") or person.first("name", "literal") for person in persons]
 
 
-@parser(CrossrefSource, "message", "items", what="works")
+@CrossrefSource.parser("message", "items", what="works")
 def parse_works(work: Record) -> Work:
     """Return a work of a list."""
     links = work.records("link")

@@ -11,7 +11,6 @@ from deep_research.data import SearchResult
 from deep_research.errors import RateLimited, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace
-from deep_research.sources._api_answers import failure, judge, parser
 from deep_research.sources._web import Page, WebOptions, sited
 
 _CHALLENGE = (b"anomaly-modal", b"anomaly.js", b"challenge-form")
@@ -44,8 +43,8 @@ def _blocks(response: ApiResponse) -> list[Any]:
     """
     if response.status == _CHALLENGE_STATUS or any(mark in response.body for mark in _CHALLENGE):
         why = "the site asks for a proof of humanity; wait some minutes"
-        raise failure(RateLimited, response, DuckDuckGoSource, why)
-    judge(response, DuckDuckGoSource)
+        raise DuckDuckGoSource.failure(RateLimited, response, why)
+    DuckDuckGoSource.judge(response)
     html = import_module("lxml.html")
     try:
         root = html.document_fromstring(response.body, parser=html.HTMLParser(encoding="utf-8", no_network=True))
@@ -53,11 +52,11 @@ def _blocks(response: ApiResponse) -> list[Any]:
         root = html.Element("html")
     blocks = root.xpath("//*[contains(concat(' ', @class, ' '), ' result ')]")
     if not blocks and not root.xpath("//*[contains(@class, 'no-results')]"):
-        raise failure(Unreadable, response, DuckDuckGoSource, "the page has no results in it")
+        raise DuckDuckGoSource.failure(Unreadable, response, "the page has no results in it")
     return [block for block in blocks if "result--ad" not in (block.get("class") or "")]
 
 
-@parser(DuckDuckGoSource, records=_blocks)
+@DuckDuckGoSource.parser(records=_blocks)
 def parse_search(block: Any) -> Page | None:
     """Return a page of a search."""
     links = block.xpath(".//a[contains(@class, 'result__a')]")

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from deep_research.data import SearchResult
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts
-from deep_research.sources._api_answers import Record, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._papers import Work
 
 _DATES = ("firstPublicationDate", "electronicPublicationDate", "pubYear")
@@ -32,7 +32,7 @@ class EuropePmcSource(ApiSource[_EuropePmcOptions]):
         return await self._found_in(parse_search, self._get("/search", params))
 
 
-@parser(EuropePmcSource, "resultList", "result", fields=("resultList", "hitCount"))
+@EuropePmcSource.parser("resultList", "result", fields=("resultList", "hitCount"))
 def parse_search(record: Record) -> Work:
     """Return a record of a search."""
     kind, own = record.text("source"), record.text("id")

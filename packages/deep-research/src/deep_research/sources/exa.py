@@ -4,7 +4,7 @@ from pydantic import Field
 
 from deep_research.data import SearchResult
 from deep_research.sources._api import ApiSource, Pace, read_answer, result
-from deep_research.sources._api_answers import Record, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._web import Page, WebOptions, page_of
 
 
@@ -39,7 +39,7 @@ class ExaSource(ApiSource[_ExaOptions]):
         return result(one.model_copy(update={"excerpt": 0 < options.text_chars <= len(one.page_text)}) for one in found)
 
 
-@parser(ExaSource, "results")
+@ExaSource.parser("results")
 def parse_search(entry: Record) -> Page:
     """Return a page of a search."""
     page = page_of(entry, url="url id", published="publishedDate", author="author")

@@ -17,7 +17,7 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, Options, in_a_worker, read_answer, web_addresses
-from deep_research.sources._api_answers import Declaration, Node, Record, failure, object_of, xml_of
+from deep_research.sources._api_answers import Declaration, Node, Record
 from deep_research.sources._record_documents import Item, line, paragraphs, snippet
 
 _TITLE_WEIGHT = 2.0
@@ -59,7 +59,7 @@ class ListingSource(ApiSource[Options]):
         if len(errors) == len(answers):
             raise errors[0]
         found = [one for answer in answers if isinstance(answer, list) for one in answer]
-        return found, [Gap(what=what, why=self._without_secrets(error).message, source=self.name) for error in errors]
+        return found, [self._gap(what, error) for error in errors]
 
     @abstractmethod
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
@@ -109,13 +109,13 @@ def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
     Raises SourceError when the answer is no feed.
     """
     if response.body.lstrip()[:1] == b"{":
-        feed = object_of(response, source, "items", what="feed")
+        feed = source.object_of(response, "items", what="feed")
         site = feed.text("title")
         posts = [_json_entry(post, site, response.url) for post in feed.records("items")[:_MOST_ENTRIES]]
     else:
-        root = xml_of(response, source, lenient=True)
+        root = source.xml_of(response, lenient=True)
         if root.name not in _ROOTS:
-            raise failure(Unreadable, response, source, "the answer is no feed")
+            raise source.failure(Unreadable, response, "the answer is no feed")
         channel = root.child("channel") or root
         nodes = root.children("entry") or channel.children("item") or root.children("item")
         site = channel.text("title")

@@ -3,7 +3,6 @@ with pull requests.
 """
 
 import base64
-from collections.abc import Callable
 from http import HTTPStatus
 from typing import ClassVar, TypeVar
 from urllib.parse import quote, unquote, urlsplit
@@ -11,31 +10,25 @@ from urllib.parse import quote, unquote, urlsplit
 from pydantic import Field
 
 from deep_research import registry
-from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer, result
-from deep_research.sources._api_answers import (
-    Declaration,
-    Record,
-    explanation,
-    failure,
-    limited,
-    object_of,
-    parser,
-    says_wait,
-)
+from deep_research.sources._api_answers import Declaration, Record, explanation, says_wait
 from deep_research.sources._record_documents import Item, headed, snippet
 
 TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
 _MAX_README_BYTES = 2_000_000
 _README_FORMATS = ("plain", "html")
-_Parse = Callable[[ApiResponse], list[Found]]
 HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
 
 
 class _GitHubOptions(DatedOptions):
     language: str = Field("", description="Only code in this programming language.")
+
+    def qualifiers(self) -> list[str]:
+        """Return what else limits a search, in GitHub's words."""
+        return []
 
 
 _Options = TypeVar("_Options", bound=_GitHubOptions)
@@ -54,34 +47,37 @@ class GitHubSource(ApiSource[_Options]):
     dated: ClassVar[str] = ""
     """The qualifier of the period; "" where none can be searched."""
 
-    async def _found(self, kind: str, query: str, *qualifiers: str, limit: int, parse: _Parse) -> SearchResult:
-        """Search with qualifiers and those of the options; where GitHub stopped before its end, that is a gap."""
+    @classmethod
+    def judge(cls, response: ApiResponse) -> None:
+        """Pass a success. Both kinds of limit, HTTP 403 or 429, raise RateLimited."""
+        if response.status in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
+            used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
+            why = explanation(response)
+            if used_up or says_wait(why) or "abuse" in why:
+                raise cls.limited(response)
+        super().judge(response)
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        """Search with the qualifiers of the options; where GitHub stopped before its end, that is a gap."""
         options = self.options
-        parts = [query, *qualifiers, f"language:{options.language}" if options.language else ""]
-        parts += [options.period(f"{self.dated}:{{since}}..{{until}}", first="*", last="*")] if self.dated else []
-        params = {"q": " ".join(filter(None, parts)), "per_page": min(limit, 100)}
-        response = await self._get(f"/search/{kind}", params)
-        found, gaps = await read_answer(parse, response), list[Gap]()
-        if object_of(response, type(self)).get("incomplete_results") is True:
-            why = "GitHub stopped searching before the end"
-            gaps.append(Gap(what=f"search at {self.name}", why=why, source=self.name))
-        return result(found, gaps)
-
-
-def answer_of(response: ApiResponse, source: type[Declaration], *fields: str) -> Record:
-    """Return the JSON of an answer. Both kinds of limit, HTTP 403 or 429, raise RateLimited; else as `object_of`."""
-    if response.status in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
-        used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
-        why = explanation(response)
-        if used_up or says_wait(why) or "abuse" in why:
-            raise limited(response, source)
-    return object_of(response, source, *fields)
+        period = options.period(f"{self.dated}:{{since}}..{{until}}", first="*", last="*") if self.dated else ""
+        language = f"language:{options.language}" if options.language else ""
+        asked = join_parts(" ", query, *options.qualifiers(), language, period)
+        kind, parse = _SEARCHES[self.name]
+        response = await self._get(f"/search/{kind}", {"q": asked, "per_page": min(limit, 100)})
+        found = await read_answer(parse, response)
+        is_cut = self.object_of(response).get("incomplete_results") is True
+        return result(found, [self._gap(f"search at {self.name}", "GitHub stopped searching before the end")] * is_cut)
 
 
 class GitHubRepositoriesOptions(_GitHubOptions):
     """Options of the repository search; the period is that of the last push."""
 
     least_stars: int = Field(0, ge=0, description="Only repositories with at least so many stars.")
+
+    def qualifiers(self) -> list[str]:
+        """Return the least number of stars."""
+        return [f"stars:>={self.least_stars}"] if self.least_stars else []
 
 
 class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
@@ -91,10 +87,6 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
     purpose = "Software repositories with their README, stars and licence."
     also = (TOKEN,)
     dated = "pushed"
-
-    async def _search(self, query: str, limit: int) -> SearchResult:
-        stars = f"stars:>={self.options.least_stars}" if self.options.least_stars else ""
-        return await self._found("repositories", query, stars, limit=limit, parse=parse_repositories)
 
     async def _read(self, found: Found) -> Found:
         repository = found.key.removeprefix("github:")
@@ -109,7 +101,7 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
         return found.model_copy(update={"document": read})
 
 
-@parser(GitHubRepositoriesSource, "items", answer=answer_of)
+@GitHubRepositoriesSource.parser("items")
 def parse_repositories(entry: Record) -> Item | None:
     """Return a repository of a search."""
     name = entry.text("full_name")
@@ -143,14 +135,14 @@ def parse_repositories(entry: Record) -> Item | None:
 def parse_readme(response: ApiResponse) -> Document:
     """Return a README as document: the content is base64 with line breaks. Raises SourceError."""
     source = GitHubRepositoriesSource
-    answer = answer_of(response, source)
+    answer = source.object_of(response)
     name = answer.text("name") or "README.md"
     data = _content(answer, response, source)[:_MAX_README_BYTES]
     if not data.strip():
-        raise failure(NotFound, response, source, "the README is empty")
+        raise source.failure(NotFound, response, "the README is empty")
     reader = registry.reader_for(name, data[:8192])
     if reader is None or reader.name not in _README_FORMATS:
-        raise failure(Unreadable, response, source, f"the README {name} is of an unknown format")
+        raise source.failure(Unreadable, response, f"the README {name} is of an unknown format")
     return reader.read(data, name=name)
 
 
@@ -159,13 +151,17 @@ def _content(answer: Record, response: ApiResponse, source: type[Declaration]) -
     try:
         return base64.b64decode("".join(answer.raw("content").split()), validate=True)
     except ValueError:
-        raise failure(Unreadable, response, source, "the file is not base64") from None
+        raise source.failure(Unreadable, response, "the file is not base64") from None
 
 
 class GitHubWithinOptions(_GitHubOptions):
     """Options of a search within repositories; the period is that of an issue's creation."""
 
     repositories: tuple[str, ...] = Field((), description="Only these repositories, as owner/name.")
+
+    def qualifiers(self) -> list[str]:
+        """Return the repositories."""
+        return [f"repo:{name}" for name in self.repositories]
 
 
 class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
@@ -176,10 +172,6 @@ class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
     needs = TOKEN
     headers: ClassVar = HEADERS | {"accept": "application/vnd.github.text-match+json"}
 
-    async def _search(self, query: str, limit: int) -> SearchResult:
-        repositories = (f"repo:{name}" for name in self.options.repositories)
-        return await self._found("code", query, *repositories, limit=limit, parse=parse_code)
-
     async def _read(self, found: Found) -> Found | None:
         owner, name, _, commit, path = (urlsplit(found.url).path.lstrip("/").split("/", 4) + [""] * 5)[:5]
         if not path:
@@ -189,7 +181,7 @@ class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
         return found.model_copy(update={"document": code})
 
 
-@parser(GitHubCodeSource, "items", answer=answer_of)
+@GitHubCodeSource.parser("items")
 def parse_code(entry: Record) -> Item | None:
     """Return a file of a search, with the lines that matched where GitHub sends them."""
     url, path = entry.text("html_url"), entry.first("path", "name")
@@ -209,10 +201,10 @@ def parse_code(entry: Record) -> Item | None:
 
 def parse_file(response: ApiResponse) -> Document:
     """Return a file as code, its path as title. Raises NotFound when it is empty or no file, Unreadable."""
-    answer = answer_of(response, GitHubCodeSource)
+    answer = GitHubCodeSource.object_of(response)
     path, code = answer.text("path"), _content(answer, response, GitHubCodeSource)
     if not code.strip():
-        raise failure(NotFound, response, GitHubCodeSource, f"the file {path} is empty or too large for the API")
+        raise GitHubCodeSource.failure(NotFound, response, f"the file {path} is empty or too large for the API")
     return headed(registry.component("readers", "code")().read(code, name=path), path)
 
 
@@ -224,36 +216,37 @@ class GitHubIssuesSource(GitHubSource[GitHubWithinOptions]):
     also = (TOKEN,)
     dated = "created"
 
-    async def _search(self, query: str, limit: int) -> SearchResult:
-        repositories = (f"repo:{name}" for name in self.options.repositories)
-        return await self._found("issues", query, *repositories, limit=limit, parse=parse_issues)
 
-
-@parser(GitHubIssuesSource, "items", answer=answer_of)
-def parse_issues(entry: Record) -> Found | None:
+@GitHubIssuesSource.parser("items")
+def parse_issues(entry: Record) -> Item:
     """Return an issue or pull request of a search."""
-    url, title, author = entry.text("html_url"), entry.text("title"), entry.text("user", "login")
-    repository = entry.text("repository_url").rsplit("/repos/", 1)[-1]
-    body = entry.first_raw("body", "body_text")
-    found = Item(
-        key=url,
-        title=f"{title} ({repository} #{entry.text('number')})" if repository and title else title,
-        url=url,
-        about=body,
-        published=entry.date("created_at"),
-        authors=[author],
-        score=entry.score("score"),
-    ).found(GitHubIssuesSource.name)
-    if not found or not body.strip():
-        return found
+    title, repository = entry.text("title"), entry.text("repository_url").rsplit("/repos/", 1)[-1]
+    body, read = entry.first_raw("body", "body_text"), None
+    if body.strip():
+        read = registry.component("readers", "plain")().read(body.encode("utf-8", "replace"), name="issue.md")
     facts = (
-        ("Opened by", author),
-        ("Opened", found.published),
         ("State", entry.first("state_reason", "state").replace("_", " ")),
         ("Closed", entry.date("closed_at")),
         ("Labels", [label.text("name") for label in entry.records("labels")]),
         ("Comments", entry.number("comments")),
     )
-    markdown = registry.component("readers", "plain")().read(body.encode("utf-8", "replace"), name="issue.md")
-    read = headed(markdown, found.title, facts=facts, published=found.published, authors=found.authors)
-    return found.model_copy(update={"document": read})
+    return Item(
+        key=entry.text("html_url"),
+        title=f"{title} ({repository} #{entry.text('number')})" if repository and title else title,
+        url=entry.text("html_url"),
+        about=body,
+        published=entry.date("created_at"),
+        authors=[entry.text("user", "login")],
+        score=entry.score("score"),
+        facts=facts if read else (),
+        labels=("Opened by", "Opened"),
+        body=read,
+    )
+
+
+_SEARCHES = {
+    "github": ("repositories", parse_repositories),
+    "github_code": ("code", parse_code),
+    "github_issues": ("issues", parse_issues),
+}
+"""What each source searches, and what reads its answers."""

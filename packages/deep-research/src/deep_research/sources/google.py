@@ -10,7 +10,7 @@ from pydantic import Field
 from deep_research.data import SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, Pace
-from deep_research.sources._api_answers import Record, object_of, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._web import Page, WebOptions, page_of, sited
 
 _ENGINE = "GOOGLE_CSE_ID"
@@ -53,7 +53,7 @@ class GoogleCseSource(ApiSource[_GoogleCseOptions]):
         return await self._found_in(parse_programmable_search, self._get("/customsearch/v1", params))
 
 
-@parser(GoogleCseSource, "items", fields=("items", "searchInformation", "kind"))
+@GoogleCseSource.parser("items", fields=("items", "searchInformation", "kind"))
 def parse_programmable_search(entry: Record) -> Page:
     """Return a page of a search; no `items` means nothing was found."""
     about = entry.record("pagemap", "metatags", 0)
@@ -87,11 +87,11 @@ class SerperSource(ApiSource[_SerperOptions]):
 
 def _results(response: ApiResponse) -> list[Record]:
     """The results of all kinds, then the knowledge box."""
-    answer = object_of(response, SerperSource, "searchParameters", "credits", *_BLOCKS)
+    answer = SerperSource.object_of(response, "searchParameters", "credits", *_BLOCKS)
     return [entry for name in (*_BLOCKS, "knowledgeGraph") for entry in answer.records(name)]
 
 
-@parser(SerperSource, records=_results)
+@SerperSource.parser(records=_results)
 def parse_search(entry: Record) -> Page:
     """Return a page of a search, of the answer box or of the knowledge box."""
     return page_of(

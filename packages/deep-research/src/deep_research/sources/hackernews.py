@@ -8,7 +8,7 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer
-from deep_research.sources._api_answers import Record, failure, json_of, parser, unix_seconds
+from deep_research.sources._api_answers import Record, unix_seconds
 from deep_research.sources._record_documents import Item, entities, paragraphs
 
 _MAX_COMMENTS = 200
@@ -42,7 +42,7 @@ class HackerNewsSource(ApiSource[_HackerNewsOptions]):
         return await read_answer(parse_item, await self._get(f"/items/{found.key.removeprefix('hn:')}"))
 
 
-@parser(HackerNewsSource, "hits", fields=("hits",))
+@HackerNewsSource.parser("hits", fields=("hits",))
 def parse_search(hit: Record) -> Item:
     """Return a story or comment of a search."""
     return _item(hit)
@@ -50,11 +50,11 @@ def parse_search(hit: Record) -> Item:
 
 def parse_item(response: ApiResponse) -> Found:
     """Return an item with its discussion. Raises NotFound for null (an unknown id)."""
-    answer = json_of(response, HackerNewsSource)
+    answer = HackerNewsSource.json_of(response)
     if answer is None:
-        raise failure(NotFound, response, HackerNewsSource, "there is no such item")
+        raise HackerNewsSource.failure(NotFound, response, "there is no such item")
     if (found := _item(Record(answer)).found(HackerNewsSource.name)) is None:
-        raise failure(Unreadable, response, HackerNewsSource, "the answer is no item")
+        raise HackerNewsSource.failure(Unreadable, response, "the answer is no item")
     return found
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, Pace, read_answer, result
-from deep_research.sources._api_answers import Record, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._papers import Work, arxiv_id, full_text_of_arxiv
 from deep_research.sources._record_documents import Item
 from deep_research.sources.feeds import ListingSource, best, entries
@@ -55,7 +55,7 @@ class HuggingFaceModelsSource(ApiSource[_HuggingFaceModelsOptions]):
         return await self._found_in(parse_models, self._get("/api/models", params))
 
 
-@parser(HuggingFaceModelsSource, what="models")
+@HuggingFaceModelsSource.parser(what="models")
 def parse_models(entry: Record) -> Item:
     """Return a model of a list."""
     name = entry.first("id", "modelId")
@@ -100,7 +100,7 @@ class HuggingFacePapersSource(ApiSource[_HuggingFacePapersOptions]):
         return result(await best(query, listed, limit))
 
 
-@parser(HuggingFacePapersSource, what="papers")
+@HuggingFacePapersSource.parser(what="papers")
 def parse_papers(entry: Record) -> Work | None:
     """Return a paper of a day or a search; weekends have none. What its inner object lacks may be in the outer one."""
     inner = entry.record("paper") or entry

@@ -1,16 +1,14 @@
 """Jina search and reader (https://jina.ai/reader): results with the text of their pages."""
 
-from collections.abc import Mapping
-from http import HTTPStatus
 from urllib.parse import quote
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import NotFound, Unreadable
+from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer
-from deep_research.sources._api_answers import Record, failure, json_of, judge, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, page_of, sited
 
@@ -43,20 +41,13 @@ class JinaSource(ApiSource[_JinaOptions]):
 
 def _pages(response: ApiResponse) -> list[Record]:
     # Those of a search whose site answered with an error are left out.
-    answer = Record(json_of(response, JinaSource))
-    code = answer.number("code") or 0
-    if code >= HTTPStatus.BAD_REQUEST:
-        judge(response._replace(status=min(code, 599)), JinaSource)
-    data = answer.get("data")
-    if not isinstance(data, list | Mapping):
-        raise failure(Unreadable, response, JinaSource, "the answer has no data in it")
-    warning = answer.text("data", "warning")
-    if warning:
-        raise failure(NotFound, response, JinaSource, f"the page could not be read: {line(warning)[:200]}")
+    answer = JinaSource.object_of(response, "data")
+    if warning := answer.text("data", "warning"):
+        raise JinaSource.failure(NotFound, response, f"the page could not be read: {line(warning)[:200]}")
     return [page for page in answer.records("data") if not page.text("warning")]
 
 
-@parser(JinaSource, records=_pages)
+@JinaSource.parser(records=_pages)
 def parse_pages(entry: Record) -> Page:
     """Return a page of a search, or the one that the reader was asked for."""
     page = page_of(entry, excerpt="description", published="publishedTime date")

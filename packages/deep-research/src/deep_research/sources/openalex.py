@@ -8,7 +8,7 @@ from pydantic import Field
 
 from deep_research.data import SearchResult
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
-from deep_research.sources._api_answers import Record, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._papers import Work, arxiv_id, doi
 
 _MAX_POSITION = 20_000
@@ -61,7 +61,7 @@ def abstract(index: Any) -> str:
     return " ".join(placed[where] for where in sorted(placed))
 
 
-@parser(OpenAlexSource, "results", what="works")
+@OpenAlexSource.parser("results", what="works")
 def parse_works(work: Record) -> Work:
     """Return a work of a list."""
     places = [*work.records("primary_location"), *work.records("locations")]

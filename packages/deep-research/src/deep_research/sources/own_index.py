@@ -19,7 +19,7 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import ConfigError, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, Pace, basic, read_answer, result
-from deep_research.sources._api_answers import Record, failure, iso_date, list_of, object_of
+from deep_research.sources._api_answers import Record, iso_date
 from deep_research.sources._record_documents import Item, line
 
 _MOST = 50
@@ -76,7 +76,7 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
 def parse_search(response: ApiResponse, options: OpenSearchOptions | None = None) -> list[Found]:
     """Return the records of a search, best first, each with its text. Raises SourceError."""
     options = options or OpenSearchOptions.model_validate({})
-    hits = list_of(response, OpenSearchSource, "hits", "hits")
+    hits = OpenSearchSource.list_of(response, "hits", "hits")
     best = max((hit.score("_score") for hit in hits), default=0.0) or 1.0
     items = [_hit(hit, options, best) for hit in hits if hit.text("_id") and hit.record("_source")]
     return [found for item in items if (found := item.found(OpenSearchSource.name))]
@@ -147,8 +147,7 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
                 asked = {"input": query, "model": self.options.embedding_model}
                 vector = await read_answer(parse_embedding, await self._post("/embeddings", asked))
             except SourceError as error:
-                why = self._without_secrets(error).message
-                gaps.append(Gap(what="search by meaning in postgres_index", why=why, source=self.name))
+                gaps.append(self._gap("search by meaning in postgres_index", error))
         rows = await asyncio.to_thread(self._ask, query, vector, most)
         return result((self._record(row).found(self.name) for row in rows), gaps)
 
@@ -206,9 +205,9 @@ def _query(options: PostgresIndexOptions, *, by_meaning: bool) -> str:
 
 def parse_embedding(response: ApiResponse) -> list[float]:
     """Return the vector of a server with OpenAI's /embeddings. Raises SourceError."""
-    vector = object_of(response, PostgresIndexSource, "data", what="embedding").get("data", 0, "embedding")
+    vector = PostgresIndexSource.object_of(response, "data", what="embedding").get("data", 0, "embedding")
     if not isinstance(vector, list) or not vector or not all(isinstance(one, int | float) for one in vector):
-        raise failure(Unreadable, response, PostgresIndexSource, "the answer is no embedding")
+        raise PostgresIndexSource.failure(Unreadable, response, "the answer is no embedding")
     return [float(one) for one in vector]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -15,7 +16,7 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, basic, keywords, read_answer
-from deep_research.sources._api_answers import Node, Record, failure, limited, object_of, parser, xml_of
+from deep_research.sources._api_answers import Node, Record
 from deep_research.sources._record_documents import Fact, Item, distinct, document, joined, people
 
 _NUMBER = re.compile(r"([A-Z]{2})(D|PP|RE|H|T|P)?0*+(\d[\dA-Z]*?)([A-Z]\d?)?")
@@ -23,8 +24,10 @@ _US_APPLICATION_DIGITS = 11  # US20240362478: the year and seven digits, of whic
 _COUNTRY_NOTE = re.compile(r"(?:(?<!\s)\s++)?\[[A-Z]{2}\]\s*$")
 _FIELDED = re.compile(r"\b[a-z]{1,3}\s*(?:=|all|any|within)\s*", re.IGNORECASE)
 _MARGIN = timedelta(seconds=60)
-_THROTTLED = ("overloaded", "black")
+_THROTTLED = ("overloaded", "black", "Quota")
 _MAX_CODES = 12
+_NUMBERED = ("country", "doc-number", "kind")
+_PUBLISHED = "/rest-services/published-data"
 
 
 def patent_key(number: str) -> str:
@@ -88,6 +91,8 @@ class EpoSource(ApiSource[EpoOptions]):
     )
     needs = "EPO_OPS_KEY"
     narrow = True
+    nothing_is_404 = True
+    headers: ClassVar = {"accept": "application/xml"}
 
     def __init__(self, options: EpoOptions, client: ApiClient, keys: dict[str, str]) -> None:
         super().__init__(options, client, keys)
@@ -96,10 +101,10 @@ class EpoSource(ApiSource[EpoOptions]):
         self._lock = asyncio.Lock()
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        params = {"q": search_query(query, self.options), "Range": f"1-{min(limit, 100)}"}
-        return await self._found_in(
-            parse_epo_patents, self._call("/rest-services/published-data/search/biblio", params)
+        call = self._call(
+            f"{_PUBLISHED}/search/biblio", {"q": search_query(query, self.options), "Range": f"1-{min(limit, 100)}"}
         )
+        return await self._found_in(parse_epo_patents, call)
 
     async def _read(self, found: Found) -> Found | None:
         """The record and, where the office publishes texts, the claims."""
@@ -107,7 +112,7 @@ class EpoSource(ApiSource[EpoOptions]):
         match = re.fullmatch(r"([A-Z]{2})(\w+?)([A-Z]\d?)", publication)
         if not match:
             return None
-        address = f"/rest-services/published-data/publication/docdb/{'.'.join(match.groups())}"
+        address = f"{_PUBLISHED}/publication/docdb/{'.'.join(match.groups())}"
         patents = await read_answer(parse_epo_patents, await self._call(f"{address}/biblio", {}))
         if not patents or patents[0].document is None:
             return None
@@ -119,11 +124,15 @@ class EpoSource(ApiSource[EpoOptions]):
         whole = joined(patents[0].document, document("", sections=sections))
         return found.model_copy(update={"document": whole})
 
-    async def _call(self, path: str, params: dict[str, str]) -> ApiResponse:
-        headers = {"accept": "application/xml", "authorization": f"Bearer {await self._access_token()}"}
-        return await self._client.request("GET", f"{self._base()}{path}", params=params, headers=headers)
+    @classmethod
+    def judge(cls, response: ApiResponse) -> None:
+        """Pass a success; a service that is throttled raises RateLimited."""
+        told = response.headers.get("x-throttling-control", "").lower() + response.headers.get("x-rejection-reason", "")
+        if response.status == HTTPStatus.FORBIDDEN and any(word in told for word in _THROTTLED):
+            raise cls.limited(response)
+        super().judge(response)
 
-    async def _access_token(self) -> str:
+    async def _call(self, path: str, params: dict[str, str | int]) -> ApiResponse:
         async with self._lock:
             if not self._token or datetime.now(UTC) >= self._valid_until:
                 headers = {"accept": "application/json", "authorization": f"Basic {basic(self._key())}"}
@@ -131,7 +140,10 @@ class EpoSource(ApiSource[EpoOptions]):
                 response = await self._client.request("POST", address, form=form, headers=headers)
                 self._token, seconds = parse_token(response)
                 self._valid_until = datetime.now(UTC) + timedelta(seconds=seconds) - _MARGIN
-            return self._token
+        return await self._get(path, params)
+
+    def _headers(self) -> dict[str, str]:
+        return {**self.headers, "authorization": f"Bearer {self._token}"}
 
     def _secrets(self) -> Iterator[str]:
         yield from super()._secrets()
@@ -153,48 +165,36 @@ def parse_token(response: ApiResponse) -> tuple[str, int]:
     """Return the access token and the seconds it is good for. Raises Blocked when the key is refused."""
     if response.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         why = f"{EpoSource.needs} was refused (HTTP {response.status}); it is `consumer key:consumer secret`"
-        raise failure(Blocked, response, EpoSource, why)
-    answer = object_of(response, EpoSource, what="token")
+        raise EpoSource.failure(Blocked, response, why)
+    answer = EpoSource.object_of(response, what="token")
     token = answer.text("access_token")
     if not token:
-        raise failure(Unreadable, response, EpoSource, "the answer has no token in it")
+        raise EpoSource.failure(Unreadable, response, "the answer has no token in it")
     return token, answer.number("expires_in") or 600
 
 
 def _publications(response: ApiResponse) -> list[Node]:
-    """The records of a search or of one publication, or references alone.
-
-    Nothing found is HTTP 404 and gives an empty list. Raises RateLimited when the service is throttled, SourceError.
-    """
-    control = response.headers.get("x-throttling-control", "").lower() + response.headers.get("x-rejection-reason", "")
-    if response.status == HTTPStatus.FORBIDDEN and (any(word in control for word in _THROTTLED) or "Quota" in control):
-        raise limited(response, EpoSource)
-    try:
-        root = xml_of(response, EpoSource)
-    except NotFound:
-        return []
+    """The records of a search or of one publication, or references alone."""
+    root = EpoSource.xml_of(response)
     if root.name != "world-patent-data":
-        raise failure(Unreadable, response, EpoSource, "the answer has no patents in it")
+        raise EpoSource.failure(Unreadable, response, "the answer has no patents in it")
     references = (one.children("publication-reference") for one in root.descendants("search-result"))
     return root.descendants("exchange-document") or [one for several in references for one in several]
 
 
-@parser(EpoSource, records=_publications)
+@EpoSource.parser(records=_publications)
 def parse_epo_patents(record: Node) -> Item | None:
     """Return a publication: its record, or its number where there is only a reference."""
     if record.name == "publication-reference":
-        numbers = (
-            _number(one.text("country"), one.text("doc-number"), one.text("kind"))
-            for one in record.children("document-id")
-        )
-        return next((_patent(number) for number in numbers if number), None)
-    number = _number(record.get("country"), record.get("doc-number"), record.get("kind"))
-    if not number:
+        named = ([one.text(part) for part in _NUMBERED] for one in record.children("document-id"))
+        return next((_patent("".join(parts)) for parts in named if all(parts[:2])), None)
+    country, digits, kind = (record.get(part) for part in _NUMBERED)
+    if not (country and digits):
         return None
     data = record.child("bibliographic-data")
     parties = data.child("parties")
     return _patent(
-        number,
+        f"{country}{digits}{kind}",
         title=_english(data.children("invention-title")).line().capitalize(),
         inventors=_epo_people(parties, "inventor"),
         applicants=_epo_people(parties, "applicant"),
@@ -208,10 +208,6 @@ def parse_epo_patents(record: Node) -> Item | None:
     )
 
 
-def _number(country: str, digits: str, kind: str) -> str:
-    return f"{country}{digits}{kind}" if country and digits else ""
-
-
 def parse_claims(response: ApiResponse) -> list[str]:
     """Return the claims of a publication in order. Raises NotFound when there are none, SourceError."""
     return _passages(response, "claims", "claim-text")
@@ -223,10 +219,10 @@ def parse_description(response: ApiResponse) -> list[str]:
 
 
 def _passages(response: ApiResponse, whole: str, part: str) -> list[str]:
-    text = _english(xml_of(response, EpoSource).descendants(whole))
+    text = _english(EpoSource.xml_of(response).descendants(whole))
     found = [words for one in text.descendants(part) if (words := one.text())]
     if not found:
-        raise failure(NotFound, response, EpoSource, f"there is no text of the {whole}")
+        raise EpoSource.failure(NotFound, response, f"there is no text of the {whole}")
     return found
 
 
@@ -257,6 +253,7 @@ class UsptoSource(ApiSource[DatedOptions]):
     needs = "USPTO_API_KEY"
     narrow = True
     key_header = ("x-api-key", "{}")
+    nothing_is_404 = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {
@@ -268,16 +265,7 @@ class UsptoSource(ApiSource[DatedOptions]):
         return await self._found_in(parse_applications, self._get("/api/v1/patent/applications/search", params))
 
 
-def _applications(response: ApiResponse) -> list[Record]:
-    """The applications of a search; nothing found is HTTP 404 and gives an empty list."""
-    try:
-        answer = object_of(response, UsptoSource, "count", "patentFileWrapperDataBag", what="applications")
-    except NotFound:
-        return []
-    return answer.records("patentFileWrapperDataBag")
-
-
-@parser(UsptoSource, records=_applications)
+@UsptoSource.parser("patentFileWrapperDataBag", fields=("count", "patentFileWrapperDataBag"), what="applications")
 def parse_applications(entry: Record) -> Item | None:
     """Return an application of a search."""
     application, about = entry.text("applicationNumberText"), entry.record("applicationMetaData")

@@ -5,7 +5,7 @@ from pydantic import Field
 from deep_research.data import SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace
-from deep_research.sources._api_answers import Record, object_of, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._web import Page, WebOptions, page_of
 
 
@@ -39,13 +39,13 @@ class PerplexitySource(ApiSource[_PerplexityOptions]):
 
 def _pages(response: ApiResponse) -> list[Record]:
     """The pages that were searched, then those that are only cited."""
-    answer = object_of(response, PerplexitySource, "choices", "citations", "search_results", what="citations")
+    answer = PerplexitySource.object_of(response, "choices", "citations", "search_results", what="citations")
     pages = answer.records("search_results")
     known = {page.text("url") for page in pages}
     return [*pages, *(Record({"url": url}) for url in answer.texts("citations") if url not in known)]
 
 
-@parser(PerplexitySource, records=_pages)
+@PerplexitySource.parser(records=_pages)
 def parse_answer(entry: Record) -> Page:
     """Return a page of an answer."""
     return page_of(entry, excerpt="snippet", published="date last_updated")

@@ -8,9 +8,9 @@ from deep_research.data import SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer
-from deep_research.sources._api_answers import Node, explanation, failure, limited, object_of, parser, says_wait, xml_of
+from deep_research.sources._api_answers import Node, explanation
 from deep_research.sources._papers import Work
-from deep_research.sources._record_documents import Section, line
+from deep_research.sources._record_documents import Section
 from deep_research.text.dates import month_number, written
 
 
@@ -59,32 +59,34 @@ class PubMedSource(ApiSource[_PubMedOptions]):
 
 def parse_ids(response: ApiResponse) -> list[str]:
     """Return the ids of an esearch answer, best first; none found gives none. Raises SourceError."""
-    found = object_of(response, PubMedSource).record("esearchresult")
+    found = PubMedSource.object_of(response).record("esearchresult")
     if "idlist" not in found:
-        _refuse_error(found.text("ERROR") or explanation(response), response)
-        raise failure(Unreadable, response, PubMedSource, "the answer is no search result")
+        if why := found.text("ERROR") or explanation(response):
+            raise PubMedSource.own_failure(response, "", why)
+        raise PubMedSource.failure(Unreadable, response, "the answer is no search result")
     return list(found.texts("idlist"))
 
 
 def parse_spelling(response: ApiResponse) -> str:
     """Return the corrected query of an espell answer, "" when nothing is to be corrected. Raises SourceError."""
-    root = xml_of(response, PubMedSource)
+    root = PubMedSource.xml_of(response)
     if root.name != "espellresult":
-        raise failure(Unreadable, response, PubMedSource, "the answer is no spelling")
+        raise PubMedSource.failure(Unreadable, response, "the answer is no spelling")
     corrected = root.text("CorrectedQuery")
     return "" if corrected == root.text("Query") else corrected
 
 
 def _entries(response: ApiResponse) -> list[Node]:
     """The articles and book chapters of an efetch answer."""
-    root = xml_of(response, PubMedSource)
+    root = PubMedSource.xml_of(response)
     if root.name not in ("pubmedarticleset", "pubmedarticle"):
-        _refuse_error(root.text("ERROR"), response)
-        raise failure(Unreadable, response, PubMedSource, "the answer has no articles in it")
+        if why := root.text("ERROR"):
+            raise PubMedSource.own_failure(response, "", why)
+        raise PubMedSource.failure(Unreadable, response, "the answer has no articles in it")
     return [root] if root.name == "pubmedarticle" else root.children("*")
 
 
-@parser(PubMedSource, records=_entries)
+@PubMedSource.parser(records=_entries)
 def parse_articles(entry: Node) -> Work | None:
     """Return an article: a `PubmedArticle`, or a `PubmedBookArticle`, whose record has other names."""
     book = entry.child("BookDocument")
@@ -142,14 +144,6 @@ def _abstract(article: Node, record: Node) -> list[Section]:
     parts = article.children("Abstract", "AbstractText") or record.children("OtherAbstract", "AbstractText")
     labelled = ((part.get("Label").strip().rstrip(":").replace("UNLABELLED", ""), part) for part in parts)
     return [(label.capitalize() if label.isupper() else label, part.paragraphs()) for label, part in labelled]
-
-
-def _refuse_error(why: str, response: ApiResponse) -> None:
-    """Errors arrive with HTTP 200 as well; "no items found" is none."""
-    if says_wait(why):
-        raise limited(response, PubMedSource)
-    if why:
-        raise failure(SourceError, response, PubMedSource, f"the request was not accepted: {line(why)[:200]}")
 
 
 def _term(query: str, options: _PubMedOptions) -> str:

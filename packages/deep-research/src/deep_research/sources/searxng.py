@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from deep_research.data import Gap, SearchResult
+from deep_research.data import SearchResult
 from deep_research.errors import Blocked, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer, result
-from deep_research.sources._api_answers import Record, failure, object_of, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._web import Page, WebOptions, page_of, sited
 
 _MAX_ENGINES = 10
@@ -40,8 +40,8 @@ class SearxngSource(ApiSource[_SearxngOptions]):
         }
         response = await self._get("/search", params)
         found = await read_answer(parse_search, response)
-        failed = _failed_engines(object_of(response, type(self), "results"))
-        return result(found, [Gap(what="some engines of searxng", why=failed, source=self.name)] if failed else [])
+        failed = _failed_engines(self.object_of(response, "results"))
+        return result(found, [self._gap("some engines of searxng", failed)] if failed else [])
 
 
 def _entries(response: ApiResponse) -> list[Record]:
@@ -51,17 +51,17 @@ def _entries(response: ApiResponse) -> list[Record]:
     answered, Unreadable when the answer is no search result.
     """
     try:
-        answer = object_of(response, SearxngSource, "results")
+        answer = SearxngSource.object_of(response, "results")
     except (Blocked, Unreadable) as error:
         hint = "; the instance has to allow the format json in its settings.yml (search.formats)"
         raise replace(error, message=f"{error.message}{hint}") from None
     entries = [*answer.records("results"), *answer.records("infoboxes")]
     if not entries and (failed := _failed_engines(answer)):
-        raise failure(Unreachable, response, SearxngSource, f"no engine answered: {failed}")
+        raise SearxngSource.failure(Unreachable, response, f"no engine answered: {failed}")
     return entries
 
 
-@parser(SearxngSource, records=_entries)
+@SearxngSource.parser(records=_entries)
 def parse_search(entry: Record) -> Page:
     """Return a page of a search, or an infobox."""
     titles, urls, dates = "title infobox", "url id urls.0.url", "publishedDate pubdate"

@@ -3,10 +3,8 @@
 from pydantic import Field
 
 from deep_research.data import SearchResult
-from deep_research.errors import NotFound
-from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
-from deep_research.sources._api_answers import Record, object_of, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._papers import Work, arxiv_id, doi
 
 _FIELDS = (
@@ -30,6 +28,7 @@ class SemanticScholarSource(ApiSource[_SemanticScholarOptions]):
     )
     also = ("SEMANTIC_SCHOLAR_API_KEY",)
     key_header = ("x-api-key", "{}")
+    nothing_is_404 = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         ids = [f"ARXIV:{number}" for number in [arxiv_id(query)] if number] or [f"DOI:{d}" for d in [doi(query)] if d]
@@ -45,16 +44,7 @@ class SemanticScholarSource(ApiSource[_SemanticScholarOptions]):
         return await self._found_in(parse_papers, self._get("/graph/v1/paper/search", params))
 
 
-def _papers(response: ApiResponse) -> list[Record]:
-    """The papers of a search, which has no `data` when it is empty, or the one asked for; HTTP 404 for an unknown one."""
-    try:
-        answer = object_of(response, SemanticScholarSource, "data", "total", "paperId", what="papers")
-    except NotFound:
-        return []
-    return [answer] if "paperId" in answer else answer.records("data")
-
-
-@parser(SemanticScholarSource, records=_papers)
+@SemanticScholarSource.parser("data", fields=("data", "total", "paperId"), what="papers")
 def parse_papers(paper: Record) -> Work:
     """Return one of the papers of a search, or the one that was asked for."""
     own = paper.text("paperId")

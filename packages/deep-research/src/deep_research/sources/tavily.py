@@ -6,7 +6,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.sources._api import ApiSource, Pace, read_answer
-from deep_research.sources._api_answers import Record, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._web import Page, WebOptions, page_key, page_of
 
 
@@ -55,14 +55,14 @@ class TavilySource(ApiSource[_TavilyOptions]):
         return next((page.model_copy(update=told) for page in pages if page.key == page_key(found.url)), None)
 
 
-@parser(TavilySource, "results")
+@TavilySource.parser("results")
 def parse_search(entry: Record) -> Page:
     """Return a page of a search; the engine's own `answer` is no evidence."""
     page = page_of(entry, published="published_date")
     return page._replace(excerpt=entry.raw("content"), text=entry.raw("raw_content"))
 
 
-@parser(TavilySource, "results")
+@TavilySource.parser("results")
 def parse_extract(entry: Record) -> Page | None:
     """Return a page of an extraction; what failed (HTTP 200, `failed_results`) is not there."""
     text = entry.raw("raw_content")

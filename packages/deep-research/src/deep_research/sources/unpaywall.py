@@ -3,9 +3,8 @@
 from pydantic import Field
 
 from deep_research.data import SearchResult
-from deep_research.errors import NotFound
 from deep_research.sources._api import ApiOptions, ApiSource, Pace
-from deep_research.sources._api_answers import Record, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._papers import Work, doi
 
 
@@ -21,19 +20,16 @@ class UnpaywallSource(ApiSource[_UnpaywallOptions]):
     address = "https://api.unpaywall.org"
     pace = Pace(1.0, "100,000 calls per day (unpaywall.org/products/api).", most=10, at_once=10)
     needs = "UNPAYWALL_EMAIL"
+    nothing_is_404 = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        email = {"email": self._key()}
+        path, params = "/v2/search", {"query": query, "is_oa": "true" if self.options.open_access_only else ""}
         if name := doi(query):
-            try:
-                return await self._found_in(parse_works, self._get(f"/v2/{name}", email))
-            except NotFound:
-                return SearchResult()
-        open_only = {"is_oa": "true"} if self.options.open_access_only else {}
-        return await self._found_in(parse_works, self._get("/v2/search", {"query": query} | open_only | email))
+            path, params = f"/v2/{name}", {}
+        return await self._found_in(parse_works, self._get(path, params | {"email": self._key()}))
 
 
-@parser(UnpaywallSource, "results", fields=("results", "doi"), what="papers")
+@UnpaywallSource.parser("results", fields=("results", "doi"), what="papers")
 def parse_works(entry: Record) -> Work:
     """Return a paper of a search, or the one of an answer about a DOI."""
     paper = entry.record("response") or entry

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import quote
 
 from pydantic import Field
@@ -10,15 +9,14 @@ from pydantic import Field
 from claimcheck.language import detect
 from claimcheck.lexicon import words
 from deep_research.data import Document, Found, SearchResult
-from deep_research.errors import Blocked, SourceError
 from deep_research.ports import ApiResponse
-from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, Pace, read_answer, result
-from deep_research.sources._api_answers import Declaration, Record, failure, limited, object_of, parser
+from deep_research.sources._api_answers import Record
+from deep_research.sources._record_documents import Item, write_text
 from deep_research.text.document_builder import DocumentBuilder
 
 _HEADING = re.compile(r"^(={2,6})([^\n]+?)\1[^\S\n]*$", re.MULTILINE)
-_WAITING = ("maxlag", "ratelimited")
+_FIELDS = ("query", "batchcomplete")
 
 
 class _WikipediaOptions(ApiOptions):
@@ -61,48 +59,34 @@ class WikipediaSource(ApiSource[_WikipediaOptions]):
         return await self._client.request("GET", address, params=given, headers=self._headers())
 
 
-def _answer(response: ApiResponse, source: type[Declaration], *fields: str) -> Record:
-    answer = object_of(response, source, *fields, "batchcomplete", "error", what="pages")
-    if error := answer.record("error"):
-        code, why = error.text("code"), error.line("info")
-        if code in _WAITING:
-            raise limited(response, source)
-        kind = Blocked if "blocked" in code else SourceError
-        raise failure(kind, response, source, f"the request was not accepted: {why[:200]}")
-    return answer
-
-
-@parser(WikipediaSource, "query", "search", answer=_answer)
-def parse_search(entry: Record, language: str = "en") -> Found | None:
+@WikipediaSource.parser("query", "search", fields=_FIELDS, what="pages")
+def parse_search(entry: Record, language: str = "en") -> Item:
     """Return an article of `list=search`."""
-    return _found(entry, language, snippet=_writing.snippet(entry.line("snippet")), published=entry.date("timestamp"))
+    return _item(entry, language, entry.line("snippet"), entry.date("timestamp"))
 
 
-@parser(WikipediaSource, "query", "pages", answer=_answer)
-def parse_pages(entry: Record, language: str = "en") -> Found | None:
+@WikipediaSource.parser("query", "pages", fields=_FIELDS, what="pages")
+def parse_pages(entry: Record, language: str = "en") -> Item | None:
     """Return a page of a query by title, with its text; missing ones are left out."""
     if entry.get("missing") or entry.get("invalid"):
         return None
-    body, changed = entry.raw("extract"), entry.date("touched")
-    read = _article(entry.text("title"), body, changed) if body.strip() else None
-    return _found(entry, language, snippet=_writing.snippet(body), published=changed, document=read)
+    body = entry.raw("extract")
+    item = _item(entry, language, body, entry.date("touched"))
+    return item._replace(body=_article(body) if body.strip() else None, labels=("Authors", "Last change"))
 
 
-def _found(entry: Record, language: str, **more: Any) -> Found | None:
+def _item(entry: Record, language: str, about: str, published: str | None) -> Item:
     title = entry.text("title")
-    if not title:
-        return None
     named = f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
-    key, origin = f"{WikipediaSource.name}:{language}:{title}", WikipediaSource.name
-    return Found(key=key, title=title, url=entry.text("fullurl") or named, origin=origin, **more)
+    key = f"{WikipediaSource.name}:{language}:{title}"
+    return Item(key, title, entry.text("fullurl") or named, about, published=published)
 
 
-def _article(title: str, body: str, published: str | None) -> Document:
+def _article(body: str) -> Document:
     """The text with its headings; lists of references and links at the end are left out."""
     builder = DocumentBuilder()
-    builder.heading(1, title)
     pieces = _HEADING.split(body)
-    _writing.write_text(builder, pieces[0].replace("\n", "\n\n"))
+    write_text(builder, pieces[0].replace("\n", "\n\n"))
     skipped = 0
     for marks, heading, text_below in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         level, heading = len(marks), heading.strip()  # noqa: PLW2901
@@ -111,5 +95,5 @@ def _article(title: str, body: str, published: str | None) -> Document:
         skipped = level if heading.lower() in words("document.apparatus") else 0
         if not skipped:
             builder.heading(level, heading)
-            _writing.write_text(builder, text_below.replace("\n", "\n\n"))
-    return builder.document(title=title, media_type="text/markdown", published=published)
+            write_text(builder, text_below.replace("\n", "\n\n"))
+    return builder.document(title="", media_type="text/markdown")

@@ -9,7 +9,7 @@ from deep_research.data import Found, Gap
 from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import Pace, basic, read_answer, web_addresses
-from deep_research.sources._api_answers import Record, failure, object_of, parser
+from deep_research.sources._api_answers import Record
 from deep_research.sources._record_documents import Item, line
 from deep_research.sources._web import Page, WebOptions, page_key, page_of, urlsplit_or_none
 from deep_research.sources.feeds import ListingSource
@@ -68,12 +68,12 @@ class ZyteSource(ListingSource[_ZyteOptions]):
 def _answer(response: ApiResponse) -> Record:
     """The JSON of an answer; the status of the page that was asked for is inside it."""
     if response.status == _TEMPORARY:
-        raise failure(Unreachable, response, ZyteSource, "the page could not be loaded now (HTTP 520)")
-    answer = object_of(response, ZyteSource)
+        raise ZyteSource.failure(Unreachable, response, "the page could not be loaded now (HTTP 520)")
+    answer = ZyteSource.object_of(response)
     status = answer.number("statusCode")
     if status is not None and status >= HTTPStatus.BAD_REQUEST:
         kind = NotFound if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else Unreachable
-        raise failure(kind, response, ZyteSource, f"the page answered HTTP {status}")
+        raise ZyteSource.failure(kind, response, f"the page answered HTTP {status}")
     return answer
 
 
@@ -81,11 +81,11 @@ def _articles(response: ApiResponse) -> list[Record]:
     """The articles of a page in its order."""
     listed = _answer(response).record("articleList")
     if not listed:
-        raise failure(Unreadable, response, ZyteSource, "the answer has no list of articles in it")
+        raise ZyteSource.failure(Unreadable, response, "the answer has no list of articles in it")
     return [entry for entry in listed.records("articles") if _is_article(entry)]
 
 
-@parser(ZyteSource, records=_articles)
+@ZyteSource.parser(records=_articles)
 def parse_article_list(entry: Record) -> Page:
     """Return an article that a page lists."""
     return page_of(
@@ -102,13 +102,13 @@ def _article(response: ApiResponse) -> list[Record]:
     """The article of a page. Raises NotFound when the page is none, SourceError."""
     article = _answer(response).record("article")
     if not article:
-        raise failure(Unreadable, response, ZyteSource, "the answer has no article in it")
+        raise ZyteSource.failure(Unreadable, response, "the answer has no article in it")
     if not _is_article(article) or not urlsplit_or_none(article.first("canonicalUrl", "url")):
-        raise failure(NotFound, response, ZyteSource, "the page is no article")
+        raise ZyteSource.failure(NotFound, response, "the page is no article")
     return [article]
 
 
-@parser(ZyteSource, records=_article)
+@ZyteSource.parser(records=_article)
 def parse_article(article: Record) -> Item:
     """Return one article with its text."""
     body, url = article.raw("articleBody"), article.first("canonicalUrl", "url")
