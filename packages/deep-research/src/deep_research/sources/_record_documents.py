@@ -152,25 +152,34 @@ def document(
     authors: Sequence[str] = (),
     labels: tuple[str, str] = ("Authors", "Published"),
     warnings: Iterable[str] = (),
+    body: Document | None = None,
 ) -> Document:
-    """Return the title as a heading, the facts as a list, and each section under its heading.
+    """Return the title as a heading, the facts as a list, a `body` read elsewhere, and each section under its heading.
 
-    Authors and the date of publication, called by `labels`, are the first facts. Sections without text are left out,
-    those without a name have no heading.
+    Authors and the date of publication are the first facts where `labels` name them; else those of the body do. Sections
+    without text are left out, those without a name have no heading.
     """
     builder = DocumentBuilder()
     builder.heading(1, title)
     for name, value in ((labels[0], people(authors)), (labels[1], published), *facts):
-        if shown := _shown(value):
+        if name and (shown := _shown(value)):
             builder.item(f"{name}: {shown}")
-    for heading, body in sections:
-        if body.strip():
+    if body:
+        builder.append(body)
+        published, authors = published or body.published, authors or body.authors
+    for heading, text in sections:
+        if text.strip():
             if heading:
                 builder.heading(2, heading)
-            write_text(builder, body)
+            write_text(builder, text)
     for warning in warnings:
         builder.warn(warning)
-    return builder.document(title=title, media_type="text/markdown", published=published, authors=authors)
+    media_type = body.media_type if body else "text/markdown"
+    return builder.document(title=title, media_type=media_type, published=published, authors=authors)
+
+
+UNSHOWN = ("", "")
+"""Labels of what is known of a document and not written into it."""
 
 
 class Item(NamedTuple):
@@ -202,9 +211,8 @@ class Item(NamedTuple):
             return None
         authors, read = distinct(self.authors), None
         if self.body or any(text.strip() for _, text in self.sections) or (self.facts and not self.sections):
-            parts = {name: getattr(self, name) for name in ("facts", "sections", "published", "labels", "warnings")}
-            read = document(self.title, authors=authors, **parts)
-            read = joined(read, self.body) if self.body else read
+            names = ("facts", "sections", "published", "labels", "warnings", "body")
+            read = document(self.title, authors=authors, **{name: getattr(self, name) for name in names})
         about = snippet(self.about, most=self.shown)
         return copy_fields(Found, self, origin=origin, authors=authors, snippet=about, document=read)
 
@@ -212,26 +220,6 @@ class Item(NamedTuple):
 def distinct(values: Iterable[str]) -> tuple[str, ...]:
     """Return the values that are not empty, each once."""
     return tuple(dict.fromkeys(value for value in values if value))
-
-
-def headed(
-    body: Document, title: str, *, facts: Iterable[Fact] = (), published: str | None = None, authors: Sequence[str] = ()
-) -> Document:
-    """Return a document that was read elsewhere below a title and facts; offsets follow."""
-    whole = joined(document(title, facts=facts), body)
-    told = {"title": title, "published": published or body.published, "authors": tuple(authors) or body.authors}
-    return whole.model_copy(update=told)
-
-
-def joined(*documents: Document) -> Document:
-    """Return documents as one below each other, with the title and facts of the first."""
-    builder = DocumentBuilder()
-    for one in documents:
-        builder.append(one)
-    first, last = documents[0], documents[-1]
-    return builder.document(
-        title=first.title, media_type=last.media_type, published=first.published, authors=first.authors
-    )
 
 
 def write_text(builder: DocumentBuilder, text: str) -> None:
@@ -271,7 +259,8 @@ def read_page(found: Found) -> Document:
     name = "page.md" if is_marked else "page.text"
     read = registry.component("readers", "plain")().read(lines.encode("utf-8", "replace"), name=name)
     if found.title:
-        return headed(read, found.title, published=found.published, authors=found.authors)
+        told = {"published": found.published, "authors": found.authors}
+        return document(found.title, labels=UNSHOWN, body=read, **told)
     return read.model_copy(update={"title": read.title if is_marked else ""})
 
 

@@ -1,10 +1,8 @@
 """Bocha (博查) web search, strong on Chinese pages (https://open.bochaai.com)."""
 
 from deep_research.data import SearchResult
-from deep_research.errors import Unreadable
-from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace
-from deep_research.sources._api_answers import Record, explanation
+from deep_research.sources._api_answers import Record
 from deep_research.sources._web import LEAST_EXCERPT, Page, WebOptions, page_of
 
 _SUMMARY_CHARS = 60
@@ -33,20 +31,7 @@ class BochaSource(ApiSource[WebOptions]):
         return await self._found_in(parse_search, self._post("/v1/web-search", body))
 
 
-def _pages(response: ApiResponse) -> list[Record]:
-    """The pages of a search.
-
-    Raises Blocked for a wrong key and for "not enough money", RateLimited for HTTP 429; the code inside a
-    body with HTTP 200 counts as well. Raises Unreadable when there is no result in the answer.
-    """
-    answer = BochaSource.object_of(response)
-    data = answer.record("data") or answer
-    if not any(name in data for name in ("webPages", "images", "_type", "queryContext")):
-        raise BochaSource.failure(Unreadable, response, f"the answer is no search result: {explanation(response)}")
-    return data.records("webPages", "value")
-
-
-@BochaSource.parser(records=_pages)
+@BochaSource.parser("data", "webPages", "value", fields=("data",))
 def parse_search(entry: Record) -> Page:
     """Return a page of a search."""
     # The "last crawled" of this service is the day of publication.

@@ -42,5 +42,4 @@ class ExaSource(ApiSource[_ExaOptions]):
 @ExaSource.parser("results")
 def parse_search(entry: Record) -> Page:
     """Return a page of a search."""
-    page = page_of(entry, url="url id", published="publishedDate", author="author")
-    return page._replace(text=entry.raw("text"))
+    return page_of(entry, url="url id", published="publishedDate", author="author", text="text")

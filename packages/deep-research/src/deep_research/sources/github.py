@@ -15,7 +15,7 @@ from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer, result
 from deep_research.sources._api_answers import Declaration, Record, explanation, says_wait
-from deep_research.sources._record_documents import Item, headed, snippet
+from deep_research.sources._record_documents import UNSHOWN, Item, document, snippet
 
 TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
 _MAX_README_BYTES = 2_000_000
@@ -97,7 +97,8 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
             if not found.snippet:
                 raise
             readme = Document(text="")
-        read = headed(readme, found.title, facts=about, published=found.published, authors=found.authors)
+        told = {"published": found.published, "authors": found.authors}
+        read = document(found.title, facts=about, labels=UNSHOWN, body=readme, **told)
         return found.model_copy(update={"document": read})
 
 
@@ -205,7 +206,7 @@ def parse_file(response: ApiResponse) -> Document:
     path, code = answer.text("path"), _content(answer, response, GitHubCodeSource)
     if not code.strip():
         raise GitHubCodeSource.failure(NotFound, response, f"the file {path} is empty or too large for the API")
-    return headed(registry.component("readers", "code")().read(code, name=path), path)
+    return document(path, body=registry.component("readers", "code")().read(code, name=path))
 
 
 class GitHubIssuesSource(GitHubSource[GitHubWithinOptions]):

@@ -5,11 +5,8 @@ from urllib.parse import quote
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import NotFound
-from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer
 from deep_research.sources._api_answers import Record
-from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, page_of, sited
 
 
@@ -39,16 +36,9 @@ class JinaSource(ApiSource[_JinaOptions]):
         return pages[0] if pages else None
 
 
-def _pages(response: ApiResponse) -> list[Record]:
-    # Those of a search whose site answered with an error are left out.
-    answer = JinaSource.object_of(response, "data")
-    if warning := answer.text("data", "warning"):
-        raise JinaSource.failure(NotFound, response, f"the page could not be read: {line(warning)[:200]}")
-    return [page for page in answer.records("data") if not page.text("warning")]
-
-
-@JinaSource.parser(records=_pages)
-def parse_pages(entry: Record) -> Page:
-    """Return a page of a search, or the one that the reader was asked for."""
-    page = page_of(entry, excerpt="description", published="publishedTime date")
-    return page._replace(text=entry.raw("content"))
+@JinaSource.parser("data", fields=("data",))
+def parse_pages(entry: Record) -> Page | None:
+    """Return a page of a search, or the one that the reader was asked for; none where its site answered with an error."""
+    if entry.text("warning"):
+        return None
+    return page_of(entry, excerpt="description", published="publishedTime date", text="content")

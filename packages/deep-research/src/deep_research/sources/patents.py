@@ -17,7 +17,7 @@ from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, basic, keywords, read_answer
 from deep_research.sources._api_answers import Node, Record
-from deep_research.sources._record_documents import Fact, Item, distinct, document, joined, people
+from deep_research.sources._record_documents import Fact, Item, distinct, document, people
 
 _NUMBER = re.compile(r"([A-Z]{2})(D|PP|RE|H|T|P)?0*+(\d[\dA-Z]*?)([A-Z]\d?)?")
 _US_APPLICATION_DIGITS = 11  # US20240362478: the year and seven digits, of which other offices drop the first 0
@@ -121,8 +121,8 @@ class EpoSource(ApiSource[EpoOptions]):
             with suppress(NotFound):  # most offices hand in no texts
                 texts = await read_answer(parse, await self._call(f"{address}/{part}", {}))
                 sections.append((part.capitalize(), "\n\n".join(texts)))
-        whole = joined(patents[0].document, document("", sections=sections))
-        return found.model_copy(update={"document": whole})
+        whole = document("", body=patents[0].document, sections=sections)
+        return found.model_copy(update={"document": whole.model_copy(update={"title": patents[0].title})})
 
     @classmethod
     def judge(cls, response: ApiResponse) -> None:

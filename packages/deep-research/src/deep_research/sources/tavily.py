@@ -58,12 +58,10 @@ class TavilySource(ApiSource[_TavilyOptions]):
 @TavilySource.parser("results")
 def parse_search(entry: Record) -> Page:
     """Return a page of a search; the engine's own `answer` is no evidence."""
-    page = page_of(entry, published="published_date")
-    return page._replace(excerpt=entry.raw("content"), text=entry.raw("raw_content"))
+    return page_of(entry, published="published_date", text="raw_content")._replace(excerpt=entry.raw("content"))
 
 
 @TavilySource.parser("results")
 def parse_extract(entry: Record) -> Page | None:
     """Return a page of an extraction; what failed (HTTP 200, `failed_results`) is not there."""
-    text = entry.raw("raw_content")
-    return page_of(entry)._replace(text=text) if text.strip() else None
+    return page_of(entry, text="raw_content") if entry.text("raw_content") else None

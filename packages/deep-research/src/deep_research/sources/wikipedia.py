@@ -12,7 +12,7 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, Pace, read_answer, result
 from deep_research.sources._api_answers import Record
-from deep_research.sources._record_documents import Item, write_text
+from deep_research.sources._record_documents import UNSHOWN, Item, write_text
 from deep_research.text.document_builder import DocumentBuilder
 
 _HEADING = re.compile(r"^(={2,6})([^\n]+?)\1[^\S\n]*$", re.MULTILINE)
@@ -72,7 +72,7 @@ def parse_pages(entry: Record, language: str = "en") -> Item | None:
         return None
     body = entry.raw("extract")
     item = _item(entry, language, body, entry.date("touched"))
-    return item._replace(body=_article(body) if body.strip() else None, labels=("Authors", "Last change"))
+    return item._replace(body=_article(body) if body.strip() else None, labels=UNSHOWN)
 
 
 def _item(entry: Record, language: str, about: str, published: str | None) -> Item:

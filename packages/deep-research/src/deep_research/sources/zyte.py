@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
+from typing import Any
 
 from pydantic import Field, field_validator
 
 from deep_research.data import Found, Gap
-from deep_research.errors import NotFound, Unreachable, Unreadable
+from deep_research.errors import NotFound, Unreachable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import Pace, basic, read_answer, web_addresses
 from deep_research.sources._api_answers import Record
@@ -61,33 +62,27 @@ class ZyteSource(ListingSource[_ZyteOptions]):
         how = {"extractFrom": self.options.extract_from} if self.options.extract_from else None
         return await self._post("/v1/extract", {"url": address, kind: True, f"{kind}Options": how})
 
+    @classmethod
+    def json_of(cls, response: ApiResponse) -> Any:
+        """Return the JSON of an answer; the status of the page that was asked for is inside it."""
+        if response.status == _TEMPORARY:
+            raise cls.failure(Unreachable, response, "the page could not be loaded now (HTTP 520)")
+        answer = super().json_of(response)
+        status = Record(answer).number("statusCode") or 0
+        if status >= HTTPStatus.BAD_REQUEST:
+            kind = NotFound if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else Unreachable
+            raise cls.failure(kind, response, f"the page answered HTTP {status}")
+        return answer
+
     def _headers(self) -> dict[str, str]:
         return super()._headers() | {"authorization": f"Basic {basic(f'{self._key()}:')}"}
 
 
-def _answer(response: ApiResponse) -> Record:
-    """The JSON of an answer; the status of the page that was asked for is inside it."""
-    if response.status == _TEMPORARY:
-        raise ZyteSource.failure(Unreachable, response, "the page could not be loaded now (HTTP 520)")
-    answer = ZyteSource.object_of(response)
-    status = answer.number("statusCode")
-    if status is not None and status >= HTTPStatus.BAD_REQUEST:
-        kind = NotFound if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else Unreachable
-        raise ZyteSource.failure(kind, response, f"the page answered HTTP {status}")
-    return answer
-
-
-def _articles(response: ApiResponse) -> list[Record]:
-    """The articles of a page in its order."""
-    listed = _answer(response).record("articleList")
-    if not listed:
-        raise ZyteSource.failure(Unreadable, response, "the answer has no list of articles in it")
-    return [entry for entry in listed.records("articles") if _is_article(entry)]
-
-
-@ZyteSource.parser(records=_articles)
-def parse_article_list(entry: Record) -> Page:
+@ZyteSource.parser("articleList", "articles", fields=("articleList",))
+def parse_article_list(entry: Record) -> Page | None:
     """Return an article that a page lists."""
+    if not _is_article(entry):
+        return None
     return page_of(
         entry,
         title="headline name",
@@ -98,20 +93,12 @@ def parse_article_list(entry: Record) -> Page:
     )
 
 
-def _article(response: ApiResponse) -> list[Record]:
-    """The article of a page. Raises NotFound when the page is none, SourceError."""
-    article = _answer(response).record("article")
-    if not article:
-        raise ZyteSource.failure(Unreadable, response, "the answer has no article in it")
-    if not _is_article(article) or not urlsplit_or_none(article.first("canonicalUrl", "url")):
-        raise ZyteSource.failure(NotFound, response, "the page is no article")
-    return [article]
-
-
-@ZyteSource.parser(records=_article)
-def parse_article(article: Record) -> Item:
-    """Return one article with its text."""
+@ZyteSource.parser("article", fields=("article",))
+def parse_article(article: Record) -> Item | None:
+    """Return one article with its text; none when the page is no article."""
     body, url = article.raw("articleBody"), article.first("canonicalUrl", "url")
+    if not _is_article(article) or not urlsplit_or_none(url):
+        return None
     return Item(
         key=page_key(url),
         title=line(article.first_raw("headline", "name")) or url,
