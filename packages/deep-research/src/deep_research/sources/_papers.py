@@ -64,7 +64,7 @@ class Work(NamedTuple):
             title=title,
             url=url,
             published=self.published,
-            authors=map(line, self.authors),
+            authors=[line(name) for name in self.authors],
             about=" ".join(text for _, text in parts),
             score=self.score,
             facts=(("Published in", line(self.venue)), *named, *self.facts, texts),

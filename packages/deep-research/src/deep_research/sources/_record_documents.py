@@ -143,41 +143,6 @@ def _tidy(text: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def document(
-    title: str,
-    *,
-    facts: Iterable[Fact] = (),
-    sections: Iterable[tuple[str, str]] = (),
-    published: str | None = None,
-    authors: Sequence[str] = (),
-    labels: tuple[str, str] = ("Authors", "Published"),
-    warnings: Iterable[str] = (),
-    body: Document | None = None,
-) -> Document:
-    """Return the title as a heading, the facts as a list, a `body` read elsewhere, and each section under its heading.
-
-    Authors and the date of publication are the first facts where `labels` name them; else those of the body do. Sections
-    without text are left out, those without a name have no heading.
-    """
-    builder = DocumentBuilder()
-    builder.heading(1, title)
-    for name, value in ((labels[0], people(authors)), (labels[1], published), *facts):
-        if name and (shown := _shown(value)):
-            builder.item(f"{name}: {shown}")
-    if body:
-        builder.append(body)
-        published, authors = published or body.published, authors or body.authors
-    for heading, text in sections:
-        if text.strip():
-            if heading:
-                builder.heading(2, heading)
-            write_text(builder, text)
-    for warning in warnings:
-        builder.warn(warning)
-    media_type = body.media_type if body else "text/markdown"
-    return builder.document(title=title, media_type=media_type, published=published, authors=authors)
-
-
 UNSHOWN = ("", "")
 """Labels of what is known of a document and not written into it."""
 
@@ -194,7 +159,7 @@ class Item(NamedTuple):
     about: str = ""
     shown: int = 300
     published: str | None = None
-    authors: Iterable[str] = ()
+    authors: Sequence[str] = ()
     score: float = 0.0
     facts: Sequence[Fact] = ()
     sections: Sequence[Section] = ()
@@ -209,12 +174,37 @@ class Item(NamedTuple):
         """Return it as a result, None without key or title; without a document when its sections are blank."""
         if not (self.key and self.title):
             return None
-        authors, read = distinct(self.authors), None
-        if self.body or any(text.strip() for _, text in self.sections) or (self.facts and not self.sections):
-            names = ("facts", "sections", "published", "labels", "warnings", "body")
-            read = document(self.title, authors=authors, **{name: getattr(self, name) for name in names})
-        about = snippet(self.about, most=self.shown)
+        has_text = self.body or any(text.strip() for _, text in self.sections) or (self.facts and not self.sections)
+        read, about = self.document() if has_text else None, snippet(self.about, most=self.shown)
+        authors = distinct(self.authors)
         return copy_fields(Found, self, origin=origin, authors=authors, snippet=about, document=read)
+
+    def document(self) -> Document:
+        """Return the title as a heading, the facts as a list, the body, and each section under its heading.
+
+        Authors and the date are the first facts where `labels` name them. Sections without text are left out, those
+        without a name have no heading.
+        """
+        builder, body, authors = DocumentBuilder(), self.body, distinct(self.authors)
+        builder.heading(1, self.title)
+        for name, value in ((self.labels[0], people(authors)), (self.labels[1], self.published), *self.facts):
+            if name and (shown := _shown(value)):
+                builder.item(f"{name}: {shown}")
+        if body:
+            builder.append(body)
+        for heading, text in self.sections:
+            if text.strip():
+                if heading:
+                    builder.heading(2, heading)
+                write_text(builder, text)
+        for warning in self.warnings:
+            builder.warn(warning)
+        return builder.document(
+            title=self.title,
+            media_type=body.media_type if body else "text/markdown",
+            published=self.published or (body.published if body else None),
+            authors=authors or (body.authors if body else ()),
+        )
 
 
 def distinct(values: Iterable[str]) -> tuple[str, ...]:
@@ -259,8 +249,8 @@ def read_page(found: Found) -> Document:
     name = "page.md" if is_marked else "page.text"
     read = registry.component("readers", "plain")().read(lines.encode("utf-8", "replace"), name=name)
     if found.title:
-        told = {"published": found.published, "authors": found.authors}
-        return document(found.title, labels=UNSHOWN, body=read, **told)
+        about = {"published": found.published, "authors": found.authors}
+        return Item(found.key, found.title, labels=UNSHOWN, body=read, **about).document()
     return read.model_copy(update={"title": read.title if is_marked else ""})
 
 

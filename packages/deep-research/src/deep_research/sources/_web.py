@@ -73,21 +73,28 @@ class Page(NamedTuple):
         ).found(origin)
 
 
-def page_of(entry: Record, **fields: str) -> Page:
-    """Return what a result says of its page.
+def page_of(
+    entry: Record,
+    *,
+    title: str = "title",
+    url: str = "url",
+    excerpt: str = "",
+    published: str = "",
+    author: str = "",
+    text: str = "",
+) -> Page:
+    """Return what a result says of its page; each part is in the first of the fields named that has something.
 
-    `fields` names for `title`, `url`, `excerpt`, `published`, `author` and `text` where they are: names with spaces
-    between, of which the first that has something counts, and dots that lead into objects and lists.
+    Names have spaces between; a dot leads into an object or a list.
     """
-    names = {part: fields.get(part, part if part in ("title", "url") else "").split() for part in Page._fields}
     return Page(
-        title=line(entry.first_raw(*names["title"])),
-        url=entry.first(*names["url"]),
-        excerpt=line(entry.first_raw(*names["excerpt"])),
-        published=entry.first_date(*names["published"]),
-        author=line(entry.first(*names["author"])),
+        title=line(entry.first_raw(*title.split())),
+        url=entry.first(*url.split()),
+        excerpt=line(entry.first_raw(*excerpt.split())),
+        published=entry.first_date(*published.split()),
+        author=line(entry.first(*author.split())),
         score=entry.score("score"),
-        text=entry.first_raw(*names["text"]),
+        text=entry.first_raw(*text.split()),
     )
 
 

@@ -58,7 +58,7 @@ def search_query(query: str, options: _ArxivOptions) -> str:
 
 
 def _entries(response: ApiResponse) -> list[Node]:
-    """The papers of an Atom answer; unknown ids simply are not there.
+    """Return the papers of an Atom answer; unknown ids simply are not there.
 
     Raises SourceError for an error feed (HTTP 400 or 200), RateLimited for "Rate exceeded.", Unreadable
     for anything that is no feed.

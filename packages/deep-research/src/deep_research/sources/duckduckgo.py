@@ -37,7 +37,7 @@ class DuckDuckGoSource(ApiSource[_DuckDuckGoOptions]):
 
 
 def _blocks(response: ApiResponse) -> list[Any]:
-    """The results of the HTML page; advertisements are left out.
+    """Return the results of the HTML page; advertisements are left out.
 
     Raises RateLimited when the page is a challenge (HTTP 202), SourceError.
     """
@@ -67,7 +67,7 @@ def parse_search(block: Any) -> Page | None:
 
 
 def _target(address: str) -> str:
-    """The address behind DuckDuckGo's redirect."""
+    """Return the address behind DuckDuckGo's redirect."""
     try:
         parts = urlsplit(urljoin("https://duckduckgo.com/", address))
     except ValueError:

@@ -15,7 +15,7 @@ from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer, result
 from deep_research.sources._api_answers import Declaration, Record, explanation, says_wait
-from deep_research.sources._record_documents import UNSHOWN, Item, document, snippet
+from deep_research.sources._record_documents import UNSHOWN, Item, snippet
 
 TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
 _MAX_README_BYTES = 2_000_000
@@ -98,8 +98,8 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
                 raise
             readme = Document(text="")
         told = {"published": found.published, "authors": found.authors}
-        read = document(found.title, facts=about, labels=UNSHOWN, body=readme, **told)
-        return found.model_copy(update={"document": read})
+        read = Item(found.key, found.title, facts=about, labels=UNSHOWN, body=readme, **told)
+        return found.model_copy(update={"document": read.document()})
 
 
 @GitHubRepositoriesSource.parser("items")
@@ -206,7 +206,7 @@ def parse_file(response: ApiResponse) -> Document:
     path, code = answer.text("path"), _content(answer, response, GitHubCodeSource)
     if not code.strip():
         raise GitHubCodeSource.failure(NotFound, response, f"the file {path} is empty or too large for the API")
-    return document(path, body=registry.component("readers", "code")().read(code, name=path))
+    return Item(path, path, body=registry.component("readers", "code")().read(code, name=path)).document()
 
 
 class GitHubIssuesSource(GitHubSource[GitHubWithinOptions]):

@@ -86,7 +86,7 @@ class SerperSource(ApiSource[_SerperOptions]):
 
 
 def _results(response: ApiResponse) -> list[Record]:
-    """The results of all kinds, then the knowledge box."""
+    """Return the results of all kinds, then the knowledge box."""
     answer = SerperSource.object_of(response, "searchParameters", "credits", *_BLOCKS)
     return [entry for name in (*_BLOCKS, "knowledgeGraph") for entry in answer.records(name)]
 

@@ -92,7 +92,7 @@ class AnthropicWebSearchSource(ModelSearch[_AnthropicWebSearchOptions]):
 
 
 def _results(response: ApiResponse) -> list[tuple[Record, str]]:
-    """What the tool has returned, with what was cited of it. Raises SourceError, also for an error of it and a refusal."""
+    """Return what the tool found with what was cited of it. Raises SourceError, also for an error of it and a refusal."""
     answer = AnthropicWebSearchSource.object_of(response, "content", "error", what="content")
     blocks = answer.records("content")
     results = [one for block in blocks if block.get("type") == _RESULT for one in block.records("content")]
@@ -153,7 +153,7 @@ class OpenAiWebSearchSource(ModelSearch[_OpenAiWebSearchOptions]):
 
 
 def _pages(response: ApiResponse) -> list[Page]:
-    """The cited pages, then those that the search has returned. Raises SourceError, also for a refusal."""
+    """Return the cited pages, then those that the search has returned. Raises SourceError, also for a refusal."""
     if response.status == HTTPStatus.TOO_MANY_REQUESTS and b"insufficient_quota" in response.body:
         raise OpenAiWebSearchSource.own_failure(response, "insufficient_quota", "the plan of the key is used up")
     answer = OpenAiWebSearchSource.object_of(response, "output", "error", what="output")

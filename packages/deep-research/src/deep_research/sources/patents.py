@@ -17,7 +17,7 @@ from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, basic, keywords, read_answer
 from deep_research.sources._api_answers import Node, Record
-from deep_research.sources._record_documents import Fact, Item, distinct, document, people
+from deep_research.sources._record_documents import Fact, Item, distinct, people
 
 _NUMBER = re.compile(r"([A-Z]{2})(D|PP|RE|H|T|P)?0*+(\d[\dA-Z]*?)([A-Z]\d?)?")
 _US_APPLICATION_DIGITS = 11  # US20240362478: the year and seven digits, of which other offices drop the first 0
@@ -107,7 +107,7 @@ class EpoSource(ApiSource[EpoOptions]):
         return await self._found_in(parse_epo_patents, call)
 
     async def _read(self, found: Found) -> Found | None:
-        """The record and, where the office publishes texts, the claims."""
+        """Return the record and, where the office publishes texts, the claims."""
         publication = found.url.split("/patent/")[-1].split("/")[0]
         match = re.fullmatch(r"([A-Z]{2})(\w+?)([A-Z]\d?)", publication)
         if not match:
@@ -121,7 +121,7 @@ class EpoSource(ApiSource[EpoOptions]):
             with suppress(NotFound):  # most offices hand in no texts
                 texts = await read_answer(parse, await self._call(f"{address}/{part}", {}))
                 sections.append((part.capitalize(), "\n\n".join(texts)))
-        whole = document("", body=patents[0].document, sections=sections)
+        whole = Item(found.key, "", body=patents[0].document, sections=sections).document()
         return found.model_copy(update={"document": whole.model_copy(update={"title": patents[0].title})})
 
     @classmethod
@@ -174,7 +174,7 @@ def parse_token(response: ApiResponse) -> tuple[str, int]:
 
 
 def _publications(response: ApiResponse) -> list[Node]:
-    """The records of a search or of one publication, or references alone."""
+    """Return the records of a search or of one publication, or references alone."""
     root = EpoSource.xml_of(response)
     if root.name != "world-patent-data":
         raise EpoSource.failure(Unreadable, response, "the answer has no patents in it")

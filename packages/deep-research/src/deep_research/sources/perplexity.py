@@ -38,7 +38,7 @@ class PerplexitySource(ApiSource[_PerplexityOptions]):
 
 
 def _pages(response: ApiResponse) -> list[Record]:
-    """The pages that were searched, then those that are only cited."""
+    """Return the pages that were searched, then those that are only cited."""
     answer = PerplexitySource.object_of(response, "choices", "citations", "search_results", what="citations")
     pages = answer.records("search_results")
     known = {page.text("url") for page in pages}

@@ -77,7 +77,7 @@ def parse_spelling(response: ApiResponse) -> str:
 
 
 def _entries(response: ApiResponse) -> list[Node]:
-    """The articles and book chapters of an efetch answer."""
+    """Return the articles and book chapters of an efetch answer."""
     root = PubMedSource.xml_of(response)
     if root.name not in ("pubmedarticleset", "pubmedarticle"):
         if why := root.text("ERROR"):
@@ -128,7 +128,7 @@ def _author(author: Node) -> str:
 
 
 def _published(article: Node) -> str | None:
-    """The day of the electronic article, or the issue's date, which may be a `MedlineDate` such as 1998 Dec-1999 Jan."""
+    """Return the day of the electronic article, or the issue's date, which may be a `MedlineDate` such as 1998 Dec-1999 Jan."""
     issue = article.child("Journal", "JournalIssue", "PubDate") or article.child("Book", "PubDate")
     dates = [_day(element) for element in (article.child("ArticleDate"), issue, article.child("ContributionDate"))]
     return next((day for day in [*dates, issue.date("MedlineDate")] if day), None)
@@ -140,7 +140,7 @@ def _day(element: Node) -> str | None:
 
 
 def _abstract(article: Node, record: Node) -> list[Section]:
-    """The labelled parts of the abstract; without one, an abstract by somebody else (`OtherAbstract`)."""
+    """Return the labelled parts of the abstract; without one, an abstract by somebody else (`OtherAbstract`)."""
     parts = article.children("Abstract", "AbstractText") or record.children("OtherAbstract", "AbstractText")
     labelled = ((part.get("Label").strip().rstrip(":").replace("UNLABELLED", ""), part) for part in parts)
     return [(label.capitalize() if label.isupper() else label, part.paragraphs()) for label, part in labelled]

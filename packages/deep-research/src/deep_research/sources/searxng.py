@@ -45,7 +45,7 @@ class SearxngSource(ApiSource[_SearxngOptions]):
 
 
 def _entries(response: ApiResponse) -> list[Record]:
-    """The pages of a search and the infoboxes beside them.
+    """Return the pages of a search and the infoboxes beside them.
 
     Raises Blocked when the instance does not allow `format=json` (HTTP 403), Unreachable when no engine
     answered, Unreadable when the answer is no search result.
