@@ -276,7 +276,7 @@ class _Describing(Protocol):
     def found(self, origin: str) -> Found | None: ...
 
 
-_ReadOne = Callable[Concatenate[_T, _P], Found | _Describing | None]
+_ReadOne = Callable[Concatenate[_T, _P], _Describing | None]
 _ReadAll = Callable[Concatenate[ApiResponse, _P], list[Found]]
 
 
@@ -417,8 +417,7 @@ class Declaration:
                 if cls.nothing_is_404 and response.status == HTTPStatus.NOT_FOUND:
                     return []
                 made = (read_one(record, *about, **named) for record in (records or listed)(response))
-                found = (one if isinstance(one, Found) or one is None else one.found(cls.name) for one in made)
-                return [one for one in found if one is not None]
+                return [found for one in made if one is not None and (found := one.found(cls.name))]
 
             return read_all
 
@@ -442,7 +441,7 @@ class Declaration:
     @classmethod
     def own_failure(cls, response: ApiResponse, code: str, why: str) -> SourceError:
         """Return the error that a service names inside its answer, by a code or in words."""
-        told = ": ".join(filter(None, (code, line(why)[:_MAX_WHY_CHARS])))
+        told = ": ".join(filter(None, (code, _shorten(why))))
         if says_wait(told):
             return cls.limited(response)
         kinds = (kind for kind, signs in _OWN_CODES.items() if any(sign in code for sign in signs))

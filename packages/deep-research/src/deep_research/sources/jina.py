@@ -1,10 +1,13 @@
 """Jina search and reader (https://jina.ai/reader): results with the text of their pages."""
 
+from typing import Any
 from urllib.parse import quote
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
+from deep_research.errors import NotFound
+from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer
 from deep_research.sources._api_answers import Record
 from deep_research.sources._web import Page, WebOptions, page_of, sited
@@ -35,10 +38,17 @@ class JinaSource(ApiSource[_JinaOptions]):
         pages = await read_answer(parse_pages, await self._client.request("GET", address, headers=self._headers()))
         return pages[0] if pages else None
 
+    @classmethod
+    def json_of(cls, response: ApiResponse) -> Any:
+        """Return the JSON of an answer. Raises NotFound for what went wrong with the one page that was asked for."""
+        answer = super().json_of(response)
+        if warning := Record(answer).line("data", "warning"):
+            raise cls.failure(NotFound, response, f"the page could not be read: {warning[:200]}")
+        return answer
+
 
 @JinaSource.parser("data", fields=("data",))
 def parse_pages(entry: Record) -> Page | None:
-    """Return a page of a search, or the one that the reader was asked for; none where its site answered with an error."""
-    if entry.text("warning"):
-        return None
-    return page_of(entry, excerpt="description", published="publishedTime date", text="content")
+    """Return a page of a search, unless its site answered with an error, or the one that the reader was asked for."""
+    page = page_of(entry, excerpt="description", published="publishedTime date", text="content")
+    return None if entry.text("warning") else page
