@@ -37,6 +37,20 @@ def test_a_success_passes():
 
 
 @pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ({"error": {"code": "maxlag", "info": "Waiting"}}, RateLimited), ({"code": "429"}, RateLimited),
+        ({"error": {"type": "authentication_error"}}, Blocked), ({"error": {"code": "server_error"}}, Unreachable),
+        ({"error": {"code": "odd", "message": "why it was"}}, SourceError), ({"code": 40100}, Unreachable),
+    ],
+)  # fmt: skip
+def test_an_error_inside_an_answer_that_succeeds(said, kind):
+    with pytest.raises(SourceError) as error:
+        Somewhere.json_of(answer(said))
+    assert type(error.value) is kind
+
+
+@pytest.mark.parametrize(
     ("body", "why"),
     [("", "empty"), ("<!DOCTYPE html><p>", "HTML page"), ('{"a": 1', "broken or cut off"), ("hello", "no JSON")],
 )

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
-from functools import cache
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -148,16 +147,11 @@ async def read_answer(parse: Callable[..., _T], response: ApiResponse, *about: A
 
 async def in_a_worker(work: Callable[..., _T], *given: Any, size: int) -> _T:
     """Return `work(*given)`, done in a worker within the limits for `size` bytes. Raises Unreadable beyond them."""
-    returns = cast("type[_T]", _returned(work))
+    returns = cast("type[_T]", get_type_hints(work)["return"])
     try:
         return await in_worker_thread(call_in_worker, work, *given, returns=returns, limits=limits_of(size))
     except WorkTooLarge as error:
         raise Unreadable(f"the answer was not read: {error.message}", reason="size") from error
-
-
-@cache
-def _returned(work: Callable[..., object]) -> object:
-    return get_type_hints(work)["return"]
 
 
 Options = TypeVar("Options", bound=ApiOptions)

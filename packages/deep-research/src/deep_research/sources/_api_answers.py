@@ -306,10 +306,7 @@ class Declaration:
 
     @classmethod
     def judge(cls, response: ApiResponse) -> None:
-        """Pass a success; raise what the status means otherwise.
-
-        The classes are those of `http_semantics.error_kind`; what a key can repair names the key's variable.
-        """
+        """Pass a success; raise what the status means otherwise, with the key's variable where a key can repair it."""
         meaning = status_meaning(response.status, response.headers)
         if meaning == "success":
             return
@@ -442,10 +439,12 @@ class Declaration:
     def own_failure(cls, response: ApiResponse, code: str, why: str) -> SourceError:
         """Return the error that a service names inside its answer, by a code or in words."""
         told = ": ".join(filter(None, (code, _shorten(why))))
-        if says_wait(told):
-            return cls.limited(response)
         kinds = (kind for kind, signs in _OWN_CODES.items() if any(sign in code for sign in signs))
-        return cls.failure(next(kinds, SourceError), response, f"the request was not accepted ({told})")
+        kind, variable = next(kinds, SourceError), cls.key_variable()
+        if kind is SourceError and says_wait(told):
+            return cls.limited(response)
+        check = f"; check {variable}" if kind is Blocked and variable else ""
+        return cls.failure(kind, response, f"the request was not accepted ({told}){check}")
 
     @classmethod
     def _no_data(cls, response: ApiResponse, wanted: str) -> SourceError:

@@ -128,7 +128,9 @@ def _entry(node: Node, site: str, base: str) -> Item:
     bodies = ((name, part.markup() if part.children("*") else part.raw()) for name, part in parts)  # XHTML, or escaped
     named, body = next(((name, body) for name, body in bodies if body.strip()), ("", ""))
     published = next((day for name in _DATES if (day := node.date(name))), None)
-    own, authors = node.text("guid") or node.text("id"), _authors(node)
+    people = [*node.children("author"), *node.children("creator")]
+    authors = [line((one.child("name") or one).text()) for one in people]
+    own = node.text("guid") or node.text("id")
     post = Item(own, node.line("title"), _link(node), body, published=published, authors=authors)
     # A description may be all there is of a post, or only its beginning.
     return _post(post, site, base, is_teaser=named in _TEASERS)
@@ -178,11 +180,6 @@ def _link(node: Node) -> str:
     guid = node.child("guid")
     own = guid.text() if guid and guid.get("isPermaLink") != "false" else node.text("id")
     return own if own.startswith("http") else ""
-
-
-def _authors(node: Node) -> list[str]:
-    authors = [*node.children("author"), *node.children("creator")]
-    return [line((author.child("name") or author).text()) for author in authors]
 
 
 class FeedsOptions(ApiOptions):

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from deep_research.data import SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, Pace
+from deep_research.sources._api import ApiOptions, ApiSource, Pace, join_parts
 from deep_research.sources._api_answers import Record
 from deep_research.sources._web import Page, WebOptions, page_of, sited
 
@@ -80,8 +80,11 @@ class SerperSource(ApiSource[_SerperOptions]):
         options = self.options
         since = f"after:{options.since}" if options.since else ""
         until = f"before:{options.until}" if options.until else ""
-        words = " ".join(part for part in (sited(query, options), since, until) if part)
-        body = {"q": words, "num": min(limit, 100), "hl": options.language}
+        body = {
+            "q": join_parts(" ", sited(query, options), since, until),
+            "num": min(limit, 100),
+            "hl": options.language,
+        }
         return await self._found_in(parse_search, self._post(f"/{options.kind}", body))
 
 
