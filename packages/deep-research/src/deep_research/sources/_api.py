@@ -310,7 +310,7 @@ class ApiSource(Declaration, Generic[Options]):
         return replace(error, **{name: mask_secrets(text, secrets) for name, text in texts.items()})
 
     def _secrets(self) -> Iterable[str]:
-        """Yield the keys, the parts of keys in two parts, and how basic authentication writes them."""
+        """Yield the keys, their parts, and how basic authentication writes them."""
         for value in (value for name, value in self._keys.items() if not name.endswith("_URL")):
             yield from (value, *value.split(":"), basic(value), basic(f"{value}:"))
 

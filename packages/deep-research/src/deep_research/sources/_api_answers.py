@@ -137,11 +137,11 @@ class Record:
         return iso_date(self.get(*path))
 
     def first(self, *names: str) -> str:
-        """Return the first of these fields that has a text; a dot in a name leads into an object or a list."""
+        """Return the first of these fields that has a text; a dot leads into an object."""
         return next((line for name in names if (line := self.text(*self._path(name)))), "")
 
     def first_raw(self, *names: str) -> str:
-        """Return the first of these fields that has a string, with its line breaks and markup."""
+        """Return the first of these fields that has a string, as it was sent."""
         return next((raw for name in names if (raw := self.raw(*self._path(name)))), "")
 
     def first_date(self, *names: str) -> str | None:
@@ -306,7 +306,7 @@ class Declaration:
 
     @classmethod
     def judge(cls, response: ApiResponse) -> None:
-        """Pass a success; raise what the status means otherwise, with the key's variable where a key can repair it."""
+        """Pass a success; raise what the status means, naming a key that repairs it."""
         meaning = status_meaning(response.status, response.headers)
         if meaning == "success":
             return
@@ -353,7 +353,7 @@ class Declaration:
 
     @classmethod
     def list_of(cls, response: ApiResponse, *path: str, what: str = "results") -> list[Record]:
-        """Return the objects in the list under `path` (the answer itself) of a success. Raises Unreadable without a list."""
+        """Return the objects in the list under `path`. Raises Unreadable without a list."""
         answer = Record(cls.json_of(response))
         if isinstance(answer.get(*path), list):
             return answer.records(*path)
@@ -361,7 +361,7 @@ class Declaration:
 
     @classmethod
     def xml_of(cls, response: ApiResponse, *, lenient: bool = False) -> Node:
-        """Return the root element of a successful answer (see `parse_xml`). Raises as `json_of` does."""
+        """Return the root element of a successful answer (see `parse_xml`)."""
         cls.judge(response)
         return cls.parse_xml(response, lenient=lenient)
 
@@ -396,9 +396,9 @@ class Declaration:
         what: str = "results",
         records: Callable[[ApiResponse], Iterable[Any]] | None = None,
     ) -> Callable[[_ReadOne[_T, _P]], _ReadAll[_P]]:
-        """Make of what reads one record of an answer what reads an answer: all that its records say, in order.
+        """Make a function that reads one record of an answer read the whole answer.
 
-        The records are in the list under `path`. An answer that has one of `fields` but not the list is a record itself.
+        The records are in the list under `path`. An answer with one of `fields` but without the list is a record itself.
         Where they are elsewhere `records` takes them out of the answer. What is made raises SourceError.
         """
 

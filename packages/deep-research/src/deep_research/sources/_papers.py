@@ -49,7 +49,7 @@ class Work(NamedTuple):
     score: float = 0.0
 
     def found(self, origin: str) -> Found | None:
-        """Return it as a result, with its record as document when there is an abstract; None without name or id."""
+        """Return it, its record as document if it has an abstract; None without a name."""
         pmcid = self.pmcid.upper()
         ids = Ids(
             doi(self.doi), arxiv_id(self.arxiv), pmid(self.pmid), pmcid if pmcid.startswith("PMC") else "", self.own

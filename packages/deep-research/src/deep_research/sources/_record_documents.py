@@ -148,9 +148,9 @@ UNSHOWN = ("", "")
 
 
 class Item(NamedTuple):
-    """One thing as its source describes it; its document is the record of it: facts, sections, and a `body` read elsewhere.
+    """One thing as its source describes it, which is written into its document.
 
-    The first `shown` characters of `about` are the snippet.
+    A `body` was read elsewhere. The first `shown` characters of `about` are the snippet.
     """
 
     key: str
@@ -171,7 +171,7 @@ class Item(NamedTuple):
     excerpt: bool = False
 
     def found(self, origin: str) -> Found | None:
-        """Return it as a result, None without key or title; without a document when its sections are blank."""
+        """Return it, None without key or title; no document when its sections are blank."""
         if not (self.key and self.title):
             return None
         has_text = self.body or any(text.strip() for _, text in self.sections) or (self.facts and not self.sections)
@@ -180,10 +180,11 @@ class Item(NamedTuple):
         return copy_fields(Found, self, origin=origin, authors=authors, snippet=about, document=read)
 
     def document(self) -> Document:
-        """Return the title as a heading, the facts as a list, the body, and each section under its heading.
+        """Return what is known of it as a document.
 
-        Authors and the date are the first facts where `labels` name them. Sections without text are left out, those
-        without a name have no heading.
+        The title is a heading, facts are a list; below are the body and each section under its heading. Authors and
+        the date are the first facts where `labels` name them. Sections without text are left out, those without a
+        name have no heading.
         """
         builder, body, authors = DocumentBuilder(), self.body, distinct(self.authors)
         builder.heading(1, self.title)

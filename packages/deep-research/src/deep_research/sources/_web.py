@@ -83,9 +83,10 @@ def page_of(
     author: str = "",
     text: str = "",
 ) -> Page:
-    """Return what a result says of its page; each part is in the first of the fields named that has something.
+    """Return what a result says of its page, by the names of its fields.
 
-    Names have spaces between; a dot leads into an object or a list.
+    Each part is in the first of the fields named that has something: names have spaces between, and a dot leads into
+    an object or a list.
     """
     return Page(
         title=line(entry.first_raw(*title.split())),

@@ -42,7 +42,7 @@ class BraveSource(ApiSource[_BraveOptions]):
 
 
 def _ordered(response: ApiResponse) -> Iterator[Record]:
-    """Yield the entries in the order of `mixed.main`, then all of each block, so some twice."""
+    """Yield entries in the order of `mixed.main`, then all blocks, so some twice."""
     answer = BraveSource.object_of(response, "web", "query", "mixed", "news")
     blocks = {name: answer.records(name, "results") for name in _BLOCKS}
     for place in answer.records("mixed", "main"):

@@ -145,7 +145,7 @@ def _json_entry(item: Record, site: str, base: str) -> Item:
 
 
 def _post(entry: Item, site: str, base: str, *, is_teaser: bool = False) -> Item:
-    """Return an entry of a feed at `base`, whose address may be part of one and whose text is markup, as it is shown."""
+    """Return an entry of a feed at `base` with its whole address, its text plain."""
     url, plain = _address(base, entry.url), paragraphs(entry.about)
     post = entry._replace(
         key=url or entry.key,

@@ -58,7 +58,7 @@ class GitHubSource(ApiSource[_Options]):
         super().judge(response)
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        """Search with the qualifiers of the options; where GitHub stopped before its end, that is a gap."""
+        """Search with the qualifiers of the options; a search cut short is a gap."""
         options = self.options
         period = options.period(f"{self.dated}:{{since}}..{{until}}", first="*", last="*") if self.dated else ""
         language = f"language:{options.language}" if options.language else ""

@@ -79,7 +79,7 @@ def _item(hit: Record) -> Item:
 
 
 def _comments(item: Record) -> Iterator[str]:
-    """Yield the comments below an item as lines "name: text", first threads first; deleted ones are left out."""
+    """Yield the comments below an item as lines "name: text", deleted ones left out."""
     waiting = list(reversed(item.records("children")))
     for _ in range(_MAX_COMMENTS):
         if not waiting:

@@ -102,7 +102,7 @@ class HuggingFacePapersSource(ApiSource[_HuggingFacePapersOptions]):
 
 @HuggingFacePapersSource.parser(what="papers")
 def parse_papers(entry: Record) -> Work | None:
-    """Return a paper of a day or a search; weekends have none. What its inner object lacks may be in the outer one."""
+    """Return a paper; what its inner object lacks may be in the outer one."""
     inner = entry.record("paper") or entry
     own = inner.text("id")
     paper = arxiv_id(own)

@@ -40,7 +40,7 @@ class JinaSource(ApiSource[_JinaOptions]):
 
     @classmethod
     def json_of(cls, response: ApiResponse) -> Any:
-        """Return the JSON of an answer. Raises NotFound for what went wrong with the one page that was asked for."""
+        """Return the JSON of an answer. Raises NotFound for a page that gave an error."""
         answer = super().json_of(response)
         if warning := Record(answer).line("data", "warning"):
             raise cls.failure(NotFound, response, f"the page could not be read: {warning[:200]}")
@@ -49,6 +49,6 @@ class JinaSource(ApiSource[_JinaOptions]):
 
 @JinaSource.parser("data", fields=("data",))
 def parse_pages(entry: Record) -> Page | None:
-    """Return a page of a search, unless its site answered with an error, or the one that the reader was asked for."""
+    """Return a page that was found or read, unless its site gave an error."""
     page = page_of(entry, excerpt="description", published="publishedTime date", text="content")
     return None if entry.text("warning") else page

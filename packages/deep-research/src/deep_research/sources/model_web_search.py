@@ -27,10 +27,10 @@ Options = TypeVar("Options", bound=WebOptions)
 
 
 class ModelSearch(ApiSource[Options]):
-    """A search by a model: what it found, of the domains wanted, and the tokens that it cost."""
+    """A search by a model, with the tokens that it cost."""
 
     async def _kept(self, parse: Callable[..., list[Found]], response: ApiResponse, limit: int) -> SearchResult:
-        """Return what `parse` reads in an answer. Not every service leaves other domains out itself."""
+        """Return what `parse` reads in an answer, of the domains that are wanted."""
         wanted, unwanted = self.options.include_domains, self.options.exclude_domains
         found = await read_answer(parse, response)
         found = [one for one in found if (not wanted or _is_of(one, wanted)) and not _is_of(one, unwanted)]
@@ -92,7 +92,7 @@ class AnthropicWebSearchSource(ModelSearch[_AnthropicWebSearchOptions]):
 
 
 def _results(response: ApiResponse) -> list[tuple[Record, str]]:
-    """Return what the tool found with what was cited of it. Raises SourceError, also for an error of it and a refusal."""
+    """Return what the tool found with what was cited of it. Raises SourceError."""
     answer = AnthropicWebSearchSource.object_of(response, "content", "error", what="content")
     blocks = answer.records("content")
     results = [one for block in blocks if block.get("type") == _RESULT for one in block.records("content")]
@@ -153,7 +153,7 @@ class OpenAiWebSearchSource(ModelSearch[_OpenAiWebSearchOptions]):
 
 
 def _pages(response: ApiResponse) -> list[Page]:
-    """Return the cited pages, then those that the search has returned. Raises SourceError, also for a refusal."""
+    """Return the cited pages, then those only found. Raises SourceError."""
     if response.status == HTTPStatus.TOO_MANY_REQUESTS and b"insufficient_quota" in response.body:
         raise OpenAiWebSearchSource.own_failure(response, "insufficient_quota", "the plan of the key is used up")
     answer = OpenAiWebSearchSource.object_of(response, "output", "error", what="output")

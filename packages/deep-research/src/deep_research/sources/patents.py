@@ -56,7 +56,7 @@ def _patent(
     abstract: str = "",
     facts: tuple[Fact, ...] = (),
 ) -> Item:
-    """Return a publication or application; it has a record unless there is only a number."""
+    """Return a publication; it has a record unless there is only a number."""
     inventors, applicants = distinct(inventors), distinct(applicants)
     is_known = abstract or facts or inventors or applicants
     return Item(

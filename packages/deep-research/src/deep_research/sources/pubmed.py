@@ -88,7 +88,7 @@ def _entries(response: ApiResponse) -> list[Node]:
 
 @PubMedSource.parser(records=_entries)
 def parse_articles(entry: Node) -> Work | None:
-    """Return an article: a `PubmedArticle`, or a `PubmedBookArticle`, whose record has other names."""
+    """Return a `PubmedArticle`, or `PubmedBookArticle`, which has other names."""
     book = entry.child("BookDocument")
     record = entry.child("MedlineCitation") or book
     article = book or record.child("Article")
@@ -128,7 +128,7 @@ def _author(author: Node) -> str:
 
 
 def _published(article: Node) -> str | None:
-    """Return the day of the electronic article, or the issue's date, which may be a `MedlineDate` such as 1998 Dec-1999 Jan."""
+    """Return the day of the electronic article, or the issue's (1998 Dec-1999 Jan)."""
     issue = article.child("Journal", "JournalIssue", "PubDate") or article.child("Book", "PubDate")
     dates = [_day(element) for element in (article.child("ArticleDate"), issue, article.child("ContributionDate"))]
     return next((day for day in [*dates, issue.date("MedlineDate")] if day), None)
@@ -140,7 +140,7 @@ def _day(element: Node) -> str | None:
 
 
 def _abstract(article: Node, record: Node) -> list[Section]:
-    """Return the labelled parts of the abstract; without one, an abstract by somebody else (`OtherAbstract`)."""
+    """Return the labelled parts of the abstract, or of one by somebody else."""
     parts = article.children("Abstract", "AbstractText") or record.children("OtherAbstract", "AbstractText")
     labelled = ((part.get("Label").strip().rstrip(":").replace("UNLABELLED", ""), part) for part in parts)
     return [(label.capitalize() if label.isupper() else label, part.paragraphs()) for label, part in labelled]

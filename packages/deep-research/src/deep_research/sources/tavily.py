@@ -63,5 +63,5 @@ def parse_search(entry: Record) -> Page:
 
 @TavilySource.parser("results")
 def parse_extract(entry: Record) -> Page | None:
-    """Return a page of an extraction; what failed (HTTP 200, `failed_results`) is not there."""
+    """Return a page of an extraction; what failed is not there."""
     return page_of(entry, text="raw_content") if entry.text("raw_content") else None

@@ -83,7 +83,7 @@ def _item(entry: Record, language: str, about: str, published: str | None) -> It
 
 
 def _article(body: str) -> Document:
-    """Return the text with its headings; lists of references and links at the end are left out."""
+    """Return the text with its headings, without references and links at the end."""
     builder = DocumentBuilder()
     pieces = _HEADING.split(body)
     write_text(builder, pieces[0].replace("\n", "\n\n"))

@@ -64,7 +64,7 @@ class ZyteSource(ListingSource[_ZyteOptions]):
 
     @classmethod
     def json_of(cls, response: ApiResponse) -> Any:
-        """Return the JSON of an answer; the status of the page that was asked for is inside it."""
+        """Return the JSON of an answer, in which the page has a status of its own."""
         if response.status == _TEMPORARY:
             raise cls.failure(Unreachable, response, "the page could not be loaded now (HTTP 520)")
         answer = super().json_of(response)
