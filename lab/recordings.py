@@ -44,7 +44,7 @@ PARSERS: dict[str, dict[str, str]] = {
         "blog": "huggingface.parse_feed",
         "models": "huggingface.parse_models",
     },
-    "jina": {"": "jina.parse_search", "reader": "jina.parse_reader"},
+    "jina": {"": "jina.parse_pages", "reader": "jina.parse_pages"},
     "openalex": {"": "openalex.parse_works"},
     "openai_responses": dict.fromkeys(("web_search", "error", "stream_error"), "model_web_search.parse_openai_answer"),
     "patents_epo_ops": {

@@ -4,7 +4,7 @@ import pytest
 
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.sources._api import attempts
-from deep_research.sources._api_answers import Declaration, iso_date, json_of, judge, parse_xml
+from deep_research.sources._api_answers import Declaration, iso_date
 from tests.sources.answers import answer
 
 
@@ -24,7 +24,7 @@ class Somewhere(Declaration):
 )  # fmt: skip
 def test_what_a_status_means(status, headers, kind):
     with pytest.raises(SourceError) as error:
-        judge(answer({"detail": [{"msg": "why it was"}]}, status, headers, url="https://x.org/a?key=secret"), Somewhere)
+        Somewhere.judge(answer({"detail": [{"msg": "why it was"}]}, status, headers, url="https://x.org/a?key=secret"))
     assert type(error.value) is kind
     assert "why it was" in error.value.message
     assert error.value.url == "https://x.org/a"
@@ -32,8 +32,22 @@ def test_what_a_status_means(status, headers, kind):
 
 
 def test_a_success_passes():
-    judge(answer({}), Somewhere)
-    assert json_of(answer(b"\xef\xbb\xbf[1]"), Somewhere) == [1]
+    Somewhere.judge(answer({}))
+    assert Somewhere.json_of(answer(b"\xef\xbb\xbf[1]")) == [1]
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ({"error": {"code": "maxlag", "info": "Waiting"}}, RateLimited), ({"code": "429"}, RateLimited),
+        ({"error": {"type": "authentication_error"}}, Blocked), ({"error": {"code": "server_error"}}, Unreachable),
+        ({"error": {"code": "odd", "message": "why it was"}}, SourceError), ({"code": 40100}, Unreachable),
+    ],
+)  # fmt: skip
+def test_an_error_inside_an_answer_that_succeeds(said, kind):
+    with pytest.raises(SourceError) as error:
+        Somewhere.json_of(answer(said))
+    assert type(error.value) is kind
 
 
 @pytest.mark.parametrize(
@@ -42,13 +56,13 @@ def test_a_success_passes():
 )
 def test_what_is_no_json(body, why):
     with pytest.raises(Unreadable, match=why):
-        json_of(answer(body), Somewhere)
+        Somewhere.json_of(answer(body))
 
 
 def test_what_is_no_xml():
     for body in ("", "text", "<html><body></body></html>", "<a><b>", "<a>&undefined;</a>"):
         with pytest.raises(Unreadable):
-            parse_xml(answer(body), Somewhere)
+            Somewhere.parse_xml(answer(body))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ from deep_research.reading_child import read_here
 from deep_research.safe_text import safe_text
 from deep_research.search.title_names import heading_key, names, title_keys
 from deep_research.sources import _record_documents
-from deep_research.sources._api_answers import parse_xml
 from deep_research.sources.feeds import FeedsSource
 from deep_research.steps.revise import changed_paragraphs
 from deep_research.stores.sqlite_library import SqliteLibrary
@@ -79,7 +78,7 @@ def _fail(text: str) -> None:
 def _parse(text: str) -> None:
     for body in (text[1:], f"<a>{text}", f"<a></a>{text[1:]}"):
         with suppress(Unreadable):
-            parse_xml(ApiResponse(200, {}, body.encode(), "http://a.test/"), FeedsSource, lenient=True)
+            FeedsSource.parse_xml(ApiResponse(200, {}, body.encode(), "http://a.test/"), lenient=True)
 
 
 def _keep(text: str) -> None:

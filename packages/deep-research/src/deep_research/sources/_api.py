@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
-from functools import cache, partial
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -148,21 +147,14 @@ async def read_answer(parse: Callable[..., _T], response: ApiResponse, *about: A
 
 async def in_a_worker(work: Callable[..., _T], *given: Any, size: int) -> _T:
     """Return `work(*given)`, done in a worker within the limits for `size` bytes. Raises Unreadable beyond them."""
-    returns = cast("type[_T]", _returned(work))
+    returns = cast("type[_T]", get_type_hints(work)["return"])
     try:
         return await in_worker_thread(call_in_worker, work, *given, returns=returns, limits=limits_of(size))
     except WorkTooLarge as error:
         raise Unreadable(f"the answer was not read: {error.message}", reason="size") from error
 
 
-@cache
-def _returned(work: Callable[..., object]) -> object:
-    return get_type_hints(work)["return"]
-
-
 Options = TypeVar("Options", bound=ApiOptions)
-snippet = partial(shorten, most=300)
-"""The beginning of a text on one line."""
 
 
 class ApiSource(Declaration, Generic[Options]):
@@ -232,7 +224,7 @@ class ApiSource(Declaration, Generic[Options]):
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
         """Return the gap of a source that lacks its key; nothing is called."""
         missing = self.missing(self.options, self._keys)
-        return [Gap(what=f"search at {self.name}", why=missing, source=self.name)] if missing else []
+        return [self._gap(f"search at {self.name}", missing)] if missing else []
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
         """Return at most `limit` results, best first, each thing once. Raises SourceError when the place fails."""
@@ -303,6 +295,10 @@ class ApiSource(Declaration, Generic[Options]):
     def _key(self) -> str:
         return self._keys.get(self.key_variable() or "", "")
 
+    def _gap(self, what: str, why: str | SourceError) -> Gap:
+        why = self._without_secrets(why).message if isinstance(why, SourceError) else why
+        return Gap(what=what, why=why, source=self.name)
+
     def _insist_on_key(self) -> None:
         if missing := self.missing(self.options, self._keys):
             raise Blocked(f"{self.name} is not ready: {missing}", source=self.name)
@@ -314,7 +310,7 @@ class ApiSource(Declaration, Generic[Options]):
         return replace(error, **{name: mask_secrets(text, secrets) for name, text in texts.items()})
 
     def _secrets(self) -> Iterable[str]:
-        """The keys, the parts of keys in two parts, and how basic authentication writes them."""
+        """Yield the keys, their parts, and how basic authentication writes them."""
         for value in (value for name, value in self._keys.items() if not name.endswith("_URL")):
             yield from (value, *value.split(":"), basic(value), basic(f"{value}:"))
 

@@ -7,31 +7,41 @@ An answer that is no success, or no data, never becomes text: it ends here as a 
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import wraps
 from html import escape
+from http import HTTPStatus
 from importlib import import_module
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from claimcheck.text.cleaning import fold
-from deep_research.errors import RateLimited, SourceError, Unreadable
+from deep_research.data import Found
+from deep_research.errors import Blocked, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning
-from deep_research.sources._record_documents import line, paragraphs
+from deep_research.sources._record_documents import distinct, line, paragraphs
 from deep_research.text.dates import find_date, written
 
 _MAX_NUMBER_CHARS = 18
 _E = TypeVar("_E", bound=SourceError)
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _MAX_WHY_CHARS = 200
 _EXPLAINING = (
     "message errorMessage error_message error detail errors title info errMsg msg reason readableMessage".split()
 )
 _HTML = re.compile(rb"\s*+(?:<!--.*?-->\s*+)*+<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
-_WAIT_WORDS = re.compile(r"rate (?:limit )?exceeded|rate.?limit|too many requests|request limit", re.IGNORECASE)
+_WAIT_WORDS = re.compile(r"rate (?:limit )?exceeded|rate.?limit|too.many.requests|request limit|maxlag", re.IGNORECASE)
 _CLOSED = re.compile(rb"</[\w:.-]+\s*>\s*+(?:<!--.*?-->\s*+)*+$", re.DOTALL)
+_OWN_CODES: dict[type[SourceError], tuple[str, ...]] = {
+    Blocked: ("authentication", "permission", "billing", "quota", "blocked"),
+    Unreachable: ("unavailable", "overloaded", "api_error", "server_error", "timeout"),
+}
+"""What is in the codes of errors that services name inside their answers."""
 _END = 2_000
 """Bytes at the end of an answer among which the closing tag of its root is looked for."""
 
@@ -127,12 +137,20 @@ class Record:
         return iso_date(self.get(*path))
 
     def first(self, *names: str) -> str:
-        """Return the first of these fields that has a text."""
-        return next((line for name in names if (line := self.text(name))), "")
+        """Return the first of these fields that has a text; a dot leads into an object."""
+        return next((line for name in names if (line := self.text(*self._path(name)))), "")
+
+    def first_raw(self, *names: str) -> str:
+        """Return the first of these fields that has a string, as it was sent."""
+        return next((raw for name in names if (raw := self.raw(*self._path(name)))), "")
 
     def first_date(self, *names: str) -> str | None:
         """Return the first date in these fields."""
-        return next((day for name in names if (day := self.date(name))), None)
+        return next((day for name in names if (day := self.date(*self._path(name)))), None)
+
+    def _path(self, name: str) -> list[str | int]:
+        steps = [name] if name in self else name.split(".")
+        return [int(step) if step.isdecimal() else step for step in steps]
 
     def full_name(self, given: str, family: str) -> str:
         """Return the two parts of a name as one, "" when there is neither."""
@@ -218,11 +236,6 @@ class Node:
         return paragraphs(self.markup(*path))
 
 
-def distinct(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the values that are not empty, each once."""
-    return tuple(dict.fromkeys(value for value in values if value))
-
-
 def iso_date(value: Any) -> str | None:
     """Return the date in `value`, or None where there is none (also for "2 days ago").
 
@@ -259,6 +272,14 @@ def _from_parts(value: list[Any]) -> str | None:
     return written(year, month, day) if year else None
 
 
+class _Describing(Protocol):
+    def found(self, origin: str) -> Found | None: ...
+
+
+_ReadOne = Callable[Concatenate[_T, _P], _Describing | None]
+_ReadAll = Callable[Concatenate[ApiResponse, _P], list[Found]]
+
+
 class Declaration:
     """What a source says of itself, once, as class variables: tables, messages, documentation and tests read it."""
 
@@ -270,6 +291,8 @@ class Declaration:
     """The environment variable without which nothing works; None: keyless."""
     also: ClassVar[tuple[str, ...]] = ()
     """Variables that are used when they are set, such as a token that raises limits."""
+    nothing_is_404: ClassVar[bool] = False
+    """The service answers HTTP 404 where it has found nothing."""
 
     @classmethod
     def variables(cls) -> tuple[str, ...]:
@@ -281,97 +304,159 @@ class Declaration:
         """Return the variable of the key, as messages name it, or None; other variables hold addresses and ids."""
         return next((name for name in cls.variables() if name.endswith(("_KEY", "_TOKEN", "_EMAIL"))), None)
 
+    @classmethod
+    def judge(cls, response: ApiResponse) -> None:
+        """Pass a success; raise what the status means, naming a key that repairs it."""
+        meaning = status_meaning(response.status, response.headers)
+        if meaning == "success":
+            return
+        if meaning == "wait":
+            raise cls.limited(response)
+        status = f"(HTTP {response.status}{_explained(response)})"
+        variable = cls.key_variable()
+        key = f"the key in {variable}" if variable else "this computer"
+        why = {
+            "login": f"{key} was refused {status}",
+            "payment": f"the plan of {key} is used up {status}",
+            "forbidden": f"access was refused {status}{f'; check {variable}' if variable else ''}",
+            "missing": f"not found {status}",
+            "down": f"the service failed {status}",
+        }.get(meaning, f"the request was not accepted {status}")
+        raise cls.failure(error_kind(meaning), response, why)
 
-def judge(response: ApiResponse, source: type[Declaration]) -> None:
-    """Pass a success; raise what the status means otherwise.
+    @classmethod
+    def json_of(cls, response: ApiResponse) -> Any:
+        """Return the JSON of a successful answer.
 
-    The classes are those of `http_semantics.error_kind`; what a key can repair names the key's variable.
-    """
-    meaning = status_meaning(response.status, response.headers)
-    if meaning == "success":
-        return
-    if meaning == "wait":
-        raise limited(response, source)
-    status = f"(HTTP {response.status}{_explained(response)})"
-    variable = source.key_variable()
-    key = f"the key in {variable}" if variable else "this computer"
-    why = {
-        "login": f"{key} was refused {status}",
-        "payment": f"the plan of {key} is used up {status}",
-        "forbidden": f"access was refused {status}{f'; check {variable}' if variable else ''}",
-        "missing": f"not found {status}",
-        "down": f"the service failed {status}",
-    }.get(meaning, f"the request was not accepted {status}")
-    raise failure(error_kind(meaning), response, source, why)
-
-
-def json_of(response: ApiResponse, source: type[Declaration]) -> Any:
-    """Return the JSON of a successful answer. Raises what `judge` raises, and Unreadable for anything but JSON."""
-    judge(response, source)
-    try:
-        return json.loads(response.body.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        raise _not_data(response, source, "JSON") from None
-
-
-def object_of(response: ApiResponse, source: type[Declaration], *fields: str, what: str = "results") -> Record:
-    """Return the JSON object of a successful answer. Raises Unreadable when it has none of these fields (if any)."""
-    answer = json_of(response, source)
-    if isinstance(answer, Mapping) and (not fields or any(field in answer for field in fields)):
-        return Record(answer)
-    raise failure(Unreadable, response, source, f"the answer has no {what} in it{_explained(response)}")
-
-
-def list_of(response: ApiResponse, source: type[Declaration], *path: str, what: str = "results") -> list[Record]:
-    """Return the objects in the list under `path` (the answer itself) of a success. Raises Unreadable when there is no list."""
-    answer = json_of(response, source)
-    if isinstance(Record(answer).get(*path), list):
-        return Record(answer).records(*path)
-    raise failure(Unreadable, response, source, f"the answer has no {what} in it{_explained(response)}")
-
-
-def xml_of(response: ApiResponse, source: type[Declaration], *, lenient: bool = False) -> Node:
-    """Return the root element of a successful answer.
-
-    `lenient` also reads documents with small faults (feeds written by hand), as long as they are complete.
-    External entities, DTDs and huge trees are refused. Raises as `json_of` does.
-    """
-    judge(response, source)
-    return parse_xml(response, source, lenient=lenient)
-
-
-def parse_xml(response: ApiResponse, source: type[Declaration], *, lenient: bool = False) -> Node:
-    """Return the root element of an answer whatever its status. Raises Unreadable."""
-    etree = import_module("lxml.etree")
-    body = response.body.lstrip()
-    if not body.startswith((b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or _HTML.match(body):
-        raise _not_data(response, source, "XML")
-    for recover in (False, True) if lenient and _CLOSED.search(body[-_END:]) else (False,):
-        parser = etree.XMLParser(
-            resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=recover
-        )
+        Raises what `judge` raises, also for an `error` or the `code` of one inside the answer, and Unreadable for
+        anything but JSON.
+        """
+        cls.judge(response)
         try:
-            root = etree.fromstring(body, parser)
-        except (etree.XMLSyntaxError, ValueError):
-            continue
-        if root is not None:
-            return Node(root)
-    raise _not_data(response, source, "XML")
+            answer = json.loads(response.body.decode("utf-8-sig"))
+        except (ValueError, RecursionError):
+            raise cls._no_data(response, "JSON") from None
+        error, code = Record(answer).record("error"), Record(answer).number("code") or 0
+        if error:
+            raise cls.own_failure(response, error.first("code", "type"), error.first("message", "info"))
+        if code >= HTTPStatus.BAD_REQUEST:
+            cls.judge(response._replace(status=min(code, 599)))
+        return answer
 
+    @classmethod
+    def object_of(cls, response: ApiResponse, *fields: str, what: str = "results") -> Record:
+        """Return the JSON object of a successful answer. Raises Unreadable when it has none of these fields (if any)."""
+        answer = cls.json_of(response)
+        if isinstance(answer, Mapping) and (not fields or any(field in answer for field in fields)):
+            return Record(answer)
+        raise cls.failure(Unreadable, response, f"the answer has no {what} in it{_explained(response)}")
 
-def limited(response: ApiResponse, source: type[Declaration]) -> RateLimited:
-    """Return the error that says how long to wait, as far as the API says."""
-    wait = requested_wait(response.headers, time.time())
-    after = f"; wait {wait:.0f} s" if wait is not None else ""
-    why = f"too many requests (HTTP {response.status}{_explained(response)}){after}"
-    return replace(failure(RateLimited, response, source, why), retry_after=wait)
+    @classmethod
+    def list_of(cls, response: ApiResponse, *path: str, what: str = "results") -> list[Record]:
+        """Return the objects in the list under `path`. Raises Unreadable without a list."""
+        answer = Record(cls.json_of(response))
+        if isinstance(answer.get(*path), list):
+            return answer.records(*path)
+        raise cls.failure(Unreadable, response, f"the answer has no {what} in it{_explained(response)}")
 
+    @classmethod
+    def xml_of(cls, response: ApiResponse, *, lenient: bool = False) -> Node:
+        """Return the root element of a successful answer (see `parse_xml`)."""
+        cls.judge(response)
+        return cls.parse_xml(response, lenient=lenient)
 
-def failure(kind: type[_E], response: ApiResponse, source: type[Declaration], why: str) -> _E:
-    """Return an error of `kind` about this answer; its message begins with the source's name."""
-    parts = urlsplit(response.url)
-    url = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"  # a query may hold a key
-    return kind(f"{source.name}: {why}", source=source.name, url=url, status=response.status)
+    @classmethod
+    def parse_xml(cls, response: ApiResponse, *, lenient: bool = False) -> Node:
+        """Return the root element of an answer whatever its status. Raises Unreadable.
+
+        `lenient` also reads documents with small faults (feeds written by hand), as long as they are complete.
+        External entities, DTDs and huge trees are refused.
+        """
+        etree = import_module("lxml.etree")
+        body = response.body.lstrip()
+        if not body.startswith((b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or _HTML.match(body):
+            raise cls._no_data(response, "XML")
+        for recover in (False, True) if lenient and _CLOSED.search(body[-_END:]) else (False,):
+            parser = etree.XMLParser(
+                resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=recover
+            )
+            try:
+                root = etree.fromstring(body, parser)
+            except (etree.XMLSyntaxError, ValueError):
+                continue
+            if root is not None:
+                return Node(root)
+        raise cls._no_data(response, "XML")
+
+    @classmethod
+    def parser(
+        cls,
+        *path: str,
+        fields: Sequence[str] = (),
+        what: str = "results",
+        records: Callable[[ApiResponse], Iterable[Any]] | None = None,
+    ) -> Callable[[_ReadOne[_T, _P]], _ReadAll[_P]]:
+        """Make a function that reads one record of an answer read the whole answer.
+
+        The records are in the list under `path`. An answer with one of `fields` but without the list is a record itself.
+        Where they are elsewhere `records` takes them out of the answer. What is made raises SourceError.
+        """
+
+        def listed(response: ApiResponse) -> Iterable[Any]:
+            if not fields:
+                return cls.list_of(response, *path, what=what)
+            answer = cls.object_of(response, *fields, what=what)
+            return answer.records(*path) if path[0] in answer else [answer]
+
+        def reading_all(read_one: _ReadOne[_T, _P]) -> _ReadAll[_P]:
+            @wraps(read_one, assigned=("__module__", "__qualname__", "__name__", "__doc__"))
+            def read_all(response: ApiResponse, *about: _P.args, **named: _P.kwargs) -> list[Found]:
+                if cls.nothing_is_404 and response.status == HTTPStatus.NOT_FOUND:
+                    return []
+                made = (read_one(record, *about, **named) for record in (records or listed)(response))
+                return [found for one in made if one is not None and (found := one.found(cls.name))]
+
+            return read_all
+
+        return reading_all
+
+    @classmethod
+    def failure(cls, kind: type[_E], response: ApiResponse, why: str) -> _E:
+        """Return an error of `kind` about this answer; its message begins with the source's name."""
+        parts = urlsplit(response.url)
+        url = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"  # a query may hold a key
+        return kind(f"{cls.name}: {why}", source=cls.name, url=url, status=response.status)
+
+    @classmethod
+    def limited(cls, response: ApiResponse) -> RateLimited:
+        """Return the error that says how long to wait, as far as the API says."""
+        wait = requested_wait(response.headers, time.time())
+        after = f"; wait {wait:.0f} s" if wait is not None else ""
+        why = f"too many requests (HTTP {response.status}{_explained(response)}){after}"
+        return replace(cls.failure(RateLimited, response, why), retry_after=wait)
+
+    @classmethod
+    def own_failure(cls, response: ApiResponse, code: str, why: str) -> SourceError:
+        """Return the error that a service names inside its answer, by a code or in words."""
+        told = ": ".join(filter(None, (code, _shorten(why))))
+        kinds = (kind for kind, signs in _OWN_CODES.items() if any(sign in code for sign in signs))
+        kind, variable = next(kinds, SourceError), cls.key_variable()
+        if kind is SourceError and says_wait(told):
+            return cls.limited(response)
+        check = f"; check {variable}" if kind is Blocked and variable else ""
+        return cls.failure(kind, response, f"the request was not accepted ({told}){check}")
+
+    @classmethod
+    def _no_data(cls, response: ApiResponse, wanted: str) -> SourceError:
+        body = response.body.strip()
+        if not body:
+            return cls.failure(Unreadable, response, f"the answer is empty instead of {wanted}")
+        if _HTML.match(body):
+            return cls.failure(Unreadable, response, f"the answer is an HTML page instead of {wanted}")
+        if len(body) < _MAX_WHY_CHARS and says_wait(body.decode("utf-8", "replace")):
+            return cls.limited(response)
+        opened = body[:1] in b"{[<"
+        return cls.failure(Unreadable, response, f"the answer is {'broken or cut off' if opened else 'no'} {wanted}")
 
 
 def says_wait(words: str) -> bool:
@@ -411,15 +496,3 @@ def _explained(response: ApiResponse) -> str:
 def _shorten(words: str) -> str:
     words = _ADDRESS.sub("…", line(words))
     return words if len(words) <= _MAX_WHY_CHARS else f"{words[:_MAX_WHY_CHARS]}…"
-
-
-def _not_data(response: ApiResponse, source: type[Declaration], wanted: str) -> SourceError:
-    body = response.body.strip()
-    if not body:
-        return failure(Unreadable, response, source, f"the answer is empty instead of {wanted}")
-    if _HTML.match(body):
-        return failure(Unreadable, response, source, f"the answer is an HTML page instead of {wanted}")
-    if len(body) < _MAX_WHY_CHARS and says_wait(body.decode("utf-8", "replace")):
-        return limited(response, source)
-    opened = body[:1] in b"{[<"
-    return failure(Unreadable, response, source, f"the answer is {'broken or cut off' if opened else 'no'} {wanted}")

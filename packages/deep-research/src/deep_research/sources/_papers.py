@@ -6,14 +6,12 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from deep_research.data import Found
-from deep_research.sources._api_answers import distinct
-from deep_research.sources._record_documents import Fact, Section, with_record
+from deep_research.sources._record_documents import Fact, Item, Section, distinct, line, sections
 
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+", re.IGNORECASE)
 _ARXIV = re.compile(r"(\d{4}\.\d{4,5}|[a-z][a-z-]{1,11}(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,2})?(?!\d)")
 _ARXIV_PREFIX = re.compile(r"arxiv(?:\.org/(?:abs|pdf|html)/|[:.])\s*", re.IGNORECASE)
 _ARXIV_DOI = "10.48550/arxiv."
-_SNIPPET_CHARS = 300
 
 
 class Ids(NamedTuple):
@@ -27,18 +25,51 @@ class Ids(NamedTuple):
 
 
 class Work(NamedTuple):
-    """One work as a source describes it; `sections` are those of its abstract, "" for one without a heading."""
+    """One work as its source describes it: ids in any form, texts with their markup.
+
+    `own` is its id at the source, with a prefix. It is read at `url`, else where its ids lead, else at `otherwise`;
+    `sections` are an abstract in parts.
+    """
 
     title: str
-    ids: Ids
+    doi: str = ""
+    arxiv: str = ""
+    pmid: str = ""
+    pmcid: str = ""
+    own: str = ""
     url: str = ""
+    otherwise: str = ""
     authors: Iterable[str] = ()
     published: str | None = None
     venue: str = ""
+    abstract: str = ""
     sections: Sequence[Section] = ()
     facts: tuple[Fact, ...] = ()
     full_text: Iterable[str] = ()
     score: float = 0.0
+
+    def found(self, origin: str) -> Found | None:
+        """Return it, its record as document if it has an abstract; None without a name."""
+        pmcid = self.pmcid.upper()
+        ids = Ids(
+            doi(self.doi), arxiv_id(self.arxiv), pmid(self.pmid), pmcid if pmcid.startswith("PMC") else "", self.own
+        )
+        url = self.url or work_url(ids) or self.otherwise
+        named = (("DOI", ids.doi), ("arXiv", ids.arxiv), ("PubMed", ids.pmid), ("PubMed Central", ids.pmcid))
+        title = line(self.title) or next((f"{name} {value}" for name, value in named if value), ids.other)
+        parts = [(heading or "Abstract", text) for heading, text in self.sections or sections(self.abstract)]
+        texts = ("Full text", distinct(self.full_text))
+        return Item(
+            key=work_key(ids, url) or f"title:{title.casefold()}",
+            title=title,
+            url=url,
+            published=self.published,
+            authors=[line(name) for name in self.authors],
+            about=" ".join(text for _, text in parts),
+            score=self.score,
+            facts=(("Published in", line(self.venue)), *named, *self.facts, texts),
+            sections=parts or [("Abstract", "")],
+        ).found(origin)
 
 
 def doi(text: str) -> str:
@@ -101,27 +132,3 @@ def arxiv_texts(key: str, url: str) -> tuple[str, ...]:
     versioned = url.rsplit("/abs/", 1)[-1] if f"/abs/{paper}v" in url else paper
     html, pdf = full_text_of_arxiv(versioned)
     return html, f"https://ar5iv.labs.arxiv.org/html/{paper}", pdf
-
-
-def found_work(work: Work, origin: str) -> Found | None:
-    """Return the work as a result, with its record as document when there is an abstract; None without name or id."""
-    ids, url = work.ids, work.url or work_url(work.ids)
-    named = (("DOI", ids.doi), ("arXiv", ids.arxiv), ("PubMed", ids.pmid), ("PubMed Central", ids.pmcid))
-    title = work.title or next((f"{name} {value}" for name, value in named if value), ids.other)
-    if not title:
-        return None
-    body = " ".join(text for _, text in work.sections)
-    found = Found(
-        key=work_key(ids, url) or f"title:{title.casefold()}",
-        title=title,
-        url=url,
-        origin=origin,
-        published=work.published,
-        authors=distinct(work.authors),
-        snippet=" ".join(body.split())[:_SNIPPET_CHARS],
-        score=work.score,
-    )
-    if not body.strip():
-        return found
-    facts = (("Published in", work.venue), *named, *work.facts, ("Full text", distinct(work.full_text)))
-    return with_record(found, facts=facts, sections=[(heading or "Abstract", text) for heading, text in work.sections])

@@ -5,13 +5,15 @@ and pages as Markdown or with one block per line. Markup in titles and abstracts
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from functools import partial
+from typing import NamedTuple
 
 from claimcheck.language import CJK, columns
-from claimcheck.text.cleaning import clean, fold
+from claimcheck.text.cleaning import clean, fold, shorten
 from claimcheck.text.tokens import STOP_WORDS
 from deep_research import registry
 from deep_research.data import Document, Found
+from deep_research.data.noun import copy_fields
 from deep_research.text.document_builder import DocumentBuilder
 from deep_research.text.listed_headings import with_marked_headings
 from deep_research.text.page_noise import without_menus
@@ -56,6 +58,8 @@ _BROKEN_FROM, _SURELY_BROKEN_FROM = 40, 60
 """Widths in columns from which a line without an end goes on in the next."""
 _MARKED = re.compile(r"^#{2,6} \S[^\n]*\n\s*\n[^#\s]|^```|\]\((?:https?:|/|#)|^\|? *:?-{3,}:? *\|", re.MULTILINE)
 """Markdown; a line with one # may be a comment in code."""
+snippet = partial(shorten, most=300)
+"""The beginning of a text on one line."""
 
 
 def line(markup: str) -> str:
@@ -139,60 +143,74 @@ def _tidy(text: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def document(
-    title: str,
-    *,
-    facts: Iterable[Fact] = (),
-    sections: Iterable[tuple[str, str]] = (),
-    published: str | None = None,
-    authors: Sequence[str] = (),
-    labels: tuple[str, str] = ("Authors", "Published"),
-    warnings: Iterable[str] = (),
-) -> Document:
-    """Return the title as a heading, the facts as a list, and each section under its heading.
+UNSHOWN = ("", "")
+"""Labels of what is known of a document and not written into it."""
 
-    Authors and the date of publication, called by `labels`, are the first facts. Sections without text are left out,
-    those without a name have no heading.
+
+class Item(NamedTuple):
+    """One thing as its source describes it, which is written into its document.
+
+    A `body` was read elsewhere. The first `shown` characters of `about` are the snippet.
     """
-    builder = DocumentBuilder()
-    builder.heading(1, title)
-    for name, value in ((labels[0], people(authors)), (labels[1], published), *facts):
-        if shown := _shown(value):
-            builder.item(f"{name}: {shown}")
-    for heading, body in sections:
-        if body.strip():
-            if heading:
-                builder.heading(2, heading)
-            write_text(builder, body)
-    for warning in warnings:
-        builder.warn(warning)
-    return builder.document(title=title, media_type="text/markdown", published=published, authors=authors)
+
+    key: str
+    title: str
+    url: str = ""
+    about: str = ""
+    shown: int = 300
+    published: str | None = None
+    authors: Sequence[str] = ()
+    score: float = 0.0
+    facts: Sequence[Fact] = ()
+    sections: Sequence[Section] = ()
+    labels: tuple[str, str] = ("Authors", "Published")
+    warnings: Sequence[str] = ()
+    location: str = ""
+    body: Document | None = None
+    page_text: str = ""
+    excerpt: bool = False
+
+    def found(self, origin: str) -> Found | None:
+        """Return it, None without key or title; no document when its sections are blank."""
+        if not (self.key and self.title):
+            return None
+        has_text = self.body or any(text.strip() for _, text in self.sections) or (self.facts and not self.sections)
+        read, about = self.document() if has_text else None, snippet(self.about, most=self.shown)
+        authors = distinct(self.authors)
+        return copy_fields(Found, self, origin=origin, authors=authors, snippet=about, document=read)
+
+    def document(self) -> Document:
+        """Return what is known of it as a document.
+
+        The title is a heading, facts are a list; below are the body and each section under its heading. Authors and
+        the date are the first facts where `labels` name them. Sections without text are left out, those without a
+        name have no heading.
+        """
+        builder, body, authors = DocumentBuilder(), self.body, distinct(self.authors)
+        builder.heading(1, self.title)
+        for name, value in ((self.labels[0], people(authors)), (self.labels[1], self.published), *self.facts):
+            if name and (shown := _shown(value)):
+                builder.item(f"{name}: {shown}")
+        if body:
+            builder.append(body)
+        for heading, text in self.sections:
+            if text.strip():
+                if heading:
+                    builder.heading(2, heading)
+                write_text(builder, text)
+        for warning in self.warnings:
+            builder.warn(warning)
+        return builder.document(
+            title=self.title,
+            media_type=body.media_type if body else "text/markdown",
+            published=self.published or (body.published if body else None),
+            authors=authors or (body.authors if body else ()),
+        )
 
 
-def with_record(found: Found, **parts: Any) -> Found:
-    """Return a result with what its place knows about it as its document (`parts`: see `document`)."""
-    read = document(found.title, published=found.published, authors=found.authors, **parts)
-    return found.model_copy(update={"document": read})
-
-
-def headed(
-    body: Document, title: str, *, facts: Iterable[Fact] = (), published: str | None = None, authors: Sequence[str] = ()
-) -> Document:
-    """Return a document that was read elsewhere below a title and facts; offsets follow."""
-    whole = joined(document(title, facts=facts), body)
-    told = {"title": title, "published": published or body.published, "authors": tuple(authors) or body.authors}
-    return whole.model_copy(update=told)
-
-
-def joined(*documents: Document) -> Document:
-    """Return documents as one below each other, with the title and facts of the first."""
-    builder = DocumentBuilder()
-    for one in documents:
-        builder.append(one)
-    first, last = documents[0], documents[-1]
-    return builder.document(
-        title=first.title, media_type=last.media_type, published=first.published, authors=first.authors
-    )
+def distinct(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the values that are not empty, each once."""
+    return tuple(dict.fromkeys(value for value in values if value))
 
 
 def write_text(builder: DocumentBuilder, text: str) -> None:
@@ -232,7 +250,8 @@ def read_page(found: Found) -> Document:
     name = "page.md" if is_marked else "page.text"
     read = registry.component("readers", "plain")().read(lines.encode("utf-8", "replace"), name=name)
     if found.title:
-        return headed(read, found.title, published=found.published, authors=found.authors)
+        about = {"published": found.published, "authors": found.authors}
+        return Item(found.key, found.title, labels=UNSHOWN, body=read, **about).document()
     return read.model_copy(update={"title": read.title if is_marked else ""})
 
 

@@ -1,16 +1,16 @@
 """What web search engines share: options, one key per address, results as `Found`."""
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pydantic import Field, field_validator
 
 from deep_research.data import Found
-from deep_research.sources._api import DatedOptions, join_parts, snippet
+from deep_research.sources._api import DatedOptions, join_parts
+from deep_research.sources._api_answers import Record
 from deep_research.sources._papers import Ids, arxiv_id, doi, pmid, work_key
-from deep_research.sources._record_documents import with_record
+from deep_research.sources._record_documents import Item, line
 
 LEAST_EXCERPT = 400  # a shorter one only tells what the page is about
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|igshid|ref_src|spm")
@@ -38,7 +38,8 @@ class WebOptions(DatedOptions):
 class Page(NamedTuple):
     """One result of a web search. `excerpt` is what the engine shows of it, `text` the whole page where it has it.
 
-    An excerpt of `least` characters or more stands in for a page that cannot be read.
+    An excerpt of `least` characters or more becomes a document that says so: it stands in for a page that cannot be
+    read. A whole text is handed on unread.
     """
 
     title: str
@@ -50,14 +51,52 @@ class Page(NamedTuple):
     text: str = ""
     least: int = LEAST_EXCERPT
 
+    def found(self, origin: str) -> Found | None:
+        """Return it as a result, None when it has no web address."""
+        if not urlsplit_or_none(self.url):
+            return None
+        is_whole = bool(self.text.strip())
+        is_excerpt = not is_whole and len(self.excerpt) >= self.least
+        return Item(
+            key=page_key(self.url),
+            title=self.title or self.url,
+            url=self.url,
+            about=self.excerpt or self.text,
+            shown=500,
+            published=self.published,
+            authors=[self.author],
+            score=self.score,
+            sections=[("Excerpt", self.excerpt if is_excerpt else "")],
+            warnings=[f"an excerpt by {origin}, not the whole page"],
+            page_text=self.text if is_whole else "",
+            excerpt=is_excerpt,
+        ).found(origin)
 
-def found_pages(pages: Iterable[Page], origin: str) -> list[Found]:
-    """Return the results that have a web address, in their order.
 
-    Whole texts are handed on unread (`Found.page_text`). Long excerpts become documents that say so (`Found.excerpt`):
-    they stand in for pages that cannot be read.
+def page_of(
+    entry: Record,
+    *,
+    title: str = "title",
+    url: str = "url",
+    excerpt: str = "",
+    published: str = "",
+    author: str = "",
+    text: str = "",
+) -> Page:
+    """Return what a result says of its page, by the names of its fields.
+
+    Each part is in the first of the fields named that has something: names have spaces between, and a dot leads into
+    an object or a list.
     """
-    return [_found(page, origin) for page in pages if urlsplit_or_none(page.url)]
+    return Page(
+        title=line(entry.first_raw(*title.split())),
+        url=entry.first(*url.split()),
+        excerpt=line(entry.first_raw(*excerpt.split())),
+        published=entry.first_date(*published.split()),
+        author=line(entry.first(*author.split())),
+        score=entry.score("score"),
+        text=entry.first_raw(*text.split()),
+    )
 
 
 def urlsplit_or_none(url: str) -> str:
@@ -98,23 +137,3 @@ def sited(query: str, options: WebOptions) -> str:
     included = f"({included})" if len(options.include_domains) > 1 else included
     excluded = " ".join(f"-site:{domain}" for domain in options.exclude_domains)
     return join_parts(" ", query, included, excluded)
-
-
-def _found(page: Page, origin: str) -> Found:
-    authors = (page.author,) if page.author else ()
-    title, has_text = page.title or page.url, bool(page.text.strip())
-    is_excerpt = not has_text and len(page.excerpt) >= page.least
-    found = Found(
-        key=page_key(page.url),
-        title=title,
-        url=page.url,
-        origin=origin,
-        published=page.published,
-        authors=authors,
-        snippet=snippet(page.excerpt or page.text, most=500),
-        score=page.score,
-        page_text=page.text if has_text else "",
-        excerpt=is_excerpt,
-    )
-    warnings = [f"an excerpt by {origin}, not the whole page"]
-    return with_record(found, sections=[("Excerpt", page.excerpt)], warnings=warnings) if is_excerpt else found

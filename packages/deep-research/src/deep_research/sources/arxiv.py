@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from deep_research.data import Found, SearchResult
+from deep_research.data import SearchResult
 from deep_research.errors import NotFound, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts
-from deep_research.sources._api_answers import Node, failure, judge, parse_xml
-from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, full_text_of_arxiv
+from deep_research.sources._api_answers import Node
+from deep_research.sources._papers import Work, arxiv_id, full_text_of_arxiv
 
 _ERROR_ID = "arxiv.org/api/errors"
 _FIELDS = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all|submittedDate):")
@@ -57,44 +57,46 @@ def search_query(query: str, options: _ArxivOptions) -> str:
     return join_parts(" AND ", asked, f"({categories})" if categories else "", period)
 
 
-def parse_feed(response: ApiResponse) -> list[Found]:
-    """Return the papers of an Atom answer, in its order; unknown ids simply are not there.
+def _entries(response: ApiResponse) -> list[Node]:
+    """Return the papers of an Atom answer; unknown ids simply are not there.
 
     Raises SourceError for an error feed (HTTP 400 or 200), RateLimited for "Rate exceeded.", Unreadable
     for anything that is no feed.
     """
     try:
-        root = parse_xml(response, ArxivSource)
+        root = ArxivSource.parse_xml(response)
     except Unreadable:
-        judge(response, ArxivSource)  # a failure says more than its page
+        ArxivSource.judge(response)  # a failure says more than its page
         raise
     entries = root.children("entry")
     for why in (entry.text("summary") for entry in entries if _ERROR_ID in entry.text("id")):
         kind = NotFound if "id format" in why else SourceError
-        raise failure(kind, response, ArxivSource, f"the request was not accepted: {why[:200]}")
-    judge(response, ArxivSource)
+        raise ArxivSource.failure(kind, response, f"the request was not accepted: {why[:200]}")
+    ArxivSource.judge(response)
     if root.name != "feed":
-        raise failure(Unreadable, response, ArxivSource, "the answer is no Atom feed")
+        raise ArxivSource.failure(Unreadable, response, "the answer is no Atom feed")
     is_page_of_results = root.number("itemsPerPage") != 0
     if not entries and is_page_of_results and (root.number("totalResults") or 0) > (root.number("startIndex") or 0):
         why = "the answer lacks the results that it counts; try again later"  # when it is called too often
-        raise failure(Unreachable, response, ArxivSource, why)
-    return [found for entry in entries if (found := _paper(entry))]
+        raise ArxivSource.failure(Unreachable, response, why)
+    return entries
 
 
-def _paper(entry: Node) -> Found | None:
+@ArxivSource.parser(records=_entries)
+def parse_feed(entry: Node) -> Work | None:
+    """Return a paper of an Atom answer."""
     versioned = entry.text("id").rsplit("/abs/", 1)[-1]
-    paper = arxiv_id(f"arxiv:{versioned}")
-    if not paper:
+    if not arxiv_id(f"arxiv:{versioned}"):
         return None
-    work = Work(
-        title=entry.text("title"),
-        ids=Ids(arxiv=paper, doi=doi(entry.text("doi"))),
+    return Work(
+        title=entry.raw("title"),
+        arxiv=f"arxiv:{versioned}",
+        doi=entry.text("doi"),
         url=f"https://arxiv.org/abs/{versioned}",
         authors=[author.text("name") for author in entry.children("author")],
         published=entry.date("published"),
         venue=entry.text("journal_ref"),
-        sections=[("", entry.text("summary"))],
+        abstract=entry.raw("summary"),
         facts=(
             ("Updated", entry.date("updated") if not versioned.endswith("v1") else None),
             ("Subjects", [category.get("term") for category in entry.children("category")]),
@@ -102,4 +104,3 @@ def _paper(entry: Node) -> Found | None:
         ),
         full_text=full_text_of_arxiv(versioned),
     )
-    return found_work(work, ArxivSource.name)

@@ -1,13 +1,9 @@
 """Bocha (博查) web search, strong on Chinese pages (https://open.bochaai.com)."""
 
-from http import HTTPStatus
-
-from deep_research.data import Found, SearchResult
-from deep_research.errors import Unreadable
-from deep_research.ports import ApiResponse
+from deep_research.data import SearchResult
 from deep_research.sources._api import ApiSource, Pace
-from deep_research.sources._api_answers import Record, explanation, failure, judge, object_of
-from deep_research.sources._web import LEAST_EXCERPT, Page, WebOptions, found_pages
+from deep_research.sources._api_answers import Record
+from deep_research.sources._web import LEAST_EXCERPT, Page, WebOptions, page_of
 
 _SUMMARY_CHARS = 60
 
@@ -35,31 +31,12 @@ class BochaSource(ApiSource[WebOptions]):
         return await self._found_in(parse_search, self._post("/v1/web-search", body))
 
 
-def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search, best first.
-
-    Raises Blocked for a wrong key and for "not enough money", RateLimited for HTTP 429; the code inside a
-    body with HTTP 200 counts as well. Raises Unreadable when there is no result in the answer.
-    """
-    answer = object_of(response, BochaSource)
-    code = answer.number("code")
-    if code is not None and code != HTTPStatus.OK:
-        known = response._replace(status=code if HTTPStatus.BAD_REQUEST <= code < 600 else HTTPStatus.BAD_REQUEST)
-        judge(known, BochaSource)
-    data = answer.record("data") or answer
-    if not any(name in data for name in ("webPages", "images", "_type", "queryContext")):
-        raise failure(Unreadable, response, BochaSource, f"the answer is no search result: {explanation(response)}")
-    return found_pages((_page(entry) for entry in data.records("webPages", "value")), BochaSource.name)
-
-
-def _page(entry: Record) -> Page:
+@BochaSource.parser("data", "webPages", "value", fields=("data",))
+def parse_search(entry: Record) -> Page:
+    """Return a page of a search."""
+    # The "last crawled" of this service is the day of publication.
+    page = page_of(entry, title="name", url="url displayUrl", published="datePublished dateLastCrawled")
     summary, short = entry.raw("summary"), entry.raw("snippet")
-    return Page(
-        title=entry.line("name"),
-        url=entry.first("url", "displayUrl"),
-        excerpt=summary if len(summary) >= len(short) else short,
-        # What it calls a summary is text of the page, made to be read in its place.
-        least=_SUMMARY_CHARS if len(summary) >= _SUMMARY_CHARS else LEAST_EXCERPT,
-        # The "last crawled" of this service is the day of publication.
-        published=entry.date("datePublished") or entry.date("dateLastCrawled"),
-    )
+    # What it calls a summary is text of the page, made to be read in its place.
+    least = _SUMMARY_CHARS if len(summary) >= _SUMMARY_CHARS else LEAST_EXCERPT
+    return page._replace(excerpt=max(summary, short, key=len), least=least)

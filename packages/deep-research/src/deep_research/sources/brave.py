@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from deep_research.data import Found, SearchResult
+from deep_research.data import SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace
-from deep_research.sources._api_answers import Record, object_of
-from deep_research.sources._record_documents import line
-from deep_research.sources._web import Page, WebOptions, found_pages, sited
+from deep_research.sources._api_answers import Record
+from deep_research.sources._record_documents import distinct, line
+from deep_research.sources._web import Page, WebOptions, page_of, sited
 
 _BLOCKS = ("web", "news", "discussions", "faq")
 
@@ -41,13 +41,9 @@ class BraveSource(ApiSource[_BraveOptions]):
         return await self._found_in(parse_search, self._get("/res/v1/web/search", params))
 
 
-def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages in the order of `mixed.main`, then all of each block, so some twice. Raises SourceError."""
-    answer = object_of(response, BraveSource, "web", "query", "mixed", "news")
-    return found_pages((_page(entry) for entry in _ordered(answer)), BraveSource.name)
-
-
-def _ordered(answer: Record) -> Iterator[Record]:
+def _ordered(response: ApiResponse) -> Iterator[Record]:
+    """Yield entries in the order of `mixed.main`, then all blocks, so some twice."""
+    answer = BraveSource.object_of(response, "web", "query", "mixed", "news")
     blocks = {name: answer.records(name, "results") for name in _BLOCKS}
     for place in answer.records("mixed", "main"):
         entries, index = blocks.get(place.text("type"), []), place.number("index")
@@ -56,12 +52,9 @@ def _ordered(answer: Record) -> Iterator[Record]:
         yield from entries
 
 
-def _page(entry: Record) -> Page:
-    excerpts = [entry.raw("description") or entry.raw("answer"), *entry.texts("extra_snippets")]
-    return Page(
-        title=line(entry.raw("title") or entry.raw("question")),
-        url=entry.text("url"),
-        excerpt="\n\n".join(dict.fromkeys(words for excerpt in excerpts if (words := line(excerpt)))),
-        published=entry.date("page_age") or entry.date("age"),
-        author=entry.record("article", "author", 0).first("name"),
-    )
+@BraveSource.parser(records=_ordered)
+def parse_search(entry: Record) -> Page:
+    """Return a page of a search."""
+    excerpts = distinct(map(line, [entry.first_raw("description", "answer"), *entry.texts("extra_snippets")]))
+    page = page_of(entry, title="title question", published="page_age age", author="article.author.0.name")
+    return page._replace(excerpt="\n\n".join(excerpts))

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, snippet
-from deep_research.sources._api_answers import Record, distinct, object_of
-from deep_research.sources._record_documents import Fact, with_record
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer
+from deep_research.sources._api_answers import Record
+from deep_research.sources._record_documents import Fact, Item, distinct
 
 _MAX_OUTCOMES = 30
 _MAX_MEASUREMENTS = 40
@@ -118,34 +117,27 @@ class ClinicalTrialsSource(ApiSource[ClinicalTrialsOptions]):
         return studies[0] if studies else None
 
 
-def parse_studies(response: ApiResponse) -> list[Found]:
-    """Return the trials of a search, or the one trial of an answer about one. Raises SourceError."""
-    answer = object_of(response, ClinicalTrialsSource, "studies", "protocolSection", what="studies")
-    studies = answer.records("studies") if "studies" in answer else [answer]
-    return [found for study in studies if (found := _study(study))]
-
-
-def _study(study: Record) -> Found | None:
+@ClinicalTrialsSource.parser("studies", fields=("studies", "protocolSection"), what="studies")
+def parse_studies(study: Record) -> Item | None:
+    """Return a trial of a search, or the one of an answer about one."""
     protocol = study.record("protocolSection")
-    names = protocol.record("identificationModule")
+    names, status = protocol.record("identificationModule"), protocol.record("statusModule")
     trial = names.text("nctId").upper()
-    title = names.first("briefTitle", "officialTitle", "acronym") or trial
     if not trial:
         return None
-    status = protocol.record("statusModule")
-    posted = status.date("studyFirstPostDateStruct", "date") or status.date("studyFirstSubmitDate")
-    sponsor = protocol.text("sponsorCollaboratorsModule", "leadSponsor", "name")
-    found = Found(
-        key=f"nct:{trial}",
-        title=title,
-        url=f"https://clinicaltrials.gov/study/{trial}",
-        origin=ClinicalTrialsSource.name,
-        published=posted or status.date("startDateStruct", "date"),
-        authors=(sponsor,) if sponsor else (),
-        snippet=snippet(protocol.raw("descriptionModule", "briefSummary")),
-    )
+    dates = ("studyFirstPostDateStruct.date", "studyFirstSubmitDate", "startDateStruct.date")
     sections = [*_sections(protocol), *result_sections(study.record("resultsSection"))]
-    return with_record(found, facts=_facts(protocol, trial), sections=sections, labels=("Sponsor", "Published"))
+    return Item(
+        key=f"nct:{trial}",
+        title=names.first("briefTitle", "officialTitle", "acronym") or trial,
+        url=f"https://clinicaltrials.gov/study/{trial}",
+        about=protocol.raw("descriptionModule", "briefSummary"),
+        published=status.first_date(*dates),
+        authors=[protocol.text("sponsorCollaboratorsModule", "leadSponsor", "name")],
+        facts=_facts(protocol, trial),
+        sections=[(heading, text) for heading, text in sections if text.strip()],
+        labels=("Sponsor", "Published"),
+    )
 
 
 def _facts(protocol: Record, trial: str) -> tuple[Fact, ...]:

@@ -2,12 +2,10 @@
 
 from pydantic import Field
 
-from deep_research.data import Found, SearchResult
-from deep_research.ports import ApiResponse
+from deep_research.data import SearchResult
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts
-from deep_research.sources._api_answers import Record, distinct, list_of
-from deep_research.sources._papers import Ids, Work, doi, found_work
-from deep_research.sources._record_documents import line, sections
+from deep_research.sources._api_answers import Record
+from deep_research.sources._papers import Work, doi
 
 _FIELDS = (
     "DOI,title,subtitle,author,editor,abstract,container-title,published,published-online,published-print,issued,type,"
@@ -46,23 +44,22 @@ class CrossrefSource(ApiSource[_CrossrefOptions]):
         return await self._found_in(parse_works, self._get("/works", params | {"select": _FIELDS} | mail))
 
 
-def parse_works(response: ApiResponse) -> list[Found]:
-    """Return the works of a list. Raises SourceError."""
-    works = list_of(response, CrossrefSource, "message", "items", what="works")
-    return [found for work in works if (found := _work(work))]
+def _people(persons: list[Record]) -> list[str]:
+    return [person.full_name("given", "family") or person.first("name", "literal") for person in persons]
 
 
-def _work(work: Record) -> Found | None:
-    name, links = doi(work.text("DOI")), work.records("link")
-    title = ": ".join(part for part in (work.line("title"), work.line("subtitle")) if part)
-    made = Work(
-        title=title,
-        ids=Ids(doi=name),
-        url="" if name else work.text("URL"),
+@CrossrefSource.parser("message", "items", what="works")
+def parse_works(work: Record) -> Work:
+    """Return a work of a list."""
+    links = work.records("link")
+    return Work(
+        title=join_parts(": ", work.raw("title"), work.raw("subtitle")),
+        doi=work.text("DOI"),
+        otherwise=work.text("URL"),
         authors=_people(work.records("author")) or _people(work.records("editor")),
         published=next((day for field in _DATES if (day := work.date(field, "date-parts"))), None),
-        venue=line(work.raw("container-title") or work.first("publisher")),
-        sections=sections(work.raw("abstract")),
+        venue=work.first_raw("container-title", "publisher"),
+        abstract=work.raw("abstract"),
         facts=(
             ("Type", work.text("type").replace("-", " ")),
             ("Volume", work.text("volume")),
@@ -74,8 +71,3 @@ def _work(work: Record) -> Found | None:
         full_text=[one.text("URL") for one in links if one.text("intended-application") != "text-mining"],
         score=work.score("score"),
     )
-    return found_work(made, CrossrefSource.name)
-
-
-def _people(persons: list[Record]) -> tuple[str, ...]:
-    return distinct(line(person.full_name("given", "family") or person.first("name", "literal")) for person in persons)

@@ -252,7 +252,7 @@ class DocumentsSource:
 
 
 def _stem(key: str) -> str:
-    """The key of the file to which a remembered problem belongs."""
+    """Return the key of the file to which a remembered problem belongs."""
     return "#".join(key.split("#")[:2])
 
 

@@ -1,19 +1,17 @@
 """DuckDuckGo without a key: the HTML results page, for there is no official API."""
 
-from collections.abc import Iterator
 from importlib import import_module
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from pydantic import Field
 
 from claimcheck.text.cleaning import fold
-from deep_research.data import Found, SearchResult
+from deep_research.data import SearchResult
 from deep_research.errors import RateLimited, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace
-from deep_research.sources._api_answers import failure, judge
-from deep_research.sources._web import Page, WebOptions, found_pages, sited
+from deep_research.sources._web import Page, WebOptions, sited
 
 _CHALLENGE = (b"anomaly-modal", b"anomaly.js", b"challenge-form")
 _CHALLENGE_STATUS = 202
@@ -38,38 +36,38 @@ class DuckDuckGoSource(ApiSource[_DuckDuckGoOptions]):
         return await self._found_in(parse_search, self._get("/html/", params))
 
 
-def parse_search(response: ApiResponse) -> list[Found]:
+def _blocks(response: ApiResponse) -> list[Any]:
     """Return the results of the HTML page; advertisements are left out.
 
     Raises RateLimited when the page is a challenge (HTTP 202), SourceError.
     """
     if response.status == _CHALLENGE_STATUS or any(mark in response.body for mark in _CHALLENGE):
-        raise failure(
-            RateLimited, response, DuckDuckGoSource, "the site asks for a proof of humanity; wait some minutes"
-        )
-    judge(response, DuckDuckGoSource)
-    return found_pages(_from_html(response), DuckDuckGoSource.name)
-
-
-def _from_html(response: ApiResponse) -> Iterator[Page]:
+        why = "the site asks for a proof of humanity; wait some minutes"
+        raise DuckDuckGoSource.failure(RateLimited, response, why)
+    DuckDuckGoSource.judge(response)
     html = import_module("lxml.html")
     try:
         root = html.document_fromstring(response.body, parser=html.HTMLParser(encoding="utf-8", no_network=True))
     except (ValueError, import_module("lxml.etree").ParserError):
-        raise failure(Unreadable, response, DuckDuckGoSource, "the page has no results in it") from None
+        root = html.Element("html")
     blocks = root.xpath("//*[contains(concat(' ', @class, ' '), ' result ')]")
     if not blocks and not root.xpath("//*[contains(@class, 'no-results')]"):
-        raise failure(Unreadable, response, DuckDuckGoSource, "the page has no results in it")
-    for block in blocks:
-        links = block.xpath(".//a[contains(@class, 'result__a')]")
-        if links and "result--ad" not in (block.get("class") or ""):
-            excerpts = block.xpath(".//*[contains(@class, 'result__snippet')]")
-            excerpt = fold(excerpts[0].text_content()) if excerpts else ""
-            yield Page(fold(links[0].text_content()), _target(links[0].get("href") or ""), excerpt)
+        raise DuckDuckGoSource.failure(Unreadable, response, "the page has no results in it")
+    return [block for block in blocks if "result--ad" not in (block.get("class") or "")]
+
+
+@DuckDuckGoSource.parser(records=_blocks)
+def parse_search(block: Any) -> Page | None:
+    """Return a page of a search."""
+    links = block.xpath(".//a[contains(@class, 'result__a')]")
+    excerpts = [one.text_content() for one in block.xpath(".//*[contains(@class, 'result__snippet')]")]
+    if not links:
+        return None
+    return Page(fold(links[0].text_content()), _target(links[0].get("href") or ""), fold("".join(excerpts[:1])))
 
 
 def _target(address: str) -> str:
-    """The address behind DuckDuckGo's redirect."""
+    """Return the address behind DuckDuckGo's redirect."""
     try:
         parts = urlsplit(urljoin("https://duckduckgo.com/", address))
     except ValueError:

@@ -2,12 +2,10 @@
 
 from pydantic import Field
 
-from deep_research.data import Found, SearchResult
-from deep_research.ports import ApiResponse
+from deep_research.data import SearchResult
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts
-from deep_research.sources._api_answers import Record, object_of
-from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
-from deep_research.sources._record_documents import line, sections
+from deep_research.sources._api_answers import Record
+from deep_research.sources._papers import Work
 
 _DATES = ("firstPublicationDate", "electronicPublicationDate", "pubYear")
 
@@ -34,40 +32,29 @@ class EuropePmcSource(ApiSource[_EuropePmcOptions]):
         return await self._found_in(parse_search, self._get("/search", params))
 
 
-def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the records of a search. Raises SourceError."""
-    answer = object_of(response, EuropePmcSource, "resultList", "hitCount")
-    return [found for record in answer.records("resultList", "result") if (found := _record(record))]
-
-
-def _record(record: Record) -> Found | None:
+@EuropePmcSource.parser("resultList", "result", fields=("resultList", "hitCount"))
+def parse_search(record: Record) -> Work:
+    """Return a record of a search."""
     kind, own = record.text("source"), record.text("id")
-    pmcid, links = record.text("pmcid"), record.records("fullTextUrlList", "fullTextUrl")
-    work = Work(
-        title=record.line("title").removesuffix("."),
-        ids=Ids(
-            doi=doi(record.text("doi")),
-            pmid=pmid(record.text("pmid")) or (pmid(own) if kind == "MED" else ""),
-            pmcid=pmcid if pmcid.upper().startswith("PMC") else "",
-            other=f"epmc:{kind}:{own}" if own else "",
-        ),
-        url="" if record.get("doi") or kind == "MED" or pmcid else f"https://europepmc.org/article/{kind}/{own}",
-        authors=_authors(record),
+    names = [
+        author.full_name("firstName", "lastName") or author.first("fullName", "collectiveName")
+        for author in record.records("authorList", "author")
+    ]
+    links = record.records("fullTextUrlList", "fullTextUrl")
+    return Work(
+        title=record.raw("title").removesuffix("."),
+        doi=record.text("doi"),
+        pmid=record.text("pmid") or (own if kind == "MED" else ""),
+        pmcid=record.text("pmcid"),
+        own=f"epmc:{kind}:{own}" if own else "",
+        otherwise=f"https://europepmc.org/article/{kind}/{own}" if own else "",
+        authors=names or record.text("authorString").removesuffix(".").split(", "),
         published=record.first_date(*_DATES),
-        venue=line(record.first("journalTitle", "bookTitle") or record.text("journalInfo", "journal", "title")),
-        sections=sections(record.raw("abstractText")),
+        venue=record.first("journalTitle", "bookTitle", "journalInfo.journal.title"),
+        abstract=record.raw("abstractText"),
         facts=(
             ("Type", "; ".join(record.texts("pubTypeList", "pubType"))),
             ("Cited by (Europe PMC)", record.number("citedByCount")),
         ),
         full_text=[one.text("url") for one in links if one.text("availabilityCode") in ("OA", "F")],
     )
-    return found_work(work, EuropePmcSource.name)
-
-
-def _authors(record: Record) -> tuple[str, ...]:
-    names = [
-        author.full_name("firstName", "lastName") or author.first("fullName", "collectiveName")
-        for author in record.records("authorList", "author")
-    ]
-    return tuple(map(line, names or record.text("authorString").removesuffix(".").split(", ")))

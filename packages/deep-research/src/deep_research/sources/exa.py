@@ -2,11 +2,10 @@
 
 from pydantic import Field
 
-from deep_research.data import Found, SearchResult
-from deep_research.ports import ApiResponse
+from deep_research.data import SearchResult
 from deep_research.sources._api import ApiSource, Pace, read_answer, result
-from deep_research.sources._api_answers import Record, list_of
-from deep_research.sources._web import Page, WebOptions, found_pages
+from deep_research.sources._api_answers import Record
+from deep_research.sources._web import Page, WebOptions, page_of
 
 
 class _ExaOptions(WebOptions):
@@ -40,17 +39,7 @@ class ExaSource(ApiSource[_ExaOptions]):
         return result(one.model_copy(update={"excerpt": 0 < options.text_chars <= len(one.page_text)}) for one in found)
 
 
-def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search, best first. Raises SourceError."""
-    return found_pages((_page(entry) for entry in list_of(response, ExaSource, "results")), ExaSource.name)
-
-
-def _page(entry: Record) -> Page:
-    return Page(
-        title=entry.line("title"),
-        url=entry.first("url", "id"),
-        published=entry.date("publishedDate"),
-        author=entry.line("author"),
-        score=entry.score("score"),
-        text=entry.raw("text"),
-    )
+@ExaSource.parser("results")
+def parse_search(entry: Record) -> Page:
+    """Return a page of a search."""
+    return page_of(entry, url="url id", published="publishedDate", author="author", text="text")

@@ -7,7 +7,7 @@ import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field, field_validator
@@ -16,9 +16,9 @@ from claimcheck.text.tokens import content_terms
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, Options, in_a_worker, read_answer, snippet, web_addresses
-from deep_research.sources._api_answers import Declaration, Node, Record, distinct, failure, object_of, xml_of
-from deep_research.sources._record_documents import line, paragraphs, with_record
+from deep_research.sources._api import ApiOptions, ApiSource, Options, in_a_worker, read_answer, web_addresses
+from deep_research.sources._api_answers import Declaration, Node, Record
+from deep_research.sources._record_documents import Item, line, paragraphs, snippet
 
 _TITLE_WEIGHT = 2.0
 _LEAST_SHARE = 0.34  # of the query's weight: one rare word of three is enough, one common word is not
@@ -59,7 +59,7 @@ class ListingSource(ApiSource[Options]):
         if len(errors) == len(answers):
             raise errors[0]
         found = [one for answer in answers if isinstance(answer, list) for one in answer]
-        return found, [Gap(what=what, why=self._without_secrets(error).message, source=self.name) for error in errors]
+        return found, [self._gap(what, error) for error in errors]
 
     @abstractmethod
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
@@ -109,32 +109,54 @@ def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
     Raises SourceError when the answer is no feed.
     """
     if response.body.lstrip()[:1] == b"{":
-        feed = object_of(response, source, "items", what="feed")
-        posts = feed.records("items")[:_MOST_ENTRIES]
-        return [found for post in posts if (found := _json_entry(post, feed.text("title"), response.url, source))]
-    root = xml_of(response, source, lenient=True)
-    if root.name not in _ROOTS:
-        raise failure(Unreadable, response, source, "the answer is no feed")
-    channel = root.child("channel") or root
-    nodes = root.children("entry") or channel.children("item") or root.children("item")
-    site = channel.text("title")
-    return [found for node in nodes[:_MOST_ENTRIES] if (found := _entry(node, site, response.url, source))]
+        feed = source.object_of(response, "items", what="feed")
+        site = feed.text("title")
+        posts = [_json_entry(post, site, response.url) for post in feed.records("items")[:_MOST_ENTRIES]]
+    else:
+        root = source.xml_of(response, lenient=True)
+        if root.name not in _ROOTS:
+            raise source.failure(Unreadable, response, "the answer is no feed")
+        channel = root.child("channel") or root
+        nodes = root.children("entry") or channel.children("item") or root.children("item")
+        site = channel.text("title")
+        posts = [_entry(node, site, response.url) for node in nodes[:_MOST_ENTRIES]]
+    return [found for post in posts if (found := post.found(source.name))]
 
 
-def _entry(node: Node, site: str, base: str, source: type[Declaration]) -> Found | None:
-    url = _address(base, _link(node))
-    own = node.text("guid") or node.text("id")
-    bodies = ((name, node.child(name)) for name in _BODIES)
-    markups = (
-        (name, body.markup() if body.children("*") else body.raw()) for name, body in bodies
-    )  # XHTML, or escaped
-    named, body = next(((name, markup) for name, markup in markups if markup.strip()), ("", ""))
+def _entry(node: Node, site: str, base: str) -> Item:
+    parts = ((name, node.child(name)) for name in _BODIES)
+    bodies = ((name, part.markup() if part.children("*") else part.raw()) for name, part in parts)  # XHTML, or escaped
+    named, body = next(((name, body) for name, body in bodies if body.strip()), ("", ""))
     published = next((day for name in _DATES if (day := node.date(name))), None)
-    about = {"published": published, "authors": _authors(node), "origin": source.name}
-    found = _made(node.line("title"), url, own, body, site, about)
+    people = [*node.children("author"), *node.children("creator")]
+    authors = [line((one.child("name") or one).text()) for one in people]
+    own = node.text("guid") or node.text("id")
+    post = Item(own, node.line("title"), _link(node), body, published=published, authors=authors)
     # A description may be all there is of a post, or only its beginning.
-    teaser = found is not None and found.document is not None and bool(found.url) and named in _TEASERS
-    return found.model_copy(update={"excerpt": True}) if found is not None and teaser else found
+    return _post(post, site, base, is_teaser=named in _TEASERS)
+
+
+def _json_entry(item: Record, site: str, base: str) -> Item:
+    people = item.records("authors") or item.records("author")
+    url, body = item.first("url", "external_url"), item.first_raw("content_html", "content_text", "summary")
+    published = item.first_date("date_published", "date_modified")
+    authors = [one.text("name") for one in people]
+    return _post(Item(item.text("id"), item.line("title"), url, body, published=published, authors=authors), site, base)
+
+
+def _post(entry: Item, site: str, base: str, *, is_teaser: bool = False) -> Item:
+    """Return an entry of a feed at `base` with its whole address, its text plain."""
+    url, plain = _address(base, entry.url), paragraphs(entry.about)
+    post = entry._replace(
+        key=url or entry.key,
+        title=entry.title or snippet(plain, most=80) or url,
+        url=url,
+        about=plain,
+        location="" if url else site,
+    )
+    if len(plain) < _ENOUGH_CHARS:
+        return post
+    return post._replace(facts=[("Published by", site)], sections=[("Text", plain)], excerpt=is_teaser and bool(url))
 
 
 def _address(base: str, link: str) -> str:
@@ -144,18 +166,6 @@ def _address(base: str, link: str) -> str:
         return url if urlsplit(url).scheme in ("http", "https") else ""
     except ValueError:
         return ""
-
-
-def _made(title: str, url: str, own: str, body: str, site: str, about: Mapping[str, Any]) -> Found | None:
-    plain = paragraphs(body)
-    title = title or snippet(plain, most=80) or url
-    if not title or not (url or own):
-        return None
-    location = "" if url else site
-    found = Found(key=url or own, title=title, url=url, location=location, snippet=snippet(plain), **about)
-    if len(plain) < _ENOUGH_CHARS:
-        return found
-    return with_record(found, facts=[("Published by", site)], sections=[("Text", plain)])
 
 
 def _link(node: Node) -> str:
@@ -170,23 +180,6 @@ def _link(node: Node) -> str:
     guid = node.child("guid")
     own = guid.text() if guid and guid.get("isPermaLink") != "false" else node.text("id")
     return own if own.startswith("http") else ""
-
-
-def _authors(node: Node) -> tuple[str, ...]:
-    authors = [*node.children("author"), *node.children("creator")]
-    return distinct(line((author.child("name") or author).text()) for author in authors)
-
-
-def _json_entry(item: Record, site: str, base: str, source: type[Declaration]) -> Found | None:
-    people = item.records("authors") or item.records("author")
-    authors, published = (
-        distinct(one.text("name") for one in people),
-        item.first_date("date_published", "date_modified"),
-    )
-    url = _address(base, item.first("url", "external_url"))
-    body = item.raw("content_html") or item.raw("content_text") or item.raw("summary")
-    about = {"published": published, "authors": authors, "origin": source.name}
-    return _made(item.line("title"), url, item.text("id"), body, site, about)
 
 
 class FeedsOptions(ApiOptions):

@@ -3,7 +3,6 @@ with pull requests.
 """
 
 import base64
-from collections.abc import Callable
 from http import HTTPStatus
 from typing import ClassVar, TypeVar
 from urllib.parse import quote, unquote, urlsplit
@@ -11,22 +10,25 @@ from urllib.parse import quote, unquote, urlsplit
 from pydantic import Field
 
 from deep_research import registry
-from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, result, snippet
-from deep_research.sources._api_answers import Declaration, Record, explanation, failure, limited, object_of, says_wait
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer, result
+from deep_research.sources._api_answers import Declaration, Record, explanation, says_wait
+from deep_research.sources._record_documents import UNSHOWN, Item, snippet
 
 TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
 _MAX_README_BYTES = 2_000_000
 _README_FORMATS = ("plain", "html")
-_Parse = Callable[[ApiResponse], list[Found]]
 HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
 
 
 class _GitHubOptions(DatedOptions):
     language: str = Field("", description="Only code in this programming language.")
+
+    def qualifiers(self) -> list[str]:
+        """Return what else limits a search, in GitHub's words."""
+        return []
 
 
 _Options = TypeVar("_Options", bound=_GitHubOptions)
@@ -45,39 +47,37 @@ class GitHubSource(ApiSource[_Options]):
     dated: ClassVar[str] = ""
     """The qualifier of the period; "" where none can be searched."""
 
-    async def _found(self, kind: str, query: str, *qualifiers: str, limit: int, parse: _Parse) -> SearchResult:
-        """Search with qualifiers and those of the options; where GitHub stopped before its end, that is a gap."""
+    @classmethod
+    def judge(cls, response: ApiResponse) -> None:
+        """Pass a success. Both kinds of limit, HTTP 403 or 429, raise RateLimited."""
+        if response.status in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
+            used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
+            why = explanation(response)
+            if used_up or says_wait(why) or "abuse" in why:
+                raise cls.limited(response)
+        super().judge(response)
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        """Search with the qualifiers of the options; a search cut short is a gap."""
         options = self.options
-        parts = [query, *qualifiers, f"language:{options.language}" if options.language else ""]
-        parts += [options.period(f"{self.dated}:{{since}}..{{until}}", first="*", last="*")] if self.dated else []
-        params = {"q": " ".join(filter(None, parts)), "per_page": min(limit, 100)}
-        response = await self._get(f"/search/{kind}", params)
-        found, gaps = await read_answer(parse, response), list[Gap]()
-        if object_of(response, type(self)).get("incomplete_results") is True:
-            why = "GitHub stopped searching before the end"
-            gaps.append(Gap(what=f"search at {self.name}", why=why, source=self.name))
-        return result(found, gaps)
-
-
-def answer_of(response: ApiResponse, source: type[Declaration], *fields: str) -> Record:
-    """Return the JSON of an answer. Both kinds of limit, HTTP 403 or 429, raise RateLimited; else as `object_of`."""
-    if response.status in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
-        used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
-        why = explanation(response)
-        if used_up or says_wait(why) or "abuse" in why:
-            raise limited(response, source)
-    return object_of(response, source, *fields)
-
-
-def items_of(response: ApiResponse, source: type[Declaration]) -> list[Record]:
-    """Return the items of a search. Raises SourceError."""
-    return answer_of(response, source, "items").records("items")
+        period = options.period(f"{self.dated}:{{since}}..{{until}}", first="*", last="*") if self.dated else ""
+        language = f"language:{options.language}" if options.language else ""
+        asked = join_parts(" ", query, *options.qualifiers(), language, period)
+        kind, parse = _SEARCHES[self.name]
+        response = await self._get(f"/search/{kind}", {"q": asked, "per_page": min(limit, 100)})
+        found = await read_answer(parse, response)
+        is_cut = self.object_of(response).get("incomplete_results") is True
+        return result(found, [self._gap(f"search at {self.name}", "GitHub stopped searching before the end")] * is_cut)
 
 
 class GitHubRepositoriesOptions(_GitHubOptions):
     """Options of the repository search; the period is that of the last push."""
 
     least_stars: int = Field(0, ge=0, description="Only repositories with at least so many stars.")
+
+    def qualifiers(self) -> list[str]:
+        """Return the least number of stars."""
+        return [f"stars:>={self.least_stars}"] if self.least_stars else []
 
 
 class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
@@ -88,10 +88,6 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
     also = (TOKEN,)
     dated = "pushed"
 
-    async def _search(self, query: str, limit: int) -> SearchResult:
-        stars = f"stars:>={self.options.least_stars}" if self.options.least_stars else ""
-        return await self._found("repositories", query, stars, limit=limit, parse=parse_repositories)
-
     async def _read(self, found: Found) -> Found:
         repository = found.key.removeprefix("github:")
         about = (("Repository", found.url), ("About", found.snippet), ("Last push", found.published))
@@ -101,26 +97,53 @@ class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
             if not found.snippet:
                 raise
             readme = Document(text="")
-        read = _writing.headed(readme, found.title, facts=about, published=found.published, authors=found.authors)
-        return found.model_copy(update={"document": read})
+        told = {"published": found.published, "authors": found.authors}
+        read = Item(found.key, found.title, facts=about, labels=UNSHOWN, body=readme, **told)
+        return found.model_copy(update={"document": read.document()})
 
 
-def parse_repositories(response: ApiResponse) -> list[Found]:
-    """Return the repositories of a search. Raises SourceError."""
-    return [found for entry in items_of(response, GitHubRepositoriesSource) if (found := _repository(entry))]
+@GitHubRepositoriesSource.parser("items")
+def parse_repositories(entry: Record) -> Item | None:
+    """Return a repository of a search."""
+    name = entry.text("full_name")
+    if "/" not in name:
+        return None
+    about, stars, licence = (
+        entry.text("description"),
+        entry.number("stargazers_count"),
+        entry.text("license", "spdx_id"),
+    )
+    facts = (
+        snippet(about),
+        entry.text("language"),
+        f"{stars} stars" if stars is not None else "",
+        f"licence {licence}" if licence not in ("", "NOASSERTION") else "",
+        f"topics {', '.join(entry.texts('topics'))}" if entry.texts("topics") else "",
+        "archived" if entry.get("archived") is True else "",
+    )
+    return Item(
+        key=f"github:{name.lower()}",
+        title=f"{name}: {snippet(about, most=120)}" if about else name,
+        url=entry.text("html_url") or f"https://github.com/{name}",
+        about=join_parts("; ", *facts),
+        shown=1_000,
+        published=entry.first_date("pushed_at", "created_at"),
+        authors=[entry.text("owner", "login") or name.split("/", maxsplit=1)[0]],
+        score=entry.score("score"),
+    )
 
 
 def parse_readme(response: ApiResponse) -> Document:
     """Return a README as document: the content is base64 with line breaks. Raises SourceError."""
     source = GitHubRepositoriesSource
-    answer = answer_of(response, source)
+    answer = source.object_of(response)
     name = answer.text("name") or "README.md"
     data = _content(answer, response, source)[:_MAX_README_BYTES]
     if not data.strip():
-        raise failure(NotFound, response, source, "the README is empty")
+        raise source.failure(NotFound, response, "the README is empty")
     reader = registry.reader_for(name, data[:8192])
     if reader is None or reader.name not in _README_FORMATS:
-        raise failure(Unreadable, response, source, f"the README {name} is of an unknown format")
+        raise source.failure(Unreadable, response, f"the README {name} is of an unknown format")
     return reader.read(data, name=name)
 
 
@@ -129,43 +152,17 @@ def _content(answer: Record, response: ApiResponse, source: type[Declaration]) -
     try:
         return base64.b64decode("".join(answer.raw("content").split()), validate=True)
     except ValueError:
-        raise failure(Unreadable, response, source, "the file is not base64") from None
-
-
-def _repository(entry: Record) -> Found | None:
-    name = entry.text("full_name")
-    if "/" not in name:
-        return None
-    about = entry.text("description")
-    owner = entry.text("owner", "login") or name.split("/", maxsplit=1)[0]
-    return Found(
-        key=f"github:{name.lower()}",
-        title=f"{name}: {snippet(about, most=120)}" if about else name,
-        url=entry.text("html_url") or f"https://github.com/{name}",
-        origin=GitHubRepositoriesSource.name,
-        published=entry.date("pushed_at") or entry.date("created_at"),
-        authors=(owner,),
-        snippet="; ".join(part for part in (snippet(about), *_facts(entry)) if part),
-        score=entry.score("score"),
-    )
-
-
-def _facts(entry: Record) -> tuple[str, ...]:
-    stars = entry.number("stargazers_count")
-    licence = entry.text("license", "spdx_id")
-    return (
-        entry.text("language"),
-        f"{stars} stars" if stars is not None else "",
-        f"licence {licence}" if licence not in ("", "NOASSERTION") else "",
-        f"topics {', '.join(entry.texts('topics'))}" if entry.texts("topics") else "",
-        "archived" if entry.get("archived") is True else "",
-    )
+        raise source.failure(Unreadable, response, "the file is not base64") from None
 
 
 class GitHubWithinOptions(_GitHubOptions):
     """Options of a search within repositories; the period is that of an issue's creation."""
 
     repositories: tuple[str, ...] = Field((), description="Only these repositories, as owner/name.")
+
+    def qualifiers(self) -> list[str]:
+        """Return the repositories."""
+        return [f"repo:{name}" for name in self.repositories]
 
 
 class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
@@ -176,10 +173,6 @@ class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
     needs = TOKEN
     headers: ClassVar = HEADERS | {"accept": "application/vnd.github.text-match+json"}
 
-    async def _search(self, query: str, limit: int) -> SearchResult:
-        repositories = (f"repo:{name}" for name in self.options.repositories)
-        return await self._found("code", query, *repositories, limit=limit, parse=parse_code)
-
     async def _read(self, found: Found) -> Found | None:
         owner, name, _, commit, path = (urlsplit(found.url).path.lstrip("/").split("/", 4) + [""] * 5)[:5]
         if not path:
@@ -189,36 +182,31 @@ class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
         return found.model_copy(update={"document": code})
 
 
-def parse_code(response: ApiResponse) -> list[Found]:
-    """Return the files of a search, with the lines that matched where GitHub sends them. Raises SourceError."""
-    return [found for entry in items_of(response, GitHubCodeSource) if (found := _file(entry))]
+@GitHubCodeSource.parser("items")
+def parse_code(entry: Record) -> Item | None:
+    """Return a file of a search, with the lines that matched where GitHub sends them."""
+    url, path = entry.text("html_url"), entry.first("path", "name")
+    repository = entry.text("repository", "full_name")
+    if not path:
+        return None
+    matches = [match.raw("fragment") for match in entry.records("text_matches")]
+    return Item(
+        key=url,
+        title=join_parts(": ", repository, path),
+        url=url,
+        about=" … ".join(matches) or entry.text("repository", "description"),
+        authors=[repository.split("/", maxsplit=1)[0]],
+        score=entry.score("score"),
+    )
 
 
 def parse_file(response: ApiResponse) -> Document:
     """Return a file as code, its path as title. Raises NotFound when it is empty or no file, Unreadable."""
-    answer = answer_of(response, GitHubCodeSource)
+    answer = GitHubCodeSource.object_of(response)
     path, code = answer.text("path"), _content(answer, response, GitHubCodeSource)
     if not code.strip():
-        raise failure(NotFound, response, GitHubCodeSource, f"the file {path} is empty or too large for the API")
-    return _writing.headed(registry.component("readers", "code")().read(code, name=path), path)
-
-
-def _file(entry: Record) -> Found | None:
-    url, path = entry.text("html_url"), entry.text("path") or entry.text("name")
-    repository = entry.text("repository", "full_name")
-    if not url or not path:
-        return None
-    matches = [match.raw("fragment") for match in entry.records("text_matches")]
-    about = entry.text("repository", "description")
-    return Found(
-        key=url,
-        title=f"{repository}: {path}" if repository else path,
-        url=url,
-        origin=GitHubCodeSource.name,
-        authors=(repository.split("/", maxsplit=1)[0],) if repository else (),
-        snippet=snippet(" … ".join(matches) or about),
-        score=entry.score("score"),
-    )
+        raise GitHubCodeSource.failure(NotFound, response, f"the file {path} is empty or too large for the API")
+    return Item(path, path, body=registry.component("readers", "code")().read(code, name=path)).document()
 
 
 class GitHubIssuesSource(GitHubSource[GitHubWithinOptions]):
@@ -229,44 +217,37 @@ class GitHubIssuesSource(GitHubSource[GitHubWithinOptions]):
     also = (TOKEN,)
     dated = "created"
 
-    async def _search(self, query: str, limit: int) -> SearchResult:
-        repositories = (f"repo:{name}" for name in self.options.repositories)
-        return await self._found("issues", query, *repositories, limit=limit, parse=parse_issues)
 
-
-def parse_issues(response: ApiResponse) -> list[Found]:
-    """Return the issues and pull requests of a search, best first. Raises SourceError."""
-    return [found for entry in items_of(response, GitHubIssuesSource) if (found := _issue(entry))]
-
-
-def _issue(entry: Record) -> Found | None:
-    url, title = entry.text("html_url"), entry.text("title")
-    if not url or not title:
-        return None
-    repository = entry.text("repository_url").rsplit("/repos/", 1)[-1]
-    author = entry.text("user", "login")
-    body = entry.raw("body") or entry.raw("body_text")
-    published = entry.date("created_at")
-    found = Found(
-        key=url,
-        title=f"{title} ({repository} #{entry.text('number')})" if repository else title,
-        url=url,
-        origin=GitHubIssuesSource.name,
-        published=published,
-        authors=(author,) if author else (),
-        snippet=snippet(body),
-        score=entry.score("score"),
-    )
-    if not body.strip():
-        return found
+@GitHubIssuesSource.parser("items")
+def parse_issues(entry: Record) -> Item:
+    """Return an issue or pull request of a search."""
+    title, repository = entry.text("title"), entry.text("repository_url").rsplit("/repos/", 1)[-1]
+    body, read = entry.first_raw("body", "body_text"), None
+    if body.strip():
+        read = registry.component("readers", "plain")().read(body.encode("utf-8", "replace"), name="issue.md")
     facts = (
-        ("Opened by", author),
-        ("Opened", published),
         ("State", entry.first("state_reason", "state").replace("_", " ")),
         ("Closed", entry.date("closed_at")),
         ("Labels", [label.text("name") for label in entry.records("labels")]),
         ("Comments", entry.number("comments")),
     )
-    markdown = registry.component("readers", "plain")().read(body.encode("utf-8", "replace"), name="issue.md")
-    read = _writing.headed(markdown, found.title, facts=facts, published=published, authors=found.authors)
-    return found.model_copy(update={"document": read})
+    return Item(
+        key=entry.text("html_url"),
+        title=f"{title} ({repository} #{entry.text('number')})" if repository and title else title,
+        url=entry.text("html_url"),
+        about=body,
+        published=entry.date("created_at"),
+        authors=[entry.text("user", "login")],
+        score=entry.score("score"),
+        facts=facts if read else (),
+        labels=("Opened by", "Opened"),
+        body=read,
+    )
+
+
+_SEARCHES = {
+    "github": ("repositories", parse_repositories),
+    "github_code": ("code", parse_code),
+    "github_issues": ("issues", parse_issues),
+}
+"""What each source searches, and what reads its answers."""

@@ -7,12 +7,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from deep_research.data import Found, SearchResult
+from deep_research.data import SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, Pace
-from deep_research.sources._api_answers import Record, object_of
-from deep_research.sources._record_documents import line
-from deep_research.sources._web import Page, WebOptions, found_pages, sited
+from deep_research.sources._api import ApiOptions, ApiSource, Pace, join_parts
+from deep_research.sources._api_answers import Record
+from deep_research.sources._web import Page, WebOptions, page_of, sited
 
 _ENGINE = "GOOGLE_CSE_ID"
 _DATES = ("article:published_time", "datepublished", "citation_publication_date", "og:updated_time", "date")
@@ -54,21 +53,13 @@ class GoogleCseSource(ApiSource[_GoogleCseOptions]):
         return await self._found_in(parse_programmable_search, self._get("/customsearch/v1", params))
 
 
-def parse_programmable_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search, best first; no `items` means nothing was found. Raises SourceError."""
-    answer = object_of(response, GoogleCseSource, "items", "searchInformation", "kind")
-    return found_pages((_programmable_page(entry) for entry in answer.records("items")), GoogleCseSource.name)
-
-
-def _programmable_page(entry: Record) -> Page:
+@GoogleCseSource.parser("items", fields=("items", "searchInformation", "kind"))
+def parse_programmable_search(entry: Record) -> Page:
+    """Return a page of a search; no `items` means nothing was found."""
     about = entry.record("pagemap", "metatags", 0)
-    return Page(
-        title=entry.line("title"),
-        url=entry.text("link"),
-        excerpt=entry.line("snippet"),
-        published=about.first_date(*_DATES),
-        author=about.first("article:author_name", "citation_author", "author"),
-    )
+    author = about.first("article:author_name", "citation_author", "author")
+    page = page_of(entry, url="link", excerpt="snippet")
+    return page._replace(published=about.first_date(*_DATES), author=author)
 
 
 class _SerperOptions(WebOptions):
@@ -89,25 +80,27 @@ class SerperSource(ApiSource[_SerperOptions]):
         options = self.options
         since = f"after:{options.since}" if options.since else ""
         until = f"before:{options.until}" if options.until else ""
-        words = " ".join(part for part in (sited(query, options), since, until) if part)
-        body = {"q": words, "num": min(limit, 100), "hl": options.language}
+        body = {
+            "q": join_parts(" ", sited(query, options), since, until),
+            "num": min(limit, 100),
+            "hl": options.language,
+        }
         return await self._found_in(parse_search, self._post(f"/{options.kind}", body))
 
 
-def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search, then those of the answer box and the knowledge box. Raises SourceError."""
-    answer = object_of(response, SerperSource, "searchParameters", "credits", *_BLOCKS)
-    pages = [_page(entry) for name in _BLOCKS for entry in answer.records(name)]
-    box = answer.record("knowledgeGraph")
-    known = Page(title=box.first("title"), url=box.first("descriptionLink"), excerpt=box.first("description"))
-    return found_pages([*pages, known], SerperSource.name)
+def _results(response: ApiResponse) -> list[Record]:
+    """Return the results of all kinds, then the knowledge box."""
+    answer = SerperSource.object_of(response, "searchParameters", "credits", *_BLOCKS)
+    return [entry for name in (*_BLOCKS, "knowledgeGraph") for entry in answer.records(name)]
 
 
-def _page(entry: Record) -> Page:
-    return Page(
-        title=entry.line("title"),
-        url=entry.first("link", "website"),
-        excerpt=line(entry.raw("snippet") or entry.raw("answer")),
-        published=entry.first_date("date", "publicationDate", "grantDate") or entry.date("year"),
-        author=entry.first("inventor", "author"),
+@SerperSource.parser(records=_results)
+def parse_search(entry: Record) -> Page:
+    """Return a page of a search, of the answer box or of the knowledge box."""
+    return page_of(
+        entry,
+        url="link descriptionLink website",
+        excerpt="snippet answer description",
+        published="date publicationDate grantDate year",
+        author="inventor author",
     )

@@ -7,9 +7,9 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer, snippet
-from deep_research.sources._api_answers import Record, failure, json_of, object_of, unix_seconds
-from deep_research.sources._record_documents import entities, paragraphs, with_record
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer
+from deep_research.sources._api_answers import Record, unix_seconds
+from deep_research.sources._record_documents import Item, entities, paragraphs
 
 _MAX_COMMENTS = 200
 
@@ -42,51 +42,44 @@ class HackerNewsSource(ApiSource[_HackerNewsOptions]):
         return await read_answer(parse_item, await self._get(f"/items/{found.key.removeprefix('hn:')}"))
 
 
-def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the stories and comments of a search, best first. Raises SourceError."""
-    answer = object_of(response, HackerNewsSource, "hits")
-    return [found for hit in answer.records("hits") if (found := _hit(hit))]
+@HackerNewsSource.parser("hits", fields=("hits",))
+def parse_search(hit: Record) -> Item:
+    """Return a story or comment of a search."""
+    return _item(hit)
 
 
 def parse_item(response: ApiResponse) -> Found:
     """Return an item with its discussion. Raises NotFound for null (an unknown id)."""
-    answer = json_of(response, HackerNewsSource)
+    answer = HackerNewsSource.json_of(response)
     if answer is None:
-        raise failure(NotFound, response, HackerNewsSource, "there is no such item")
-    item = Record(answer)
-    if (found := _hit(item, "\n\n".join(_comments(item)))) is None:
-        raise failure(Unreadable, response, HackerNewsSource, "the answer is no item")
+        raise HackerNewsSource.failure(NotFound, response, "there is no such item")
+    if (found := _item(Record(answer)).found(HackerNewsSource.name)) is None:
+        raise HackerNewsSource.failure(Unreadable, response, "the answer is no item")
     return found
 
 
-def _hit(hit: Record, comments: str = "") -> Found | None:
+def _item(hit: Record) -> Item:
     own, author = hit.first("objectID", "id"), hit.text("author")
-    body = paragraphs(hit.raw("story_text") or hit.raw("comment_text") or hit.raw("text"))
+    body = paragraphs(hit.first_raw("story_text", "comment_text", "text"))
     story = entities(hit.first("title", "story_title"))
     is_comment = not hit.text("title") and bool(body)
     title = (f"Comment by {author or 'unknown'}" + (f" on {story}" if story else "")) if is_comment else story
-    if not own or not title:
-        return None
-    found = Found(
-        key=f"hn:{own}",
+    return Item(
+        key=own and f"hn:{own}",
         title=title,
         url=f"https://news.ycombinator.com/item?id={own}",
-        origin=HackerNewsSource.name,
+        about=body or hit.text("url"),
         published=hit.date("created_at"),
-        authors=(author,) if author else (),
-        snippet=snippet(body) or hit.text("url"),
+        authors=[author],
         score=hit.score("points"),
-    )
-    if not body and not comments:
-        return found
-    facts = (("Links to", hit.text("url")), ("Points", hit.text("points")), ("Comments", hit.text("num_comments")))
-    return with_record(
-        found, facts=facts, sections=[("", body), ("Comments", comments)], labels=("Posted by", "Posted")
+        facts=[("Links to", hit.text("url")), ("Points", hit.text("points")), ("Comments", hit.text("num_comments"))],
+        sections=[("", body), ("Comments", "\n\n".join(_comments(hit)))],
+        labels=("Posted by", "Posted"),
     )
 
 
 def _comments(item: Record) -> Iterator[str]:
-    """The comments below an item as lines "name: text", first threads first; deleted ones are left out."""
+    """Yield the comments below an item as lines "name: text", deleted ones left out."""
     waiting = list(reversed(item.records("children")))
     for _ in range(_MAX_COMMENTS):
         if not waiting:

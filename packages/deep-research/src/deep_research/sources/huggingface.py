@@ -11,9 +11,9 @@ from pydantic import Field
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, Pace, read_answer, result
-from deep_research.sources._api_answers import Record, list_of
-from deep_research.sources._papers import Ids, Work, arxiv_id, found_work, full_text_of_arxiv
-from deep_research.sources._record_documents import line, paragraphs, with_record
+from deep_research.sources._api_answers import Record
+from deep_research.sources._papers import Work, arxiv_id, full_text_of_arxiv
+from deep_research.sources._record_documents import Item
 from deep_research.sources.feeds import ListingSource, best, entries
 
 _MAX_TAGS = 30
@@ -55,17 +55,10 @@ class HuggingFaceModelsSource(ApiSource[_HuggingFaceModelsOptions]):
         return await self._found_in(parse_models, self._get("/api/models", params))
 
 
-def parse_models(response: ApiResponse) -> list[Found]:
-    """Return the models of a list in its order. Raises SourceError."""
-    models = list_of(response, HuggingFaceModelsSource, what="models")
-    return [found for entry in models if (found := _model(entry))]
-
-
-def _model(entry: Record) -> Found | None:
+@HuggingFaceModelsSource.parser(what="models")
+def parse_models(entry: Record) -> Item:
+    """Return a model of a list."""
     name = entry.first("id", "modelId")
-    if not name:
-        return None
-    author = entry.text("author") or (name.split("/", maxsplit=1)[0] if "/" in name else "")
     facts = (
         ("Task", entry.text("pipeline_tag")),
         ("Library", entry.text("library_name")),
@@ -74,17 +67,16 @@ def _model(entry: Record) -> Found | None:
         ("Last change", entry.date("lastModified")),
         ("Tags", entry.texts("tags")[:_MAX_TAGS]),
     )
-    found = Found(
+    return Item(
         key=f"hf-model:{name}",
         title=name,
         url=f"https://huggingface.co/{name}",
-        origin=HuggingFaceModelsSource.name,
         published=entry.date("createdAt"),
-        authors=(author,) if author else (),
-        snippet="; ".join(f"{label}: {value}" for label, value in facts[:4] if value),
+        authors=[entry.text("author") or name.rpartition("/")[0]],
+        about="; ".join(f"{label}: {value}" for label, value in facts[:4] if value),
         score=entry.score("trendingScore"),
+        facts=facts,
     )
-    return with_record(found, facts=facts)
 
 
 class _HuggingFacePapersOptions(ApiOptions):
@@ -108,36 +100,29 @@ class HuggingFacePapersSource(ApiSource[_HuggingFacePapersOptions]):
         return result(await best(query, listed, limit))
 
 
-def parse_papers(response: ApiResponse) -> list[Found]:
-    """Return the papers of a day or a search, in their order; weekends have none. Raises SourceError."""
-    papers = list_of(response, HuggingFacePapersSource, what="papers")
-    return [found for entry in papers if (found := _paper(entry))]
-
-
-def _paper(entry: Record) -> Found | None:
-    """Most of a paper is in the inner object; what is missing there may be in the outer one."""
+@HuggingFacePapersSource.parser(what="papers")
+def parse_papers(entry: Record) -> Work | None:
+    """Return a paper; what its inner object lacks may be in the outer one."""
     inner = entry.record("paper") or entry
     own = inner.text("id")
     paper = arxiv_id(own)
     if not own:
         return None
-    names = (
-        author.first("name", "fullname") for author in inner.records("authors") if author.get("hidden") is not True
-    )
-    work = Work(
-        title=line(inner.raw("title") or entry.raw("title")),
-        ids=Ids(arxiv=paper, other="" if paper else f"hf:{own}"),
+    authors = [author for author in inner.records("authors") if author.get("hidden") is not True]
+    return Work(
+        title=inner.raw("title") or entry.raw("title"),
+        arxiv=paper,
+        own=f"hf:{own}",
         url=f"https://huggingface.co/papers/{own}",
-        authors=names,
+        authors=[author.first("name", "fullname") for author in authors],
         published=inner.date("publishedAt") or entry.date("publishedAt"),
-        sections=[("", paragraphs(inner.raw("summary") or entry.raw("summary")))],
+        abstract=inner.raw("summary") or entry.raw("summary"),
         facts=(
             ("Listed", inner.date("submittedOnDailyAt")),
-            ("Organization", inner.record("organization").first("fullname", "name")),
+            ("Organization", inner.first("organization.fullname", "organization.name")),
             ("Upvotes on Hugging Face", inner.number("upvotes")),
             ("Code", inner.text("githubRepo")),
             ("Project page", inner.text("projectPage")),
         ),
         full_text=full_text_of_arxiv(paper) if paper else (),
     )
-    return found_work(work, HuggingFacePapersSource.name)

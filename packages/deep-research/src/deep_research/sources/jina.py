@@ -1,18 +1,16 @@
 """Jina search and reader (https://jina.ai/reader): results with the text of their pages."""
 
-from collections.abc import Mapping
-from http import HTTPStatus
+from typing import Any
 from urllib.parse import quote
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import NotFound, Unreadable
+from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer
-from deep_research.sources._api_answers import Record, failure, json_of, judge
-from deep_research.sources._record_documents import line
-from deep_research.sources._web import Page, WebOptions, found_pages, sited
+from deep_research.sources._api_answers import Record
+from deep_research.sources._web import Page, WebOptions, page_of, sited
 
 
 class _JinaOptions(WebOptions):
@@ -33,43 +31,24 @@ class JinaSource(ApiSource[_JinaOptions]):
     key_header = ("authorization", "Bearer {}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        return await self._found_in(parse_search, self._get(f"/{quote(sited(query, self.options), safe='')}"))
+        return await self._found_in(parse_pages, self._get(f"/{quote(sited(query, self.options), safe='')}"))
 
     async def _read(self, found: Found) -> Found | None:
         address = f"{self.options.reader_url.rstrip('/')}/{found.url}"
-        pages = await read_answer(parse_reader, await self._client.request("GET", address, headers=self._headers()))
+        pages = await read_answer(parse_pages, await self._client.request("GET", address, headers=self._headers()))
         return pages[0] if pages else None
 
-
-def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search; pages whose site answered with an error are left out. Raises SourceError."""
-    pages = [page for page in _data(response).records() if not page.text("warning")]
-    return found_pages(map(_page, pages), JinaSource.name)
-
-
-def parse_reader(response: ApiResponse) -> list[Found]:
-    """Return the one page of a reader's answer. Raises NotFound for a warning in it (the page's own error), SourceError."""
-    page = _data(response)
-    if warning := page.text("warning"):
-        raise failure(NotFound, response, JinaSource, f"the page could not be read: {line(warning)[:200]}")
-    return found_pages([_page(page)], JinaSource.name)
+    @classmethod
+    def json_of(cls, response: ApiResponse) -> Any:
+        """Return the JSON of an answer. Raises NotFound for a page that gave an error."""
+        answer = super().json_of(response)
+        if warning := Record(answer).line("data", "warning"):
+            raise cls.failure(NotFound, response, f"the page could not be read: {warning[:200]}")
+        return answer
 
 
-def _data(response: ApiResponse) -> Record:
-    answer = Record(json_of(response, JinaSource))
-    code = answer.number("code") or 0
-    if code >= HTTPStatus.BAD_REQUEST:
-        judge(response._replace(status=min(code, 599)), JinaSource)
-    if not isinstance(answer.get("data"), list | Mapping):
-        raise failure(Unreadable, response, JinaSource, "the answer has no data in it")
-    return answer.record("data")
-
-
-def _page(entry: Record) -> Page:
-    return Page(
-        title=entry.line("title"),
-        url=entry.text("url"),
-        excerpt=entry.line("description"),
-        published=entry.first_date("publishedTime", "date"),
-        text=entry.raw("content"),
-    )
+@JinaSource.parser("data", fields=("data",))
+def parse_pages(entry: Record) -> Page | None:
+    """Return a page that was found or read, unless its site gave an error."""
+    page = page_of(entry, excerpt="description", published="publishedTime date", text="content")
+    return None if entry.text("warning") else page

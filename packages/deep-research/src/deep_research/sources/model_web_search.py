@@ -7,46 +7,39 @@ and OpenAI's addresses (`url_citation` annotations, `action.sources`). The pages
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult, Usage
-from deep_research.errors import Blocked, SourceError, Unreachable
+from deep_research.errors import Blocked, Unreachable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer
-from deep_research.sources._api_answers import Declaration, Record, failure, limited, object_of
-from deep_research.sources._web import Page, WebOptions, found_pages
+from deep_research.sources._api_answers import Record
+from deep_research.sources._web import Page, WebOptions, page_of
 
 _RESULT = "web_search_tool_result"
-_REFUSED = ("authentication_error", "permission_error", "billing_error")
-_AWAY = ("unavailable", "overloaded_error", "api_error", "timeout_error", "server_error", "timeout", "overloaded")
 _MARK = "utm_source=openai"
+Options = TypeVar("Options", bound=WebOptions)
 
 
-def allowed(url: str, options: WebOptions) -> bool:
-    """Whether a result is of the domains that the options name; not every service filters them itself."""
-    host = urlsplit(url).hostname or ""
+class ModelSearch(ApiSource[Options]):
+    """A search by a model, with the tokens that it cost."""
 
-    def within(domain: str) -> bool:
-        return host == domain or host.endswith(f".{domain}")
+    async def _kept(self, parse: Callable[..., list[Found]], response: ApiResponse, limit: int) -> SearchResult:
+        """Return what `parse` reads in an answer, of the domains that are wanted."""
+        wanted, unwanted = self.options.include_domains, self.options.exclude_domains
+        found = await read_answer(parse, response)
+        found = [one for one in found if (not wanted or _is_of(one, wanted)) and not _is_of(one, unwanted)]
+        return SearchResult(found=tuple(found[:limit]), usage=usage_of(response))
 
-    wanted = not options.include_domains or any(within(domain) for domain in options.include_domains)
-    return wanted and not any(within(domain) for domain in options.exclude_domains)
 
-
-def _error(source: type[Declaration], code: str, why: str, response: ApiResponse) -> SourceError:
-    """Return the error that a service names inside its answer."""
-    if "rate_limit" in code or code == "too_many_requests":
-        return limited(response, source)
-    if code == "insufficient_quota":
-        return failure(Blocked, response, source, f"the plan of the key in {source.needs} is used up")
-    kind = Blocked if code in _REFUSED else Unreachable if code in _AWAY else SourceError
-    told = ": ".join(filter(None, (code, why[:200])))
-    return failure(kind, response, source, f"the search failed ({told})")
+def _is_of(page: Found, domains: Iterable[str]) -> bool:
+    host = urlsplit(page.url).hostname or ""
+    return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
 def usage_of(response: ApiResponse) -> Usage | None:
@@ -69,7 +62,7 @@ class _AnthropicWebSearchOptions(WebOptions):
     model: str = Field("claude-haiku-4-5", description="Model that searches.")
 
 
-class AnthropicWebSearchSource(ApiSource[_AnthropicWebSearchOptions]):
+class AnthropicWebSearchSource(ModelSearch[_AnthropicWebSearchOptions]):
     """Lets a model search once and keeps what the tool has returned."""
 
     name = "anthropic_web_search"
@@ -95,35 +88,31 @@ class AnthropicWebSearchSource(ApiSource[_AnthropicWebSearchOptions]):
             "tools": [tool],
             "tool_choice": {"type": "tool", "name": "web_search"},
         }
-        response = await self._post("/v1/messages", body)
-        found = [one for one in await read_answer(parse_anthropic_answer, response) if allowed(one.url, options)]
-        return SearchResult(found=tuple(found[:limit]), usage=usage_of(response))
+        return await self._kept(parse_anthropic_answer, await self._post("/v1/messages", body), limit)
 
 
-def parse_anthropic_answer(response: ApiResponse) -> list[Found]:
-    """Return the pages that the server tool has returned, best first.
-
-    Raises SourceError, also for an error of the tool inside an answer and for a refusal.
-    """
-    answer = object_of(response, AnthropicWebSearchSource, "content", "error", what="content")
-    if error := answer.record("error"):
-        raise _error(AnthropicWebSearchSource, error.text("type"), error.text("message"), response)
+def _results(response: ApiResponse) -> list[tuple[Record, str]]:
+    """Return what the tool found with what was cited of it. Raises SourceError."""
+    answer = AnthropicWebSearchSource.object_of(response, "content", "error", what="content")
     blocks = answer.records("content")
     results = [one for block in blocks if block.get("type") == _RESULT for one in block.records("content")]
     codes = [code for result in results if (code := result.text("error_code"))]
     entries = [result for result in results if not result.text("error_code")]
     if not entries and codes:
-        raise _error(AnthropicWebSearchSource, codes[0], "", response)
+        raise AnthropicWebSearchSource.own_failure(response, codes[0], "")
     if not entries and answer.get("stop_reason") == "refusal":
-        raise failure(Blocked, response, AnthropicWebSearchSource, "the model declines to search for this")
+        raise AnthropicWebSearchSource.failure(Blocked, response, "the model declines to search for this")
     # What was cited of each page, word for word, is its excerpt.
     places = [place for block in blocks for place in block.records("citations")]
     cited = {place.text("url"): place.line("cited_text") for place in reversed(places)}
-    pages = [
-        Page(entry.line("title"), entry.text("url"), cited.get(entry.text("url"), ""), entry.date("page_age"))
-        for entry in entries
-    ]
-    return found_pages(pages, AnthropicWebSearchSource.name)
+    return [(entry, cited.get(entry.text("url"), "")) for entry in entries]
+
+
+@AnthropicWebSearchSource.parser(records=_results)
+def parse_anthropic_answer(cited: tuple[Record, str]) -> Page:
+    """Return a page that the server tool has returned."""
+    entry, excerpt = cited
+    return page_of(entry, published="page_age")._replace(excerpt=excerpt)
 
 
 class _OpenAiWebSearchOptions(WebOptions):
@@ -131,7 +120,7 @@ class _OpenAiWebSearchOptions(WebOptions):
     context_size: str = Field("low", pattern="^(low|medium|high)$", description="How much the model reads of a page.")
 
 
-class OpenAiWebSearchSource(ApiSource[_OpenAiWebSearchOptions]):
+class OpenAiWebSearchSource(ModelSearch[_OpenAiWebSearchOptions]):
     """Lets a model search once and keeps what it was shown."""
 
     name = "openai_web_search"
@@ -160,38 +149,31 @@ class OpenAiWebSearchSource(ApiSource[_OpenAiWebSearchOptions]):
             "include": ["web_search_call.action.sources"],
             "store": False,
         }
-        response = await self._post("/responses", body)
-        found = [one for one in await read_answer(parse_openai_answer, response) if allowed(one.url, options)]
-        return SearchResult(found=tuple(found[:limit]), usage=usage_of(response))
+        return await self._kept(parse_openai_answer, await self._post("/responses", body), limit)
 
 
-def parse_openai_answer(response: ApiResponse) -> list[Found]:
-    """Return the pages of an answer of the Responses API, the cited ones first.
-
-    Raises SourceError, also for an error inside an answer and for a refusal.
-    """
+def _pages(response: ApiResponse) -> list[Page]:
+    """Return the cited pages, then those only found. Raises SourceError."""
     if response.status == HTTPStatus.TOO_MANY_REQUESTS and b"insufficient_quota" in response.body:
-        raise _error(OpenAiWebSearchSource, "insufficient_quota", "", response)
-    answer = object_of(response, OpenAiWebSearchSource, "output", "error", what="output")
-    if code := answer.record("error").first("code", "type"):
-        raise _error(OpenAiWebSearchSource, code, answer.text("error", "message"), response)
+        raise OpenAiWebSearchSource.own_failure(response, "insufficient_quota", "the plan of the key is used up")
+    answer = OpenAiWebSearchSource.object_of(response, "output", "error", what="output")
     items = answer.records("output")
-    pages: dict[str, Page] = {}
-    for page in _openai_pages(items):
-        if page.url not in pages or not pages[page.url].title:
-            pages[page.url] = page
-    calls = [item for item in items if item.get("type") == "web_search_call"]
-    if not pages and any(part.get("type") == "refusal" for item in items for part in item.records("content")):
-        raise failure(Blocked, response, OpenAiWebSearchSource, "the model declines to search for this")
-    if not pages and calls and all(call.get("status") == "failed" for call in calls):
-        raise failure(Unreachable, response, OpenAiWebSearchSource, "the search of the model failed")
-    return found_pages(pages.values(), OpenAiWebSearchSource.name)
-
-
-def _openai_pages(items: list[Record]) -> Iterator[Page]:
-    """The cited pages, then those that the search has returned."""
     parts = [part for item in items for part in item.records("content")]
     notes = [note for part in parts for note in part.records("annotations") if note.get("type") == "url_citation"]
+    pages: dict[str, Page] = {}
     for page in [*notes, *(page for item in items for page in item.records("action", "sources"))]:
         url = page.text("url").replace(f"?{_MARK}", "").replace(f"&{_MARK}", "")
-        yield Page(title=page.line("title"), url=url)
+        if url not in pages or not pages[url].title:
+            pages[url] = Page(title=page.line("title"), url=url)
+    calls = [item for item in items if item.get("type") == "web_search_call"]
+    if not pages and any(part.get("type") == "refusal" for part in parts):
+        raise OpenAiWebSearchSource.failure(Blocked, response, "the model declines to search for this")
+    if not pages and calls and all(call.get("status") == "failed" for call in calls):
+        raise OpenAiWebSearchSource.failure(Unreachable, response, "the search of the model failed")
+    return list(pages.values())
+
+
+@OpenAiWebSearchSource.parser(records=_pages)
+def parse_openai_answer(page: Page) -> Page:
+    """Return a page of an answer of the Responses API."""
+    return page

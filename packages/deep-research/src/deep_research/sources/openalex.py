@@ -6,19 +6,17 @@ from typing import Any
 
 from pydantic import Field
 
-from deep_research.data import Found, SearchResult
-from deep_research.ports import ApiResponse
+from deep_research.data import SearchResult
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
-from deep_research.sources._api_answers import Record, list_of
-from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid
-from deep_research.sources._record_documents import line
+from deep_research.sources._api_answers import Record
+from deep_research.sources._papers import Work, arxiv_id, doi
 
 _MAX_POSITION = 20_000
 _FIELDS = (
     "id,doi,title,display_name,publication_date,publication_year,ids,language,primary_location,locations,type,"
     "open_access,best_oa_location,authorships,cited_by_count,is_retracted,abstract_inverted_index,relevance_score"
 )
-_OPEN_TEXTS = (("best_oa_location", "pdf_url"), ("open_access", "oa_url"), ("primary_location", "pdf_url"))
+_OPEN_TEXTS = ("best_oa_location.pdf_url", "open_access.oa_url", "primary_location.pdf_url")
 
 
 class _OpenAlexOptions(DatedOptions):
@@ -50,11 +48,6 @@ class OpenAlexSource(ApiSource[_OpenAlexOptions]):
         return await self._found_in(parse_works, self._get("/works", params | own))
 
 
-def parse_works(response: ApiResponse) -> list[Found]:
-    """Return the works of a list. Raises SourceError."""
-    return [found for work in list_of(response, OpenAlexSource, "results", what="works") if (found := _work(work))]
-
-
 def abstract(index: Any) -> str:
     """Return the text of an inverted index {word: [positions]}; "" when there is none."""
     if not isinstance(index, Mapping):
@@ -68,36 +61,30 @@ def abstract(index: Any) -> str:
     return " ".join(placed[where] for where in sorted(placed))
 
 
-def _work(work: Record) -> Found | None:
-    locations = [*work.records("primary_location"), *work.records("locations")]
-    authorships = work.records("authorships")
-    addresses = [place.text("landing_page_url") for place in locations]
-    ids = Ids(
-        doi=doi(work.first("doi") or work.text("ids", "doi")),
-        arxiv=next((found for address in addresses if "arxiv.org" in address and (found := arxiv_id(address))), ""),
-        pmid=pmid(work.text("ids", "pmid")),
-        pmcid=_pmcid(work.text("ids", "pmcid")),
-        other=work.text("id"),
-    )
-    made = Work(
-        title=line(work.first("title", "display_name")),
-        ids=ids,
-        url="" if ids.doi or ids.arxiv else next((address for address in addresses if address), ids.other),
-        authors=[one.text("author", "display_name") or one.text("raw_author_name") for one in authorships],
-        published=work.date("publication_date") or work.date("publication_year"),
-        venue=work.line("primary_location", "source", "display_name"),
-        sections=[("", line(abstract(work.get("abstract_inverted_index"))))],
+@OpenAlexSource.parser("results", what="works")
+def parse_works(work: Record) -> Work:
+    """Return a work of a list."""
+    places = [*work.records("primary_location"), *work.records("locations")]
+    addresses = [place.text("landing_page_url") for place in places]
+    papers = (arxiv_id(address) for address in addresses if "arxiv.org" in address)
+    pmcid = work.text("ids", "pmcid").rstrip("/").rsplit("/", 1)[-1]
+    return Work(
+        title=work.first("title", "display_name"),
+        doi=work.first("doi", "ids.doi"),
+        arxiv=next(filter(None, papers), ""),
+        pmid=work.text("ids", "pmid"),
+        pmcid=f"PMC{pmcid}" if pmcid.isdecimal() else pmcid,
+        own=work.text("id"),
+        otherwise=next(filter(None, addresses), work.text("id")),
+        authors=[one.first("author.display_name", "raw_author_name") for one in work.records("authorships")],
+        published=work.first_date("publication_date", "publication_year"),
+        venue=work.raw("primary_location", "source", "display_name"),
+        abstract=abstract(work.get("abstract_inverted_index")),
         facts=(
             ("Type", work.text("type")),
             ("Cited by (OpenAlex)", work.number("cited_by_count")),
             ("Retracted", work.get("is_retracted") is True),
         ),
-        full_text=[work.text(*path) for path in _OPEN_TEXTS],
+        full_text=[work.first(name) for name in _OPEN_TEXTS],
         score=work.score("relevance_score"),
     )
-    return found_work(made, OpenAlexSource.name)
-
-
-def _pmcid(address: str) -> str:
-    tail = address.rstrip("/").rsplit("/", 1)[-1].upper().removeprefix("PMC")
-    return f"PMC{tail}" if tail.isdecimal() else ""

@@ -18,9 +18,9 @@ from claimcheck.text.cleaning import fold
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import ConfigError, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, Pace, basic, read_answer, result, snippet
-from deep_research.sources._api_answers import Record, failure, iso_date, list_of, object_of
-from deep_research.sources._record_documents import document, line
+from deep_research.sources._api import ApiOptions, ApiSource, Pace, basic, read_answer, result
+from deep_research.sources._api_answers import Record, iso_date
+from deep_research.sources._record_documents import Item, line
 
 _MOST = 50
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
@@ -76,39 +76,32 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
 def parse_search(response: ApiResponse, options: OpenSearchOptions | None = None) -> list[Found]:
     """Return the records of a search, best first, each with its text. Raises SourceError."""
     options = options or OpenSearchOptions.model_validate({})
-    hits = list_of(response, OpenSearchSource, "hits", "hits")
+    hits = OpenSearchSource.list_of(response, "hits", "hits")
     best = max((hit.score("_score") for hit in hits), default=0.0) or 1.0
-    return [found for hit in hits if (found := _record(hit, options, best))]
+    items = [_hit(hit, options, best) for hit in hits if hit.text("_id") and hit.record("_source")]
+    return [found for item in items if (found := item.found(OpenSearchSource.name))]
 
 
-def _record(hit: Record, options: OpenSearchOptions, best: float) -> Found | None:
+def _hit(hit: Record, options: OpenSearchOptions, best: float) -> Item:
     own, fields = hit.text("_id"), hit.record("_source")
-    if not own or not fields:
-        return None
-    index, body = hit.text("_index"), _first(fields, options.text_fields)
-    title = line(_first(fields, options.title_fields)) or own
-    published = iso_date(_first(fields, options.date_fields))
-    url, score = _first(fields, options.url_fields), hit.score("_score") / best
-    return _found(OpenSearchSource.name, f"{index}/{own}", title, body, url=url, published=published, score=score)
+    title, body = line(fields.first_raw(*options.title_fields)) or own, fields.first_raw(*options.text_fields)
+    published = iso_date(fields.first_raw(*options.date_fields))
+    url, score = fields.first_raw(*options.url_fields), hit.score("_score") / best
+    place = f"{hit.text('_index')}/{own}"
+    return _item(OpenSearchSource.name, place, title, body, url=url, published=published, score=score)
 
 
-def _found(origin: str, place: str, title: str, body: str, *, url: str, published: str | None, score: float) -> Found:
-    return Found(
+def _item(origin: str, place: str, title: str, body: str, *, url: str, published: str | None, score: float) -> Item:
+    return Item(
         key=f"{origin}:{place}",
         title=title,
         url=url if url.startswith(("https://", "http://")) else "",
-        origin=origin,
-        location=place,
+        about=body,
         published=published,
-        snippet=snippet(body),
         score=score,
-        document=document(title, sections=[("Text", body)], published=published) if body.strip() else None,
+        sections=[("Text", body)],
+        location=place,
     )
-
-
-def _first(fields: Record, names: Sequence[str]) -> str:
-    """Return the first of these fields that is there; a dot leads into an object."""
-    return next((found for name in names if (found := fields.raw(name) or fields.raw(*name.split(".")))), "")
 
 
 class PostgresIndexOptions(ApiOptions):
@@ -154,10 +147,9 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
                 asked = {"input": query, "model": self.options.embedding_model}
                 vector = await read_answer(parse_embedding, await self._post("/embeddings", asked))
             except SourceError as error:
-                why = self._without_secrets(error).message
-                gaps.append(Gap(what="search by meaning in postgres_index", why=why, source=self.name))
+                gaps.append(self._gap("search by meaning in postgres_index", error))
         rows = await asyncio.to_thread(self._ask, query, vector, most)
-        return SearchResult(found=tuple(self._record(row) for row in rows), gaps=tuple(gaps))
+        return result((self._record(row).found(self.name) for row in rows), gaps)
 
     def _ask(self, query: str, vector: Sequence[float], limit: int) -> list[tuple[Any, ...]]:
         """Return the records of both rankings. Raises Unreachable and Unreadable, without the address."""
@@ -181,11 +173,11 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
         except psycopg.Error as error:
             raise Unreadable(f"{self.name}: the database refused: {_first_line(error)}", source=self.name) from None
 
-    def _record(self, row: tuple[Any, ...]) -> Found:
+    def _record(self, row: tuple[Any, ...]) -> Item:
         own, title, body, url, date, rank = row
         title, place = fold(str(title or own)), f"{self.options.table}/{own}"
         published = iso_date(str(date)) if date else None
-        return _found(self.name, place, title, str(body or ""), url=str(url), published=published, score=float(rank))
+        return _item(self.name, place, title, str(body or ""), url=str(url), published=published, score=float(rank))
 
 
 def _query(options: PostgresIndexOptions, *, by_meaning: bool) -> str:
@@ -213,9 +205,9 @@ def _query(options: PostgresIndexOptions, *, by_meaning: bool) -> str:
 
 def parse_embedding(response: ApiResponse) -> list[float]:
     """Return the vector of a server with OpenAI's /embeddings. Raises SourceError."""
-    vector = object_of(response, PostgresIndexSource, "data", what="embedding").get("data", 0, "embedding")
+    vector = PostgresIndexSource.object_of(response, "data", what="embedding").get("data", 0, "embedding")
     if not isinstance(vector, list) or not vector or not all(isinstance(one, int | float) for one in vector):
-        raise failure(Unreadable, response, PostgresIndexSource, "the answer is no embedding")
+        raise PostgresIndexSource.failure(Unreadable, response, "the answer is no embedding")
     return [float(one) for one in vector]
 
 

@@ -8,23 +8,26 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
+from typing import ClassVar
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
-from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, Pace, basic, keywords, read_answer, snippet
-from deep_research.sources._api_answers import Node, Record, distinct, failure, limited, object_of, xml_of
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, basic, keywords, read_answer
+from deep_research.sources._api_answers import Node, Record
+from deep_research.sources._record_documents import Fact, Item, distinct, people
 
 _NUMBER = re.compile(r"([A-Z]{2})(D|PP|RE|H|T|P)?0*+(\d[\dA-Z]*?)([A-Z]\d?)?")
 _US_APPLICATION_DIGITS = 11  # US20240362478: the year and seven digits, of which other offices drop the first 0
 _COUNTRY_NOTE = re.compile(r"(?:(?<!\s)\s++)?\[[A-Z]{2}\]\s*$")
 _FIELDED = re.compile(r"\b[a-z]{1,3}\s*(?:=|all|any|within)\s*", re.IGNORECASE)
 _MARGIN = timedelta(seconds=60)
-_THROTTLED = ("overloaded", "black")
+_THROTTLED = ("overloaded", "black", "Quota")
 _MAX_CODES = 12
+_NUMBERED = ("country", "doc-number", "kind")
+_PUBLISHED = "/rest-services/published-data"
 
 
 def patent_key(number: str) -> str:
@@ -43,36 +46,30 @@ def patent_url(number: str) -> str:
     return f"https://patents.google.com/patent/{re.sub(r'[^A-Z0-9]', '', number.upper())}/en"
 
 
-def found_patent(
-    origin: str,
+def _patent(
     number: str,
     *,
     title: str = "",
-    people: tuple[Iterable[str], Iterable[str]] = ((), ()),
+    inventors: Iterable[str] = (),
+    applicants: Iterable[str] = (),
     published: str | None = None,
     abstract: str = "",
-    facts: tuple[_writing.Fact, ...] = (),
-) -> Found:
-    """Return a publication or application as a result; its record is the document unless there is only a number.
-
-    `people` are the inventors and the applicants.
-    """
-    inventors, applicants = map(distinct, people)
-    title = title or f"Patent {number}"
-    found = Found(
+    facts: tuple[Fact, ...] = (),
+) -> Item:
+    """Return a publication; it has a record unless there is only a number."""
+    inventors, applicants = distinct(inventors), distinct(applicants)
+    is_known = abstract or facts or inventors or applicants
+    return Item(
         key=patent_key(number),
-        title=title,
+        title=title or f"Patent {number}",
         url=patent_url(number),
-        origin=origin,
+        about=abstract or "; ".join(applicants),
         published=published,
         authors=inventors,
-        snippet=snippet(abstract or "; ".join(applicants)),
+        facts=(("Publication", number), ("Applicants", people(applicants)), *facts) if is_known else (),
+        sections=[("Abstract", abstract)] if abstract else (),
+        labels=("Inventors", "Published"),
     )
-    if not (abstract or facts or inventors or applicants):
-        return found
-    about = (("Publication", number), ("Applicants", _writing.people(applicants)), *facts)
-    sections = [("Abstract", abstract)]
-    return _writing.with_record(found, facts=about, sections=sections, labels=("Inventors", "Published"))
 
 
 class EpoOptions(DatedOptions):
@@ -94,6 +91,8 @@ class EpoSource(ApiSource[EpoOptions]):
     )
     needs = "EPO_OPS_KEY"
     narrow = True
+    nothing_is_404 = True
+    headers: ClassVar = {"accept": "application/xml"}
 
     def __init__(self, options: EpoOptions, client: ApiClient, keys: dict[str, str]) -> None:
         super().__init__(options, client, keys)
@@ -102,18 +101,18 @@ class EpoSource(ApiSource[EpoOptions]):
         self._lock = asyncio.Lock()
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        params = {"q": search_query(query, self.options), "Range": f"1-{min(limit, 100)}"}
-        return await self._found_in(
-            parse_epo_patents, self._call("/rest-services/published-data/search/biblio", params)
+        call = self._call(
+            f"{_PUBLISHED}/search/biblio", {"q": search_query(query, self.options), "Range": f"1-{min(limit, 100)}"}
         )
+        return await self._found_in(parse_epo_patents, call)
 
     async def _read(self, found: Found) -> Found | None:
-        """The record and, where the office publishes texts, the claims."""
+        """Return the record and, where the office publishes texts, the claims."""
         publication = found.url.split("/patent/")[-1].split("/")[0]
         match = re.fullmatch(r"([A-Z]{2})(\w+?)([A-Z]\d?)", publication)
         if not match:
             return None
-        address = f"/rest-services/published-data/publication/docdb/{'.'.join(match.groups())}"
+        address = f"{_PUBLISHED}/publication/docdb/{'.'.join(match.groups())}"
         patents = await read_answer(parse_epo_patents, await self._call(f"{address}/biblio", {}))
         if not patents or patents[0].document is None:
             return None
@@ -122,14 +121,18 @@ class EpoSource(ApiSource[EpoOptions]):
             with suppress(NotFound):  # most offices hand in no texts
                 texts = await read_answer(parse, await self._call(f"{address}/{part}", {}))
                 sections.append((part.capitalize(), "\n\n".join(texts)))
-        whole = _writing.joined(patents[0].document, _writing.document("", sections=sections))
-        return found.model_copy(update={"document": whole})
+        whole = Item(found.key, "", body=patents[0].document, sections=sections).document()
+        return found.model_copy(update={"document": whole.model_copy(update={"title": patents[0].title})})
 
-    async def _call(self, path: str, params: dict[str, str]) -> ApiResponse:
-        headers = {"accept": "application/xml", "authorization": f"Bearer {await self._access_token()}"}
-        return await self._client.request("GET", f"{self._base()}{path}", params=params, headers=headers)
+    @classmethod
+    def judge(cls, response: ApiResponse) -> None:
+        """Pass a success; a service that is throttled raises RateLimited."""
+        told = response.headers.get("x-throttling-control", "").lower() + response.headers.get("x-rejection-reason", "")
+        if response.status == HTTPStatus.FORBIDDEN and any(word in told for word in _THROTTLED):
+            raise cls.limited(response)
+        super().judge(response)
 
-    async def _access_token(self) -> str:
+    async def _call(self, path: str, params: dict[str, str | int]) -> ApiResponse:
         async with self._lock:
             if not self._token or datetime.now(UTC) >= self._valid_until:
                 headers = {"accept": "application/json", "authorization": f"Basic {basic(self._key())}"}
@@ -137,7 +140,10 @@ class EpoSource(ApiSource[EpoOptions]):
                 response = await self._client.request("POST", address, form=form, headers=headers)
                 self._token, seconds = parse_token(response)
                 self._valid_until = datetime.now(UTC) + timedelta(seconds=seconds) - _MARGIN
-            return self._token
+        return await self._get(path, params)
+
+    def _headers(self) -> dict[str, str]:
+        return {**self.headers, "authorization": f"Bearer {self._token}"}
 
     def _secrets(self) -> Iterator[str]:
         yield from super()._secrets()
@@ -159,34 +165,47 @@ def parse_token(response: ApiResponse) -> tuple[str, int]:
     """Return the access token and the seconds it is good for. Raises Blocked when the key is refused."""
     if response.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         why = f"{EpoSource.needs} was refused (HTTP {response.status}); it is `consumer key:consumer secret`"
-        raise failure(Blocked, response, EpoSource, why)
-    answer = object_of(response, EpoSource, what="token")
+        raise EpoSource.failure(Blocked, response, why)
+    answer = EpoSource.object_of(response, what="token")
     token = answer.text("access_token")
     if not token:
-        raise failure(Unreadable, response, EpoSource, "the answer has no token in it")
+        raise EpoSource.failure(Unreadable, response, "the answer has no token in it")
     return token, answer.number("expires_in") or 600
 
 
-def parse_epo_patents(response: ApiResponse) -> list[Found]:
-    """Return the publications of a search, with their records or as references alone, or of one publication.
-
-    Nothing found is HTTP 404 and gives an empty list. Raises RateLimited when the service is throttled, SourceError.
-    """
-    control = response.headers.get("x-throttling-control", "").lower() + response.headers.get("x-rejection-reason", "")
-    if response.status == HTTPStatus.FORBIDDEN and (any(word in control for word in _THROTTLED) or "Quota" in control):
-        raise limited(response, EpoSource)
-    try:
-        root = xml_of(response, EpoSource)
-    except NotFound:
-        return []
+def _publications(response: ApiResponse) -> list[Node]:
+    """Return the records of a search or of one publication, or references alone."""
+    root = EpoSource.xml_of(response)
     if root.name != "world-patent-data":
-        raise failure(Unreadable, response, EpoSource, "the answer has no patents in it")
-    if records := root.descendants("exchange-document"):
-        return [found for record in records if (found := _record(record))]
-    references = [
-        one for result in root.descendants("search-result") for one in result.children("publication-reference")
-    ]
-    return [found_patent(EpoSource.name, own) for one in references if (own := _document_number(one))]
+        raise EpoSource.failure(Unreadable, response, "the answer has no patents in it")
+    references = (one.children("publication-reference") for one in root.descendants("search-result"))
+    return root.descendants("exchange-document") or [one for several in references for one in several]
+
+
+@EpoSource.parser(records=_publications)
+def parse_epo_patents(record: Node) -> Item | None:
+    """Return a publication: its record, or its number where there is only a reference."""
+    if record.name == "publication-reference":
+        named = ([one.text(part) for part in _NUMBERED] for one in record.children("document-id"))
+        return next((_patent("".join(parts)) for parts in named if all(parts[:2])), None)
+    country, digits, kind = (record.get(part) for part in _NUMBERED)
+    if not (country and digits):
+        return None
+    data = record.child("bibliographic-data")
+    parties = data.child("parties")
+    return _patent(
+        f"{country}{digits}{kind}",
+        title=_english(data.children("invention-title")).line().capitalize(),
+        inventors=_epo_people(parties, "inventor"),
+        applicants=_epo_people(parties, "applicant"),
+        published=_epo_date(data.child("publication-reference")),
+        abstract=_english(record.children("abstract")).paragraphs(),
+        facts=(
+            ("Filed", _epo_date(data.child("application-reference"))),
+            ("Priority", _epo_date(data.child("priority-claims", "priority-claim"))),
+            ("Family", record.get("family-id")),
+        ),
+    )
 
 
 def parse_claims(response: ApiResponse) -> list[str]:
@@ -200,39 +219,11 @@ def parse_description(response: ApiResponse) -> list[str]:
 
 
 def _passages(response: ApiResponse, whole: str, part: str) -> list[str]:
-    text = _english(xml_of(response, EpoSource).descendants(whole))
+    text = _english(EpoSource.xml_of(response).descendants(whole))
     found = [words for one in text.descendants(part) if (words := one.text())]
     if not found:
-        raise failure(NotFound, response, EpoSource, f"there is no text of the {whole}")
+        raise EpoSource.failure(NotFound, response, f"there is no text of the {whole}")
     return found
-
-
-def _record(record: Node) -> Found | None:
-    country, digits = record.get("country"), record.get("doc-number")
-    if not country or not digits:
-        return None
-    data = record.child("bibliographic-data")
-    parties = data.child("parties")
-    return found_patent(
-        EpoSource.name,
-        f"{country}{digits}{record.get('kind')}",
-        title=_english(data.children("invention-title")).line().capitalize(),
-        people=(_epo_people(parties, "inventor"), _epo_people(parties, "applicant")),
-        published=_epo_date(data.child("publication-reference")),
-        abstract=_english(record.children("abstract")).paragraphs(),
-        facts=(
-            ("Filed", _epo_date(data.child("application-reference"))),
-            ("Priority", _epo_date(data.child("priority-claims", "priority-claim"))),
-            ("Family", record.get("family-id")),
-        ),
-    )
-
-
-def _document_number(reference: Node) -> str:
-    for one in reference.children("document-id"):
-        if (country := one.text("country")) and (digits := one.text("doc-number")):
-            return f"{country}{digits}{one.text('kind')}"
-    return ""
 
 
 def _epo_date(reference: Node) -> str | None:
@@ -262,6 +253,7 @@ class UsptoSource(ApiSource[DatedOptions]):
     needs = "USPTO_API_KEY"
     narrow = True
     key_header = ("x-api-key", "{}")
+    nothing_is_404 = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {
@@ -273,35 +265,26 @@ class UsptoSource(ApiSource[DatedOptions]):
         return await self._found_in(parse_applications, self._get("/api/v1/patent/applications/search", params))
 
 
-def parse_applications(response: ApiResponse) -> list[Found]:
-    """Return the applications of a search. Nothing found is HTTP 404 and gives an empty list. Raises SourceError."""
-    try:
-        answer = object_of(response, UsptoSource, "count", "patentFileWrapperDataBag", what="applications")
-    except NotFound:
-        return []
-    entries = answer.records("patentFileWrapperDataBag")
-    return [found for entry in entries if (found := _application(entry))]
-
-
-def _application(entry: Record) -> Found | None:
+@UsptoSource.parser("patentFileWrapperDataBag", fields=("count", "patentFileWrapperDataBag"), what="applications")
+def parse_applications(entry: Record) -> Item | None:
+    """Return an application of a search."""
     application, about = entry.text("applicationNumberText"), entry.record("applicationMetaData")
     grant, publication = about.first("patentNumber"), about.first("earliestPublicationNumber")
     number = f"US{grant.removeprefix('US')}" if grant else publication
     if not application and not number:
         return None
-    published = about.first_date("grantDate") if grant else about.first_date("earliestPublicationDate")
-    found = found_patent(
-        UsptoSource.name,
+    patent = _patent(
         number or f"US application {application}",
         title=about.text("inventionTitle"),
-        people=(_parties(about, "inventor"), _parties(about, "applicant")),
-        published=published,
+        inventors=_parties(about, "inventor"),
+        applicants=_parties(about, "applicant"),
+        published=about.date("grantDate" if grant else "earliestPublicationDate"),
         facts=_facts(about, application),
     )
     if number:
-        return found
+        return patent
     address = f"https://patentcenter.uspto.gov/applications/{application}"
-    return found.model_copy(update={"key": f"patent:US-application:{application}", "url": address})
+    return patent._replace(key=f"patent:US-application:{application}", url=address)
 
 
 def _facts(about: Record, application: str) -> tuple[tuple[str, object], ...]:

@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from deep_research.data import Found, SearchResult
+from deep_research.data import SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace
-from deep_research.sources._api_answers import Record, object_of
-from deep_research.sources._web import Page, WebOptions, found_pages
+from deep_research.sources._api_answers import Record
+from deep_research.sources._web import Page, WebOptions, page_of
 
 
 class _PerplexityOptions(WebOptions):
@@ -37,19 +37,15 @@ class PerplexitySource(ApiSource[_PerplexityOptions]):
         return await self._found_in(parse_answer, self._post("/chat/completions", body))
 
 
-def parse_answer(response: ApiResponse) -> list[Found]:
-    """Return the pages of an answer. Raises SourceError."""
-    answer = object_of(response, PerplexitySource, "choices", "citations", "search_results", what="citations")
-    pages = [_page(entry) for entry in answer.records("search_results")]
-    known = {page.url for page in pages}
-    pages += [Page(title="", url=address) for address in answer.texts("citations") if address not in known]
-    return found_pages(pages, PerplexitySource.name)
+def _pages(response: ApiResponse) -> list[Record]:
+    """Return the pages that were searched, then those that are only cited."""
+    answer = PerplexitySource.object_of(response, "choices", "citations", "search_results", what="citations")
+    pages = answer.records("search_results")
+    known = {page.text("url") for page in pages}
+    return [*pages, *(Record({"url": url}) for url in answer.texts("citations") if url not in known)]
 
 
-def _page(entry: Record) -> Page:
-    return Page(
-        title=entry.line("title"),
-        url=entry.first("url"),
-        excerpt=entry.line("snippet"),
-        published=entry.first_date("date", "last_updated"),
-    )
+@PerplexitySource.parser(records=_pages)
+def parse_answer(entry: Record) -> Page:
+    """Return a page of an answer."""
+    return page_of(entry, excerpt="snippet", published="date last_updated")

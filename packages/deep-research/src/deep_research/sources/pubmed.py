@@ -4,21 +4,13 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from deep_research.data import Found, SearchResult
+from deep_research.data import SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer
-from deep_research.sources._api_answers import (
-    Node,
-    explanation,
-    failure,
-    limited,
-    object_of,
-    says_wait,
-    xml_of,
-)
-from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
-from deep_research.sources._record_documents import Section, line
+from deep_research.sources._api_answers import Node, explanation
+from deep_research.sources._papers import Work
+from deep_research.sources._record_documents import Section
 from deep_research.text.dates import month_number, written
 
 
@@ -67,44 +59,52 @@ class PubMedSource(ApiSource[_PubMedOptions]):
 
 def parse_ids(response: ApiResponse) -> list[str]:
     """Return the ids of an esearch answer, best first; none found gives none. Raises SourceError."""
-    found = object_of(response, PubMedSource).record("esearchresult")
+    found = PubMedSource.object_of(response).record("esearchresult")
     if "idlist" not in found:
-        _refuse_error(found.text("ERROR") or explanation(response), response)
-        raise failure(Unreadable, response, PubMedSource, "the answer is no search result")
+        if why := found.text("ERROR") or explanation(response):
+            raise PubMedSource.own_failure(response, "", why)
+        raise PubMedSource.failure(Unreadable, response, "the answer is no search result")
     return list(found.texts("idlist"))
 
 
 def parse_spelling(response: ApiResponse) -> str:
     """Return the corrected query of an espell answer, "" when nothing is to be corrected. Raises SourceError."""
-    root = xml_of(response, PubMedSource)
+    root = PubMedSource.xml_of(response)
     if root.name != "espellresult":
-        raise failure(Unreadable, response, PubMedSource, "the answer is no spelling")
+        raise PubMedSource.failure(Unreadable, response, "the answer is no spelling")
     corrected = root.text("CorrectedQuery")
     return "" if corrected == root.text("Query") else corrected
 
 
-def parse_articles(response: ApiResponse) -> list[Found]:
-    """Return the articles and book chapters of an efetch answer. Raises SourceError."""
-    root = xml_of(response, PubMedSource)
+def _entries(response: ApiResponse) -> list[Node]:
+    """Return the articles and book chapters of an efetch answer."""
+    root = PubMedSource.xml_of(response)
     if root.name not in ("pubmedarticleset", "pubmedarticle"):
-        _refuse_error(root.text("ERROR"), response)
-        raise failure(Unreadable, response, PubMedSource, "the answer has no articles in it")
-    entries = [root] if root.name == "pubmedarticle" else root.children("*")
-    return [found for entry in entries if (found := _article(entry))]
+        if why := root.text("ERROR"):
+            raise PubMedSource.own_failure(response, "", why)
+        raise PubMedSource.failure(Unreadable, response, "the answer has no articles in it")
+    return [root] if root.name == "pubmedarticle" else root.children("*")
 
 
-def _article(entry: Node) -> Found | None:
-    """`PubmedArticle`, or `PubmedBookArticle` whose record has other names."""
+@PubMedSource.parser(records=_entries)
+def parse_articles(entry: Node) -> Work | None:
+    """Return a `PubmedArticle`, or `PubmedBookArticle`, which has other names."""
     book = entry.child("BookDocument")
     record = entry.child("MedlineCitation") or book
     article = book or record.child("Article")
     if not record or not article:
         return None
+    data = entry.child("PubmedData") or entry.child("PubmedBookData")
+    listed = [*record.children("ArticleIdList", "ArticleId"), *data.children("ArticleIdList", "ArticleId")]
+    ids = {one.get("IdType").lower(): one.text() for one in listed}
+    located = (one.text() for one in article.children("ELocationID") if one.get("EIdType") == "doi")
     title = article.child("ArticleTitle") or article.child("Book", "BookTitle")
-    work = Work(
+    return Work(
         title=_untranslated(title.line().removesuffix(".")) or article.text("VernacularTitle"),
-        ids=_ids(entry, record, article),
-        authors=_authors(article),
+        doi=ids.get("doi") or next(located, ""),
+        pmid=record.text("PMID") or ids.get("pubmed", ""),
+        pmcid=ids.get("pmc", "").split(".")[0],
+        authors=[_author(author) for author in article.children("AuthorList", "Author")],
         published=_published(article),
         venue=article.text("Journal", "Title") or article.text("Book", "Publisher", "PublisherName"),
         sections=_abstract(article, record),
@@ -114,7 +114,6 @@ def _article(entry: Node) -> Found | None:
             ("Language", [code.text() for code in article.children("Language") if code.text() != "eng"]),
         ),
     )
-    return found_work(work, PubMedSource.name)
 
 
 def _untranslated(title: str) -> str:
@@ -123,29 +122,13 @@ def _untranslated(title: str) -> str:
     return title[1:-1].removesuffix(".") if whole else title
 
 
-def _ids(entry: Node, record: Node, article: Node) -> Ids:
-    data = entry.child("PubmedData") or entry.child("PubmedBookData")
-    listed = [*record.children("ArticleIdList", "ArticleId"), *data.children("ArticleIdList", "ArticleId")]
-    names = {one.get("IdType").lower(): one.text() for one in listed}
-    located = (one.text() for one in article.children("ELocationID") if one.get("EIdType") == "doi")
-    pmcid = names.get("pmc", "").split(".")[0].upper()
-    return Ids(
-        doi=doi(names.get("doi", "") or next(located, "")),
-        pmid=pmid(record.text("PMID") or names.get("pubmed", "")),
-        pmcid=pmcid if pmcid.startswith("PMC") else "",
-    )
-
-
-def _authors(article: Node) -> list[str]:
-    names: list[str] = []
-    for author in article.children("AuthorList", "Author"):
-        given = author.text("ForeName") or author.text("Initials")
-        names.append(f"{given} {author.text('LastName')}".strip() or author.text("CollectiveName"))
-    return names
+def _author(author: Node) -> str:
+    given = author.text("ForeName") or author.text("Initials")
+    return f"{given} {author.text('LastName')}".strip() or author.text("CollectiveName")
 
 
 def _published(article: Node) -> str | None:
-    """The day of the electronic article, or the issue's date, which may be a `MedlineDate` such as 1998 Dec-1999 Jan."""
+    """Return the day of the electronic article, or the issue's (1998 Dec-1999 Jan)."""
     issue = article.child("Journal", "JournalIssue", "PubDate") or article.child("Book", "PubDate")
     dates = [_day(element) for element in (article.child("ArticleDate"), issue, article.child("ContributionDate"))]
     return next((day for day in [*dates, issue.date("MedlineDate")] if day), None)
@@ -157,18 +140,10 @@ def _day(element: Node) -> str | None:
 
 
 def _abstract(article: Node, record: Node) -> list[Section]:
-    """The labelled parts of the abstract; without one, an abstract by somebody else (`OtherAbstract`)."""
+    """Return the labelled parts of the abstract, or of one by somebody else."""
     parts = article.children("Abstract", "AbstractText") or record.children("OtherAbstract", "AbstractText")
     labelled = ((part.get("Label").strip().rstrip(":").replace("UNLABELLED", ""), part) for part in parts)
     return [(label.capitalize() if label.isupper() else label, part.paragraphs()) for label, part in labelled]
-
-
-def _refuse_error(why: str, response: ApiResponse) -> None:
-    """Errors arrive with HTTP 200 as well; "no items found" is none."""
-    if says_wait(why):
-        raise limited(response, PubMedSource)
-    if why:
-        raise failure(SourceError, response, PubMedSource, f"the request was not accepted: {line(why)[:200]}")
 
 
 def _term(query: str, options: _PubMedOptions) -> str:

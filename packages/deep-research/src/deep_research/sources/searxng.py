@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from deep_research.data import Found, Gap, SearchResult
+from deep_research.data import SearchResult
 from deep_research.errors import Blocked, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer, result
-from deep_research.sources._api_answers import Record, failure, object_of
-from deep_research.sources._web import Page, WebOptions, found_pages, sited
+from deep_research.sources._api_answers import Record
+from deep_research.sources._web import Page, WebOptions, page_of, sited
 
 _MAX_ENGINES = 10
 
@@ -40,36 +40,32 @@ class SearxngSource(ApiSource[_SearxngOptions]):
         }
         response = await self._get("/search", params)
         found = await read_answer(parse_search, response)
-        failed = _failed_engines(object_of(response, type(self), "results"))
-        return result(found, [Gap(what="some engines of searxng", why=failed, source=self.name)] if failed else [])
+        failed = _failed_engines(self.object_of(response, "results"))
+        return result(found, [self._gap("some engines of searxng", failed)] if failed else [])
 
 
-def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search and the infoboxes beside them, best first.
+def _entries(response: ApiResponse) -> list[Record]:
+    """Return the pages of a search and the infoboxes beside them.
 
     Raises Blocked when the instance does not allow `format=json` (HTTP 403), Unreachable when no engine
     answered, Unreadable when the answer is no search result.
     """
     try:
-        answer = object_of(response, SearxngSource, "results")
+        answer = SearxngSource.object_of(response, "results")
     except (Blocked, Unreadable) as error:
         hint = "; the instance has to allow the format json in its settings.yml (search.formats)"
         raise replace(error, message=f"{error.message}{hint}") from None
     entries = [*answer.records("results"), *answer.records("infoboxes")]
     if not entries and (failed := _failed_engines(answer)):
-        raise failure(Unreachable, response, SearxngSource, f"no engine answered: {failed}")
-    return found_pages((_page(entry) for entry in entries), SearxngSource.name)
+        raise SearxngSource.failure(Unreachable, response, f"no engine answered: {failed}")
+    return entries
 
 
-def _page(entry: Record) -> Page:
-    return Page(
-        title=entry.line("title") or entry.line("infobox"),
-        url=entry.first("url", "id") or entry.text("urls", 0, "url"),
-        excerpt=entry.line("content"),
-        published=entry.first_date("publishedDate", "pubdate"),
-        author=entry.line("author"),
-        score=entry.score("score"),
-    )
+@SearxngSource.parser(records=_entries)
+def parse_search(entry: Record) -> Page:
+    """Return a page of a search, or an infobox."""
+    titles, urls, dates = "title infobox", "url id urls.0.url", "publishedDate pubdate"
+    return page_of(entry, title=titles, url=urls, excerpt="content", published=dates, author="author")
 
 
 def _failed_engines(answer: Record) -> str:

@@ -2,13 +2,10 @@
 
 from pydantic import Field
 
-from deep_research.data import Found, SearchResult
-from deep_research.errors import NotFound
-from deep_research.ports import ApiResponse
+from deep_research.data import SearchResult
 from deep_research.sources._api import ApiSource, DatedOptions, Pace
-from deep_research.sources._api_answers import Record, object_of
-from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid
-from deep_research.sources._record_documents import line
+from deep_research.sources._api_answers import Record
+from deep_research.sources._papers import Work, arxiv_id, doi
 
 _FIELDS = (
     "title,abstract,year,publicationDate,authors,venue,journal,externalIds,url,openAccessPdf,citationCount,"
@@ -31,6 +28,7 @@ class SemanticScholarSource(ApiSource[_SemanticScholarOptions]):
     )
     also = ("SEMANTIC_SCHOLAR_API_KEY",)
     key_header = ("x-api-key", "{}")
+    nothing_is_404 = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         ids = [f"ARXIV:{number}" for number in [arxiv_id(query)] if number] or [f"DOI:{d}" for d in [doi(query)] if d]
@@ -46,40 +44,24 @@ class SemanticScholarSource(ApiSource[_SemanticScholarOptions]):
         return await self._found_in(parse_papers, self._get("/graph/v1/paper/search", params))
 
 
-def parse_papers(response: ApiResponse) -> list[Found]:
-    """Return the papers of a search, which has no `data` when it is empty, or the one of an answer about one.
-
-    An unknown paper is HTTP 404 and gives an empty list. Raises SourceError.
-    """
-    try:
-        answer = object_of(response, SemanticScholarSource, "data", "total", "paperId", what="papers")
-    except NotFound:
-        return []
-    papers = [answer] if "paperId" in answer else answer.records("data")
-    return [found for paper in papers if (found := _paper(paper))]
-
-
-def _paper(paper: Record) -> Found | None:
+@SemanticScholarSource.parser("data", fields=("data", "total", "paperId"), what="papers")
+def parse_papers(paper: Record) -> Work:
+    """Return one of the papers of a search, or the one that was asked for."""
     own = paper.text("paperId")
-    ids = Ids(
-        doi=doi(paper.text("externalIds", "DOI")),
-        arxiv=arxiv_id(paper.text("externalIds", "ArXiv")),
-        pmid=pmid(paper.text("externalIds", "PubMed")),
-        other=f"s2:{own}" if own else "",
-    )
-    address = paper.text("url") or (f"https://www.semanticscholar.org/paper/{own}" if own else "")
-    work = Work(
-        title=paper.line("title"),
-        ids=ids,
-        url="" if ids.doi or ids.arxiv else address,
+    return Work(
+        title=paper.raw("title"),
+        doi=paper.text("externalIds", "DOI"),
+        arxiv=paper.text("externalIds", "ArXiv"),
+        pmid=paper.text("externalIds", "PubMed"),
+        own=f"s2:{own}" if own else "",
+        otherwise=paper.text("url") or (f"https://www.semanticscholar.org/paper/{own}" if own else ""),
         authors=[author.text("name") for author in paper.records("authors")],
-        published=paper.date("publicationDate") or paper.date("year"),
-        venue=line(paper.first("venue") or paper.text("journal", "name")),
-        sections=[("", paper.paragraphs("abstract"))],
+        published=paper.first_date("publicationDate", "year"),
+        venue=paper.first("venue", "journal.name"),
+        abstract=paper.raw("abstract"),
         facts=(
             ("Type", paper.texts("publicationTypes")),
             ("Cited by (Semantic Scholar)", paper.number("citationCount")),
         ),
-        full_text=(paper.text("openAccessPdf", "url"),),
+        full_text=[paper.text("openAccessPdf", "url")],
     )
-    return found_work(work, SemanticScholarSource.name)

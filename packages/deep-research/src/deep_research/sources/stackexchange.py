@@ -10,12 +10,12 @@ from pydantic import Field
 
 from deep_research import registry
 from deep_research.concurrency import SYSTEM_CLOCK
-from deep_research.data import Found, Gap, SearchResult
+from deep_research.data import Gap, SearchResult
 from deep_research.errors import RateLimited, SourceError
 from deep_research.ports import ApiClient, ApiResponse
-from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer, result, snippet
-from deep_research.sources._api_answers import Record, explanation, failure, list_of, object_of, unix_seconds
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer, result
+from deep_research.sources._api_answers import Record, explanation, unix_seconds
+from deep_research.sources._record_documents import Item
 from deep_research.text.document_builder import DocumentBuilder
 
 _MAX_WAIT_SECONDS = 60.0
@@ -50,18 +50,11 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
-        response = await self._call(
-            "/search/advanced",
-            {
-                "q": query,
-                "tagged": ";".join(options.tags),
-                "fromdate": unix_seconds(options.since) if options.since else "",
-                "todate": unix_seconds(options.until) + 86_399 if options.until else "",
-                "sort": "relevance",
-                "pagesize": min(limit, 50),
-            },
-        )
-        items = list_of(response, type(self), "items")
+        params = {"q": query, "tagged": ";".join(options.tags), "sort": "relevance", "pagesize": min(limit, 50)}
+        params["fromdate"] = unix_seconds(options.since) if options.since else ""
+        params["todate"] = unix_seconds(options.until) + 86_399 if options.until else ""
+        response = await self._call("/search/advanced", params)
+        items = self.list_of(response, "items")
         answered = ";".join(item.text("question_id") for item in items if item.get("answer_count"))
         answers, gaps = Answers(), list[Gap]()
         try:
@@ -69,8 +62,7 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
                 path = f"/questions/{answered}/answers"
                 answers = parse_answers(await self._call(path, {"sort": "votes", "pagesize": 100}))
         except SourceError as error:
-            why = self._without_secrets(error).message
-            gaps.append(Gap(what="answers to questions", why=why, source=self.name))
+            gaps.append(self._gap("answers to questions", error))
         found = await read_answer(parse_questions, response, options.site, answers)
         return result(found, gaps)
 
@@ -94,16 +86,16 @@ def parse_backoff(response: ApiResponse) -> int:
     if response.status == HTTPStatus.BAD_REQUEST:
         why = explanation(response)
         if wait := _WAIT.search(why):
-            error = failure(RateLimited, response, StackExchangeSource, why)
+            error = StackExchangeSource.failure(RateLimited, response, why)
             error.retry_after = float(wait[1])
             raise error
-    return object_of(response, StackExchangeSource, "items").number("backoff") or 0
+    return StackExchangeSource.object_of(response, "items").number("backoff") or 0
 
 
 def parse_answers(response: ApiResponse) -> Answers:
     """Return the answers by question, the accepted one first, at most five to each. Raises SourceError."""
     by_question: Answers = defaultdict(list)
-    items = list_of(response, StackExchangeSource, "items")
+    items = StackExchangeSource.list_of(response, "items")
     for item in sorted(items, key=lambda item: item.get("is_accepted") is not True):
         own = item.number("question_id")
         if own is not None and len(by_question[own]) < _MAX_ANSWERS and item.raw("body").strip():
@@ -111,42 +103,32 @@ def parse_answers(response: ApiResponse) -> Answers:
     return by_question
 
 
-def parse_questions(response: ApiResponse, site: str = "stackoverflow", answers: Answers | None = None) -> list[Found]:
-    """Return the questions of a search, best first, each with its `answers` as document. Raises SourceError."""
-    items = list_of(response, StackExchangeSource, "items")
-    return [found for item in items if (found := _question(item, site, answers or {}))]
-
-
-def _question(item: Record, site: str, answers: Answers) -> Found | None:
-    own, title = item.number("question_id"), item.line("title")
-    if own is None or not title:
+@StackExchangeSource.parser("items")
+def parse_questions(item: Record, site: str = "stackoverflow", answers: Answers | None = None) -> Item | None:
+    """Return a question of a search, with its `answers`."""
+    own, posts = item.number("question_id"), DocumentBuilder()
+    if own is None:
         return None
-    author, asked = _author(item), item.date("creation_date")
-    authors = (author,) if author else ()
-    facts = (
-        ("Asked by", author),
-        ("Asked", asked),
-        ("Votes", item.number("score")),
-        ("Answers", item.number("answer_count")),
-        ("Tags", item.texts("tags")),
-    )
-    builder = DocumentBuilder()
-    builder.append(_writing.document(title, facts=facts))
-    _write_post(builder, "Question", item)
-    for answer in answers.get(own, ()):
+    _write_post(posts, "Question", item)
+    for answer in (answers or {}).get(own, ()):
         kind = "Accepted answer" if answer.get("is_accepted") is True else "Answer"
-        about = ", ".join(filter(None, (_author(answer), answer.date("creation_date"))))
-        _write_post(builder, f"{kind} ({about}; {answer.number('score') or 0} votes)", answer)
-    return Found(
+        about = join_parts(", ", _author(answer), answer.date("creation_date") or "")
+        _write_post(posts, f"{kind} ({about}; {answer.number('score') or 0} votes)", answer)
+    return Item(
         key=f"stackexchange:{site}:{own}",
-        title=title,
+        title=item.line("title"),
         url=item.first("link") or f"https://{site}.com/questions/{own}",
-        origin=StackExchangeSource.name,
-        published=asked,
-        authors=authors,
-        snippet=snippet(item.paragraphs("body")),
+        about=item.paragraphs("body"),
+        published=item.date("creation_date"),
+        authors=[_author(item)],
         score=item.score("score"),
-        document=builder.document(title=title, media_type="text/html", published=asked, authors=authors),
+        facts=(
+            ("Votes", item.number("score")),
+            ("Answers", item.number("answer_count")),
+            ("Tags", item.texts("tags")),
+        ),
+        labels=("Asked by", "Asked"),
+        body=posts.document(title="", media_type="text/html"),
     )
 
 

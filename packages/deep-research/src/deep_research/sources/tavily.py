@@ -5,10 +5,9 @@ from typing import Literal
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, Pace, read_answer
-from deep_research.sources._api_answers import Record, list_of
-from deep_research.sources._web import Page, WebOptions, found_pages, page_key
+from deep_research.sources._api_answers import Record
+from deep_research.sources._web import Page, WebOptions, page_key, page_of
 
 
 class _TavilyOptions(WebOptions):
@@ -56,27 +55,13 @@ class TavilySource(ApiSource[_TavilyOptions]):
         return next((page.model_copy(update=told) for page in pages if page.key == page_key(found.url)), None)
 
 
-def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search, best first. The engine's own `answer` is no evidence. Raises SourceError."""
-    return found_pages((_page(entry) for entry in _results(response)), TavilySource.name)
+@TavilySource.parser("results")
+def parse_search(entry: Record) -> Page:
+    """Return a page of a search; the engine's own `answer` is no evidence."""
+    return page_of(entry, published="published_date", text="raw_content")._replace(excerpt=entry.raw("content"))
 
 
-def parse_extract(response: ApiResponse) -> list[Found]:
-    """Return the pages of an extraction; what failed (HTTP 200, `failed_results`) is not there. Raises SourceError."""
-    pages = found_pages((_page(entry) for entry in _results(response)), TavilySource.name)
-    return [page for page in pages if page.page_text]
-
-
-def _results(response: ApiResponse) -> list[Record]:
-    return list_of(response, TavilySource, "results")
-
-
-def _page(entry: Record) -> Page:
-    return Page(
-        title=entry.line("title"),
-        url=entry.text("url"),
-        excerpt=entry.raw("content"),
-        published=entry.date("published_date"),
-        score=entry.score("score"),
-        text=entry.raw("raw_content"),
-    )
+@TavilySource.parser("results")
+def parse_extract(entry: Record) -> Page | None:
+    """Return a page of an extraction; what failed is not there."""
+    return page_of(entry, text="raw_content") if entry.text("raw_content") else None

@@ -2,12 +2,10 @@
 
 from pydantic import Field
 
-from deep_research.data import Found, SearchResult
-from deep_research.errors import NotFound
-from deep_research.ports import ApiResponse
+from deep_research.data import SearchResult
 from deep_research.sources._api import ApiOptions, ApiSource, Pace
-from deep_research.sources._api_answers import Record, object_of
-from deep_research.sources._papers import Ids, Work, doi, found_work
+from deep_research.sources._api_answers import Record
+from deep_research.sources._papers import Work, doi
 
 
 class _UnpaywallOptions(ApiOptions):
@@ -22,36 +20,26 @@ class UnpaywallSource(ApiSource[_UnpaywallOptions]):
     address = "https://api.unpaywall.org"
     pace = Pace(1.0, "100,000 calls per day (unpaywall.org/products/api).", most=10, at_once=10)
     needs = "UNPAYWALL_EMAIL"
+    nothing_is_404 = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        email = {"email": self._key()}
+        path, params = "/v2/search", {"query": query, "is_oa": "true" if self.options.open_access_only else ""}
         if name := doi(query):
-            try:
-                return await self._found_in(parse_works, self._get(f"/v2/{name}", email))
-            except NotFound:
-                return SearchResult()
-        open_only = {"is_oa": "true"} if self.options.open_access_only else {}
-        return await self._found_in(parse_works, self._get("/v2/search", {"query": query} | open_only | email))
+            path, params = f"/v2/{name}", {}
+        return await self._found_in(parse_works, self._get(path, params | {"email": self._key()}))
 
 
-def parse_works(response: ApiResponse) -> list[Found]:
-    """Return the papers of a search, or the one of an answer about a DOI. Raises SourceError."""
-    answer = object_of(response, UnpaywallSource, "results", "doi", what="papers")
-    entries = answer.records("results") if "results" in answer else [answer]
-    return [found for entry in entries if (found := _work(entry))]
-
-
-def _work(entry: Record) -> Found | None:
+@UnpaywallSource.parser("results", fields=("results", "doi"), what="papers")
+def parse_works(entry: Record) -> Work:
+    """Return a paper of a search, or the one of an answer about a DOI."""
     paper = entry.record("response") or entry
-    best = paper.record("best_oa_location")
-    names = (one.first("raw_author_name") or one.full_name("given", "family") for one in paper.records("z_authors"))
-    work = Work(
-        title=paper.line("title"),
-        ids=Ids(doi=doi(paper.text("doi"))),
-        url=best.first("url_for_pdf", "url", "url_for_landing_page"),
-        authors=names,
-        published=paper.date("published_date") or paper.date("year"),
-        venue=paper.line("journal_name"),
+    people = paper.records("z_authors")
+    return Work(
+        title=paper.raw("title"),
+        doi=paper.text("doi"),
+        url=paper.record("best_oa_location").first("url_for_pdf", "url", "url_for_landing_page"),
+        authors=[one.first("raw_author_name") or one.full_name("given", "family") for one in people],
+        published=paper.first_date("published_date", "year"),
+        venue=paper.raw("journal_name"),
         score=entry.score("score"),
     )
-    return found_work(work, UnpaywallSource.name)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import quote
 
 from pydantic import Field
@@ -10,15 +9,14 @@ from pydantic import Field
 from claimcheck.language import detect
 from claimcheck.lexicon import words
 from deep_research.data import Document, Found, SearchResult
-from deep_research.errors import Blocked, SourceError
 from deep_research.ports import ApiResponse
-from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiOptions, ApiSource, Pace, read_answer, result, snippet
-from deep_research.sources._api_answers import Record, failure, limited, object_of
+from deep_research.sources._api import ApiOptions, ApiSource, Pace, read_answer, result
+from deep_research.sources._api_answers import Record
+from deep_research.sources._record_documents import UNSHOWN, Item, write_text
 from deep_research.text.document_builder import DocumentBuilder
 
 _HEADING = re.compile(r"^(={2,6})([^\n]+?)\1[^\S\n]*$", re.MULTILINE)
-_WAITING = ("maxlag", "ratelimited")
+_FIELDS = ("query", "batchcomplete")
 
 
 class _WikipediaOptions(ApiOptions):
@@ -61,44 +59,34 @@ class WikipediaSource(ApiSource[_WikipediaOptions]):
         return await self._client.request("GET", address, params=given, headers=self._headers())
 
 
-def parse_search(response: ApiResponse, language: str = "en") -> list[Found]:
-    """Return the articles of `list=search`, best first. Raises SourceError."""
-    entries = _answer(response).records("query", "search")
-    return [
-        _found(title, language, snippet=snippet(entry.line("snippet")), published=entry.date("timestamp"))
-        for entry in entries
-        if (title := entry.text("title"))
-    ]
+@WikipediaSource.parser("query", "search", fields=_FIELDS, what="pages")
+def parse_search(entry: Record, language: str = "en") -> Item:
+    """Return an article of `list=search`."""
+    return _item(entry, language, entry.line("snippet"), entry.date("timestamp"))
 
 
-def parse_pages(response: ApiResponse, language: str = "en") -> list[Found]:
-    """Return the pages of a query by title, with their text; missing ones are left out. Raises SourceError."""
-    entries = _answer(response).records("query", "pages")
-    return [found for entry in entries if (found := _page(entry, language))]
-
-
-def _page(entry: Record, language: str) -> Found | None:
-    title = entry.text("title")
-    if not title or entry.get("missing") or entry.get("invalid"):
+@WikipediaSource.parser("query", "pages", fields=_FIELDS, what="pages")
+def parse_pages(entry: Record, language: str = "en") -> Item | None:
+    """Return a page of a query by title, with its text; missing ones are left out."""
+    if entry.get("missing") or entry.get("invalid"):
         return None
-    body, changed = entry.raw("extract"), entry.date("touched")
-    read = _article(title, body, changed) if body.strip() else None
-    url = entry.text("fullurl")
-    return _found(title, language, url=url, snippet=snippet(body), published=changed, document=read)
+    body = entry.raw("extract")
+    item = _item(entry, language, body, entry.date("touched"))
+    return item._replace(body=_article(body) if body.strip() else None, labels=UNSHOWN)
 
 
-def _found(title: str, language: str, *, url: str = "", **more: Any) -> Found:
-    url = url or f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
-    key, name = f"{WikipediaSource.name}:{language}:{title}", WikipediaSource.name
-    return Found(key=key, title=title, url=url, origin=name, **more)
+def _item(entry: Record, language: str, about: str, published: str | None) -> Item:
+    title = entry.text("title")
+    named = f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
+    key = f"{WikipediaSource.name}:{language}:{title}"
+    return Item(key, title, entry.text("fullurl") or named, about, published=published)
 
 
-def _article(title: str, body: str, published: str | None) -> Document:
-    """The text with its headings; lists of references and links at the end are left out."""
+def _article(body: str) -> Document:
+    """Return the text with its headings, without references and links at the end."""
     builder = DocumentBuilder()
-    builder.heading(1, title)
     pieces = _HEADING.split(body)
-    _writing.write_text(builder, pieces[0].replace("\n", "\n\n"))
+    write_text(builder, pieces[0].replace("\n", "\n\n"))
     skipped = 0
     for marks, heading, text_below in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         level, heading = len(marks), heading.strip()  # noqa: PLW2901
@@ -107,16 +95,5 @@ def _article(title: str, body: str, published: str | None) -> Document:
         skipped = level if heading.lower() in words("document.apparatus") else 0
         if not skipped:
             builder.heading(level, heading)
-            _writing.write_text(builder, text_below.replace("\n", "\n\n"))
-    return builder.document(title=title, media_type="text/markdown", published=published)
-
-
-def _answer(response: ApiResponse) -> Record:
-    answer = object_of(response, WikipediaSource, "query", "batchcomplete", "error", what="pages")
-    if error := answer.record("error"):
-        code, why = error.text("code"), error.line("info")
-        if code in _WAITING:
-            raise limited(response, WikipediaSource)
-        kind = Blocked if "blocked" in code else SourceError
-        raise failure(kind, response, WikipediaSource, f"the request was not accepted: {why[:200]}")
-    return answer
+            write_text(builder, text_below.replace("\n", "\n\n"))
+    return builder.document(title="", media_type="text/markdown")

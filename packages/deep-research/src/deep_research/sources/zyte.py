@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
+from typing import Any
 
 from pydantic import Field, field_validator
 
 from deep_research.data import Found, Gap
-from deep_research.errors import NotFound, Unreachable, Unreadable
+from deep_research.errors import NotFound, Unreachable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import Pace, basic, read_answer, web_addresses
-from deep_research.sources._api_answers import Record, failure, object_of
-from deep_research.sources._record_documents import line, with_record
-from deep_research.sources._web import Page, WebOptions, found_pages
+from deep_research.sources._api_answers import Record
+from deep_research.sources._record_documents import Item, line
+from deep_research.sources._web import Page, WebOptions, page_key, page_of, urlsplit_or_none
 from deep_research.sources.feeds import ListingSource
 
 _TEMPORARY = 520
@@ -53,65 +54,64 @@ class ZyteSource(ListingSource[_ZyteOptions]):
     async def _page(self, address: str) -> list[Found]:
         return await read_answer(parse_article_list, await self._extract(address, "articleList"))
 
-    async def _read(self, found: Found) -> Found:
-        return await read_answer(parse_article, await self._extract(found.url, "article"))
+    async def _read(self, found: Found) -> Found | None:
+        articles = await read_answer(parse_article, await self._extract(found.url, "article"))
+        return articles[0] if articles else None
 
     async def _extract(self, address: str, kind: str) -> ApiResponse:
         how = {"extractFrom": self.options.extract_from} if self.options.extract_from else None
         return await self._post("/v1/extract", {"url": address, kind: True, f"{kind}Options": how})
 
+    @classmethod
+    def json_of(cls, response: ApiResponse) -> Any:
+        """Return the JSON of an answer, in which the page has a status of its own."""
+        if response.status == _TEMPORARY:
+            raise cls.failure(Unreachable, response, "the page could not be loaded now (HTTP 520)")
+        answer = super().json_of(response)
+        status = Record(answer).number("statusCode") or 0
+        if status >= HTTPStatus.BAD_REQUEST:
+            kind = NotFound if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else Unreachable
+            raise cls.failure(kind, response, f"the page answered HTTP {status}")
+        return answer
+
     def _headers(self) -> dict[str, str]:
         return super()._headers() | {"authorization": f"Basic {basic(f'{self._key()}:')}"}
 
 
-def parse_article_list(response: ApiResponse) -> list[Found]:
-    """Return the articles of a page in its order. Raises SourceError; what the page itself refused counts."""
-    listed = _answer(response).record("articleList")
-    if not listed:
-        raise failure(Unreadable, response, ZyteSource, "the answer has no list of articles in it")
-    entries = [entry for entry in listed.records("articles") if _is_article(entry)]
-    return found_pages((_teaser(entry) for entry in entries), ZyteSource.name)
+@ZyteSource.parser("articleList", "articles", fields=("articleList",))
+def parse_article_list(entry: Record) -> Page | None:
+    """Return an article that a page lists."""
+    if not _is_article(entry):
+        return None
+    return page_of(
+        entry,
+        title="headline name",
+        url="canonicalUrl url",
+        excerpt="description articleBody",
+        published="datePublished datePublishedRaw",
+        author="authors.0.name authors.0.nameRaw",
+    )
 
 
-def parse_article(response: ApiResponse) -> Found:
-    """Return one article with its text. Raises NotFound when the page is none, SourceError."""
-    article = _answer(response).record("article")
-    if not article:
-        raise failure(Unreadable, response, ZyteSource, "the answer has no article in it")
-    pages = found_pages([_teaser(article)], ZyteSource.name)
-    if not _is_article(article) or not pages:
-        raise failure(NotFound, response, ZyteSource, "the page is no article")
-    found, body = pages[0], article.raw("articleBody")
-    names = tuple(name for one in article.records("authors") if (name := one.first("name", "nameRaw")))
-    found = found.model_copy(update={"document": None, "authors": names})
-    if not body.strip():
-        return found
-    facts = [("Changed", article.date("dateModified"))]
-    return with_record(found, facts=facts, sections=[("Text", body.replace("\n", "\n\n"))])
-
-
-def _answer(response: ApiResponse) -> Record:
-    """The JSON of an answer; the status of the page that was asked for is inside it."""
-    if response.status == _TEMPORARY:
-        raise failure(Unreachable, response, ZyteSource, "the page could not be loaded now (HTTP 520)")
-    answer = object_of(response, ZyteSource)
-    status = answer.number("statusCode")
-    if status is not None and status >= HTTPStatus.BAD_REQUEST:
-        kind = NotFound if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else Unreachable
-        raise failure(kind, response, ZyteSource, f"the page answered HTTP {status}")
-    return answer
+@ZyteSource.parser("article", fields=("article",))
+def parse_article(article: Record) -> Item | None:
+    """Return one article with its text; none when the page is no article."""
+    body, url = article.raw("articleBody"), article.first("canonicalUrl", "url")
+    if not _is_article(article) or not urlsplit_or_none(url):
+        return None
+    return Item(
+        key=page_key(url),
+        title=line(article.first_raw("headline", "name")) or url,
+        url=url,
+        about=line(article.first_raw("description", "articleBody")),
+        shown=500,
+        published=article.first_date("datePublished", "datePublishedRaw"),
+        authors=[one.first("name", "nameRaw") for one in article.records("authors")],
+        facts=[("Changed", article.date("dateModified"))],
+        sections=[("Text", body.replace("\n", "\n\n"))],
+    )
 
 
 def _is_article(entry: Record) -> bool:
     about = entry.record("metadata")
     return about.get("probability") is None or about.score("probability") >= _LEAST_PROBABILITY
-
-
-def _teaser(entry: Record) -> Page:
-    return Page(
-        title=line(entry.raw("headline") or entry.raw("name")),
-        url=entry.first("canonicalUrl", "url"),
-        excerpt=line(entry.raw("description") or entry.raw("articleBody")),
-        published=entry.first_date("datePublished", "datePublishedRaw"),
-        author=entry.record("authors", 0).first("name", "nameRaw"),
-    )
