@@ -88,8 +88,9 @@ class WiredModel:
                     self._manner = self._manner.with_room(self.family)
                 raise
             else:
-                if guess is not None:
-                    self._manner = self._manner.refusing(guess.refused)
+                if guess is not None:  # it proves nothing against what was taken before
+                    never_taken = (name for name in guess.refused if not self._ended[name, 200])
+                    self._manner = self._manner.refusing(frozenset(never_taken))
                 return answer
 
     def _sent(self, request: ModelRequest, manner: Manner) -> Sent:

@@ -85,7 +85,7 @@ def _with_focus(sections: Sequence[Section], decision: Decision, question: Quest
             continue
         fitting = ((n, q) for n, s in enumerate(planned) for q in s.queries if terms <= set(content_terms(q)))
         spoken = [set(content_terms(f"{s.title} {s.description}")) for s in planned]
-        nearest = max(range(len(planned)), key=lambda n: len(terms & spoken[n]))
+        nearest = max(range(len(planned)), key=lambda n: (len(terms & spoken[n]), -len(planned[n].focus)))
         topic = question.text if len(question.text) <= _TOPIC_CHARS else planned[nearest].title
         place, query = next(fitting, (nearest, point if terms & asked else f"{topic} {point}"))
         focus = tuple(dict.fromkeys([*planned[place].focus, query]))

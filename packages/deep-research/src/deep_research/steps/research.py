@@ -135,7 +135,7 @@ def _calls_made(section: Section, turns: Iterable[Turn]) -> tuple[str, ...]:
     made = list(section.tool_calls)
     for action in (a for turn in turns for a in turn.actions if a.name in ("search", "open", "call_tool")):
         place = f" ({action.source})" if action.source not in ("", action.tool) else ""
-        made.append(f"{action.tool}{place}: {action.query}".replace("\n", " "))
+        made.append(f"{action.tool}{place}: {action.query}".replace("\n", " · "))
     return tuple(dict.fromkeys(made))
 
 
