@@ -130,7 +130,7 @@ VALUES = {
 def test_an_answer_of_too_many_values_is_refused_before_it_is_parsed(wire: str, kind: str, tmp_path: Path) -> None:
     with harmful(wire, tmp_path, {"tools/call": VALUES[kind]}) as server:
         _, said = _asked(server, 2)
-    assert all("the answer has more than 200,000 values" in str(error) for error in said), said
+    assert all("the answer has more than 50,000 values" in str(error) for error in said), said
     assert [isinstance(one, SourceError) and one.given_up for one in said] == [wire == "program"] * 2
 
 

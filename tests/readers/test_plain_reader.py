@@ -8,7 +8,7 @@ from deep_research import registry
 from deep_research.errors import Unreadable
 from deep_research.readers.html import HtmlReader
 from deep_research.readers.plain import PlainReader
-from deep_research.text.document_builder import DocumentBuilder
+from deep_research.text.document_builder import LINK_END, DocumentBuilder
 
 
 def read(text: str | bytes, name: str = "notes.md") -> str:
@@ -315,6 +315,15 @@ def test_a_document_whose_headings_are_all_alike_has_its_file_name_as_title() ->
     builder.paragraph("Hull insurance 2025")
     builder.heading(2, "Reporting damage")
     assert builder.document(name="insurance.odt").title == "insurance", "a heading in its middle names no document"
+
+
+def test_the_addresses_of_all_links_together_are_bounded() -> None:
+    builder = DocumentBuilder()
+    sign = builder.link_start(f"http://a.test/{'x' * 2_000}")
+    builder.paragraph(f"{sign}a{LINK_END} " * 5_000)
+    made = builder.document()
+    assert made.text.count("a") == 5_000
+    assert 1_900_000 < sum(len(link.address) for link in made.links) < 2_100_000
 
 
 def test_overstruck_text_is_text_also_without_an_ending_and_packed() -> None:

@@ -18,6 +18,7 @@ from deep_research import ConfigError, averify, export, verify
 from deep_research.runs import report_file
 from deep_research.runs.report_file import MOST_BYTES, report_text
 from deep_research.steps import verify as verify_step
+from deep_research.verification.foreign import read_report
 from tests.support.fake_web import FakeWeb
 from tests.support.turns import TOO_LONG, turns_of_others
 from tests.support.web_answers import HANG, WebAnswer, redirect
@@ -234,6 +235,15 @@ def test_the_marks_of_a_page_are_made_in_a_worker() -> None:
     with suppress(ConfigError):
         report_text(page.encode(), "r.html")
     assert time.process_time() - began < 0.5, "what this process does for a page holds up everybody"
+
+
+def test_rows_are_not_walked_again_for_each_line_of_sources_below_them() -> None:
+    rows, lines = "| A is 7. | b |\n" * 9_000, "Source: [a](http://a.test/a)\n\n" * 9_000
+    report = read_report(f"# R\n\n| x | y |\n| - | - |\n{rows}\n\n{lines}The end is near.\n")
+    began = time.process_time()
+    statements = report.statements()
+    assert time.process_time() - began < 8
+    assert len({s.passages for s in statements[:9_000]} - {()}) == 1
 
 
 def _kept_megabytes() -> float:

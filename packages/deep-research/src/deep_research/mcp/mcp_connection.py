@@ -62,7 +62,7 @@ _MOST_BYTES, _MOST_OF_A_LINE = 4 * 1024 * 1024, 32 * 1024 * 1024
 """Of an answer or event over HTTP, and of one of a program, before the SDK makes objects of it."""
 _MOST_MESSAGES = 2_000
 """Of a session, beside one a second: the SDK makes a task and a request of a message of some 50 bytes."""
-_MOST_VALUES = 200_000
+_MOST_VALUES = 50_000
 """Of a message: the SDK makes objects of them on the loop, in some microseconds each."""
 
 

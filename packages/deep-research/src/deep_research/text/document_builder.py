@@ -21,7 +21,8 @@ MAX_COLUMNS = 60
 """Columns of a table that are kept."""
 LINK_END = "\U0010fffd"
 """The sign behind the words of a link; before them stands that of its address, from `FIRST_SIGN` on (`link_start`)."""
-FIRST_SIGN, _MOST_ADDRESSES = "\U000f0000", 5_000
+FIRST_SIGN, _MOST_ADDRESSES, _MOST_LINKED = "\U000f0000", 5_000, 2_000_000
+"""Addresses that are told apart, and characters of those of all links: each carries its own, whatever it links."""
 
 
 class DocumentBuilder:
@@ -29,7 +30,7 @@ class DocumentBuilder:
 
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self._length = 0
+        self._length = self._linked = 0
         self._last = ""
         self._head: list[str] = []
         self._headings: list[Heading] = []
@@ -199,7 +200,8 @@ class DocumentBuilder:
         for char in block:
             number = ord(char) - ord(FIRST_SIGN)
             if char == LINK_END:
-                if address and len(kept) > begin:
+                if address and len(kept) > begin and self._linked < _MOST_LINKED:
+                    self._linked += len(address)
                     self._links.append(Link(start=start + begin, end=start + len(kept), address=address))
                 address = ""
             elif 0 <= number < len(known):

@@ -125,20 +125,24 @@ class ForeignReport(NamedTuple):
         A citation in a line of its own belongs to what stands above it, as far as that cites nothing itself.
         """
         found = [s for s in split_statements(self.text, self.citations) if not is_within(self.apart, s.start)]
-        starts = [statement.start for statement in found]
+        starts, given = [statement.start for statement in found], -1
         for citation in self.citations:
             last = bisect_right(starts, citation.start) - 1
             if last < 0 or citation.start < found[last].end or is_within(self.apart, citation.start):
                 continue
-            for place in _above(found, last):
+            for place in _above(found, last, given):
                 found[place] = found[place]._replace(passages=citation.ids)
+            given = last  # what stands above has the sources of that line, and is not looked through again
         return found
 
 
-def _above(statements: Sequence[Statement], last: int) -> Iterator[int]:
-    """Yield the statements of the block that a line of sources stands under: all rows of a table, a whole paragraph."""
+def _above(statements: Sequence[Statement], last: int, given: int) -> Iterator[int]:
+    """Yield the statements of the block that a line of sources stands under: all rows of a table, a whole paragraph.
+
+    Those up to `given` have one of their own.
+    """
     block = statements[last]
-    for place in range(last, -1, -1):
+    for place in range(last, given, -1):
         one = statements[place]
         is_same_table = one.kind == block.kind == "row" and one.header == block.header
         if one.block != block.block and not is_same_table:
