@@ -133,7 +133,7 @@ def test_fallbacks_of_the_same_and_of_another_provider() -> None:
 
 def test_facts_are_dated_and_have_a_source() -> None:
     parsed = tomllib.loads(files("deep_research.providers").joinpath("families.toml").read_text("utf-8"))
-    names = [name for family in parsed["family"] for name in family["models"]]
+    names = [name for vendor in parsed["vendor"] for family in vendor["family"] for name in family["models"]]
     assert len(names) == len(set(names))
     for name in names:
         family = family_of(name)

@@ -60,8 +60,9 @@ def _table() -> tuple[dict[str, Any], tuple[tuple[str, dict[str, Any]], ...]]:
     """The defaults, and (beginning of a name, facts) with longer ones first: the order in the file is free."""
     parsed = tomllib.loads(files("deep_research.providers").joinpath("families.toml").read_text("utf-8"))
     rows = [
-        (name, family | dict(zip(_PRICES, prices, strict=False)) | {"checked": parsed["checked"]})
-        for family in parsed["family"]
+        (name, vendor | family | dict(zip(_PRICES, prices, strict=False)) | {"checked": parsed["checked"]})
+        for vendor in parsed["vendor"]
+        for family in vendor.pop("family")
         for name, prices in family.pop("models").items()
     ]
     rows.sort(key=lambda row: -len(row[0]))
