@@ -94,15 +94,11 @@ def _given(reports: tuple[str, ...], run_id: str | None, settings: "Settings") -
         return [api.open_run(run_id).report.report]
     if reports.count("-") > 1:
         raise click.UsageError("Standard input (-) is one report; name a file for the other.")
-    return [_read(name, settings) for name in reports]
-
-
-def _read(name: str, settings: "Settings") -> str:
-    if name == "-":
-        return api.read_report_stream(sys.stdin.buffer)
-    if name.startswith(("http://", "https://")):
-        return asyncio.run(api.fetch_report(name, settings))
-    return api.read_report_file(Path(name))
+    named = [name if name.startswith(("http://", "https://")) else Path(name) for name in reports]
+    return [
+        api.read_report_stream(sys.stdin.buffer) if str(one) == "-" else asyncio.run(api.read_report(one, settings))
+        for one in named
+    ]
 
 
 def _show(run: "Run", report: "Report", echo: Callable[[str], None]) -> None:

@@ -1,5 +1,6 @@
 """The keys of the graphs and their reducers; names as the design documents give them."""
 
+import operator
 from collections.abc import Coroutine
 from typing import Annotated, Any, Protocol, TypeVar
 
@@ -37,21 +38,14 @@ class Node(Protocol[_State_contra]):
 
 def section_reducer(existing: list[Section], updates: list[Section]) -> list[Section]:
     """Merge by title: a section with a known title replaces the old one in its place, a new one is appended."""
-    merged = {section.title: section for section in existing}
-    merged.update({section.title: section for section in updates})
-    return list(merged.values())
-
-
-def by_title(existing: dict[str, Any], updates: dict[str, Any]) -> dict[str, Any]:
-    """Merge by section title: the newest conversation, or review, of a section counts."""
-    return {**existing, **updates}
+    return list({section.title: section for section in (*existing, *updates)}.values())
 
 
 class AgentState(MessagesState):
     """The state of the `sections` workflow; the bulk (pages, passages) lies in the library.
 
-    `run_id` names the run in the state folder. `conversations` are the turns of each section's researcher, by title.
-    `whole` is the section of one researcher for the whole question, who writes the report too.
+    `run_id` names the run in the state folder. `conversations` are the turns of each section's researcher, by title:
+    of these and of the reviews the newest counts. `whole` is the section of one researcher for the whole question, who writes the report too.
     `understood` and `assumptions` are there for a follow-up only: how code understood a question about the report.
     """
 
@@ -72,8 +66,8 @@ class AgentState(MessagesState):
     research_brief: str
     sections: Annotated[list[Section], section_reducer]
     whole: Section
-    conversations: Annotated[dict[str, list[Turn]], by_title]
-    section_reviews: Annotated[dict[str, SectionReview], by_title]
+    conversations: Annotated[dict[str, list[Turn]], operator.or_]
+    section_reviews: Annotated[dict[str, SectionReview], operator.or_]
     overall_score: int
     is_sufficient: bool
     clarification_rounds: int
@@ -111,15 +105,15 @@ class ResearcherState(MessagesState):
     is_complete: bool
     max_review_iterations: int
     raw_notes: list[str]
-    section_reviews: Annotated[dict[str, SectionReview], by_title]
+    section_reviews: Annotated[dict[str, SectionReview], operator.or_]
 
 
 class ResearcherOutput(MessagesState):
     """What a researcher hands back to the graph."""
 
     sections: Annotated[list[Section], section_reducer]
-    conversations: Annotated[dict[str, list[Turn]], by_title]
-    section_reviews: Annotated[dict[str, SectionReview], by_title]
+    conversations: Annotated[dict[str, list[Turn]], operator.or_]
+    section_reviews: Annotated[dict[str, SectionReview], operator.or_]
     compressed_research: str
     raw_notes: list[str]
 

@@ -18,6 +18,7 @@ from deep_research.errors import ConfigError, ModelError
 from deep_research.providers.answer_parsing import Heard, RawCall, in_words, understood
 from deep_research.providers.http_wire import WireFailure
 from deep_research.providers.model_families import Family
+from deep_research.providers.provider_catalog import NamedModel
 from deep_research.providers.provider_failures import About, translate
 from deep_research.providers.token_stream import streaming_to
 from deep_research.providers.tools_in_text import tools_in_text
@@ -50,46 +51,37 @@ def init_model(name: str, *, max_tokens: int, timeout_seconds: float, base_url: 
         raise ConfigError(message, setting="model_name", value=name) from error
 
 
-class LangChainModel:
-    """A chat model of LangChain behind our port; made once per run."""
+def wrap_model(chat_model: "BaseChatModel", about: About, family: Family) -> NamedModel:
+    """Return a chat model of LangChain behind our port: any with ainvoke, and bind_tools when tools are used."""
 
-    def __init__(self, chat_model: "BaseChatModel", about: About, family: Family) -> None:
-        """`chat_model` may be any that implements ainvoke, and bind_tools when tools are used."""
-        self.provider = about.provider
-        self.model = about.model
-        self.family = family
-        self._chat_model = chat_model
-        self._about = about
-
-    async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Return the model's answer; see `OpenModel.complete`."""
+    async def complete(request: ModelRequest) -> ModelAnswer:
         try:
-            answer = await self._asked(request if request.schema_ is None else in_words(request))
+            answer = await _asked(chat_model, request if request.schema_ is None else in_words(request))
         except Exception as error:
-            raise self._translated(error) from error
-        return await understood(_read(answer), request, self._about)
+            raise _translated(error, about) from error
+        return await understood(_read(answer), request, about)
 
-    async def _asked(self, request: ModelRequest) -> "AIMessage":
-        """Return the answer, with the tools in words where the model cannot be bound to them."""
-        model: Any = self._chat_model
-        if request.tools:
-            tools = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
-            try:
-                model = model.bind_tools(tools)
-            except NotImplementedError:
-                request = tools_in_text(request)
-        return await model.ainvoke([message_of(message) for message in request.messages])
+    return NamedModel(about.provider, about.model, family, complete)
 
-    async def close(self) -> None:
-        """Nothing is held open."""
 
-    def _translated(self, error: Exception) -> Exception:
-        if failure := failure_of(error):
-            return translate(failure, self._about)
-        if isinstance(error, (ConfigError, ModelError)):
-            return error
-        message = f"{self.provider} ({self.model}) failed: {type(error).__name__}: {str(error)[:300]}"
-        return ModelError(message, provider=self.provider, model=self.model)
+async def _asked(model: Any, request: ModelRequest) -> "AIMessage":
+    """Return the answer, with the tools in words where the model cannot be bound to them."""
+    if request.tools:
+        tools = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
+        try:
+            model = model.bind_tools(tools)
+        except NotImplementedError:
+            request = tools_in_text(request)
+    return await model.ainvoke([message_of(message) for message in request.messages])
+
+
+def _translated(error: Exception, about: About) -> Exception:
+    if failure := failure_of(error):
+        return translate(failure, about)
+    if isinstance(error, (ConfigError, ModelError)):
+        return error
+    message = f"{about.provider} ({about.model}) failed: {type(error).__name__}: {str(error)[:300]}"
+    return ModelError(message, provider=about.provider, model=about.model)
 
 
 def failure_of(error: Any) -> WireFailure | None:
@@ -163,7 +155,7 @@ async def show_call(
     request: ModelRequest, role: Role, model: "OpenModel", ask: Callable[[], Awaitable[ModelAnswer]]
 ) -> ModelAnswer:
     """Return what `ask` answers, and show the call to the callbacks of the node that it is made in."""
-    if "langgraph" not in sys.modules or isinstance(model, LangChainModel):
+    if "langgraph" not in sys.modules or model.provider == "langchain":
         return await ask()
     from langchain_core.runnables.config import (  # noqa: PLC0415 - it is loaded already
         get_async_callback_manager_for_config,

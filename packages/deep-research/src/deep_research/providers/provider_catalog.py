@@ -205,7 +205,7 @@ def open_model(
 
 @dataclass
 class NamedModel:
-    """A model without a wire of ours: what a program has handed over answers for it.
+    """A model without a wire of ours: LangChain, or what a program has handed over, answers for it.
 
     Without `ask` only the name and the family are there: what it would be asked is in a journal.
     """
@@ -296,12 +296,12 @@ def open_wire(
 
 
 def _langchain(about: "About", family: "Family", base_url: str, timeout_seconds: float, chat_model: Any) -> "OpenModel":
-    from deep_research.providers.langchain_model import LangChainModel, init_model  # noqa: PLC0415
+    from deep_research.providers.langchain_model import init_model, wrap_model  # noqa: PLC0415
 
     if chat_model is None:
         limit = family.output_tokens
         chat_model = init_model(about.model, max_tokens=limit, timeout_seconds=timeout_seconds, base_url=base_url)
-    return LangChainModel(chat_model, about, family)
+    return wrap_model(chat_model, about, family)
 
 
 def open_named(name: str, provider: str, **options: Any) -> "OpenModel":
