@@ -41,8 +41,8 @@ async def test_an_agent_researches_asks_checks_and_reads(tmp_path: Path) -> None
         assert found["answered"]
         assert len(found["references"]) >= 2
         assert done.content[0].text == found["report"]
-        assert any(line.startswith("Searched ") for line in said)
-        assert any(line.startswith("Researched ") for line in said)
+        assert any("searched documents: " in line for line in said)
+        assert any("notes: " in line for line in said)
 
         links = [block.uri for block in done.content if block.type == "resource_link"]
         for uri in links[:3]:

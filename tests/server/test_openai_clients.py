@@ -35,7 +35,7 @@ def test_a_streamed_chat_gives_progress_then_the_report_then_the_usage(sdk: open
         (chunk.choices[0].delta.model_extra or {}).get("reasoning_content", "") for chunk in chunks if chunk.choices
     )
     assert "[1]" in text
-    assert "Searched documents" in thought
+    assert "searched documents" in thought
     assert chunks[-1].usage is not None
     assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
 

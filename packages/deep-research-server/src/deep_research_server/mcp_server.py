@@ -20,13 +20,13 @@ from pydantic import BaseModel, Field
 import deep_research
 from deep_research import api
 from deep_research.api import Run, VerdictCounts, verdict_counts
+from deep_research.cli.progress_view import describe
 from deep_research.data import Report, VerdictKind
 from deep_research.data.noun import copy_fields
 from deep_research.settings import load_settings
 from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.awaited_runs import is_still_awaited
 from deep_research_server.desk_tools import MOST_ENCODED, DeskTools
-from deep_research_server.event_lines import describe_event
 from deep_research_server.evidence_routes import web_address
 from deep_research_server.fair_turns import make_answer
 from deep_research_server.owners_tools import OwnersServer
@@ -306,7 +306,7 @@ class _Tools:
         """Notify the progress of a run to its end; see `RunService.attend` for a call that is cancelled."""
         async with aclosing(self._service.watch(home, run, follow_up)) as events:
             async for event in events:
-                if event is not None and (said := describe_event(event)):
+                if event is not None and (said := describe(event)):
                     await context.report_progress(float(event.number), message=said)
 
 

@@ -19,10 +19,10 @@ from pydantic import BaseModel, Field
 
 from deep_research import api
 from deep_research.api import Run
+from deep_research.cli.progress_view import describe
 from deep_research.data import Ledger, Message
 from deep_research.errors import ConfigError
 from deep_research.settings import load_settings
-from deep_research_server.event_lines import describe_event
 from deep_research_server.evidence_routes import web_address
 from deep_research_server.fair_turns import FairStream, OwnersRoute, answered, in_turn, make_answer
 from deep_research_server.http_context import Context, Owner, ServerContext
@@ -37,8 +37,8 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 """The names that clients choose from, with the settings that each stands for."""
 _MOST_CHARS = 20_000
-_UNTOLD = frozenset({"stage_started", "progress", "section_started", "reviewed"})
-"""Kinds of events of which a reader of thoughts is told nothing."""
+_TOLD = frozenset({"understood", "planned", "searched", "section_written", "verified", "revised", "gap_found"})
+"""Kinds of events of which a reader of thoughts is told."""
 router = APIRouter(prefix="/v1", tags=["openai"], route_class=OwnersRoute)
 _ERROR = {"type": "object", "properties": {"error": {"type": "object"}}, "required": ["error"]}
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -152,7 +152,7 @@ class _Asking(NamedTuple):
             async for event in events:
                 if event is None or event.kind == "report_piece":
                     yield event and event.text
-                elif event.kind not in _UNTOLD and (said := describe_event(event)):
+                elif event.kind in _TOLD and (said := " ".join(describe(event).split())):
                     yield f"\n{said}\n" if event.kind == "verified" else f"{said}\n"
 
     def outcome(self) -> _Outcome:

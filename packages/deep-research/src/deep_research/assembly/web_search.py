@@ -109,7 +109,9 @@ def open_web_places(
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
     # A follow-up comes later than the run: its pages are asked for as those of any other run are.
     began = datetime.fromisoformat(job.record.created).timestamp() if job.before is None else inf
-    web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home, began))
+    web = (environment.make_web or Web)(
+        web_options(settings, options, keys, cache=environment.home / PAGES, began=began)
+    )
     api = JournaledApi(web.api, journal)
     opened = [sources.open_source(name, api, keys, options[name]) for name in names]
     for source in opened:
@@ -123,9 +125,15 @@ def open_web_places(
     return WebPlaces(web, fetcher, (*own, *searched), pages)
 
 
-def _web_options(
-    settings: Settings, options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str], home: Path, began: float
+def web_options(
+    settings: Settings,
+    options: Mapping[str, Mapping[str, Any]],
+    keys: Mapping[str, str],
+    *,
+    cache: Path | None = None,
+    began: float = inf,
 ) -> "WebOptions":
+    """Return how the web is reached as `settings` and the `options` of sources say; `began` is when the run did."""
     from deep_research.fetch.fetch_policies import LONGEST_SILENCE, FetchLimits  # noqa: PLC0415
     from deep_research.fetch.page_fetcher import FetchOptions  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import WebOptions  # noqa: PLC0415
@@ -137,7 +145,7 @@ def _web_options(
         base_addresses=_written(options, keys),
         proxy=settings.proxy,
         api_rates=sources.api_rates(sources.named_source(name).read_options(given) for name, given in options.items()),
-        cache=home / PAGES,
+        cache=cache,
         silence_seconds=seconds,
         fetch=FetchOptions(limits=FetchLimits().within(seconds), run_began=began),
         shared=shared_limits(),

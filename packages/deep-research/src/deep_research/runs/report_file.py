@@ -89,20 +89,11 @@ async def read_report(given: str | PathLike[str], settings: Settings) -> str:
 
 async def fetch_report(url: str, settings: Settings) -> str:
     """Return the text of a report at an address, by the guarded way out. Raises SourceError and ConfigError."""
-    from deep_research.fetch.addresses import KnownAddresses  # noqa: PLC0415 - only where it is asked for
-    from deep_research.fetch.fetch_policies import LONGEST_SILENCE, FetchLimits  # noqa: PLC0415
-    from deep_research.fetch.page_fetcher import FetchOptions  # noqa: PLC0415
-    from deep_research.fetch.web import Web, WebOptions  # noqa: PLC0415
+    from deep_research.assembly.web_search import web_options  # noqa: PLC0415 - only where it is asked for
+    from deep_research.fetch.addresses import KnownAddresses  # noqa: PLC0415
+    from deep_research.fetch.web import Web  # noqa: PLC0415
 
-    limits = FetchLimits().within(min(settings.model_timeout_seconds, LONGEST_SILENCE))
-    web = Web(
-        WebOptions(
-            contact=settings.contact,
-            allowed_internal_hosts=settings.allowed_internal_hosts,
-            proxy=settings.proxy,
-            fetch=FetchOptions(limits=limits),
-        )
-    )
+    web = Web(web_options(settings, {}, {}))
     fetcher = web.fetcher(KnownAddresses((url,)))
     try:
         page = await fetcher.fetch(url)
