@@ -77,13 +77,13 @@ async def decided(
     journal = SqliteJournal(":memory:")
     gaps: list[Gap] = []
     outside = Outside(places=places)
-    opened = open_reasoner(
+    reasoner, held = open_reasoner(
         settings, load_keys(key_variables()), journal=journal, home=Path(), on_gap=gaps.append, outside=outside
     )
     ctx = RunContext(
         run_id="run",
         settings=settings,
-        reasoner=opened.reasoner,
+        reasoner=reasoner,
         library=SqliteLibrary(":memory:"),
         journal=journal,
         log=unkept_log(),
@@ -93,7 +93,8 @@ async def decided(
     try:
         return await decide(ctx, question, rounds=rounds)
     finally:
-        await opened.close()
+        if held is not None:
+            await held.close()
         journal.close()
         assert [*gaps, *ctx.log.gaps] == []
 

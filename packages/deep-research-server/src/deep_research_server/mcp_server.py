@@ -256,7 +256,6 @@ class _Tools:
         return request.state.owner if request is not None else ""
 
     def _home_of(self, context: Context) -> tuple[str, Path]:
-        """Return the owner of a request and its state folder."""
         owner = self.owner_of(context)
         return owner, self._service.home_of(owner)
 

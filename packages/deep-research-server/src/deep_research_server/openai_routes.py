@@ -333,7 +333,6 @@ async def delete_response(asking: _Response) -> dict[str, Any]:
 
 
 def _response(asking: _Asking, *, background: bool) -> dict[str, Any]:
-    """Return a run as OpenAI's response object."""
     if asking.service.is_active(asking.home, asking.run):
         return _response_body(asking, "in_progress", background=background)
     done = asking.outcome()

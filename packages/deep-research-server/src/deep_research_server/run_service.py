@@ -335,7 +335,6 @@ class QueuedRunService(RunService):
         self.feeds.notify()
 
     async def _answer(self, home: Path, run: Run, made: FollowUp) -> None:
-        """See `RunService._answer`: puts the question into the queue."""
         await asyncio.to_thread(run.enqueue)
         self.feeds.notify()
 

@@ -2,27 +2,17 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-export function h(tag, props, ...children) {
-  const element = document.createElement(tag);
+export const h = (tag, props, ...children) => build(document.createElement(tag), props, children);
+export const s = (tag, props, ...children) => build(document.createElementNS(SVG, tag), props, children);
+
+function build(element, props, children) {
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (name === "class") element.className = value;
     else if (name === "data") Object.assign(element.dataset, value);
     else if (name === "css") for (const [key, one] of Object.entries(value)) element.style.setProperty(key, one);
-    else if (name in element && name !== "list" && name !== "form" && typeof value !== "string") element[name] = value;
+    else if (element instanceof HTMLElement && name in element && name !== "list" && name !== "form" && typeof value !== "string") element[name] = value;
     else element.setAttribute(name, value === true ? "" : String(value));
-  }
-  element.append(...flat(children));
-  return element;
-}
-
-export function s(tag, props, ...children) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(props ?? {})) {
-    if (value === undefined || value === null || value === false) continue;
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, String(value));
   }
   element.append(...flat(children));
   return element;

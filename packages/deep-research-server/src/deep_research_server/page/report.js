@@ -99,15 +99,14 @@ export class ReportView {
     this.closers.splice(0).forEach((close) => close());
     this.body.setAttribute("aria-labelledby", `tab-${this.tab}`);
     this.body.className = `tab-body tab-${this.tab}`;
-    const { name } = { name: this.tab };
-    if (name === "report") return this.drawReport();
-    if (name === "process") {
+    if (this.tab === "report") return this.drawReport();
+    if (this.tab === "process") {
       const { ProcessTab } = await import("./process.js");
       const made = new ProcessTab(this.run, this.report);
       this.closers.push(() => made.close());
       return fill(this.body, made.element);
     }
-    fill(this.body, await { statements, sources }[name](this));
+    fill(this.body, await { statements, sources }[this.tab](this));
   }
 
   async drawReport() {

@@ -133,7 +133,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             outside = recorded_outside(journal, job.record, job.question)
         else:
             outside = await _open_outside(stack, job, environment, (library, journal), on_gap)
-        reasoner = await asyncio.to_thread(
+        reasoner, held = await asyncio.to_thread(
             open_reasoner,
             job.settings,
             keys,
@@ -147,7 +147,8 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             models=environment.own.models,
             is_offline=job.is_offline,
         )
-        stack.push_async_callback(reasoner.close)
+        if held is not None:
+            stack.push_async_callback(held.close)
         if job.before is not None:
             calls = JournalSince(calls, {"model": job.before.model_calls, "search": job.before.searches})
             # Most follow-ups search nowhere.
@@ -156,7 +157,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
         ctx = RunContext(
             run_id=job.record.run_id,
             settings=job.settings,
-            reasoner=reasoner.reasoner,
+            reasoner=reasoner,
             library=library,
             journal=calls,
             log=job.log,

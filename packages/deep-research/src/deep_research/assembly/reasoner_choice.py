@@ -91,18 +91,6 @@ def key_variables() -> tuple[str, ...]:
     return catalog.VARIABLES
 
 
-class OpenReasoner:
-    """The reasoner of a run and the connections that it holds open."""
-
-    def __init__(self, reasoner: Reasoner, *held: "ModelClient | Ranker") -> None:
-        self.reasoner = reasoner
-        self._held = held
-
-    async def close(self) -> None:
-        for each in self._held:
-            await each.close()
-
-
 _NOTHING = Outside()
 _NO_MODELS: Mapping[str, Any] = {}
 
@@ -120,8 +108,8 @@ def open_reasoner(
     today: date | None = None,
     models: Mapping[str, Any] = _NO_MODELS,
     is_offline: bool = False,
-) -> OpenReasoner:
-    """Return the reasoner that the settings name; `watch` sees every request to a model, `on_progress` how long is waited.
+) -> tuple[Reasoner, "ModelClient | Ranker | None"]:
+    """Return the reasoner that the settings name, and what is to be closed; `watch` sees every request to a model, `on_progress` how long is waited.
 
     `today` is the date that prompts name (None: that of this day, UTC). `models` are those that the program has handed
     over, by the argument they were given as (`model`, `write_model`, …). With `is_offline` models are named alone: a
@@ -154,7 +142,7 @@ def open_reasoner(
     complete = _watched(PaidCalls(client, journal, settings), watch, on_gap)
     by_role = {role: roles.get(role) or first for role in get_args(Role)}
     day = today or datetime.now(UTC).date()
-    return OpenReasoner(_model_reasoner(complete, settings, first, by_role, home, on_gap, outside, day), client)
+    return _model_reasoner(complete, settings, first, by_role, home, on_gap, outside, day), client
 
 
 def _open_finder(
@@ -165,10 +153,10 @@ def _open_finder(
     watch: Watch,
     *,
     is_offline: bool,
-) -> OpenReasoner:
+) -> tuple[Reasoner, "ModelClient | Ranker | None"]:
     """Return the finder, with the ranker that the settings name. Raises ConfigError."""
     if not settings.ranker:
-        return OpenReasoner(bounded_reasoner())
+        return bounded_reasoner(), None
     if named := ranking_model(settings):
         from deep_research.assembly.budget import PaidCalls, note_attempt  # noqa: PLC0415
         from deep_research.providers.model_client import ModelClient, Patience  # noqa: PLC0415
@@ -183,12 +171,12 @@ def _open_finder(
         client = ModelClient([model], account=note_attempt, patience=Patience.for_silence(seconds))
         complete = _watched(PaidCalls(client, journal, settings), watch, on_gap)
         ranker = RunRanker(ModelRanker(complete, f"{model.model} ({model.provider})"), None, on_gap)
-        return OpenReasoner(bounded_reasoner(ranker), client)
+        return bounded_reasoner(ranker), client
     from deep_research.providers.rankers import open_ranker  # noqa: PLC0415
 
     over_http = open_ranker(settings.ranker, keys, base_url=settings.ranker_base_url, proxy=settings.proxy)
     ranker = RunRanker(over_http, journal, on_gap)
-    return OpenReasoner(bounded_reasoner(ranker), ranker)
+    return bounded_reasoner(ranker), ranker
 
 
 def _watched(paid: "PaidCalls", watch: Watch, on_gap: Callable[[Gap], object]) -> "Complete":

@@ -68,7 +68,6 @@ class Footnotes:
         self._root.append(parse_xml(note))
 
     def _mark(self, inner: str) -> str:
-        """Return a run of the style of marks."""
         return f'<w:r {nsdecls("w")}><w:rPr><w:rStyle w:val="{self._mark_style}"/></w:rPr>{inner}</w:r>'
 
 

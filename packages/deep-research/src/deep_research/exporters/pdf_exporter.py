@@ -88,7 +88,6 @@ def _replaced(text: str, known: Mapping[str, str]) -> dict[str, str]:
 
 
 def _values(given: ExportInput, families: Sequence[str]) -> dict[str, Any]:
-    """Return what the layout shows."""
     report, document = given.report, read_document(given)
     language = report.language
     counts = [{"kind": one.verdict, "number": str(one.number), "text": one.text} for one in document.counts]

@@ -239,7 +239,6 @@ def _split(text: str) -> list[str]:
 
 
 def _lines(text: str, width: int = _LINE_CHARS) -> int:
-    """Return how many lines of a width a text takes."""
     return 1 + blocks.text_width(text) // width
 
 

@@ -182,7 +182,6 @@ def _finish(heard: Heard) -> FinishReason:
 
 
 def _judged(found: _Parsed, heard: Heard, about: About) -> ModelAnswer:
-    """Return the answer. Raises as `understood` does."""
     (said, reasoning, calls, usage, is_loop), finish = found, _finish(heard)
     fields: dict[str, Any] = {"provider": about.provider, "model": about.model, "usage": usage}
     if heard.refusal or finish == "refusal":

@@ -269,7 +269,6 @@ class OpenAICompatibleModel(WiredModel):
 
 
 def _ask_for_schema(body: dict[str, Any], request: ModelRequest, means: str | None) -> None:
-    """Add to `body` what asks for the schema by `means`."""
     schema, name = request.schema_, request.schema_name
     if means == "native":
         described = {"name": name, "schema": schema, "strict": is_strict(schema)}

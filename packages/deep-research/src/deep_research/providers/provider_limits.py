@@ -58,7 +58,7 @@ class Gate:
         self._clock = clock
         self._lock = threading.Lock()
         self._queue: deque[Future[None]] = deque()
-        self._requests = 0
+        self.in_flight = 0
         self._opens_at = 0.0
         self.answered = set[str]()
         """The models that have answered."""
@@ -66,11 +66,6 @@ class Gate:
         self._away: dict[str, float] = {}
         """Since when a model has given no answer."""
         self._outages: dict[str, _Outage] = {}
-
-    @property
-    def in_flight(self) -> int:
-        """Return how many requests are in flight."""
-        return self._requests
 
     @asynccontextmanager
     async def slot(self, *, until: float = float("inf")) -> AsyncIterator[float]:
@@ -161,8 +156,8 @@ class Gate:
 
     async def _enter(self) -> None:
         with self._lock:
-            if not self._queue and self._requests < self._most:
-                self._requests += 1
+            if not self._queue and self.in_flight < self._most:
+                self.in_flight += 1
                 return
             turn = Future[None]()
             self._queue.append(turn)
@@ -175,11 +170,11 @@ class Gate:
 
     def _leave(self) -> None:
         with self._lock:
-            self._requests -= 1
-            while self._queue and self._requests < self._most:
+            self.in_flight -= 1
+            while self._queue and self.in_flight < self._most:
                 turn = self._queue.popleft()
                 if turn.set_running_or_notify_cancel():
-                    self._requests += 1
+                    self.in_flight += 1
                     turn.set_result(None)
 
 

@@ -180,7 +180,6 @@ def _resumable(error: sqlite3.Error | OSError | StoreError, store: RunStore) -> 
 
 
 async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: Answer | None) -> dict[str, Any]:
-    """Take the graph to its end, and return its last state."""
     # The engine takes a second to load: wrong usage is answered before, and other runs of the process go on.
     await asyncio.to_thread(import_module, "deep_research.graph.workflows")
     from deep_research.graph.run_graph import drive, open_checkpoints  # noqa: PLC0415

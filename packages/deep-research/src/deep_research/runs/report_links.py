@@ -148,7 +148,6 @@ def _run(text: str) -> str:
 
 
 def _replaced(container: zipfile.ZipFile, name: str, text: str) -> bytes:
-    """Return a container with one part replaced."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as out:
         for part in container.infolist():
