@@ -67,7 +67,7 @@ async def test_no_owner_gets_all_places(
     for owner in tokens:
         AccessTokens(tmp_path).create(owner)
     for number, owner in enumerate(queued):
-        run_queue.enqueue(await asyncio.to_thread(make_run, url, f"r{number}", owner))
+        run_queue.enqueue_run(await asyncio.to_thread(make_run, url, f"r{number}", owner))
     assert "".join(sorted(await fetched(url, tmp_path, places))) == got
 
 
@@ -85,7 +85,7 @@ def test_whoever_writes_to_the_queue_opens_no_connections_of_its_own(url: str) -
                 counts.extend(connection.execute(query).fetchone())
 
     def queue_and_stop(store: RunStore) -> bool:
-        run_queue.enqueue(store)
+        run_queue.enqueue_run(store)
         return stop(store) and not run_queue.is_queued(store)
 
     counting = threading.Thread(target=count)
@@ -93,7 +93,7 @@ def test_whoever_writes_to_the_queue_opens_no_connections_of_its_own(url: str) -
     try:
         with ThreadPoolExecutor(16) as threads:
             assert all(threads.map(queue_and_stop, stores))
-            assert not any(threads.map(run_queue.dequeue, stores))
+            assert not any(threads.map(run_queue.dequeue_run, stores))
     finally:
         over.set()
         counting.join()

@@ -87,12 +87,12 @@ class Run(RunEvidence):
         `priority` is higher for what should come first. With `may_ask` the run waits where it asks something; `answer`
         is the user's to what it asked. Raises ConfigError without a database and where nothing is left, RunBusy.
         """
-        database().queue.enqueue(self._store, priority=priority, may_ask=may_ask, answer=answer)
+        database().enqueue(self._store, priority=priority, may_ask=may_ask, answer=answer)
 
     @property
     def is_queued(self) -> bool:
         """Whether the run waits for a worker, or a worker carries it out. Raises ConfigError without a database."""
-        return database().queue.is_queued(self._store)
+        return database().is_queued(self._store)
 
     async def follow_up(
         self, question: str, *, listener: Callable[[Event], None] = _ignore, **settings: Any

@@ -108,7 +108,7 @@ def is_queued(store: RunStore) -> bool:
     return bool(_database().rows(_JOBS_OF, (store.run_id,)))
 
 
-def dequeue(store: RunStore) -> bool:
+def dequeue_run(store: RunStore) -> bool:
     """Take a run out of the queue, and have the worker stop that carries it out; return whether it was there."""
     jobs = _database().rows(_JOBS_OF, (store.run_id,))
     for (number,) in jobs:
@@ -134,7 +134,7 @@ def _write(work: Callable[[Any], object]) -> None:
     _database().run(write)
 
 
-def enqueue(store: RunStore, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
+def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
     """Have a run carried out by a worker; `priority` is higher for what should come first among an owner's runs.
 
     Of a finished run a question about its report may be left, which was written down and has no answer yet. With

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from langgraph.graph import StateGraph
@@ -11,10 +10,6 @@ from langgraph.types import Checkpointer
 
 from deep_research.errors import ConfigError
 from deep_research.run_context.context import RunContext
-
-_MODULES = {name: name for name in ("sections", "loop", "supervisor", "quick")}
-_MODULES |= {"verify": "verify_report", "follow_up": "follow_up_graph"}
-"""Where the graph of each workflow is built, by a function `build_NAME`: a run needs one of them."""
 
 
 def compile_workflow(
@@ -35,7 +30,20 @@ def load_builder(name: str) -> Callable[[], StateGraph[Any, RunContext, Any, Any
 
     Raises ConfigError for an unknown name.
     """
-    if name not in _MODULES:
-        message = f"Unknown workflow {name!r}. Choose one of: sections, loop, supervisor, quick."
-        raise ConfigError(message, setting="workflow", value=name)
-    return getattr(import_module(f"deep_research.graph.{_MODULES[name]}"), f"build_{name}")
+    match name:
+        case "sections":
+            from deep_research.graph.sections import build_sections as build  # noqa: PLC0415 - one of them is needed
+        case "loop":
+            from deep_research.graph.loop import build_loop as build  # noqa: PLC0415
+        case "supervisor":
+            from deep_research.graph.supervisor import build_supervisor as build  # noqa: PLC0415
+        case "quick":
+            from deep_research.graph.quick import build_quick as build  # noqa: PLC0415
+        case "verify":
+            from deep_research.graph.verify_report import build_verify as build  # noqa: PLC0415
+        case "follow_up":
+            from deep_research.graph.follow_up_graph import build_follow_up as build  # noqa: PLC0415
+        case _:
+            message = f"Unknown workflow {name!r}. Choose one of: sections, loop, supervisor, quick."
+            raise ConfigError(message, setting="workflow", value=name)
+    return build

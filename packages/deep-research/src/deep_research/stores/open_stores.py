@@ -25,10 +25,20 @@ class QueueState(NamedTuple):
     runs: int
 
 
-class Queue(Protocol):
-    """Runs that wait for workers."""
+class Database(Protocol):
+    """Runs, limits, checkpoints and a queue that several machines share."""
 
-    def enqueue(self, store: RunStore, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
+    limits: SharedLimits
+
+    def runs(self, owner: str, home: Path) -> RunStores:
+        """Return the runs of an owner; `home` is for what a process keeps beside them."""
+        ...
+
+    def checkpoints(self, serde: Any, guard: Guard | None) -> AbstractAsyncContextManager[Any]:
+        """Give LangGraph's checkpoints, written with a serializer of its kind."""
+        ...
+
+    def enqueue(self, store: RunStore, *, priority: int, may_ask: bool, answer: str | None) -> None:
         """Have a run, or a question about its report, carried out by a worker. Raises ConfigError, RunBusy."""
         ...
 
@@ -42,25 +52,6 @@ class Queue(Protocol):
 
     def dequeue(self, store: RunStore) -> bool:
         """Take a run out of the queue, and have its worker stop; return whether it was there."""
-        ...
-
-
-class Database(Protocol):
-    """Runs, limits, checkpoints and a queue that several machines share."""
-
-    limits: SharedLimits
-
-    @property
-    def queue(self) -> Queue:
-        """Return the queue, whose module is loaded when it is first asked for."""
-        ...
-
-    def runs(self, owner: str, home: Path) -> RunStores:
-        """Return the runs of an owner; `home` is for what a process keeps beside them."""
-        ...
-
-    def checkpoints(self, serde: Any, guard: Guard | None) -> AbstractAsyncContextManager[Any]:
-        """Give LangGraph's checkpoints, written with a serializer of its kind."""
         ...
 
 
