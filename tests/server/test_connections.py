@@ -84,7 +84,7 @@ def test_more_connections_than_files_leave_the_server_alive(small_server: Served
         for _ in range(3):
             assert httpx.get(health, timeout=20).json() == {"status": "ok"}
     assert httpx.get(health, timeout=20).status_code == 200
-    assert len(small_server.log.read_bytes()) < 2_000
+    assert len(small_server.log.read_bytes()) < 50_000, "a line for each connection would be much more"
 
 
 def test_half_a_head_and_the_rest_of_a_refused_body_are_not_waited_for(
