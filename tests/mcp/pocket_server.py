@@ -142,7 +142,7 @@ def build(calls: Path | None = None, fault: str = "") -> MCPServer:
     def draw(engine: str) -> CallToolResult:
         note(f"draw {engine}")
         if engine == "nothing":
-            return CallToolResult(content=[TextContent(type="text", text="")] * 50_000)
+            return CallToolResult(content=[TextContent(type="text", text="")] * 10_000)
         picture = ImageContent(type="image", data="aGVsbG8=", mime_type="image/png")
         return CallToolResult(content=[picture, TextContent(type="text", text=f"A drawing of the {engine} engine.")])
 
