@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from deep_research.data.actions import Action, Turn
 from deep_research.data.brief import Brief, Part, QueryAnalysis, Question, Section
 from deep_research.data.evidence import Claim
@@ -132,10 +134,10 @@ class Disagreement(Noun):
 class Verification(Noun):
     """All statements of a text with their verdicts, what is wrong with it, and which parts of the question it answers.
 
-    `reading` is the conversation in which the whole was read: who reads it again goes on with it.
+    `reading` is the conversation in which the whole was read, which is not kept: who reads it again goes on with it.
     """
 
     claims: tuple[Claim, ...] = ()
     problems: tuple[Problem, ...] = ()
     parts: tuple[Part, ...] = ()
-    reading: tuple[Turn, ...] = ()
+    reading: tuple[Turn, ...] = Field((), exclude=True)
