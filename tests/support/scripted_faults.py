@@ -3,7 +3,6 @@
 The bodies of the errors are written after what the vendors really send (type, code and wording).
 """
 
-import hashlib
 import itertools
 import json
 from collections.abc import Callable, Sequence
@@ -23,22 +22,22 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class FaultPlan:
-    """A share of calls that go wrong: the same calls for the same seed, whatever their order; the kinds come in turn.
+    """A share of calls that go wrong: one of every `1 / rate`, whatever they ask; the kinds come in turn.
 
-    A call asked again is drawn anew; below a rate of 1 the third attempt succeeds, whatever a prompt's digest draws.
+    Below a rate of 1 the third attempt at a call succeeds.
     """
 
     rate: float
     kinds: tuple[str, ...]
     seed: int = 0
-    dealt: "itertools.count[int]" = field(default_factory=itertools.count)
+    drawn: "itertools.count[int]" = field(default_factory=itertools.count)
 
-    def draw(self, digest: str, times_seen: int) -> str:
-        """Return the fault of a request (by its digest and how often it came before), or ""."""
-        drawn = hashlib.sha256(f"{self.seed}:{digest}:{times_seen}".encode()).digest()
-        if int.from_bytes(drawn[:4]) >= self.rate * 2**32 or (self.rate < 1 and times_seen % 3 == 2):
+    def draw(self, times_seen: int) -> str:
+        """Return the fault of a request, by how often it came before, or ""."""
+        if not self.rate or (self.rate < 1 and times_seen % 3 == 2):
             return ""
-        return self.kinds[next(self.dealt) % len(self.kinds)]
+        every, number = max(1, round(1 / self.rate)), next(self.drawn)
+        return self.kinds[number // every % len(self.kinds)] if number % every == self.seed % every else ""
 
 
 def _in_calls(reply: Reply, change: Callable[[Call], Call], text: str) -> Reply:

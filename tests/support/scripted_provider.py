@@ -203,7 +203,7 @@ class ScriptedProvider:
         prompt = self._prompt_text(request)
         tokens = count_tokens(prompt)
         seen, self._seen[call.digest] = self._seen[call.digest], self._seen[call.digest] + 1
-        fault = self._plan.draw(call.digest, seen) if self._plan else ""
+        fault = self._plan.draw(seen) if self._plan else ""
         if self.key and key != self.key:
             fault = "bad_key"
         elif self.context_limit and tokens > self.context_limit and request["api"] != "ollama":
