@@ -41,7 +41,7 @@ class Called:
     async def cut_off(self, client: Client) -> str:
         """Call, and leave in the middle of the research; return the id that was said."""
         call = asyncio.create_task(self.research(client))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(180):
             while not 0 < sum(not call.sent for call in self.provider.calls) == self.script.waiting:  # noqa: ASYNC110 - of another process
                 await asyncio.sleep(0.05)
         call.cancel()
@@ -120,7 +120,7 @@ async def test_a_run_whose_client_does_not_come_back_is_stopped_and_keeps_its_st
     monkeypatch.setattr(run_service, "_LEFT_SECONDS", 0.2)
     async with in_process(called.home, **called.variables) as client:
         run = api.open_run(await called.cut_off(client), home=called.home)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(180):
             while run.record.status == "running":  # noqa: ASYNC110 - the server stops it
                 await asyncio.sleep(0.1)
         assert run.record.status == "stopped"
