@@ -155,9 +155,8 @@ class _Splitter:
         self, start: int, end: int, where: str, header: tuple[tuple[str, ...], tuple[str, ...]]
     ) -> Iterator[Statement]:
         cells = [plain_text(cell) for cell in self._cells(start, end)]
-        own = self._ids(
-            start, end
-        )  # of a row that cites, its first cell may be all there is: | It weighs 85 kg. | [1] |
+        own = self._ids(start, end)
+        # Of a row that cites, the first cell may be all there is: | It weighs 85 kg. | [1] |
         if any(re.search(r"\w", cell) for cell in (cells if own else cells[1:] or cells)):
             ids = tuple(dict.fromkeys((*own, *header[1])))
             yield Statement(" | ".join(cells), ids, start, end, "row", where, (start, end), header[0])
