@@ -140,4 +140,4 @@ class Verification(Noun):
     claims: tuple[Claim, ...] = ()
     problems: tuple[Problem, ...] = ()
     parts: tuple[Part, ...] = ()
-    reading: tuple[Turn, ...] = Field((), exclude=True)
+    reading: tuple[Turn, ...] = Field(default=(), exclude=True)
