@@ -16,8 +16,6 @@ _MAX_COMMENTS = 200
 
 class _HackerNewsOptions(DatedOptions):
     mcp_server: str = Field("", description="MCP server that is asked instead; empty: hackernews or hn, where set up.")
-    tags: str = Field("story", description="What to search: story, comment, show_hn, ask_hn; a comma means and.")
-    least_points: int = Field(0, ge=0, description="Only stories with at least so many points.")
 
 
 class HackerNewsSource(ApiSource[_HackerNewsOptions]):
@@ -33,9 +31,8 @@ class HackerNewsSource(ApiSource[_HackerNewsOptions]):
         options = self.options
         since = f"created_at_i>={unix_seconds(options.since)}" if options.since else ""
         until = f"created_at_i<{unix_seconds(options.until) + 86_400}" if options.until else ""
-        points = f"points>={options.least_points}" if options.least_points else ""
-        params = {"query": query, "tags": options.tags, "hitsPerPage": min(limit, 100)}
-        params |= {"numericFilters": join_parts(",", since, until, points)}
+        params = {"query": query, "tags": "story", "hitsPerPage": min(limit, 100)}
+        params |= {"numericFilters": join_parts(",", since, until)}
         return await self._found_in(parse_search, self._get("/search", params))
 
     async def _read(self, found: Found) -> Found:

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from pydantic import Field
-
 from deep_research.data import SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiResponse
@@ -14,12 +12,7 @@ from deep_research.sources._record_documents import Section
 from deep_research.text.dates import month_number, written
 
 
-class _PubMedOptions(DatedOptions):
-    language: str = Field("", description="Only papers in this language, such as english.")
-    publication_types: tuple[str, ...] = Field((), description="Only these types, such as Review.")
-
-
-class PubMedSource(ApiSource[_PubMedOptions]):
+class PubMedSource(ApiSource[DatedOptions]):
     """Searches PubMed by relevance; two calls per search."""
 
     name = "pubmed"
@@ -38,10 +31,9 @@ class PubMedSource(ApiSource[_PubMedOptions]):
         return await self._found_in(parse_articles, self._call("efetch", {"id": ",".join(ids), "retmode": "xml"}))
 
     async def _ids(self, query: str, limit: int) -> list[str]:
-        options = self.options
-        days = options.period("{since} {until}", first="1800/01/01", last="2100/12/31", form="%Y/%m/%d")
+        days = self.options.period("{since} {until}", first="1800/01/01", last="2100/12/31", form="%Y/%m/%d")
         since, _, until = days.partition(" ")
-        params = {"term": _term(query, options), "retmax": min(limit, 100), "sort": "relevance", "retmode": "json"}
+        params = {"term": query, "retmax": min(limit, 100), "sort": "relevance", "retmode": "json"}
         params |= {"datetype": "pdat" if days else "", "mindate": since, "maxdate": until}
         return await read_answer(parse_ids, await self._call("esearch", params))
 
@@ -144,12 +136,3 @@ def _abstract(article: Node, record: Node) -> list[Section]:
     parts = article.children("Abstract", "AbstractText") or record.children("OtherAbstract", "AbstractText")
     labelled = ((part.get("Label").strip().rstrip(":").replace("UNLABELLED", ""), part) for part in parts)
     return [(label.capitalize() if label.isupper() else label, part.paragraphs()) for label, part in labelled]
-
-
-def _term(query: str, options: _PubMedOptions) -> str:
-    parts = [f"({query})" if options.language or options.publication_types else query]
-    if options.language:
-        parts.append(f"{options.language}[la]")
-    if options.publication_types:
-        parts.append("(" + " OR ".join(f'"{kind}"[pt]' for kind in options.publication_types) + ")")
-    return " AND ".join(parts)
