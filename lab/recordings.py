@@ -57,7 +57,6 @@ PARSERS: dict[str, dict[str, str]] = {
     "pubmed": {
         "": "pubmed.parse_articles",
         "esearch": "pubmed.parse_ids",
-        "espell": "pubmed.parse_spelling",
         "pmc_esearch": "pubmed.parse_ids",
     },
     "searxng": {"": "web_engines.parse_searxng"},

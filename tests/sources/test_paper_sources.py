@@ -159,11 +159,3 @@ def test_a_body_with_an_entity_bomb_is_not_expanded():
     body = bomb + FEED.format("<entry><id>http://arxiv.org/abs/2401.00001v1</id><title>&b;&f;</title></entry>")
     found = parse_arxiv(answer(body))
     assert "aaaa" not in json.dumps([one.title for one in found])
-
-
-async def test_pubmed_corrects_a_spelling_once():
-    spelled = "<eSpellResult><Query>biopythooon</Query><CorrectedQuery>biopython</CorrectedQuery></eSpellResult>"
-    nothing = answer(bodies("pubmed", "empty")[""])
-    client = ScriptedClient({"esearch": nothing, "espell": answer(spelled)})
-    assert (await opened("pubmed", client).search("biopythooon", limit=5)).found == ()
-    assert [call.params["term"] for call in client.calls] == ["biopythooon", "biopythooon", "biopython"]

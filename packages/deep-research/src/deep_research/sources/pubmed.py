@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from deep_research.data import SearchResult
-from deep_research.errors import SourceError, Unreadable
+from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer
 from deep_research.sources._api_answers import Node, explanation
@@ -24,8 +24,6 @@ class PubMedSource(ApiSource[DatedOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         ids = await self._ids(query, limit)
-        if not ids and (spelled := await self._spelled(query)):
-            ids = await self._ids(spelled, limit)
         if not ids:
             return SearchResult()
         return await self._found_in(parse_articles, self._call("efetch", {"id": ",".join(ids), "retmode": "xml"}))
@@ -36,12 +34,6 @@ class PubMedSource(ApiSource[DatedOptions]):
         params = {"term": query, "retmax": min(limit, 100), "sort": "relevance", "retmode": "json"}
         params |= {"datetype": "pdat" if days else "", "mindate": since, "maxdate": until}
         return await read_answer(parse_ids, await self._call("esearch", params))
-
-    async def _spelled(self, query: str) -> str:
-        try:
-            return await read_answer(parse_spelling, await self._call("espell", {"term": query}))
-        except SourceError:
-            return ""  # the search itself was answered: nothing was found
 
     async def _call(self, tool: str, params: Mapping[str, str | int]) -> ApiResponse:
         own: dict[str, str | int] = {"db": "pubmed", "tool": "deep-research"}
@@ -57,15 +49,6 @@ def parse_ids(response: ApiResponse) -> list[str]:
             raise PubMedSource.own_failure(response, "", why)
         raise PubMedSource.failure(Unreadable, response, "the answer is no search result")
     return list(found.texts("idlist"))
-
-
-def parse_spelling(response: ApiResponse) -> str:
-    """Return the corrected query of an espell answer, "" when nothing is to be corrected. Raises SourceError."""
-    root = PubMedSource.xml_of(response)
-    if root.name != "espellresult":
-        raise PubMedSource.failure(Unreadable, response, "the answer is no spelling")
-    corrected = root.text("CorrectedQuery")
-    return "" if corrected == root.text("Query") else corrected
 
 
 def _entries(response: ApiResponse) -> list[Node]:
