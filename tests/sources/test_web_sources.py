@@ -59,12 +59,11 @@ def test_a_discussion_in_order_without_deleted_comments():
         "children": [{"id": 4, "author": "cy", "text": "Why?"}],
     }
     deleted = {"id": 3, "author": None, "text": None, "children": []}
-    found = hackernews.parse_item(
-        answer({"id": 1, "title": "T", "children": [comment, deleted, {"id": 5, "text": "End"}]})
-    )
+    item = {"id": 1, "title": "T", "children": [comment, deleted, {"id": 5, "text": "End"}]}
+    (found,) = hackernews.parse_items(answer(item))
     assert found.document.text.endswith("bo: Yes / no\n\ncy: Why?\n\nunknown: End")
-    with pytest.raises(NotFound):
-        hackernews.parse_item(answer("null"))
+    with pytest.raises(Unreadable):
+        hackernews.parse_items(answer("null"))
 
 
 async def test_reading_an_article_of_wikipedia():

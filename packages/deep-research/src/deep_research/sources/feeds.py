@@ -13,6 +13,7 @@ from urllib.parse import urljoin, urlsplit
 from pydantic import Field, field_validator
 
 from claimcheck.text.tokens import content_terms
+from deep_research.concurrency import side_by_side
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
@@ -52,9 +53,7 @@ class ListingSource(ApiSource[Options]):
             except SourceError as error:
                 return error
 
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(tried(address)) for address in addresses]
-        answers = [task.result() for task in tasks]
+        answers = await side_by_side(tried(address) for address in addresses)
         errors = [answer for answer in answers if isinstance(answer, SourceError)]
         if len(errors) == len(answers):
             raise errors[0]

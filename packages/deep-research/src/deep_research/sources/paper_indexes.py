@@ -125,9 +125,8 @@ class CrossrefSource(ApiSource[DatedOptions]):
             return await self._found_in(
                 parse_crossref, self._get("/works", {"filter": f"doi:{name}", "rows": 1} | mail)
             )
-        wanted = {"from-pub-date": self.options.since, "until-pub-date": self.options.until}
-        filters = ",".join(f"{name}:{day}" for name, day in wanted.items() if day)
-        params = {"query.bibliographic": query, "rows": min(limit, 100), "filter": filters}
+        period = self.options.period("from-pub-date:{since},until-pub-date:{until}", first="1600-01-01")
+        params = {"query.bibliographic": query, "rows": min(limit, 100), "filter": period}
         return await self._found_in(parse_crossref, self._get("/works", params | {"select": _CROSSREF_FIELDS} | mail))
 
 
@@ -232,8 +231,8 @@ class OpenAlexSource(ApiSource[DatedOptions]):
             params = {"filter": f"doi:{name}", "per_page": 1}
         else:
             plain = " ".join(re.split(r"[\s,|]+", query)).strip()  # commas and pipes are operators there
-            wanted = {"from_publication_date": self.options.since, "to_publication_date": self.options.until}
-            filters = ",".join(f"{name}:{day}" for name, day in wanted.items() if day)
+            period = "from_publication_date:{since},to_publication_date:{until}"
+            filters = self.options.period(period, first="1600-01-01")
             params = {"search": plain, "per_page": min(limit, 200), "filter": filters, "select": _OPENALEX_FIELDS}
         return await self._found_in(parse_openalex, self._get("/works", params | own))
 

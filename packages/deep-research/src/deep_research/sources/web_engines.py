@@ -256,10 +256,8 @@ class SerperSource(ApiSource[_SerperOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
-        since = f"after:{options.since}" if options.since else ""
-        until = f"before:{options.until}" if options.until else ""
         body = {
-            "q": join_parts(" ", sited(query, options), since, until),
+            "q": join_parts(" ", sited(query, options), options.period("after:{since} before:{until}")),
             "num": min(limit, 100),
             "hl": options.language,
         }
