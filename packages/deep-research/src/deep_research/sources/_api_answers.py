@@ -315,8 +315,9 @@ class Declaration:
         meaning = status_meaning(response.status, response.headers)
         if meaning == "success":
             return
-        asks = requested_wait(response.headers, time.time()) is not None or says_wait(explanation(response))
-        if meaning == "wait" or (asks and meaning in ("forbidden", "refused")):
+        asks = meaning == "forbidden" and requested_wait(response.headers, time.time()) is not None
+        asks = asks or (meaning in ("forbidden", "refused") and says_wait(explanation(response)))
+        if meaning == "wait" or asks:
             raise cls.limited(response)
         status = f"(HTTP {response.status}{_explained(response)})"
         variable = cls.key_variable()
