@@ -23,29 +23,29 @@ FIELDS = ("title", "url", "published", "authors", "snippet", "document")
 # Which parser reads a body: by API, and by the beginning of the file's name where an API has several forms.
 PARSERS: dict[str, dict[str, str]] = {
     "anthropic": {"web_search": "model_web_search.parse_anthropic_answer"},
-    "arxiv": {"": "arxiv.parse_feed", "rss": "feeds.parse_feed"},
-    "bocha": {"": "bocha.parse_search"},
-    "brave": {"": "brave.parse_search"},
+    "arxiv": {"": "paper_indexes.parse_arxiv", "rss": "feeds.parse_feed"},
+    "bocha": {"": "web_engines.parse_bocha"},
+    "brave": {"": "web_engines.parse_brave"},
     "clinicaltrials": {"": "clinicaltrials.parse_studies"},
-    "crossref": {"": "crossref.parse_works"},
-    "duckduckgo": {"": "duckduckgo.parse_search"},
-    "europepmc": {"": "europepmc.parse_search"},
-    "exa": {"": "exa.parse_search"},
+    "crossref": {"": "paper_indexes.parse_crossref"},
+    "duckduckgo": {"": "web_engines.parse_duckduckgo"},
+    "europepmc": {"": "paper_indexes.parse_europepmc"},
+    "exa": {"": "web_engines.parse_exa"},
     "github": {
         "": "github.parse_repositories",
         "readme": "github.parse_readme",
         "search_issues": "github.parse_issues",
         "search_code": "github.parse_code",
     },
-    "google_cse": {"": "google.parse_programmable_search"},
-    "hackernews": {"": "hackernews.parse_search", "algolia_item": "hackernews.parse_item"},
+    "google_cse": {"": "web_engines.parse_google_cse"},
+    "hackernews": {"": "hackernews.parse_items"},
     "huggingface": {
         "": "huggingface.parse_papers",
         "blog": "huggingface.parse_feed",
         "models": "huggingface.parse_models",
     },
-    "jina": {"": "jina.parse_pages", "reader": "jina.parse_pages"},
-    "openalex": {"": "openalex.parse_works"},
+    "jina": {"": "web_engines.parse_jina", "reader": "web_engines.parse_jina"},
+    "openalex": {"": "paper_indexes.parse_openalex"},
     "openai_responses": dict.fromkeys(("web_search", "error", "stream_error"), "model_web_search.parse_openai_answer"),
     "patents_epo_ops": {
         "": "patents.parse_epo_patents",
@@ -53,18 +53,17 @@ PARSERS: dict[str, dict[str, str]] = {
         "description": "patents.parse_description",
     },
     "patents_uspto_odp": {"": "patents.parse_applications"},
-    "perplexity": {"": "perplexity.parse_answer"},
+    "perplexity": {"": "web_engines.parse_perplexity"},
     "pubmed": {
         "": "pubmed.parse_articles",
         "esearch": "pubmed.parse_ids",
-        "espell": "pubmed.parse_spelling",
         "pmc_esearch": "pubmed.parse_ids",
     },
-    "searxng": {"": "searxng.parse_search"},
-    "semantic_scholar": {"": "semantic_scholar.parse_papers"},
-    "serper": {"": "google.parse_search"},
-    "tavily": {"": "tavily.parse_search", "extract": "tavily.parse_extract"},
-    "unpaywall": {"": "unpaywall.parse_works"},
+    "searxng": {"": "web_engines.parse_searxng"},
+    "semantic_scholar": {"": "paper_indexes.parse_semantic_scholar"},
+    "serper": {"": "web_engines.parse_serper"},
+    "tavily": {"": "web_engines.parse_tavily", "extract": "web_engines.parse_tavily_pages"},
+    "unpaywall": {"": "paper_indexes.parse_unpaywall"},
     "wikipedia": {"": "wikipedia.parse_pages", "search": "wikipedia.parse_search"},
     "zyte": {"": "zyte.parse_article_list"},
 }
@@ -77,6 +76,7 @@ NEVER_ASKED = frozenset(
     firebase_item_comment_vendor_sample.json firebase_item_story_vendor_sample.json search_beta_2024_combination.json
     search_petitions.json esearch_xml_biopython.xml esearch_xml_phrase_not_found.xml esummary_xml.xml paper_batch_post.json
     paper_references_p1.json snippet_search.json extract_plain_full_python.json langlinks_python.json links_p1_continue.json
+    espell_xml.xml
     """.split()
 )
 

@@ -125,7 +125,13 @@ def serving(options: Sequence[str], *, program: str = "rig_server.py") -> Iterat
 
 def warm() -> None:
     """Load what a run with a model and a web source loads."""
-    own = ("api", "graph.workflows", "providers.openai_compatible", "reasoners.model.model_reasoner", "sources.tavily")
+    own = (
+        "api",
+        "graph.workflows",
+        "providers.openai_compatible",
+        "reasoners.model.model_reasoner",
+        "sources.web_engines",
+    )
     for name in ("httpx", "jinja2", *(f"deep_research.{name}" for name in own)):
         import_module(name)
 

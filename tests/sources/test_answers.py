@@ -18,7 +18,7 @@ class Somewhere(Declaration):
     ("status", "headers", "kind"),
     [
         (400, {}, SourceError), (401, {}, Blocked), (402, {}, Blocked), (403, {}, Blocked), (404, {}, NotFound),
-        (408, {}, Unreachable), (410, {}, NotFound), (422, {}, SourceError), (451, {}, Blocked), (529, {}, Unreachable), (429, {}, RateLimited), (432, {}, Blocked),
+        (408, {}, Unreachable), (410, {}, NotFound), (422, {}, SourceError), (451, {}, Blocked), (529, {}, Unreachable), (429, {}, RateLimited), (432, {}, Blocked), (403, {"retry-after": "3"}, RateLimited),
         (500, {}, Unreachable), (503, {}, Unreachable), (503, {"retry-after": "3"}, RateLimited), (301, {}, Unreadable),
     ],
 )  # fmt: skip
@@ -29,6 +29,12 @@ def test_what_a_status_means(status, headers, kind):
     assert "why it was" in error.value.message
     assert error.value.url == "https://x.org/a"
     assert error.value.status == status
+
+
+def test_a_refusal_that_asks_to_wait_in_words_is_a_limit():
+    said = {"error_message": "too many requests from this IP, more requests available in 30 seconds"}
+    with pytest.raises(RateLimited, match="30 seconds"):
+        Somewhere.judge(answer(said, 400))
 
 
 def test_a_success_passes():

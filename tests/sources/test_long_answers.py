@@ -9,8 +9,8 @@ from deep_research.fetch.web import Web, WebOptions
 from deep_research.ports import ApiResponse
 from deep_research.sources import api_sources
 from deep_research.sources._api import in_a_worker, read_answer
-from deep_research.sources.crossref import parse_works
 from deep_research.sources.feeds import parse_feed
+from deep_research.sources.paper_indexes import parse_crossref
 from tests.support import web_answers
 from tests.support.fake_web import FakeWeb
 
@@ -58,9 +58,9 @@ async def test_of_a_feed_without_end_the_newest_entries_are_read_and_ranked() ->
 @pytest.mark.parametrize("body", [b"<html>" + b"x" * 100, b"x" * 100_000], ids=["markup", "no data"])
 async def test_an_error_in_a_worker_is_told_as_one_here(body: bytes) -> None:
     with pytest.raises(Unreadable) as here:
-        parse_works(_response(body))
+        parse_crossref(_response(body))
     with pytest.raises(Unreadable) as there:
-        await read_answer(parse_works, _response(body))
+        await read_answer(parse_crossref, _response(body))
     assert vars(there.value) == vars(here.value)
     assert (there.value.source, there.value.status, there.value.url) == ("crossref", 200, "http://a.test/feed.xml")
 

@@ -5,13 +5,9 @@ import json
 import pytest
 
 from deep_research.errors import NotFound, RateLimited, SourceError, Unreachable, Unreadable
-from deep_research.sources import (
-    arxiv,
-    clinicaltrials,
-    patents,
-    pubmed,
-)
+from deep_research.sources import clinicaltrials, patents, pubmed
 from deep_research.sources._papers import Ids, arxiv_id, doi, work_key
+from deep_research.sources.paper_indexes import parse_arxiv
 from tests.sources.answers import ScriptedClient, answer, bodies, opened
 
 FEED = '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">{}</feed>'
@@ -23,7 +19,7 @@ def one(source, parse, kind="one", word=""):
 
 
 def test_arxiv_paper():
-    found = one("arxiv", arxiv.parse_feed)
+    found = one("arxiv", parse_arxiv)
     assert (found.key, found.url) == ("arxiv:2401.00001", "https://arxiv.org/abs/2401.00001v2")
     assert found.title == "Retrieval of passages with sparse terms"
     assert (found.published, found.authors) == ("2024-01-01", ("Ada Example", "Bo Sample"))
@@ -39,17 +35,17 @@ def test_arxiv_paper():
 )
 def test_an_error_feed_of_arxiv_is_no_paper(status, why, kind):
     with pytest.raises(kind, match=why):
-        arxiv.parse_feed(answer(FEED.format(ERROR.format(why)), status))
+        parse_arxiv(answer(FEED.format(ERROR.format(why)), status))
 
 
 def test_arxiv_called_too_often():
     with pytest.raises(RateLimited):
-        arxiv.parse_feed(answer("Rate exceeded.", 429))
+        parse_arxiv(answer("Rate exceeded.", 429))
     with pytest.raises(RateLimited):
-        arxiv.parse_feed(answer("Rate exceeded.", 200))
+        parse_arxiv(answer("Rate exceeded.", 200))
     promised = FEED.format("<opensearch:totalResults>7</opensearch:totalResults>")
     with pytest.raises(Unreachable, match="try again"):
-        arxiv.parse_feed(answer(promised))
+        parse_arxiv(answer(promised))
 
 
 async def test_arxiv_by_id_and_by_words():
@@ -161,13 +157,5 @@ def test_the_same_paper_has_the_same_key_from_every_source():
 def test_a_body_with_an_entity_bomb_is_not_expanded():
     bomb = '<!DOCTYPE feed [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/hostname">]>'
     body = bomb + FEED.format("<entry><id>http://arxiv.org/abs/2401.00001v1</id><title>&b;&f;</title></entry>")
-    found = arxiv.parse_feed(answer(body))
+    found = parse_arxiv(answer(body))
     assert "aaaa" not in json.dumps([one.title for one in found])
-
-
-async def test_pubmed_corrects_a_spelling_once():
-    spelled = "<eSpellResult><Query>biopythooon</Query><CorrectedQuery>biopython</CorrectedQuery></eSpellResult>"
-    nothing = answer(bodies("pubmed", "empty")[""])
-    client = ScriptedClient({"esearch": nothing, "espell": answer(spelled)})
-    assert (await opened("pubmed", client).search("biopythooon", limit=5)).found == ()
-    assert [call.params["term"] for call in client.calls] == ["biopythooon", "biopythooon", "biopython"]

@@ -5,7 +5,7 @@ import pytest
 from deep_research.data import Found
 from deep_research.errors import NotFound, Unreachable
 from deep_research.fetch.web_api import JournaledApi
-from deep_research.sources.tavily import TavilySource
+from deep_research.sources.web_engines import TavilySource
 from deep_research.stores.journal import SqliteJournal
 from tests.sources.answers import ScriptedClient, answer
 

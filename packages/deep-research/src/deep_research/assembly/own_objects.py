@@ -46,7 +46,7 @@ def take_objects(values: Mapping[str, Any]) -> tuple[dict[str, Any], OwnObjects]
         if isinstance(given, str):
             settings["model_name" if name == "model" else name] = given
             continue
-        from deep_research.providers.own_models import OWN, model_name_of  # noqa: PLC0415 - only with one
+        from deep_research.providers.provider_catalog import OWN, model_name_of  # noqa: PLC0415 - only with one
 
         models[name] = given
         called = model_name_of(given)

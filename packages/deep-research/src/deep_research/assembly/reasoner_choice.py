@@ -14,7 +14,7 @@ from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.i18n.catalog import gap_of, outage_gap, phrase
 from deep_research.ports import Journal, Progress, Ranker, Reasoner
 from deep_research.providers import provider_catalog as catalog
-from deep_research.providers.provider_catalog import PROVIDERS, open_model, provider_called, split_model
+from deep_research.providers.provider_catalog import OWN, PROVIDERS, open_model, open_own, provider_called, split_model
 from deep_research.reasoners.bounded_reasoner import bounded_reasoner
 from deep_research.run_context.context import Outside
 from deep_research.settings import Settings, load_keys
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 Watch = Callable[[ModelRequest, Role], object]
 """Called with each request to a model."""
-_OWN = "own"
-"""See `providers.own_models.OWN`."""
 
 
 def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
@@ -39,7 +37,7 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
     Raises ConfigError for an unknown provider and a missing key.
     """
     name = settings.model_provider
-    if name in ("finder", _OWN):
+    if name in ("finder", OWN):
         return name
     named = [value for setting in ("model_name", *MODEL_SETTINGS.values()) if (value := getattr(settings, setting))]
     if name == "auto":
@@ -66,7 +64,7 @@ def provider_of(settings: Settings) -> str:
 def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | None":
     """Return the model that a run would ask, or None without one; nothing is sent. Raises ConfigError."""
     provider = resolve_provider(settings, keys)
-    if provider in ("finder", _OWN):
+    if provider in ("finder", OWN):
         return None
     return open_model(provider, settings.model_name, keys=keys, base_url=settings.model_base_url)
 
@@ -251,9 +249,7 @@ def _open_models(
     settings: Settings, keys: Mapping[str, str], own: Mapping[str, Any], *, is_offline: bool
 ) -> tuple["OpenModel", list["OpenModel"], dict[Role, "OpenModel"]]:
     """Open the run's model, its fallbacks, and the models of single roles, each once."""
-    from deep_research.providers.own_models import open_own  # noqa: PLC0415
-
-    provider = "langchain" if is_offline and settings.model_provider == _OWN else settings.model_provider
+    provider = "langchain" if is_offline and settings.model_provider == OWN else settings.model_provider
     options: dict[str, Any] = {
         "keys": keys,
         "base_url": settings.model_base_url,
@@ -264,7 +260,7 @@ def _open_models(
     }
     if provider == "ollama" and "max_context_tokens" in settings.model_fields_set:
         options["context_tokens"] = settings.max_context_tokens  # the server reserves memory for it
-    if provider == _OWN:
+    if provider == OWN:
         first = open_own(_handed_over("model", settings.model_name, own))
     else:
         first = open_model(provider, settings.model_name, **options)
@@ -275,7 +271,7 @@ def _open_models(
         if argument in own:
             roles[role] = open_own(own[argument])
         elif name:
-            if provider == _OWN and ":" not in name and name not in opened:
+            if provider == OWN and ":" not in name and name not in opened:
                 _handed_over(argument, name, own)
             if name not in opened:
                 opened[name] = catalog.open_named(name, provider, **options)

@@ -8,7 +8,6 @@ from deep_research.concurrency import on_wires
 from deep_research.data import ModelAnswer, ModelRequest, Usage
 from deep_research.errors import ContextTooLong, MalformedOutput, ResearchError
 from deep_research.providers.answer_parsing import Heard, prompt_tokens, understood
-from deep_research.providers.cut_prompts import CutPrompts
 from deep_research.providers.http_wire import HttpWire, WireFailure, check_length, most_bytes
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_failures import (
@@ -19,7 +18,7 @@ from deep_research.providers.provider_failures import (
     meaning_of,
     translate,
 )
-from deep_research.providers.server_manner import Manner, has_part, learnt_from, plainest
+from deep_research.providers.server_manner import CutPrompts, Manner, has_part, learnt_from, plainest
 from deep_research.providers.token_stream import call_on_wires, pass_on, streaming_to
 from deep_research.providers.tools_in_text import tools_in_text
 

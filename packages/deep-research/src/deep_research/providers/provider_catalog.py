@@ -1,4 +1,6 @@
-"""Providers by name: their addresses, the variables of their keys, their default models; and a model opened."""
+"""Providers by name: their addresses, the variables of their keys, their default models; and a model opened, also one
+that a program hands over (LangChain's, or any object of our port `OpenModel`).
+"""
 
 import difflib
 import ipaddress
@@ -129,6 +131,9 @@ VARIABLES = tuple(
     )
 )
 """The variables to read: settings.py hands them over as `keys`."""
+
+OWN = "own"
+"""The provider of a run whose model a program has handed over."""
 
 _TIMEOUT_SECONDS = 120.0
 _AZURE = (".azure.", "/openai/deployments/", "api-version=")
@@ -310,3 +315,33 @@ def open_named(name: str, provider: str, **options: Any) -> "OpenModel":
     of = of or provider
     own = options if of == provider else {**options, "base_url": "", "facts": None}
     return open_model(of, model, **own)
+
+
+def model_name_of(model: Any) -> str:
+    """Return how a model that was handed over is called. Raises ConfigError for what is no chat model."""
+    if not (
+        _is_ours(model) or (hasattr(model, "ainvoke") and hasattr(model, "bind_tools") and not isinstance(model, type))
+    ):
+        message = (
+            f"{type(model).__name__} is no chat model. Hand over one of LangChain's (ChatOpenAI(…)), an object with "
+            "`complete(ModelRequest) -> ModelAnswer`, or the name of a model."
+        )
+        raise ConfigError(message, setting="model", value=type(model).__name__)
+    names = (getattr(model, name, None) for name in ("model", "model_name", "model_id", "deployment_name"))
+    return next((name for name in names if isinstance(name, str) and name), type(model).__name__)
+
+
+def open_own(model: Any) -> "OpenModel":
+    """Return a model that was handed over behind our port; it is never closed. Raises ConfigError."""
+    name = model_name_of(model)
+    if not _is_ours(model):
+        return open_model("langchain", name, chat_model=model)
+    from deep_research.providers.model_families import Family, family_of  # noqa: PLC0415
+
+    family = getattr(model, "family", None)
+    known = family if isinstance(family, Family) else family_of(name)
+    return NamedModel(str(getattr(model, "provider", "") or type(model).__name__), name, known, model.complete)
+
+
+def _is_ours(model: Any) -> bool:
+    return callable(getattr(model, "complete", None)) and not isinstance(model, type)

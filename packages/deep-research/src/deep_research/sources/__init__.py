@@ -1,4 +1,4 @@
-"""Places to search, one file each or one for a family: the documents of the user, and everything behind a web API.
+"""Places to search, each in one file, which may hold a family: the documents of the user, and everything behind a web API.
 
 A source file holds a class of options, a class with the source's `name`, `purpose` and `needs` (the variable of its
 key, or None), and pure `parse_…` functions from an API's answer to results.
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 FAMILIES = {
     "github": ("github", "github_code", "github_issues"),
-    "google": ("google_cse", "serper"),
     "huggingface": ("huggingface_blog", "huggingface_models", "huggingface_papers"),
     "model_web_search": ("anthropic_web_search", "openai_web_search"),
     "own_index": ("opensearch", "postgres_index"),
+    "paper_indexes": ("arxiv", "crossref", "europepmc", "openalex", "semantic_scholar", "unpaywall"),
     "patents": ("patents_epo", "patents_uspto"),
+    "web_engines": tuple("bocha brave duckduckgo exa google_cse jina perplexity searxng serper tavily".split()),
 }
 """The modules that hold several sources, with the names of these; any other holds the one that it is named after."""
 

@@ -35,7 +35,9 @@ _EXPLAINING = (
 )
 _HTML = re.compile(rb"\s*+(?:<!--.*?-->\s*+)*+<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
-_WAIT_WORDS = re.compile(r"rate (?:limit )?exceeded|rate.?limit|too.many.requests|request limit|maxlag", re.IGNORECASE)
+_WAIT_WORDS = re.compile(
+    r"rate (?:limit )?exceeded|rate.?limit|too.many.requests|request limit|maxlag|abuse detection", re.IGNORECASE
+)
 _CLOSED = re.compile(rb"</[\w:.-]+\s*>\s*+(?:<!--.*?-->\s*+)*+$", re.DOTALL)
 _OWN_CODES: dict[type[SourceError], tuple[str, ...]] = {
     Blocked: ("authentication", "permission", "billing", "quota", "blocked"),
@@ -306,11 +308,16 @@ class Declaration:
 
     @classmethod
     def judge(cls, response: ApiResponse) -> None:
-        """Pass a success; raise what the status means, naming a key that repairs it."""
+        """Pass a success; raise what the status means, naming a key that repairs it.
+
+        A refusal that asks to wait, by a header or in words (GitHub with 403, Stack Exchange with 400), is a limit.
+        """
         meaning = status_meaning(response.status, response.headers)
         if meaning == "success":
             return
-        if meaning == "wait":
+        asks = meaning == "forbidden" and requested_wait(response.headers, time.time()) is not None
+        asks = asks or (meaning in ("forbidden", "refused") and says_wait(explanation(response)))
+        if meaning == "wait" or asks:
             raise cls.limited(response)
         status = f"(HTTP {response.status}{_explained(response)})"
         variable = cls.key_variable()

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from pydantic import Field
-
 from deep_research.data import Found, SearchResult
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer
 from deep_research.sources._api_answers import Record
@@ -88,14 +86,8 @@ def _harms(module: Record) -> Iterator[str]:
             yield f"- {group.text('title') or group.text('id')}: {', '.join(counts)}"
 
 
-class ClinicalTrialsOptions(DatedOptions):
-    """Options of ClinicalTrials.gov; the period is that of the study's start."""
-
-    statuses: tuple[str, ...] = Field((), description="Only these states, such as RECRUITING.")
-
-
-class ClinicalTrialsSource(ApiSource[ClinicalTrialsOptions]):
-    """Searches trials; an NCT number finds that trial."""
+class ClinicalTrialsSource(ApiSource[DatedOptions]):
+    """Searches trials; an NCT number finds that trial. The period is that of the study's start."""
 
     name = "clinicaltrials"
     purpose = "Registered clinical trials: design, status, eligibility, outcomes and posted results."
@@ -107,7 +99,6 @@ class ClinicalTrialsSource(ApiSource[ClinicalTrialsOptions]):
         params = {
             "query.term": query,
             "pageSize": min(limit, 100),
-            "filter.overallStatus": ",".join(self.options.statuses),
             "filter.advanced": self.options.period("AREA[StartDate]RANGE[{since},{until}]", first="MIN", last="MAX"),
         }
         return await self._found_in(parse_studies, self._get("/studies", params))

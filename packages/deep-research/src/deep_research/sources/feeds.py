@@ -1,4 +1,4 @@
-"""Any RSS or Atom feed that the user names (RSS 0.9–2.0, RDF, Atom 1.0, JSON Feed), and what other lists of recent
+"""Any RSS or Atom feed that the user names (RSS 0.9–2.0, RDF, Atom 1.0), and what other lists of recent
 things without a search share: the list is fetched once and ranked here.
 """
 
@@ -13,11 +13,12 @@ from urllib.parse import urljoin, urlsplit
 from pydantic import Field, field_validator
 
 from claimcheck.text.tokens import content_terms
+from deep_research.concurrency import side_by_side
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, Options, in_a_worker, read_answer, web_addresses
-from deep_research.sources._api_answers import Declaration, Node, Record
+from deep_research.sources._api_answers import Declaration, Node
 from deep_research.sources._record_documents import Item, line, paragraphs, snippet
 
 _TITLE_WEIGHT = 2.0
@@ -52,9 +53,7 @@ class ListingSource(ApiSource[Options]):
             except SourceError as error:
                 return error
 
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(tried(address)) for address in addresses]
-        answers = [task.result() for task in tasks]
+        answers = await side_by_side(tried(address) for address in addresses)
         errors = [answer for answer in answers if isinstance(answer, SourceError)]
         if len(errors) == len(answers):
             raise errors[0]
@@ -108,55 +107,39 @@ def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
 
     Raises SourceError when the answer is no feed.
     """
-    if response.body.lstrip()[:1] == b"{":
-        feed = source.object_of(response, "items", what="feed")
-        site = feed.text("title")
-        posts = [_json_entry(post, site, response.url) for post in feed.records("items")[:_MOST_ENTRIES]]
-    else:
-        root = source.xml_of(response, lenient=True)
-        if root.name not in _ROOTS:
-            raise source.failure(Unreadable, response, "the answer is no feed")
-        channel = root.child("channel") or root
-        nodes = root.children("entry") or channel.children("item") or root.children("item")
-        site = channel.text("title")
-        posts = [_entry(node, site, response.url) for node in nodes[:_MOST_ENTRIES]]
+    root = source.xml_of(response, lenient=True)
+    if root.name not in _ROOTS:
+        raise source.failure(Unreadable, response, "the answer is no feed")
+    channel = root.child("channel") or root
+    nodes = root.children("entry") or channel.children("item") or root.children("item")
+    site = channel.text("title")
+    posts = [_entry(node, site, response.url) for node in nodes[:_MOST_ENTRIES]]
     return [found for post in posts if (found := post.found(source.name))]
 
 
 def _entry(node: Node, site: str, base: str) -> Item:
+    """Return an entry of a feed at `base` with its whole address, its text plain."""
     parts = ((name, node.child(name)) for name in _BODIES)
     bodies = ((name, part.markup() if part.children("*") else part.raw()) for name, part in parts)  # XHTML, or escaped
     named, body = next(((name, body) for name, body in bodies if body.strip()), ("", ""))
     published = next((day for name in _DATES if (day := node.date(name))), None)
     people = [*node.children("author"), *node.children("creator")]
     authors = [line((one.child("name") or one).text()) for one in people]
-    own = node.text("guid") or node.text("id")
-    post = Item(own, node.line("title"), _link(node), body, published=published, authors=authors)
-    # A description may be all there is of a post, or only its beginning.
-    return _post(post, site, base, is_teaser=named in _TEASERS)
-
-
-def _json_entry(item: Record, site: str, base: str) -> Item:
-    people = item.records("authors") or item.records("author")
-    url, body = item.first("url", "external_url"), item.first_raw("content_html", "content_text", "summary")
-    published = item.first_date("date_published", "date_modified")
-    authors = [one.text("name") for one in people]
-    return _post(Item(item.text("id"), item.line("title"), url, body, published=published, authors=authors), site, base)
-
-
-def _post(entry: Item, site: str, base: str, *, is_teaser: bool = False) -> Item:
-    """Return an entry of a feed at `base` with its whole address, its text plain."""
-    url, plain = _address(base, entry.url), paragraphs(entry.about)
-    post = entry._replace(
-        key=url or entry.key,
-        title=entry.title or snippet(plain, most=80) or url,
+    url, plain = _address(base, _link(node)), paragraphs(body)
+    is_long = len(plain) >= _ENOUGH_CHARS
+    return Item(
+        key=url or node.text("guid") or node.text("id"),
+        title=node.line("title") or snippet(plain, most=80) or url,
         url=url,
         about=plain,
+        published=published,
+        authors=authors,
+        facts=[("Published by", site)] if is_long else (),
+        sections=[("Text", plain)] if is_long else (),
         location="" if url else site,
+        # A description may be all there is of a post, or only its beginning.
+        excerpt=is_long and named in _TEASERS and bool(url),
     )
-    if len(plain) < _ENOUGH_CHARS:
-        return post
-    return post._replace(facts=[("Published by", site)], sections=[("Text", plain)], excerpt=is_teaser and bool(url))
 
 
 def _address(base: str, link: str) -> str:
@@ -199,9 +182,7 @@ class FeedsSource(ListingSource[FeedsOptions]):
 
     name = "feeds"
     purpose = "News and blogs that publish an RSS or Atom feed, as named in the settings."
-    headers: ClassVar = {
-        "accept": "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9"
-    }
+    headers: ClassVar = {"accept": "application/atom+xml, application/rss+xml, application/xml;q=0.9"}
 
     @classmethod
     def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:

@@ -3,18 +3,15 @@ with pull requests.
 """
 
 import base64
-from http import HTTPStatus
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 from urllib.parse import quote, unquote, urlsplit
-
-from pydantic import Field
 
 from deep_research import registry
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer, result
-from deep_research.sources._api_answers import Declaration, Record, explanation, says_wait
+from deep_research.sources._api_answers import Declaration, Record
 from deep_research.sources._record_documents import UNSHOWN, Item, snippet
 
 TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
@@ -23,19 +20,8 @@ _README_FORMATS = ("plain", "html")
 HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
 
 
-class _GitHubOptions(DatedOptions):
-    language: str = Field("", description="Only code in this programming language.")
-
-    def qualifiers(self) -> list[str]:
-        """Return what else limits a search, in GitHub's words."""
-        return []
-
-
-_Options = TypeVar("_Options", bound=_GitHubOptions)
-
-
-class GitHubSource(ApiSource[_Options]):
-    """A search of GitHub by words and qualifiers."""
+class GitHubSource(ApiSource[DatedOptions]):
+    """A search of GitHub by words; qualifiers in a query (`repo:owner/name`) are kept."""
 
     address = "https://api.github.com"
     pace = Pace(0.08, "Searches: 10 per minute, 30 with a token (docs.github.com/rest/search).", most=5, at_once=5)
@@ -47,22 +33,10 @@ class GitHubSource(ApiSource[_Options]):
     dated: ClassVar[str] = ""
     """The qualifier of the period; "" where none can be searched."""
 
-    @classmethod
-    def judge(cls, response: ApiResponse) -> None:
-        """Pass a success. Both kinds of limit, HTTP 403 or 429, raise RateLimited."""
-        if response.status in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
-            used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
-            why = explanation(response)
-            if used_up or says_wait(why) or "abuse" in why:
-                raise cls.limited(response)
-        super().judge(response)
-
     async def _search(self, query: str, limit: int) -> SearchResult:
-        """Search with the qualifiers of the options; a search cut short is a gap."""
-        options = self.options
-        period = options.period(f"{self.dated}:{{since}}..{{until}}", first="*", last="*") if self.dated else ""
-        language = f"language:{options.language}" if options.language else ""
-        asked = join_parts(" ", query, *options.qualifiers(), language, period)
+        """Search within the period of the options; a search cut short is a gap."""
+        period = self.options.period(f"{self.dated}:{{since}}..{{until}}", first="*", last="*") if self.dated else ""
+        asked = join_parts(" ", query, period)
         kind, parse = _SEARCHES[self.name]
         response = await self._get(f"/search/{kind}", {"q": asked, "per_page": min(limit, 100)})
         found = await read_answer(parse, response)
@@ -70,18 +44,8 @@ class GitHubSource(ApiSource[_Options]):
         return result(found, [self._gap(f"search at {self.name}", "GitHub stopped searching before the end")] * is_cut)
 
 
-class GitHubRepositoriesOptions(_GitHubOptions):
-    """Options of the repository search; the period is that of the last push."""
-
-    least_stars: int = Field(0, ge=0, description="Only repositories with at least so many stars.")
-
-    def qualifiers(self) -> list[str]:
-        """Return the least number of stars."""
-        return [f"stars:>={self.least_stars}"] if self.least_stars else []
-
-
-class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
-    """Searches repositories by relevance; reading one gives its README."""
+class GitHubRepositoriesSource(GitHubSource):
+    """Searches repositories by relevance, the period being that of the last push; reading one gives its README."""
 
     name = "github"
     purpose = "Software repositories with their README, stars and licence."
@@ -155,17 +119,7 @@ def _content(answer: Record, response: ApiResponse, source: type[Declaration]) -
         raise source.failure(Unreadable, response, "the file is not base64") from None
 
 
-class GitHubWithinOptions(_GitHubOptions):
-    """Options of a search within repositories; the period is that of an issue's creation."""
-
-    repositories: tuple[str, ...] = Field((), description="Only these repositories, as owner/name.")
-
-    def qualifiers(self) -> list[str]:
-        """Return the repositories."""
-        return [f"repo:{name}" for name in self.repositories]
-
-
-class GitHubCodeSource(GitHubSource[GitHubWithinOptions]):
+class GitHubCodeSource(GitHubSource):
     """Searches files by words in them; reading one gives its code."""
 
     name = "github_code"
@@ -209,8 +163,8 @@ def parse_file(response: ApiResponse) -> Document:
     return Item(path, path, body=registry.component("readers", "code")().read(code, name=path)).document()
 
 
-class GitHubIssuesSource(GitHubSource[GitHubWithinOptions]):
-    """Searches issues and pull requests; their first text is their document."""
+class GitHubIssuesSource(GitHubSource):
+    """Searches issues and pull requests by the day they were opened; their first text is their document."""
 
     name = "github_issues"
     purpose = "Bugs, questions and decisions: issues and pull requests on GitHub."

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import NotFound, Unreadable
-from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer
 from deep_research.sources._api_answers import Record, unix_seconds
 from deep_research.sources._record_documents import Item, entities, paragraphs
@@ -16,8 +14,6 @@ _MAX_COMMENTS = 200
 
 class _HackerNewsOptions(DatedOptions):
     mcp_server: str = Field("", description="MCP server that is asked instead; empty: hackernews or hn, where set up.")
-    tags: str = Field("story", description="What to search: story, comment, show_hn, ask_hn; a comma means and.")
-    least_points: int = Field(0, ge=0, description="Only stories with at least so many points.")
 
 
 class HackerNewsSource(ApiSource[_HackerNewsOptions]):
@@ -33,32 +29,18 @@ class HackerNewsSource(ApiSource[_HackerNewsOptions]):
         options = self.options
         since = f"created_at_i>={unix_seconds(options.since)}" if options.since else ""
         until = f"created_at_i<{unix_seconds(options.until) + 86_400}" if options.until else ""
-        points = f"points>={options.least_points}" if options.least_points else ""
-        params = {"query": query, "tags": options.tags, "hitsPerPage": min(limit, 100)}
-        params |= {"numericFilters": join_parts(",", since, until, points)}
-        return await self._found_in(parse_search, self._get("/search", params))
+        params = {"query": query, "tags": "story", "hitsPerPage": min(limit, 100)}
+        params |= {"numericFilters": join_parts(",", since, until)}
+        return await self._found_in(parse_items, self._get("/search", params))
 
-    async def _read(self, found: Found) -> Found:
-        return await read_answer(parse_item, await self._get(f"/items/{found.key.removeprefix('hn:')}"))
-
-
-@HackerNewsSource.parser("hits", fields=("hits",))
-def parse_search(hit: Record) -> Item:
-    """Return a story or comment of a search."""
-    return _item(hit)
+    async def _read(self, found: Found) -> Found | None:
+        items = await read_answer(parse_items, await self._get(f"/items/{found.key.removeprefix('hn:')}"))
+        return items[0] if items else None
 
 
-def parse_item(response: ApiResponse) -> Found:
-    """Return an item with its discussion. Raises NotFound for null (an unknown id)."""
-    answer = HackerNewsSource.json_of(response)
-    if answer is None:
-        raise HackerNewsSource.failure(NotFound, response, "there is no such item")
-    if (found := _item(Record(answer)).found(HackerNewsSource.name)) is None:
-        raise HackerNewsSource.failure(Unreadable, response, "the answer is no item")
-    return found
-
-
-def _item(hit: Record) -> Item:
+@HackerNewsSource.parser("hits", fields=("hits", "id"), what="items")
+def parse_items(hit: Record) -> Item:
+    """Return a story or comment of a search, or the one of an answer about one, with its discussion."""
     own, author = hit.first("objectID", "id"), hit.text("author")
     body = paragraphs(hit.first_raw("story_text", "comment_text", "text"))
     story = entities(hit.first("title", "story_title"))

@@ -37,11 +37,7 @@ def parse_feed(response: ApiResponse) -> list[Found]:
     return entries(response, HuggingFaceBlogSource)
 
 
-class _HuggingFaceModelsOptions(ApiOptions):
-    sort: str = Field("downloads", description="Order: downloads, likes, trendingScore, createdAt, lastModified.")
-
-
-class HuggingFaceModelsSource(ApiSource[_HuggingFaceModelsOptions]):
+class HuggingFaceModelsSource(ApiSource[ApiOptions]):
     """Searches models by words in their names."""
 
     name = "huggingface_models"
@@ -51,7 +47,7 @@ class HuggingFaceModelsSource(ApiSource[_HuggingFaceModelsOptions]):
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        params = {"search": query, "sort": self.options.sort, "direction": -1, "limit": min(limit, 100)}
+        params = {"search": query, "sort": "downloads", "direction": -1, "limit": min(limit, 100)}
         return await self._found_in(parse_models, self._get("/api/models", params))
 
 

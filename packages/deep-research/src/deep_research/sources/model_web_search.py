@@ -117,7 +117,6 @@ def parse_anthropic_answer(cited: tuple[Record, str]) -> Page:
 
 class _OpenAiWebSearchOptions(WebOptions):
     model: str = Field("gpt-5-mini", description="Model that searches.")
-    context_size: str = Field("low", pattern="^(low|medium|high)$", description="How much the model reads of a page.")
 
 
 class OpenAiWebSearchSource(ModelSearch[_OpenAiWebSearchOptions]):
@@ -138,7 +137,7 @@ class OpenAiWebSearchSource(ModelSearch[_OpenAiWebSearchOptions]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
         domains = {"allowed_domains": list(options.include_domains)} if options.include_domains else None
-        tool = {"type": "web_search", "search_context_size": options.context_size, "filters": domains}
+        tool = {"type": "web_search", "search_context_size": "low", "filters": domains}
         body = {
             "model": options.model,
             "input": f"Search the web for: {query}",

@@ -10,12 +10,10 @@ from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import ClassVar
 
-from pydantic import Field
-
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, Pace, basic, keywords, read_answer
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, basic, join_parts, keywords, read_answer
 from deep_research.sources._api_answers import Node, Record
 from deep_research.sources._record_documents import Fact, Item, distinct, people
 
@@ -72,14 +70,11 @@ def _patent(
     )
 
 
-class EpoOptions(DatedOptions):
-    """Options of the patent search; the period is that of the publication."""
+class EpoSource(ApiSource[DatedOptions]):
+    """Searches titles and abstracts; the period is that of the publication.
 
-    countries: tuple[str, ...] = Field((), description="Only publications of these offices, such as EP or WO.")
-
-
-class EpoSource(ApiSource[EpoOptions]):
-    """Searches titles and abstracts. The key is `consumer key:consumer secret` of a registered app."""
+    The key is `consumer key:consumer secret` of a registered app.
+    """
 
     name = "patents_epo"
     purpose = "Patent publications of more than 100 offices with abstracts; claims of European and international ones."
@@ -94,7 +89,7 @@ class EpoSource(ApiSource[EpoOptions]):
     nothing_is_404 = True
     headers: ClassVar = {"accept": "application/xml"}
 
-    def __init__(self, options: EpoOptions, client: ApiClient, keys: dict[str, str]) -> None:
+    def __init__(self, options: DatedOptions, client: ApiClient, keys: dict[str, str]) -> None:
         super().__init__(options, client, keys)
         self._token = ""
         self._valid_until = datetime.min.replace(tzinfo=UTC)
@@ -150,15 +145,12 @@ class EpoSource(ApiSource[EpoOptions]):
         yield self._token
 
 
-def search_query(query: str, options: EpoOptions) -> str:
-    """Return the query in CQL: all words in title or abstract, with offices and period. CQL is kept."""
+def search_query(query: str, options: DatedOptions) -> str:
+    """Return the query in CQL: all words in title or abstract, within the period. CQL is kept."""
     words = " ".join(keywords(query.replace('"', " ")))
-    parts = [query if _FIELDED.search(query) else f'ta all "{words}"']
-    if options.countries:
-        parts.append("(" + " or ".join(f"pn={code}" for code in options.countries) + ")")
-    today = f"{datetime.now(UTC):%Y%m%d}"
-    parts.append(options.period('pd within "{since} {until}"', form="%Y%m%d", first="18000101", last=today))
-    return " and ".join(part for part in parts if part)
+    asked, today = query if _FIELDED.search(query) else f'ta all "{words}"', f"{datetime.now(UTC):%Y%m%d}"
+    period = options.period('pd within "{since} {until}"', form="%Y%m%d", first="18000101", last=today)
+    return join_parts(" and ", asked, period)
 
 
 def parse_token(response: ApiResponse) -> tuple[str, int]:

@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping
 
-from pydantic import Field
-
 from deep_research.data import SearchResult
-from deep_research.errors import SourceError, Unreadable
+from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer
 from deep_research.sources._api_answers import Node, explanation
@@ -14,12 +12,7 @@ from deep_research.sources._record_documents import Section
 from deep_research.text.dates import month_number, written
 
 
-class _PubMedOptions(DatedOptions):
-    language: str = Field("", description="Only papers in this language, such as english.")
-    publication_types: tuple[str, ...] = Field((), description="Only these types, such as Review.")
-
-
-class PubMedSource(ApiSource[_PubMedOptions]):
+class PubMedSource(ApiSource[DatedOptions]):
     """Searches PubMed by relevance; two calls per search."""
 
     name = "pubmed"
@@ -31,25 +24,16 @@ class PubMedSource(ApiSource[_PubMedOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         ids = await self._ids(query, limit)
-        if not ids and (spelled := await self._spelled(query)):
-            ids = await self._ids(spelled, limit)
         if not ids:
             return SearchResult()
         return await self._found_in(parse_articles, self._call("efetch", {"id": ",".join(ids), "retmode": "xml"}))
 
     async def _ids(self, query: str, limit: int) -> list[str]:
-        options = self.options
-        days = options.period("{since} {until}", first="1800/01/01", last="2100/12/31", form="%Y/%m/%d")
+        days = self.options.period("{since} {until}", first="1800/01/01", last="2100/12/31", form="%Y/%m/%d")
         since, _, until = days.partition(" ")
-        params = {"term": _term(query, options), "retmax": min(limit, 100), "sort": "relevance", "retmode": "json"}
+        params = {"term": query, "retmax": min(limit, 100), "sort": "relevance", "retmode": "json"}
         params |= {"datetype": "pdat" if days else "", "mindate": since, "maxdate": until}
         return await read_answer(parse_ids, await self._call("esearch", params))
-
-    async def _spelled(self, query: str) -> str:
-        try:
-            return await read_answer(parse_spelling, await self._call("espell", {"term": query}))
-        except SourceError:
-            return ""  # the search itself was answered: nothing was found
 
     async def _call(self, tool: str, params: Mapping[str, str | int]) -> ApiResponse:
         own: dict[str, str | int] = {"db": "pubmed", "tool": "deep-research"}
@@ -65,15 +49,6 @@ def parse_ids(response: ApiResponse) -> list[str]:
             raise PubMedSource.own_failure(response, "", why)
         raise PubMedSource.failure(Unreadable, response, "the answer is no search result")
     return list(found.texts("idlist"))
-
-
-def parse_spelling(response: ApiResponse) -> str:
-    """Return the corrected query of an espell answer, "" when nothing is to be corrected. Raises SourceError."""
-    root = PubMedSource.xml_of(response)
-    if root.name != "espellresult":
-        raise PubMedSource.failure(Unreadable, response, "the answer is no spelling")
-    corrected = root.text("CorrectedQuery")
-    return "" if corrected == root.text("Query") else corrected
 
 
 def _entries(response: ApiResponse) -> list[Node]:
@@ -144,12 +119,3 @@ def _abstract(article: Node, record: Node) -> list[Section]:
     parts = article.children("Abstract", "AbstractText") or record.children("OtherAbstract", "AbstractText")
     labelled = ((part.get("Label").strip().rstrip(":").replace("UNLABELLED", ""), part) for part in parts)
     return [(label.capitalize() if label.isupper() else label, part.paragraphs()) for label, part in labelled]
-
-
-def _term(query: str, options: _PubMedOptions) -> str:
-    parts = [f"({query})" if options.language or options.publication_types else query]
-    if options.language:
-        parts.append(f"{options.language}[la]")
-    if options.publication_types:
-        parts.append("(" + " OR ".join(f'"{kind}"[pt]' for kind in options.publication_types) + ")")
-    return " AND ".join(parts)

@@ -1,10 +1,8 @@
 """Questions and answers of Stack Overflow and its sister sites (https://api.stackexchange.com/docs)."""
 
 import asyncio
-import re
 from collections import defaultdict
 from collections.abc import Mapping
-from http import HTTPStatus
 
 from pydantic import Field
 
@@ -14,13 +12,12 @@ from deep_research.data import Gap, SearchResult
 from deep_research.errors import RateLimited, SourceError
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer, result
-from deep_research.sources._api_answers import Record, explanation, unix_seconds
+from deep_research.sources._api_answers import Record, unix_seconds
 from deep_research.sources._record_documents import Item
 from deep_research.text.document_builder import DocumentBuilder
 
 _MAX_WAIT_SECONDS = 60.0
 _MAX_ANSWERS = 5  # of one question, by votes; the accepted one is always among them
-_WAIT = re.compile(r"available in (\d+) seconds")
 
 Answers = dict[int, list[Record]]
 """The answers to each question, by its id, the best first."""
@@ -30,7 +27,6 @@ class StackExchangeOptions(DatedOptions):
     """Options of Stack Exchange; the period is that of the question."""
 
     site: str = Field("stackoverflow", pattern=r"^[a-z0-9.-]+$", description="Which site, such as serverfault.")
-    tags: tuple[str, ...] = Field((), max_length=5, description="Only questions with all of these tags.")
 
 
 class StackExchangeSource(ApiSource[StackExchangeOptions]):
@@ -50,7 +46,7 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
-        params = {"q": query, "tagged": ";".join(options.tags), "sort": "relevance", "pagesize": min(limit, 50)}
+        params = {"q": query, "sort": "relevance", "pagesize": min(limit, 50)}
         params["fromdate"] = unix_seconds(options.since) if options.since else ""
         params["todate"] = unix_seconds(options.until) + 86_399 if options.until else ""
         response = await self._call("/search/advanced", params)
@@ -77,19 +73,9 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
             if wait > 0:
                 await SYSTEM_CLOCK.sleep(wait)
             response = await self._get(path, own | dict(params))
-            self._resumes_at = SYSTEM_CLOCK.monotonic() + parse_backoff(response)
+            pause = self.object_of(response, "items").number("backoff") or 0
+            self._resumes_at = SYSTEM_CLOCK.monotonic() + pause
         return response
-
-
-def parse_backoff(response: ApiResponse) -> int:
-    """Return the seconds to wait before the next call, 0 for none. Raises SourceError for a refusal."""
-    if response.status == HTTPStatus.BAD_REQUEST:
-        why = explanation(response)
-        if wait := _WAIT.search(why):
-            error = StackExchangeSource.failure(RateLimited, response, why)
-            error.retry_after = float(wait[1])
-            raise error
-    return StackExchangeSource.object_of(response, "items").number("backoff") or 0
 
 
 def parse_answers(response: ApiResponse) -> Answers:

@@ -31,7 +31,6 @@ _BLOGS = (
 
 class _ZyteOptions(WebOptions):
     pages: tuple[str, ...] = Field(_BLOGS, min_length=1, max_length=50, description="Pages that list articles.")
-    extract_from: str = Field("", pattern=r"^(httpResponseBody|browserHtml)?$", description="Cheaper, or a browser.")
 
     _are_web_addresses = field_validator("pages")(web_addresses)
 
@@ -59,8 +58,7 @@ class ZyteSource(ListingSource[_ZyteOptions]):
         return articles[0] if articles else None
 
     async def _extract(self, address: str, kind: str) -> ApiResponse:
-        how = {"extractFrom": self.options.extract_from} if self.options.extract_from else None
-        return await self._post("/v1/extract", {"url": address, kind: True, f"{kind}Options": how})
+        return await self._post("/v1/extract", {"url": address, kind: True})
 
     @classmethod
     def json_of(cls, response: ApiResponse) -> Any:
