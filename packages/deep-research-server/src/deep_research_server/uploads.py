@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from starlette.datastructures import UploadFile
 
@@ -23,7 +23,6 @@ from deep_research_server.request_bodies import Refusal
 FOLDER = "uploads"
 _ID = re.compile(r"d[0-9a-f]{16}")
 _UNFIT = re.compile(r"[^\w .()+,-]")
-_CHUNK = 1 << 20
 _FORM_BYTES = 1_000_000
 """Bytes of a form beside its document."""
 _AT_ONCE = 2
@@ -65,13 +64,19 @@ class UploadedDocuments:
 
     async def add(self, upload: UploadFile) -> DocumentView:
         """Keep a document. Raises ConfigError for a type that is not read or too large a file."""
-        name = _safe_name(upload.filename or "")
+        name, size = _safe_name(upload.filename or ""), upload.size or 0
+        if not size or size > self._limit.megabytes * 1_000_000:
+            wrong = f"is larger than {self._limit.megabytes} MB" if size else "is empty"
+            raise ConfigError(f"The document {name!r} {wrong}.", setting="file", value=name)
+        return await asyncio.to_thread(self._keep, name, upload.file)
+
+    def _keep(self, name: str, data: BinaryIO) -> DocumentView:
         folder, whole = self._aside(), self._folder / f"d{secrets.token_hex(8)}"
         try:
             make_private_folder(folder)
-            size = await self._write(folder / name, upload)
-            if not size:
-                raise ConfigError(f"The document {name!r} is empty.", setting="file", value=name)
+            with (folder / name).open("xb") as file:
+                shutil.copyfileobj(data, file)
+            make_private(folder / name)
             api.check_readable(folder / name)
             view = _view(folder)
             folder.rename(whole)
@@ -82,18 +87,6 @@ class UploadedDocuments:
             raise
         assert view is not None
         return view.model_copy(update={"id": whole.name})
-
-    async def _write(self, path: Path, upload: UploadFile) -> int:
-        size = 0
-        with path.open("xb") as file:
-            while chunk := await upload.read(_CHUNK):
-                size += len(chunk)
-                if size > self._limit.megabytes * 1_000_000:
-                    message = f"The document is larger than {self._limit.megabytes} MB."
-                    raise ConfigError(message, setting="file", value=path.name)
-                file.write(chunk)
-        make_private(path)
-        return size
 
     def paths_of(self, ids: Iterable[str]) -> list[Path]:
         """Return the files of documents. Raises RunNotFound for an unknown id."""
