@@ -5,6 +5,7 @@ import re
 import secrets
 import shutil
 import unicodedata
+from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
@@ -18,7 +19,6 @@ from deep_research.errors import ConfigError, LimitReached, RunNotFound, StoreEr
 from deep_research.state_files import make_private, make_private_folder
 from deep_research_server.access_tokens import owner_home
 from deep_research_server.api_models import DocumentView
-from deep_research_server.request_bodies import Refusal
 
 FOLDER = "uploads"
 _ID = re.compile(r"d[0-9a-f]{16}")
@@ -116,25 +116,21 @@ class UploadsUnderWay:
         """`home` is the state folder of the server."""
         self.largest = limit.megabytes * 1_000_000 + _FORM_BYTES
         self._home, self._limit = home, limit
-        self._coming: dict[str, list[int]] = {}
+        self._coming = defaultdict[str, list[int]](list)
 
     @asynccontextmanager
     async def room_for(self, owner: str, size: int) -> AsyncIterator[None]:
-        """Keep room for an upload of so many bytes while it comes. Raises Refusal where its owner has none."""
-        coming = self._coming.setdefault(owner, [])
+        """Keep room for an upload of so many bytes while it comes. Raises LimitReached where its owner has none."""
+        coming = self._coming[owner]
         if len(coming) >= _AT_ONCE:
-            raise Refusal(429, f"{_AT_ONCE} uploads are on their way; wait until one is there.")
+            raise LimitReached(f"{_AT_ONCE} uploads are on their way; wait until one is there.")
         coming.append(size)
         try:
             documents = UploadedDocuments(owner_home(self._home, owner), self._limit)
             await asyncio.to_thread(documents.check_room, len(coming), sum(coming))
             yield
-        except LimitReached as error:
-            raise Refusal(429, error.message) from error
         finally:
             coming.remove(size)
-            if not coming:
-                del self._coming[owner]
 
 
 def _view(folder: Path) -> DocumentView | None:

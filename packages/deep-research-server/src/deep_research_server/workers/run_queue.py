@@ -114,13 +114,18 @@ def dequeue_run(store: RunStore) -> bool:
     jobs = _database().rows(_JOBS_OF, (store.run_id,))
     for (number,) in jobs:
         _write(lambda at, job=number: _queue.job_manager.cancel_job_by_id(job, abort=True, connection=at))
-    record = store.load()
     if jobs and not store.is_held():
-        if record.status == "queued":
-            store.save(record.model_copy(update={"status": "stopped"}))
-        elif (left := unfinished(store)) is not None:
-            store.save_follow_up(left.model_copy(update={"status": "stopped"}))
+        _note_end(store, status="stopped")
     return bool(jobs)
+
+
+def _note_end(store: RunStore, **ended: str) -> None:
+    """Write down how a run, or the last question about it, has ended."""
+    record = store.load()
+    if record.status not in _DONE:
+        store.save(record.model_copy(update=ended))
+    elif (left := unfinished(store)) is not None:
+        store.save_follow_up(left.model_copy(update=ended))
 
 
 def _write(work: Callable[[Any], object]) -> None:
@@ -285,15 +290,9 @@ async def _rescue(app: "procrastinate.App") -> None:
 
 
 def _give_up(run_id: str) -> None:
-    """Write down that a run, or the last question about it, has failed."""
-    store = PostgresRuns(_database().url).store(run_id)
     why = f"The workers that carried it out died, {_MOST_DEATHS} and more: it may need more memory than they have."
     with suppress(errors.RunNotFound):
-        record = store.load()
-        if record.status not in _DONE:
-            store.save(record.model_copy(update={"status": "failed", "error": why}))
-        elif (left := unfinished(store)) is not None:
-            store.save_follow_up(left.model_copy(update={"status": "failed", "error": why}))
+        _note_end(PostgresRuns(_database().url).store(run_id), status="failed", error=why)
 
 
 async def _answer(store: RunStore, left: FollowUp, environment: RunEnvironment) -> Report | None:
