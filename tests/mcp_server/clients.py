@@ -15,7 +15,8 @@ from mcp.client.streamable_http import streamable_http_client
 import deep_research
 import deep_research_server
 from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.mcp_server import McpOptions, make_http_app, make_server
+from deep_research_server.mcp_server import make_http_app, make_server
+from deep_research_server.run_service import ServerOptions
 from mcp import Client, StdioServerParameters, stdio_client
 from tests.server.serving import serving_app
 
@@ -33,14 +34,14 @@ async def in_process(home: Path, **variables: str) -> AsyncIterator[Client]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in variables.items():
             patch.setenv(name, value)
-        async with Client(make_server(McpOptions(home)), read_timeout_seconds=90) as client:
+        async with Client(make_server(ServerOptions(home)), read_timeout_seconds=90) as client:
             yield client
 
 
 @contextmanager
 def served_here(home: Path) -> Iterator[str]:
     """Serve over HTTP in a thread of this process to owners with tokens; the address."""
-    with serving_app(make_http_app(McpOptions(home, AccessTokens(home)))) as (address, _):
+    with serving_app(make_http_app(ServerOptions(home, AccessTokens(home)))) as (address, _):
         yield f"{address}/mcp"
 
 

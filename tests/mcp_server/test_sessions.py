@@ -11,11 +11,12 @@ import pytest
 from mcp.server.mcpserver import Context
 
 from deep_research.concurrency import OWNER
-from deep_research_server import mcp_server, mcp_sessions, owners_tools
+from deep_research_server import mcp_server, owners_mcp
 from deep_research_server.access_tokens import AccessTokens, owner_home
-from deep_research_server.mcp_server import McpOptions, make_http_app, make_server
-from deep_research_server.mcp_sessions import SessionPlaces
+from deep_research_server.mcp_server import make_http_app, make_server
+from deep_research_server.owners_mcp import OwnersSessions
 from deep_research_server.request_guard import RequestGuard
+from deep_research_server.run_service import ServerOptions
 from tests.model.harness import QUESTION, served
 from tests.server.serving import Held, serving_app
 from tests.support.made_reports import RUN_ID, save_run
@@ -53,14 +54,14 @@ def _lives(http: httpx.Client, session: str) -> bool:
 
 @pytest.fixture
 def address(own_state: Path) -> Iterator[str]:
-    with serving_app(make_http_app(McpOptions(own_state, AccessTokens(own_state)))) as (served, _):
+    with serving_app(make_http_app(ServerOptions(own_state, AccessTokens(own_state)))) as (served, _):
         yield served
 
 
 def test_who_opens_many_sessions_loses_their_own(
     own_state: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mcp_sessions, "MOST_SESSIONS", 6)
+    monkeypatch.setattr(owners_mcp, "MOST_SESSIONS", 4)
     with _client(own_state, address, "anna") as anna, _client(own_state, address, "ben") as ben:
         of_ben = [_begin(ben) for _ in range(2)]
         of_anna = [_begin(anna) for _ in range(10)]
@@ -82,9 +83,9 @@ def test_a_session_is_that_of_the_owner_who_opened_it(own_state: Path, address: 
 
 
 def test_an_idle_session_ends(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert mcp_sessions.IDLE_SECONDS <= 900
-    monkeypatch.setattr(mcp_sessions, "IDLE_SECONDS", 0.2)
-    app = make_http_app(McpOptions(own_state, AccessTokens(own_state)))
+    assert mcp_server.IDLE_SECONDS <= 900
+    monkeypatch.setattr(mcp_server, "IDLE_SECONDS", 0.2)
+    app = make_http_app(ServerOptions(own_state, AccessTokens(own_state)))
     with serving_app(app) as (address, _), _client(own_state, address, "anna") as anna:
         session = _begin(anna)
         for seconds in (0.4, 1, 3, 10):  # each question begins its time anew
@@ -102,9 +103,9 @@ def where(context: Context) -> str:
 
 def test_a_tool_that_is_a_plain_function_is_done_in_its_owners_turn(own_state: Path) -> None:
     tokens = AccessTokens(own_state)
-    server = make_server(McpOptions(own_state, tokens))
+    server = make_server(ServerOptions(own_state, tokens))
     server.add_tool(where)
-    app = RequestGuard(SessionPlaces(server.streamable_http_app()), tokens=tokens)
+    app = RequestGuard(OwnersSessions(server.streamable_http_app()), tokens=tokens)
     with serving_app(app) as (address, _), _client(own_state, address, "anna") as anna:
         session = _begin(anna)
         assert "answers of anna" in _say(anna, "tools/call", session, name="where", arguments={}).text
@@ -115,11 +116,11 @@ def test_calls_that_wait_for_runs_are_counted_also_when_their_clients_have_left(
     own_state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = Held()
-    assert owners_tools._MOST_WAITING <= 48
-    monkeypatch.setattr(owners_tools, "_MOST_WAITING", 5)
+    assert owners_mcp._MOST_WAITING <= 48
+    monkeypatch.setattr(owners_mcp, "_MOST_WAITING", 5)
     monkeypatch.setenv("DEEP_RESEARCH_MODEL_PROVIDER", "compatible")
     monkeypatch.setenv("DEEP_RESEARCH_MODEL_NAME", "scripted")
-    app = make_http_app(McpOptions(own_state, AccessTokens(own_state)))
+    app = make_http_app(ServerOptions(own_state, AccessTokens(own_state)))
     with (
         served(monkeypatch, held),
         serving_app(app) as (address, _),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deep_research_server.workers.worker_metrics import WorkerMetrics
+from deep_research_server.workers.run_queue import WorkerMetrics
 from tests.model.harness import research, served
 from tests.support.fake_web import FakeWeb
 from tests.support.web_answers import json_answer
@@ -53,7 +53,7 @@ def test_a_worker_serves_its_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_log_records_are_lines_of_json() -> None:
-    code = "from deep_research_server.workers.worker_metrics import log_as_json; import logging; log_as_json(); logging.getLogger('deep_research.x').info('one %s', 1)"
+    code = "from deep_research_server.workers.run_queue import log_as_json; import logging; log_as_json(); logging.getLogger('deep_research.x').info('one %s', 1)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     line = json.loads(said.stderr)
     assert (line["level"], line["logger"], line["message"]) == ("info", "deep_research.x", "one 1")

@@ -14,9 +14,9 @@ import httpx
 import uvicorn
 
 from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.http_app import ServerOptions, make_app
+from deep_research_server.http_app import make_app
 from deep_research_server.listening import server_config
-from deep_research_server.run_service import RunService
+from deep_research_server.run_service import RunService, ServerOptions
 from tests.model.harness import PLAN
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
@@ -73,11 +73,11 @@ def serving(home: Path, **options: Any) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def serving_runs(home: Path, **options: Any) -> Iterator[Served]:
+def serving_runs(home: Path, *, require_tokens: bool = False, **options: Any) -> Iterator[Served]:
     """Give a server for the state folder `home`."""
-    app = make_app(ServerOptions(home, **options))
+    app = make_app(ServerOptions(home, AccessTokens(home) if require_tokens else None, **options))
     with serving_app(app) as (address, loop):
-        yield Served(address, app.state.context.service, loop)
+        yield Served(address, app.state.service, loop)
 
 
 @contextlib.contextmanager

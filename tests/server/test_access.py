@@ -16,10 +16,10 @@ from click.testing import CliRunner
 
 from deep_research import api
 from deep_research.cli.main import cli
-from deep_research.errors import ConfigError
 from deep_research_server.access_tokens import AccessTokens, owner_home
-from deep_research_server.http_app import ServerOptions, make_app, serve
+from deep_research_server.http_app import make_app
 from deep_research_server.http_context import OwnRun
+from deep_research_server.run_service import ServerOptions
 from deep_research_server.uploads import UploadLimit
 from tests.server.serving import client, client_of, events_of, serving, until_report
 from tests.support.made_reports import RUN_ID, save_run
@@ -115,8 +115,9 @@ def test_tokens_made_at_the_same_time_are_all_kept(own_state: Path) -> None:
 
 
 def test_an_address_that_others_reach_is_not_served_without_tokens(own_state: Path) -> None:
-    with pytest.raises(ConfigError, match="deep-research token create"):
-        serve(ServerOptions(own_state, host="0.0.0.0"), print)
+    for command in (["serve"], ["mcp", "--http"]):
+        refused = CliRunner().invoke(cli, [*command, "--host", "0.0.0.0"])
+        assert "deep-research token create" in str(refused.exception), refused.output
 
 
 def test_other_sites_cannot_use_the_server_and_what_comes_through_a_proxy_is_told_what_to_do(

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
-from deep_research_server.http_app import ServerOptions, make_app
+from deep_research_server.http_app import make_app
+from deep_research_server.run_service import ServerOptions
 from tests.server.conftest import Finished
 
 SCHEMA = schemathesis.openapi.from_dict(make_app(ServerOptions(Path("/nonexistent"))).openapi())

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from deep_research_server import bounded_connection, request_bodies
+from deep_research_server import listening, request_bodies
 from tests.server.serving import serving
 
 _HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-a: "
@@ -90,7 +90,7 @@ def test_more_connections_than_files_leave_the_server_alive(small_server: Served
 def test_half_a_head_and_the_rest_of_a_refused_body_are_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounded_connection, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(listening, "HEAD_SECONDS", 0.3)
     with serving(tmp_path) as address:
         port = int(address.rsplit(":", 1)[1])
         with held(port, 1, _HALF_HEAD) as (one,), contextlib.suppress(ConnectionResetError):

@@ -17,10 +17,10 @@ from fastapi import APIRouter
 from deep_research.concurrency import OWNER, FairThreads, Turns
 from deep_research.errors import LimitReached
 from deep_research_server import evidence_routes, openai_routes, run_routes, server_routes
-from deep_research_server.access_tokens import owner_home
+from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.fair_turns import FairStream, OwnersRoute, UnderWay
-from deep_research_server.http_app import ServerOptions, make_app
-from deep_research_server.run_service import turns_of_runs
+from deep_research_server.http_app import make_app
+from deep_research_server.run_service import ServerOptions, turns_of_runs
 from tests.model.harness import served
 from tests.runs.running import engines
 from tests.server.serving import Held, begin, client, client_of, serving_app, serving_runs, until_report
@@ -199,7 +199,7 @@ async def _here() -> dict[str, str]:
 
 
 def test_a_route_that_is_a_plain_function_is_done_in_its_owners_turn(own_state: Path) -> None:
-    app, router = make_app(ServerOptions(own_state, require_tokens=True)), APIRouter(route_class=OwnersRoute)
+    app, router = make_app(ServerOptions(own_state, AccessTokens(own_state))), APIRouter(route_class=OwnersRoute)
     router.get("/new")(_where)
     router.get("/page/here")(_here)  # needs no token
     app.router.routes[:0] = router.routes
@@ -245,7 +245,7 @@ def test_what_needs_no_token_is_counted_apart_and_not_before_it_came(
     own_state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("deep_research_server.request_guard.MOST_UNDER_WAY", 1)
-    app, router = make_app(ServerOptions(own_state, require_tokens=True)), APIRouter()
+    app, router = make_app(ServerOptions(own_state, AccessTokens(own_state))), APIRouter()
     begun, go = threading.Event(), threading.Event()
 
     @router.get("/page/held")

@@ -14,7 +14,8 @@ import pytest
 
 from deep_research_server import request_bodies
 from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.http_app import ServerOptions, make_app
+from deep_research_server.http_app import make_app
+from deep_research_server.run_service import ServerOptions
 from deep_research_server.uploads import UploadLimit
 from tests.server.serving import client, serving
 

@@ -18,8 +18,9 @@ from deep_research.stores.run_folder import RunFolder
 from deep_research_server import run_service
 from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.fair_turns import make_answer
-from deep_research_server.http_app import ServerOptions, make_app
-from deep_research_server.mcp_server import McpOptions, make_http_app
+from deep_research_server.http_app import make_app
+from deep_research_server.mcp_server import make_http_app
+from deep_research_server.run_service import ServerOptions
 from tests.mcp_server.clients import over_http
 from tests.server.serving import client, client_of, serving, serving_app
 from tests.support.made_reports import RUN_ID, make_report, save_run
@@ -35,7 +36,7 @@ class Two:
     """A server with two owners, of whom one is at work at much."""
 
     def __init__(self, app: Any, address: str, loop: asyncio.AbstractEventLoop, home: Path) -> None:
-        self.context, self.loop, self.home = app.state.context, loop, owner_home(home, "mallory")
+        self.service, self.loop, self.home = app.state.service, loop, owner_home(home, "mallory")
         self.mallory, self.anna = (client_of(home, address, owner) for owner in ("mallory", "anna"))
 
     def begin(self, work: Any) -> "Future[Any]":
@@ -54,7 +55,7 @@ class Two:
 
 @pytest.fixture
 def two(own_state: Path) -> Iterator[Two]:
-    app = make_app(ServerOptions(own_state, require_tokens=True))
+    app = make_app(ServerOptions(own_state, AccessTokens(own_state)))
     with serving_app(app) as (address, loop):
         made = Two(app, address, loop, own_state)
         with made.mallory, made.anna:
@@ -80,7 +81,7 @@ async def test_an_owner_keeps_so_many_runs_and_no_more(
     assert two.mallory.post(f"/api/v1/runs/{RUN_ID}/refresh").status_code == 429
     chat = {"model": "deep-research-quick", "messages": [{"role": "user", "content": "Why?"}]}
     assert two.mallory.post("/v1/chat/completions", json=chat).status_code == 429
-    desk = make_http_app(McpOptions(own_state, AccessTokens(own_state)))
+    desk = make_http_app(ServerOptions(own_state, AccessTokens(own_state)))
     with serving_app(desk) as (address, _):
         async with over_http(f"{address}/mcp", **_token(own_state, "mallory")) as agent:
             refused = await agent.call_tool("begin_research", {"question": "Why?"})
@@ -113,7 +114,7 @@ def test_nobody_waits_for_what_another_owner_begins(two: Two) -> None:
     begun, go = threading.Event(), threading.Event()
 
     async def begin_slowly() -> None:
-        async with two.context.service.room_for_one(two.home):
+        async with two.service.room_for_one(two.home):
             begun.set()
             await asyncio.to_thread(go.wait)
 

@@ -12,6 +12,7 @@ from deep_research.cli.wrapped_text import echo_wrapped
 
 if TYPE_CHECKING:
     from deep_research_server.access_tokens import AccessTokens
+    from deep_research_server.run_service import ServerOptions
 
 
 @click.command("serve")
@@ -33,15 +34,31 @@ def serve_command(host: str, port: int, max_runs: int, max_upload: int, require_
     deep-research token create anna
     deep-research serve --host 0.0.0.0 --port 8000
     """
-    from deep_research.settings import database_url, home  # noqa: PLC0415
-    from deep_research.state_files import PAGES  # noqa: PLC0415
-    from deep_research_server.http_app import ServerOptions, serve  # noqa: PLC0415 - help stays fast
+    from deep_research_server.http_app import make_app  # noqa: PLC0415 - help stays fast
+    from deep_research_server.listening import run_app  # noqa: PLC0415
     from deep_research_server.uploads import UploadLimit  # noqa: PLC0415
 
-    queued = bool(database_url()) and not in_process
+    options = _server_options(host, max_runs, require_tokens=require_tokens, in_process=in_process)
+    app = make_app(options._replace(uploads=UploadLimit(max_upload)))
+
+    def tell(at: str) -> None:
+        echo_wrapped(f"The page: {at}/   The API: {at}/openapi.json   Stop: Ctrl-C", err=True)
+
+    run_app(app, host=host, port=port, on_listening=tell)
+
+
+def _server_options(host: str, max_runs: int, *, require_tokens: bool, in_process: bool) -> "ServerOptions":
+    """Return how a server is run. Raises ConfigError where anybody could come in, StoreError where nothing can be kept."""
+    from deep_research.settings import database_url, home  # noqa: PLC0415 - help stays fast
+    from deep_research.state_files import PAGES  # noqa: PLC0415
+    from deep_research_server.request_guard import is_loopback  # noqa: PLC0415
+    from deep_research_server.run_service import ServerOptions  # noqa: PLC0415
+
     api.check_writable(home() / PAGES)
-    options = ServerOptions(home(), host, port, require_tokens, max_runs, queued, UploadLimit(max_upload))
-    serve(options, lambda at: echo_wrapped(f"The page: {at}/   The API: {at}/openapi.json   Stop: Ctrl-C", err=True))
+    tokens = _tokens() if require_tokens or not is_loopback(host) else None
+    if tokens is not None and not is_loopback(host):
+        tokens.check(host)
+    return ServerOptions(home(), tokens, max_runs, queued=bool(database_url()) and not in_process)
 
 
 @click.group("token")
@@ -94,29 +111,20 @@ def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max
     With a database (DEEP_RESEARCH_DATABASE_URL) the runs are carried out by `deep-research worker`.
     """
     from deep_research.errors import ConfigError  # noqa: PLC0415 - help stays fast
-    from deep_research.settings import database_url, home  # noqa: PLC0415
-    from deep_research.state_files import PAGES  # noqa: PLC0415
 
     try:
-        from deep_research_server.mcp_server import McpOptions, make_http_app, make_server  # noqa: PLC0415
+        from deep_research_server.mcp_server import make_http_app, make_server  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "mcp":
             raise
         message = "The MCP server needs the official SDK: pip install 'deep-research-server[mcp]'."
         raise ConfigError(message, setting="mcp", value="") from error
-    queued = bool(database_url()) and not in_process
-    api.check_writable(home() / PAGES)
     if not over_http:
-        make_server(McpOptions(home(), max_runs=max_runs, queued=queued)).run("stdio")
+        make_server(_server_options("localhost", max_runs, require_tokens=False, in_process=in_process)).run("stdio")
         return
-    from deep_research_server.access_tokens import AccessTokens  # noqa: PLC0415
     from deep_research_server.listening import run_app  # noqa: PLC0415
-    from deep_research_server.request_guard import is_loopback  # noqa: PLC0415
 
-    tokens = AccessTokens(home()) if require_tokens or not is_loopback(host) else None
-    if tokens is not None:
-        tokens.check(host)
-    app = make_http_app(McpOptions(home(), tokens, max_runs, queued))
+    app = make_http_app(_server_options(host, max_runs, require_tokens=require_tokens, in_process=in_process))
     run_app(app, host=host, port=port, on_listening=lambda at: echo_wrapped(f"MCP: {at}/mcp   Stop: Ctrl-C", err=True))
 
 
@@ -164,9 +172,8 @@ def worker_command(runs: int, until_empty: bool, metrics_port: int | None, json_
     """
     from deep_research import settings  # noqa: PLC0415 - help stays fast
     from deep_research_server.workers import run_queue  # noqa: PLC0415
-    from deep_research_server.workers.worker_metrics import log_as_json  # noqa: PLC0415
 
     if json_logs:
-        log_as_json()
+        run_queue.log_as_json()
     asyncio.run(run_queue.work(settings.home(), runs_at_once=runs, until_empty=until_empty, metrics_port=metrics_port))
     return 0

@@ -1,18 +1,15 @@
 """The HTTP application put together: guard, routes, and the page, whose files are read once, compressed, with a tag by
-which browsers keep them; and the server that runs it.
+which browsers keep them.
 """
 
 import asyncio
 import gzip
 import hashlib
-import logging
 import tomllib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import NamedTuple
 
 from fastapi import FastAPI
@@ -22,14 +19,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import deep_research
-from deep_research import api
 from deep_research.errors import ResearchError
 from deep_research_server import evidence_routes, openai_routes, run_routes, server_routes
-from deep_research_server.access_tokens import AccessTokens
-from deep_research_server.http_context import ServerContext, add_error_handlers
-from deep_research_server.listening import run_app
-from deep_research_server.request_guard import RequestGuard, is_loopback
-from deep_research_server.run_service import make_run_service
+from deep_research_server.http_context import add_error_handlers
+from deep_research_server.request_guard import RequestGuard
+from deep_research_server.run_service import ServerOptions, make_run_service
 from deep_research_server.uploads import UploadLimit, UploadsUnderWay
 
 _TYPES = {
@@ -42,7 +36,6 @@ _TYPES = {
 }
 _NAMED = {"/": "index.html", "/favicon.ico": "icon.svg", "/openapi.json": "openapi.json"}
 """What is served at addresses of its own."""
-_log = logging.getLogger(__name__)
 
 
 class PageFile(NamedTuple):
@@ -92,22 +85,6 @@ async def _serve(request: Request) -> Response:
     return Response(found.plain, media_type=found.media_type, headers=headers)
 
 
-@dataclass(frozen=True)
-class ServerOptions:
-    """How the server is run; `home` is the state folder. Any address but loopback requires tokens.
-
-    With `queued` runs are carried out by the workers of the database, else in this process, `max_runs` at a time.
-    """
-
-    home: Path
-    host: str = "127.0.0.1"
-    port: int = 8000
-    require_tokens: bool = False
-    max_runs: int = 4
-    queued: bool = False
-    uploads: UploadLimit = field(default_factory=UploadLimit)
-
-
 def warm_up(app: FastAPI) -> PageFile:
     """Load what the first visitor would wait for, and return the document of the routes."""
     page_files()
@@ -118,16 +95,14 @@ def warm_up(app: FastAPI) -> PageFile:
 
 def make_app(options: ServerOptions) -> FastAPI:
     """Return the application."""
-    tokens = AccessTokens(options.home) if options.require_tokens or not is_loopback(options.host) else None
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service = make_run_service(options.home, tokens, queued=options.queued, max_runs=options.max_runs)
-        app.state.context = ServerContext(service, tokens, options.uploads)
+        app.state.service = make_run_service(options)
         app.state.document = asyncio.create_task(asyncio.to_thread(warm_up, app))  # once: anybody may ask for it
         yield
         app.state.document.cancel()
-        await service.close()
+        await app.state.service.close()
 
     app = FastAPI(
         title="deep-research",
@@ -146,14 +121,5 @@ def make_app(options: ServerOptions) -> FastAPI:
     ):
         app.include_router(router)
     add_error_handlers(app)
-    app.add_middleware(RequestGuard, tokens=tokens, uploads=UploadsUnderWay(options.home, options.uploads))
+    app.add_middleware(RequestGuard, tokens=options.tokens, uploads=UploadsUnderWay(options.home, options.uploads))
     return app
-
-
-def serve(options: ServerOptions, on_listening: Callable[[str], None]) -> None:
-    """Serve until the process is asked to stop; see `run_app`. Raises ConfigError where anybody could come in."""
-    if not is_loopback(options.host):
-        AccessTokens(options.home).check(options.host)
-    if options.queued and not api.queue_state(home=options.home).workers:
-        _log.warning("No worker is alive: runs wait until `deep-research worker` is started.")
-    run_app(make_app(options), host=options.host, port=options.port, on_listening=on_listening)

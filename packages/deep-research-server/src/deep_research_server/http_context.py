@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -16,28 +16,17 @@ from starlette.responses import Response
 from deep_research import api, errors
 from deep_research.api import Run
 from deep_research.settings import Settings, load_settings
-from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.api_models import Problem
 from deep_research_server.request_bodies import Refusal
 from deep_research_server.request_guard import problem_response
 from deep_research_server.run_service import RunService, within_budgets
-from deep_research_server.uploads import UploadLimit
 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class ServerContext:
-    """What the application was built with; `tokens` is None where only the user of this machine is served."""
-
-    service: RunService
-    tokens: AccessTokens | None
-    uploads: UploadLimit
-
-
-def context_of(request: Request) -> ServerContext:
-    """Return what the application was built with."""
-    return request.app.state.context
+def service_of(request: Request) -> RunService:
+    """Return what carries out the runs of the application."""
+    return request.app.state.service
 
 
 def owner_of(request: Request) -> str:
@@ -64,47 +53,34 @@ def settings_of_client(given: Mapping[str, Any], before: Mapping[str, Any] = Map
     return settings
 
 
-Context = Annotated[ServerContext, Depends(context_of)]
+Service = Annotated[RunService, Depends(service_of)]
 Owner = Annotated[str, Depends(owner_of)]
 RunId = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$", description="Whole id of a run.")]
 
 
-async def home_of(context: Context, owner: Owner) -> Path:
+async def home_of(service: Service, owner: Owner) -> Path:
     """Return the state folder of the owner that the request belongs to."""
-    return context.service.home_of(owner)
+    return service.home_of(owner)
 
 
 Home = Annotated[Path, Depends(home_of)]
 
 
-async def run_of(context: Context, owner: Owner, run_id: RunId) -> Run:
+async def run_of(service: Service, owner: Owner, run_id: RunId) -> Run:
     """Return the run that a path names. Raises RunNotFound."""
-    return await context.service.open(owner, run_id)
+    return await service.open(owner, run_id)
 
 
 OwnRun = Annotated[Run, Depends(run_of)]
-
-
-_TEXTS = {
-    400: "The request cannot be carried out as it is",
-    401: "A token is needed",
-    403: "Requests of other sites are refused",
-    404: "There is no such thing, or it belongs to another owner",
-    409: "The run is in another state",
-    413: "The body is too large",
-    415: "The media type is not taken",
-    421: "The server answers to another name",
-    422: "The request does not fit its description",
-    429: "The server is busy",
-    503: "The disk or database of the server failed",
-}
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the documentation of errors, those that every route may give included."""
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     every = sorted({*statuses, 400, 401, 403, 413, 421, 422, 503})
-    return {status: {"description": _TEXTS[status], "model": Problem, "content": content} for status in every}
+    return {
+        status: {"description": HTTPStatus(status).phrase, "model": Problem, "content": content} for status in every
+    }
 
 
 def _told(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - one line per kind of error
@@ -158,7 +134,7 @@ async def _deleted_meanwhile(request: Request) -> errors.RunNotFound | None:
     run_id = request.path_params.get("run_id")
     try:
         if run_id is not None:
-            await context_of(request).service.open(owner_of(request), str(run_id))
+            await service_of(request).open(owner_of(request), str(run_id))
     except errors.ResearchError as error:
         return error if isinstance(error, errors.RunNotFound) else None
     return None

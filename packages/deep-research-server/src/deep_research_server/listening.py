@@ -1,14 +1,134 @@
-"""Where a server listens: the port is open before its address is shown, so that what is shown can be reached."""
+"""Where a server listens, and connections of strangers within bounds.
 
+The port is open before its address is shown, so that what is shown can be reached. A head has a deadline, and who waits
+longest makes room for who comes: uvicorn waits for a head without end. A thousand half heads would take all the files
+that a process may open, and with them every answer; here they end by themselves, and give way before.
+"""
+
+import asyncio
 import os
 import socket
+import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import uvicorn
+from h11 import LocalProtocolError
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from deep_research.errors import ConfigError
 
-if TYPE_CHECKING:
-    import uvicorn
+HEAD_SECONDS = 10.0
+"""From the beginning of a connection, or the end of an answer, to the last line of the next head."""
+STALLED_SECONDS = 30.0
+"""Longest that a client takes nothing of an answer that waits for it."""
+_AT_ONCE = 100
+"""Connections taken in one go; what waits beyond them waits in the system's queue."""
+_MOST = 1_000
+_OF_THE_FILES = 3
+"""One in so many of the files that the process may open is a connection; runs need the others."""
+
+
+def _most_connections() -> int:
+    """Return how many connections a server of this process holds at a time."""
+    if sys.platform == "win32":
+        return _MOST
+    import resource  # noqa: PLC0415 - not on Windows
+
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return _MOST if files == resource.RLIM_INFINITY else max(10, min(_MOST, files // _OF_THE_FILES))
+
+
+class BoundedConnection(H11Protocol):
+    """uvicorn's HTTP/1.1 connection with a deadline for heads, and for taking what is written.
+
+    Beyond `limit_concurrency` connections, the one that has waited longest for its head, or takes nothing of its answer,
+    is ended for each new one; where none waits, one whose body is still coming.
+    """
+
+    _waits_since = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """See asyncio.Protocol."""
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        """What ends it: a `head` that does not come, a `stall` of who takes nothing."""
+        self._make_room()
+        super().connection_made(transport)
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio.Protocol."""
+        self._disarm("head")
+        self._disarm("stall")
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """See asyncio.Protocol: the client does not take what is written."""
+        super().pause_writing()
+        self._arm("stall", STALLED_SECONDS)
+
+    def resume_writing(self) -> None:
+        """See asyncio.Protocol."""
+        self._disarm("stall")
+        super().resume_writing()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP; what the application makes of the request goes nowhere, and into no log."""
+        try:
+            super().send_400_response(msg)
+        except LocalProtocolError:  # the request has its answer, or a part of it
+            self.transport.close()
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+
+    def handle_events(self) -> None:
+        """Handle what has come; a complete head ends the waiting for it."""
+        super().handle_events()
+        if not self._is_idle:
+            self._disarm("head")
+
+    def on_response_complete(self) -> None:
+        """Handle the end of an answer: the next head is waited for, unless it is there."""
+        super().on_response_complete()
+        if self._is_idle:
+            self._await_head()
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether no request is being answered."""
+        return self.cycle is None or self.cycle.response_complete
+
+    @property
+    def _is_sending(self) -> bool:
+        """Whether the body of a request is still to come, and nothing is answered yet."""
+        return not self._is_idle and self.cycle.more_body and not self.cycle.response_started
+
+    def _await_head(self) -> None:
+        self._waits_since = self.loop.time()
+        self._arm("head", HEAD_SECONDS)
+
+    def _arm(self, name: str, seconds: float) -> None:
+        self._disarm(name)
+        self._timers[name] = self.loop.call_later(seconds, self._end)
+
+    def _disarm(self, name: str) -> None:
+        if (timer := self._timers.pop(name, None)) is not None:
+            timer.cancel()
+
+    def _end(self) -> None:
+        # It counts as gone at once: the loop tells of the loss later.
+        self.connections.discard(self)
+        self.transport.abort()
+
+    def _make_room(self) -> None:
+        if self.limit_concurrency is None or len(self.connections) < self.limit_concurrency - 1:
+            return
+        there = [one for one in self.connections if isinstance(one, BoundedConnection)]
+        waiting = [one for one in there if one._is_idle or "stall" in one._timers]
+        waiting = waiting or [one for one in there if one._is_sending]
+        if waiting:
+            min(waiting, key=lambda one: one._waits_since)._end()
 
 
 def run_app(app: Any, *, host: str, port: int, on_listening: Callable[[str], None]) -> None:
@@ -17,25 +137,19 @@ def run_app(app: Any, *, host: str, port: int, on_listening: Callable[[str], Non
     `on_listening` is told the address, such as "http://127.0.0.1:8000", once connections are taken; `port` 0 is any
     free one. Raises ConfigError where nothing can listen there.
     """
-    import uvicorn  # noqa: PLC0415 - only where something is served
-
     with _listener(host, port) as listener:
         shown = f"[{host}]" if ":" in host else host
         on_listening(f"http://{shown}:{listener.getsockname()[1]}")
         uvicorn.Server(server_config(app)).run([listener])
 
 
-def server_config(app: Any, **settings: Any) -> "uvicorn.Config":
+def server_config(app: Any, **settings: Any) -> uvicorn.Config:
     """Return how uvicorn serves the application; `settings` are its own."""
-    import uvicorn  # noqa: PLC0415 - only where something is served
-
-    from deep_research_server.bounded_connection import AT_ONCE, BoundedConnection, most_connections  # noqa: PLC0415
-
     own = {
         "http": BoundedConnection,
         "ws": "none",
-        "limit_concurrency": most_connections(),
-        "backlog": AT_ONCE,
+        "limit_concurrency": _most_connections(),
+        "backlog": _AT_ONCE,
         "log_level": "error",  # what strangers send is no news
         "server_header": False,
         "timeout_graceful_shutdown": 5,

@@ -5,7 +5,6 @@ What the tools answer is structured content, whose schemas clients are told.
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -24,14 +23,13 @@ from deep_research.cli.progress_view import describe
 from deep_research.data import Report, VerdictKind
 from deep_research.data.noun import copy_fields
 from deep_research.settings import load_settings
-from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.awaited_runs import is_still_awaited
 from deep_research_server.desk_tools import MOST_ENCODED, DeskTools
 from deep_research_server.evidence_routes import web_address
 from deep_research_server.fair_turns import make_answer
-from deep_research_server.owners_tools import OwnersServer
+from deep_research_server.owners_mcp import OwnersServer, OwnersSessions
 from deep_research_server.request_bodies import ListOf
-from deep_research_server.run_service import make_run_service, within_budgets
+from deep_research_server.run_service import ServerOptions, make_run_service, within_budgets
 
 _INSTRUCTIONS = (
     "Two ways. Research by yourself: begin_research, then search, open, find and note; write a report that cites passage "
@@ -41,6 +39,8 @@ _INSTRUCTIONS = (
 _READING = ToolAnnotations(read_only_hint=True, idempotent_hint=True)
 _LINKED = 20
 """So many passages are linked from a report."""
+IDLE_SECONDS = 600.0
+"""A session without a request or an open stream for so long has ended."""
 RunId = Annotated[str, Field(description="Id of a run, or an unambiguous part of it.", max_length=80)]
 Query = Annotated[str, Field(min_length=1, max_length=4000)]
 Again = Annotated[bool, Field(description="A new run, also where the same call was answered within a day.")]
@@ -101,20 +101,7 @@ def answer_of(report: Report, note: str = "") -> ReportAnswer:
     )
 
 
-@dataclass(frozen=True)
-class McpOptions:
-    """How the server is run: `home` is the state folder, `tokens` tell the owner of a request over HTTP (None: none).
-
-    With `queued` runs are carried out by the workers of the database, else in this process, `max_runs` at a time.
-    """
-
-    home: Path
-    tokens: AccessTokens | None = None
-    max_runs: int = 4
-    queued: bool = False
-
-
-def make_server(options: McpOptions) -> MCPServer:
+def make_server(options: ServerOptions) -> MCPServer:
     """Return the server with its tools and resources."""
     tools = _Tools(options)
     server = OwnersServer(
@@ -132,9 +119,9 @@ def make_server(options: McpOptions) -> MCPServer:
 class _Tools:
     """The tools, which go in by the front door like every other program."""
 
-    def __init__(self, options: McpOptions) -> None:
+    def __init__(self, options: ServerOptions) -> None:
         self._options = options
-        self._service = make_run_service(options.home, options.tokens, queued=options.queued, max_runs=options.max_runs)
+        self._service = make_run_service(options)
         self._desk = DeskTools(self._home_of, self._service)
 
     def register(self, server: MCPServer) -> None:
@@ -327,11 +314,10 @@ def _result(report: Report, note: str = "") -> CallToolResult:
     )
 
 
-def make_http_app(options: McpOptions) -> Any:
+def make_http_app(options: ServerOptions) -> Any:
     """Return the ASGI application; requests pass the guard of the HTTP API: loopback names, tokens, sizes."""
     from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415 - only for HTTP
 
-    from deep_research_server.mcp_sessions import IDLE_SECONDS, SessionPlaces  # noqa: PLC0415
     from deep_research_server.request_guard import RequestGuard  # noqa: PLC0415
 
     # The guard checks Host and Origin, for every address and not for loopback alone.
@@ -339,4 +325,4 @@ def make_http_app(options: McpOptions) -> Any:
     app = make_server(options).streamable_http_app(
         transport_security=security, session_idle_timeout=IDLE_SECONDS, max_sessions=None
     )
-    return RequestGuard(SessionPlaces(app), tokens=options.tokens)
+    return RequestGuard(OwnersSessions(app), tokens=options.tokens)

@@ -25,7 +25,7 @@ from deep_research.errors import ConfigError
 from deep_research.settings import load_settings
 from deep_research_server.evidence_routes import web_address
 from deep_research_server.fair_turns import FairStream, OwnersRoute, answered, in_turn, make_answer
-from deep_research_server.http_context import Context, Owner, ServerContext
+from deep_research_server.http_context import Owner, Service
 from deep_research_server.request_bodies import ListOf
 from deep_research_server.run_service import RunService
 
@@ -176,7 +176,7 @@ async def _leaves(request: Request) -> None:
 
 
 async def _begin(
-    context: Context,
+    service: Service,
     owner: str,
     model: str,
     question: str,
@@ -191,10 +191,10 @@ async def _begin(
         raise ConfigError("The conversation holds no question of the user.", setting="messages")
     settings = await asyncio.to_thread(lambda: load_settings(**MODELS[model]))
     awaiting = {"history": history, "is_awaited": is_awaited}
-    run = await context.service.go_on(owner, question, settings, asked_by=asked_by, **awaiting)
+    run = await service.go_on(owner, question, settings, asked_by=asked_by, **awaiting)
     if run is None:
-        run, _ = await context.service.start(owner, question, settings, **awaiting)
-    return await asyncio.to_thread(_asking, context, owner, run, model)
+        run, _ = await service.start(owner, question, settings, **awaiting)
+    return await asyncio.to_thread(_asking, service, owner, run, model)
 
 
 @router.get("/models", responses=ERRORS)
@@ -205,10 +205,10 @@ async def list_models() -> dict[str, Any]:
 
 
 @router.post("/chat/completions", responses={**ERRORS, **_STREAM}, response_class=JSONResponse)
-async def complete_chat(asked: ChatRequest, request: Request, context: Context, owner: Owner) -> Response:
+async def complete_chat(asked: ChatRequest, request: Request, service: Service, owner: Owner) -> Response:
     """Research the last message of the user; with `stream` the progress comes as reasoning, then the report."""
     question, history = conversation(asked.messages)
-    asking = await _begin(context, owner, asked.model, question, history)
+    asking = await _begin(service, owner, asked.model, question, history)
     if asked.stream:
         usage = asked.stream_options is not None and asked.stream_options.include_usage
         return FairStream(_chat_chunks(asking, usage=usage))
@@ -260,7 +260,7 @@ async def _chat_chunks(asking: _Asking, *, usage: bool) -> AsyncIterator[bytes]:
 
 
 @router.post("/responses", responses={**ERRORS, **_STREAM}, response_class=JSONResponse)
-async def create_response(asked: ResponseRequest, request: Request, context: Context, owner: Owner) -> Response:
+async def create_response(asked: ResponseRequest, request: Request, service: Service, owner: Owner) -> Response:
     """Research the input; with `background` the answer is looked at later, with `stream` it comes in events."""
     if isinstance(asked.input, str):
         question, history = asked.input.strip(), list[Message]()
@@ -268,10 +268,10 @@ async def create_response(asked: ResponseRequest, request: Request, context: Con
         question, history = conversation(asked.input)
     before: Run | None = None
     if asked.previous_response_id:
-        before = await context.service.open(owner, asked.previous_response_id.removeprefix("resp_"))
-        history = [*await _said_before(context, owner, before), *history]
+        before = await service.open(owner, asked.previous_response_id.removeprefix("resp_"))
+        history = [*await _said_before(service, owner, before), *history]
     is_awaited = asked.stream or not asked.background
-    asking = await _begin(context, owner, asked.model, question, history, is_awaited=is_awaited, asked_by=before)
+    asking = await _begin(service, owner, asked.model, question, history, is_awaited=is_awaited, asked_by=before)
     if asked.stream:
         return FairStream(_response_events(asking))
     if is_awaited:
@@ -279,7 +279,7 @@ async def create_response(asked: ResponseRequest, request: Request, context: Con
     return await _shown(asking, background=asked.background)
 
 
-async def _said_before(context: Context, owner: str, run: Run) -> list[Message]:
+async def _said_before(service: Service, owner: str, run: Run) -> list[Message]:
     """Return the question and the answer of an earlier response as a conversation."""
 
     def look() -> list[Message]:
@@ -293,19 +293,19 @@ async def _said_before(context: Context, owner: str, run: Run) -> list[Message]:
     return await make_answer(look)
 
 
-async def _asking_of(context: Context, owner: Owner, response_id: _ResponseId) -> _Asking:
+async def _asking_of(service: Service, owner: Owner, response_id: _ResponseId) -> _Asking:
     """Return the run of a response. Raises RunNotFound."""
-    run = await context.service.open(owner, response_id.removeprefix("resp_"))
-    return await asyncio.to_thread(_asking, context, owner, run)
+    run = await service.open(owner, response_id.removeprefix("resp_"))
+    return await asyncio.to_thread(_asking, service, owner, run)
 
 
-def _asking(context: ServerContext, owner: str, run: Run, model: str = "") -> _Asking:
+def _asking(service: RunService, owner: str, run: Run, model: str = "") -> _Asking:
     """Return a run with the name that it was asked by, or would be."""
     record = run.record
     named = (n for n, v in MODELS.items() if v and all(record.settings.get(key) == value for key, value in v.items()))
     created = int(datetime.fromisoformat(record.created).timestamp())
     model = model or next(named, "deep-research")
-    return _Asking(context.service, context.service.home_of(owner), run, model, created)
+    return _Asking(service, service.home_of(owner), run, model, created)
 
 
 _Response = Annotated[_Asking, Depends(_asking_of)]

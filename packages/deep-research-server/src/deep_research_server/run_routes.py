@@ -21,7 +21,7 @@ from deep_research.worker_pool import in_worker_thread
 from deep_research_server import api_models as models
 from deep_research_server.evidence_routes import gap_in, view_of_report
 from deep_research_server.fair_turns import FairStream, OwnersRoute, make_answer
-from deep_research_server.http_context import Context, Home, Owner, OwnRun, problems, settings_of_client
+from deep_research_server.http_context import Home, Owner, OwnRun, Service, problems, settings_of_client
 from deep_research_server.run_service import RunService
 from deep_research_server.uploads import UploadedDocuments
 
@@ -76,19 +76,19 @@ def _state(service: RunService, home: Path, record: RunHead) -> models.RunState:
     return record.status
 
 
-async def _view(context: Context, home: Path, run: Run) -> models.RunView:
-    return await asyncio.to_thread(view_of, context.service, home, run)
+async def _view(service: Service, home: Path, run: Run) -> models.RunView:
+    return await asyncio.to_thread(view_of, service, home, run)
 
 
 @router.post("/runs", status_code=201, responses=_BEGUN)
 async def create_run(
-    new: models.NewRun, response: Response, context: Context, owner: Owner, home: Home, key: Key = ""
+    new: models.NewRun, response: Response, service: Service, owner: Owner, home: Home, key: Key = ""
 ) -> models.RunView:
     """Begin to research a question."""
-    documents = await asyncio.to_thread(UploadedDocuments(home, context.uploads).paths_of, new.documents)
+    documents = await asyncio.to_thread(UploadedDocuments(home, service.options.uploads).paths_of, new.documents)
     settings = await asyncio.to_thread(settings_of_client, new.settings())
     history = [Message(role=turn.role, text=turn.text) for turn in new.history]
-    begun = context.service.start(
+    begun = service.start(
         owner,
         new.question,
         settings,
@@ -96,7 +96,7 @@ async def create_run(
         history=history,
         wanted_id=_id_of_key(owner, key, new.model_dump()),
     )
-    return await _tell_begun(context, home, response, *await begun)
+    return await _tell_begun(service, home, response, *await begun)
 
 
 def _id_of_key(owner: str, key: str, asked: Any) -> str:
@@ -108,16 +108,16 @@ def _id_of_key(owner: str, key: str, asked: Any) -> str:
     return f"k{named[:16]}-{told[:8]}"
 
 
-async def _tell_begun(context: Context, home: Path, response: Response, run: Run, is_new: bool) -> models.RunView:
+async def _tell_begun(service: Service, home: Path, response: Response, run: Run, is_new: bool) -> models.RunView:
     """Return the view of a run that a request began, or had begun; the head of the answer says where it is."""
     response.status_code = 201 if is_new else 200
     response.headers["location"] = f"{router.prefix}/runs/{run.id}"
-    return await _view(context, home, run)
+    return await _view(service, home, run)
 
 
 @router.get("/runs", responses=problems())
 def list_runs(
-    context: Context,
+    service: Service,
     home: Home,
     q: Annotated[str, Query(max_length=200, description="Words of the question or title.")] = "",
     status: Annotated[models.RunState | None, Query(description="Only runs in this state.")] = None,
@@ -127,7 +127,7 @@ def list_runs(
     """List runs, newest first."""
     words = q.casefold().split()
     found = [
-        (record, _state(context.service, home, record))
+        (record, _state(service, home, record))
         for record in api.list_runs(home=home)
         if all(word in f"{record.question} {record.title}".casefold() for word in words)
     ]
@@ -152,19 +152,19 @@ def list_runs(
 
 
 @router.get("/runs/{run_id}", responses=problems(404))
-def show_run(context: Context, home: Home, run: OwnRun) -> models.RunDetails:
+def show_run(service: Service, home: Home, run: OwnRun) -> models.RunDetails:
     """Show a run with its sections and its cost so far."""
-    view = view_of(context.service, home, run)
+    view = view_of(service, home, run)
     ledger = run.report.ledger if view.has_report else run.cost_so_far()
     asked = run.count_follow_ups() if view.has_report else 0
     return models.RunDetails(**dict(view), sections=run.sections(), ledger=ledger, follow_ups=asked)
 
 
 @router.delete("/runs/{run_id}", status_code=204, responses=problems(404, 409))
-async def delete_run(context: Context, home: Home, run: OwnRun) -> None:
+async def delete_run(service: Service, home: Home, run: OwnRun) -> None:
     """Delete a run with everything that only it needed."""
-    if await asyncio.to_thread(context.service.is_active, home, run):
-        await context.service.cancel(home, run)
+    if await asyncio.to_thread(service.is_active, home, run):
+        await service.cancel(home, run)
     done = await make_answer(api.delete_runs, [run.id], home=home)
     if done.busy:
         raise RunBusy("Another program carries the run out; stop it there.", run_id=run.id)
@@ -186,21 +186,21 @@ def _asked(run: Run) -> Asked:
 
 
 @router.post("/runs/{run_id}/answer", status_code=202, responses=problems(404, 409, 429))
-async def answer_run(given: models.AnswerInput, context: Context, home: Home, run: OwnRun) -> models.RunView:
+async def answer_run(given: models.AnswerInput, service: Service, home: Home, run: OwnRun) -> models.RunView:
     """Answer what the run asks: an option (its text or number), yes or no to the plan, or any words."""
     await asyncio.to_thread(_asked, run)
-    await context.service.carry_out(home, run, given.answer)
-    return await _view(context, home, run)
+    await service.carry_out(home, run, given.answer)
+    return await _view(service, home, run)
 
 
 @router.put("/runs/{run_id}/plan", status_code=202, responses=problems(404, 409, 429))
-async def edit_plan(plan: models.PlanInput, context: Context, home: Home, run: OwnRun) -> models.RunView:
+async def edit_plan(plan: models.PlanInput, service: Service, home: Home, run: OwnRun) -> models.RunView:
     """Put an edited plan in the place of the one that the run shows; it shows the new one, to be confirmed."""
     asked = await asyncio.to_thread(_asked, run)
     if asked.brief is None:
         raise RunBusy("The run does not show a plan.", run_id=run.id)
-    await context.service.carry_out(home, run, api.format_outline(plan.brief(asked.brief)))
-    return await _view(context, home, run)
+    await service.carry_out(home, run, api.format_outline(plan.brief(asked.brief)))
+    return await _view(service, home, run)
 
 
 @router.post("/runs/{run_id}/steer", status_code=202, responses=problems(404, 409))
@@ -211,30 +211,30 @@ async def steer_run(given: models.SteerInput, run: OwnRun) -> models.Taken:
 
 
 @router.post("/runs/{run_id}/cancel", status_code=202, responses=problems(404, 409))
-async def cancel_run(context: Context, home: Home, run: OwnRun) -> models.RunView:
+async def cancel_run(service: Service, home: Home, run: OwnRun) -> models.RunView:
     """Stop a run; its state is kept, and it can be resumed."""
-    await context.service.cancel(home, run)
-    return await _view(context, home, run)
+    await service.cancel(home, run)
+    return await _view(service, home, run)
 
 
 @router.post("/runs/{run_id}/resume", status_code=202, responses=problems(404, 409, 429))
-async def resume_run(context: Context, home: Home, run: OwnRun) -> models.RunView:
+async def resume_run(service: Service, home: Home, run: OwnRun) -> models.RunView:
     """Take a run up again that was stopped or has failed."""
-    view = await _view(context, home, run)
+    view = await _view(service, home, run)
     if view.status not in ("stopped", "failed"):
         raise RunBusy(f"The run is {view.status}: there is nothing to take up again.", run_id=run.id)
-    await context.service.carry_out(home, run)
-    return await _view(context, home, run)
+    await service.carry_out(home, run)
+    return await _view(service, home, run)
 
 
 @router.post("/runs/{run_id}/refresh", status_code=201, responses={**_BEGUN, **problems(404, 409, 429)})
 async def refresh_run(
-    response: Response, context: Context, owner: Owner, home: Home, run: OwnRun, key: Key = ""
+    response: Response, service: Service, owner: Owner, home: Home, run: OwnRun, key: Key = ""
 ) -> models.RunView:
     """Begin to research the plan of a finished run anew, from today's sources."""
     await _need_report(run)
-    begun = context.service.begin(owner, run.refresh, wanted_id=_id_of_key(owner, key, f"refresh {run.id}"))
-    return await _tell_begun(context, home, response, *await begun)
+    begun = service.begin(owner, run.refresh, wanted_id=_id_of_key(owner, key, f"refresh {run.id}"))
+    return await _tell_begun(service, home, response, *await begun)
 
 
 @router.get("/runs/{run_id}/changes", responses=problems(404))
@@ -245,7 +245,7 @@ def show_changes(run: OwnRun) -> models.ChangesView:
 
 @router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=FairStream)
 async def follow_run(
-    context: Context,
+    service: Service,
     home: Home,
     run: OwnRun,
     after: After = 0,
@@ -259,17 +259,17 @@ async def follow_run(
     will come until it is answered or resumed.
     """
     start = _first_wanted(after, last_event_id)
-    return _stream(context, home, run, run.tail_events(), start, language)
+    return _stream(service, home, run, run.tail_events(), start, language)
 
 
 @router.post("/runs/{run_id}/follow-ups", status_code=202, responses=problems(404, 409, 429))
-async def ask_follow_up(given: models.FollowUpInput, context: Context, home: Home, run: OwnRun) -> models.FollowUpView:
+async def ask_follow_up(given: models.FollowUpInput, service: Service, home: Home, run: OwnRun) -> models.FollowUpView:
     """Ask a question about a finished report; its answer is shown at the returned number."""
     record = await _need_report(run)
     settings = given.model_dump(exclude={"question"}, exclude_none=True)
     before = {name: value for name, value in record.settings.items() if name == "model_provider"}
     await asyncio.to_thread(settings_of_client, settings, {} if "model_provider" in settings else before)
-    made = await context.service.follow_up(home, run, given.question, settings)
+    made = await service.follow_up(home, run, given.question, settings)
     return follow_up_view(made)
 
 
@@ -287,11 +287,11 @@ def show_follow_up(run: OwnRun, number: int) -> models.FollowUpView:
 
 @router.get("/runs/{run_id}/follow-ups/{number}/events", responses={**_SSE, **problems(404)}, response_class=FairStream)
 async def follow_follow_up(
-    context: Context, home: Home, run: OwnRun, number: int, after: After = 0, last_event_id: LastEventId = ""
+    service: Service, home: Home, run: OwnRun, number: int, after: After = 0, last_event_id: LastEventId = ""
 ) -> FairStream:
     """Follow the events of a follow-up question."""
     await asyncio.to_thread(run.numbered_follow_up, number)
-    return _stream(context, home, run, run.tail_events(number), _first_wanted(after, last_event_id), None)
+    return _stream(service, home, run, run.tail_events(number), _first_wanted(after, last_event_id), None)
 
 
 def follow_up_view(made: FollowUp) -> models.FollowUpView:
@@ -305,14 +305,14 @@ def _first_wanted(after: int, last_event_id: str) -> int:
     return min(int(last_event_id) if last_event_id.isdecimal() and last_event_id.isascii() else after, 10**9)
 
 
-def _stream(context: Context, home: Path, run: Run, log: EventTail, after: int, language: str | None) -> FairStream:
+def _stream(service: Service, home: Path, run: Run, log: EventTail, after: int, language: str | None) -> FairStream:
     def is_going_on() -> bool:
-        return context.service.is_active(home, run) or run.is_running
+        return service.is_active(home, run) or run.is_running
 
     def last_state() -> str:
-        return _state(context.service, home, run.record)
+        return _state(service, home, run.record)
 
-    lines = context.service.feeds.follow(log, after, is_going_on)
+    lines = service.feeds.follow(log, after, is_going_on)
     events = _sse(lines, after, last_state, language)
     return FairStream(events, headers={"x-accel-buffering": "no"})
 
@@ -347,10 +347,10 @@ def _gap_in(line: bytes, language: str) -> bytes:
 
 @router.post("/verifications", status_code=201, responses=_BEGUN)
 async def create_verification(
-    new: models.NewVerification, response: Response, context: Context, owner: Owner, home: Home, key: Key = ""
+    new: models.NewVerification, response: Response, service: Service, owner: Owner, home: Home, key: Key = ""
 ) -> models.RunView:
     """Begin to verify a report, or to compare two: their text, or uploaded documents that are the reports."""
-    uploaded = UploadedDocuments(home, context.uploads)
+    uploaded = UploadedDocuments(home, service.options.uploads)
     paths = await asyncio.to_thread(uploaded.paths_of, new.reports)
     # Who waits for a worker takes no thread from other requests.
     reports = [await in_worker_thread(api.read_report_file, path) for path in paths]
@@ -365,5 +365,5 @@ async def create_verification(
 
     given, settings, docs = await asyncio.to_thread(prepare)
     make = partial(asyncio.to_thread, api.start_verification, given, settings, docs=docs, home=home)
-    begun = context.service.begin(owner, make, wanted_id=_id_of_key(owner, key, new.model_dump()))
-    return await _tell_begun(context, home, response, *await begun)
+    begun = service.begin(owner, make, wanted_id=_id_of_key(owner, key, new.model_dump()))
+    return await _tell_begun(service, home, response, *await begun)

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from deep_research import api
 from deep_research.api import Run
@@ -22,9 +22,12 @@ from deep_research.settings import BUDGETS, Settings, load_settings
 from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.awaited_runs import MARK_CHARS, marked_runs, request_key, requests_in, run_asked_in
 from deep_research_server.event_feeds import EventFeeds
+from deep_research_server.uploads import UploadLimit
 
 MOST_KEPT_RUNS, MOST_KEPT_BYTES = 2_000, 20_000_000_000
 """What an owner keeps; who deletes nothing begins nothing more."""
+MOST_WAITING = 100
+"""Runs of an owner that wait, beside as many as may go on at a time."""
 _log = logging.getLogger(__name__)
 _STOP_SECONDS = 20.0
 _LEFT_SECONDS = 15.0
@@ -35,27 +38,32 @@ _Key = tuple[Path, str]
 _Work = Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
 
 
+class ServerOptions(NamedTuple):
+    """How a server is run: `home` is the state folder, `tokens` tell the owner of a request (None: there are none).
+
+    With `queued` runs are carried out by the workers of the database, else in this process, `max_runs` at a time.
+    """
+
+    home: Path
+    tokens: AccessTokens | None = None
+    max_runs: int = 4
+    queued: bool = False
+    uploads: UploadLimit = UploadLimit()
+
+
 class RunService:
     """Carries out the runs of all owners in this process.
 
-    At most `max_active` at a time, in turns of their owners; so many and `max_waiting` more of an owner are taken, beyond
-    that LimitReached is raised. `is_shared` tells whether there are several owners.
+    At most `max_runs` at a time, in turns of their owners; so many and MOST_WAITING more of an owner are taken, beyond
+    that LimitReached is raised.
     """
 
     is_queued = False
 
-    def __init__(
-        self,
-        home: Path,
-        feeds: EventFeeds,
-        *,
-        max_active: int = 4,
-        max_waiting: int = 100,
-        is_shared: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self.home, self.feeds = home, feeds
-        self._turns = turns_of_runs(max_active, is_shared)
-        self._most = max_active + max_waiting
+    def __init__(self, options: ServerOptions) -> None:
+        self.options, self.home, self.feeds, tokens = options, options.home, EventFeeds(), options.tokens
+        self._turns = turns_of_runs(options.max_runs, lambda: tokens is not None and tokens.has_several_owners())
+        self._most = options.max_runs + MOST_WAITING
         self._tasks: dict[_Key, asyncio.Task[None]] = {}
         self._beginning = defaultdict[Path, asyncio.Lock](asyncio.Lock)
         """One for each owner: nobody waits for what another one begins."""
@@ -319,7 +327,7 @@ class RunService:
 class QueuedRunService(RunService):
     """Has the runs carried out, and the questions about them answered, by the workers of the database.
 
-    At most `max_active` + `max_waiting` runs of an owner are in the queue; beyond that LimitReached is raised.
+    At most `max_runs` + MOST_WAITING runs of an owner are in the queue; beyond that LimitReached is raised.
     """
 
     is_queued = True
@@ -352,11 +360,9 @@ def turns_of_runs(most: int, is_shared: Callable[[], bool]) -> Turns:
     return Turns(most, lambda _owner, has, free: not has or free > 1 or not is_shared())
 
 
-def make_run_service(home: Path, tokens: AccessTokens | None, *, queued: bool, max_runs: int) -> RunService:
+def make_run_service(options: ServerOptions) -> RunService:
     """Return what carries runs out: with `queued` the workers of the database, else this process."""
-    made = QueuedRunService if queued else RunService
-    is_shared = tokens.has_several_owners if tokens is not None else lambda: False
-    return made(home, EventFeeds(), max_active=max_runs, is_shared=is_shared)
+    return (QueuedRunService if options.queued else RunService)(options)
 
 
 def within_budgets(settings: Settings) -> Settings:

@@ -13,7 +13,7 @@ from deep_research.i18n.catalog import languages
 from deep_research.settings import Settings, load_settings
 from deep_research_server import api_models as models
 from deep_research_server.fair_turns import OwnersRoute
-from deep_research_server.http_context import Context, Home, Owner, problems
+from deep_research_server.http_context import Home, Owner, Service, problems
 from deep_research_server.request_bodies import Refusal
 from deep_research_server.request_guard import COOKIE
 from deep_research_server.uploads import UploadedDocuments, UploadLimit
@@ -24,9 +24,9 @@ _DocumentId = Annotated[str, Path(pattern=r"^d[0-9a-f]{16}$")]
 
 
 @router.get("/options", responses=problems())
-def show_options(context: Context, owner: Owner) -> models.Options:
+def show_options(service: Service, owner: Owner) -> models.Options:
     """Show what can be chosen for a run on this server."""
-    return offered_choices(context.uploads, owner)
+    return offered_choices(service.options.uploads, owner)
 
 
 def offered_choices(limit: UploadLimit, owner: str) -> models.Options:
@@ -56,29 +56,29 @@ def offered_choices(limit: UploadLimit, owner: str) -> models.Options:
 
 
 @router.post("/documents", status_code=201, responses=problems(429))
-async def upload_document(context: Context, home: Home, file: Annotated[UploadFile, File()]) -> models.DocumentView:
+async def upload_document(service: Service, home: Home, file: Annotated[UploadFile, File()]) -> models.DocumentView:
     """Upload a document that runs can read (form field `file`)."""
-    return await UploadedDocuments(home, context.uploads).add(file)
+    return await UploadedDocuments(home, service.options.uploads).add(file)
 
 
 @router.get("/documents", responses=problems())
-def list_documents(context: Context, home: Home) -> models.DocumentPage:
+def list_documents(service: Service, home: Home) -> models.DocumentPage:
     """List the uploaded documents, newest first."""
-    return models.DocumentPage(documents=UploadedDocuments(home, context.uploads).all())
+    return models.DocumentPage(documents=UploadedDocuments(home, service.options.uploads).all())
 
 
 @router.delete("/documents/{document}", status_code=204, responses=problems(404))
-def delete_document(context: Context, home: Home, document: _DocumentId) -> None:
+def delete_document(service: Service, home: Home, document: _DocumentId) -> None:
     """Delete an uploaded document; runs that have read it keep what they read."""
-    UploadedDocuments(home, context.uploads).delete(document)
+    UploadedDocuments(home, service.options.uploads).delete(document)
 
 
 @router.post("/session", status_code=204, responses=problems())
-async def open_session(given: models.SessionInput, request: Request, context: Context, response: Response) -> None:
+async def open_session(given: models.SessionInput, request: Request, service: Service, response: Response) -> None:
     """Give the page a token: it is kept in a cookie that scripts cannot read."""
-    if context.tokens is None:
+    if service.options.tokens is None:
         return
-    if context.tokens.owner_of(given.token) is None:
+    if service.options.tokens.owner_of(given.token) is None:
         raise Refusal(401, "The token is not known.")
     safe = request.url.scheme == "https"
     response.set_cookie(COOKIE, given.token, httponly=True, samesite="strict", secure=safe, max_age=30 * 86_400)
@@ -97,11 +97,11 @@ async def tell_health() -> dict[str, str]:
 
 
 @health.get("/readyz", responses=problems(503))
-async def tell_readiness(context: Context) -> dict[str, str | int]:
+async def tell_readiness(service: Service) -> dict[str, str | int]:
     """Say that the state can be read; with a queue, how many workers are alive."""
     # One look at the store: anybody may ask this, as often as they like.
-    await asyncio.to_thread(lambda: api.open_run("none", home=context.service.home, is_known=True).has_report)
-    if not context.service.is_queued:
+    await asyncio.to_thread(lambda: api.open_run("none", home=service.home, is_known=True).has_report)
+    if not service.is_queued:
         return {"status": "ready"}
-    state = await asyncio.to_thread(api.queue_state, home=context.service.home)
+    state = await asyncio.to_thread(api.queue_state, home=service.home)
     return {"status": "ready", "workers": state.workers}

@@ -5,11 +5,12 @@ import re
 import secrets
 import shutil
 import unicodedata
+from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from starlette.datastructures import UploadFile
 
@@ -18,12 +19,10 @@ from deep_research.errors import ConfigError, LimitReached, RunNotFound, StoreEr
 from deep_research.state_files import make_private, make_private_folder
 from deep_research_server.access_tokens import owner_home
 from deep_research_server.api_models import DocumentView
-from deep_research_server.request_bodies import Refusal
 
 FOLDER = "uploads"
 _ID = re.compile(r"d[0-9a-f]{16}")
 _UNFIT = re.compile(r"[^\w .()+,-]")
-_CHUNK = 1 << 20
 _FORM_BYTES = 1_000_000
 """Bytes of a form beside its document."""
 _AT_ONCE = 2
@@ -65,13 +64,19 @@ class UploadedDocuments:
 
     async def add(self, upload: UploadFile) -> DocumentView:
         """Keep a document. Raises ConfigError for a type that is not read or too large a file."""
-        name = _safe_name(upload.filename or "")
+        name, size = _safe_name(upload.filename or ""), upload.size or 0
+        if not size or size > self._limit.megabytes * 1_000_000:
+            wrong = f"is larger than {self._limit.megabytes} MB" if size else "is empty"
+            raise ConfigError(f"The document {name!r} {wrong}.", setting="file", value=name)
+        return await asyncio.to_thread(self._keep, name, upload.file)
+
+    def _keep(self, name: str, data: BinaryIO) -> DocumentView:
         folder, whole = self._aside(), self._folder / f"d{secrets.token_hex(8)}"
         try:
             make_private_folder(folder)
-            size = await self._write(folder / name, upload)
-            if not size:
-                raise ConfigError(f"The document {name!r} is empty.", setting="file", value=name)
+            with (folder / name).open("xb") as file:
+                shutil.copyfileobj(data, file)
+            make_private(folder / name)
             api.check_readable(folder / name)
             view = _view(folder)
             folder.rename(whole)
@@ -82,18 +87,6 @@ class UploadedDocuments:
             raise
         assert view is not None
         return view.model_copy(update={"id": whole.name})
-
-    async def _write(self, path: Path, upload: UploadFile) -> int:
-        size = 0
-        with path.open("xb") as file:
-            while chunk := await upload.read(_CHUNK):
-                size += len(chunk)
-                if size > self._limit.megabytes * 1_000_000:
-                    message = f"The document is larger than {self._limit.megabytes} MB."
-                    raise ConfigError(message, setting="file", value=path.name)
-                file.write(chunk)
-        make_private(path)
-        return size
 
     def paths_of(self, ids: Iterable[str]) -> list[Path]:
         """Return the files of documents. Raises RunNotFound for an unknown id."""
@@ -123,25 +116,21 @@ class UploadsUnderWay:
         """`home` is the state folder of the server."""
         self.largest = limit.megabytes * 1_000_000 + _FORM_BYTES
         self._home, self._limit = home, limit
-        self._coming: dict[str, list[int]] = {}
+        self._coming = defaultdict[str, list[int]](list)
 
     @asynccontextmanager
     async def room_for(self, owner: str, size: int) -> AsyncIterator[None]:
-        """Keep room for an upload of so many bytes while it comes. Raises Refusal where its owner has none."""
-        coming = self._coming.setdefault(owner, [])
+        """Keep room for an upload of so many bytes while it comes. Raises LimitReached where its owner has none."""
+        coming = self._coming[owner]
         if len(coming) >= _AT_ONCE:
-            raise Refusal(429, f"{_AT_ONCE} uploads are on their way; wait until one is there.")
+            raise LimitReached(f"{_AT_ONCE} uploads are on their way; wait until one is there.")
         coming.append(size)
         try:
             documents = UploadedDocuments(owner_home(self._home, owner), self._limit)
             await asyncio.to_thread(documents.check_room, len(coming), sum(coming))
             yield
-        except LimitReached as error:
-            raise Refusal(429, error.message) from error
         finally:
             coming.remove(size)
-            if not coming:
-                del self._coming[owner]
 
 
 def _view(folder: Path) -> DocumentView | None:

@@ -25,6 +25,6 @@ function course({ points }) {
   return s("svg", { viewBox: `0 0 ${width} ${height}`, class: "course", "aria-hidden": "true" },
     s("line", { x1: edge, x2: width - edge, y1: y(0), y2: y(0), class: "axis-line" }),
     s("polyline", { points: points.map((point, at) => `${x(at)},${y(point.value)}`).join(" "), class: "course-line" }),
-    points.map((point, at) => [s("circle", { cx: x(at), cy: y(point.value), r: 5, class: "spread-dot" }),
+    points.map((point, at) => [s("circle", { cx: x(at), cy: y(point.value), r: 5, class: "course-dot" }),
       at % every === 0 && [s("text", { x: x(at), y: y(point.value) - 12, class: "value-text", "text-anchor": "middle" }, number(point.value, 6)), s("text", { x: x(at), y: height - 10, class: "axis-text", "text-anchor": "middle" }, point.label.slice(0, 14))]]));
 }

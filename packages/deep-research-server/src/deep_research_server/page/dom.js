@@ -124,6 +124,15 @@ export function menu(button, items, label) {
   return box;
 }
 
+// Show a dialog with a heading; closed by its button or Escape, and then `back` has the focus again.
+export function dialog({ name, title, head, back, close }, ...parts) {
+  const box = h("dialog", { class: name, "aria-label": title, onclose: () => { box.remove(); back?.focus({ preventScroll: true }); } },
+    h("header", {}, h("div", {}, h("h2", {}, title), head), h("button", { type: "button", class: "ghost", "aria-label": close, onclick: () => box.close() }, icon("close"))), ...parts);
+  document.body.append(box);
+  box.showModal();
+  return box;
+}
+
 // Work through many things without holding the page up: a few milliseconds at a time.
 export async function inSlices(things, work) {
   let began = performance.now();

@@ -1,7 +1,7 @@
 // The evidence beside a report: a claim with its verdict, its passages, and each passage highlighted in its snapshot.
 
 import { api } from "./api.js";
-import { announce, fill, h, icon } from "./dom.js";
+import { announce, dialog, fill, h, icon } from "./dom.js";
 import { day, named, number, t } from "./i18n.js";
 import { VERDICT_ICONS, terms } from "./claims.js";
 import { anchor, inline, table, tableOf } from "./markdown.js";
@@ -159,14 +159,10 @@ const loose = (text) => text.replace(/^#{1,6} /gm, "").replace(/^\|[\s|:-]+\|?$\
 // Show the whole text of a source as it was read, scrolled to the passage.
 export async function openSnapshot(run, passage) {
   const { source } = passage;
-  const back = document.activeElement;
   const body = h("div", { class: "snapshot-text", tabindex: "0", lang: "" });
   const said = h("p", { class: "hint" });
-  const dialog = h("dialog", { class: "snapshot", "aria-label": source.title, onclose: () => { dialog.remove(); back?.focus?.({ preventScroll: true }); } },
-    h("header", {}, h("div", {}, h("h2", {}, source.title), sourceFacts(source)), h("button", { type: "button", class: "ghost", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"))),
+  dialog({ name: "snapshot", title: source.title, head: sourceFacts(source), back: document.activeElement, close: t("close") },
     body, h("footer", {}, said, source.sha256 && h("code", { title: t("sha256") }, `SHA-256 ${source.sha256.slice(0, 16)}…`)));
-  document.body.append(dialog);
-  dialog.showModal();
   try {
     const start = Math.max(0, passage.start - WINDOW / 2);
     const shown = await api.snapshot(run, source.id, start, WINDOW);

@@ -1,7 +1,7 @@
 // The other sides of a report: its statements one by one, its sources, what the verifier found and the writer changed.
 
 import { api } from "./api.js";
-import { h, icon, s } from "./dom.js";
+import { h, icon } from "./dom.js";
 import { named, number, t } from "./i18n.js";
 import { claimText, openSnapshot, placeOf, sourceFacts, verdictBadge } from "./evidence.js";
 import { anchor, inline } from "./markdown.js";
@@ -50,21 +50,10 @@ export async function sources(view) {
     h("div", { class: "source-tools" }, own.length > 0 && h("button", { type: "button", class: "chip", onclick: () => view.openClaim(own[0].id) }, icon("quote", 14), t("statements")), h("button", { type: "button", class: "chip", onclick: () => whole(view.run.id, one) }, icon("book", 14), t("in_snapshot"))));
   };
   return [h("dl", { class: "ledger" }, [["sources_cited", cited.length], sites.size > 0 && ["independent_sites", sites.size], years.length > 0 && ["dates", years[0] === years.at(-1) ? String(years[0]) : `${years[0]}–${years.at(-1)}`], ["sources_read", list.length]].filter(Boolean).map(([name, n]) => h("div", {}, h("dt", {}, t(name, { n })), h("dd", {}, typeof n === "number" ? number(n) : n)))),
-    years.length > 2 && spread(years), h("ol", { class: "source-list" }, cited.map(card)),
+    h("ol", { class: "source-list" }, cited.map(card)),
     others.length > 0 && h("details", { class: "more" }, h("summary", {}, icon("chevron", 14), t("read_not_cited", { n: others.length })), h("ol", { class: "source-list" }, others.map(card)))];
 }
 
 async function whole(run, source) {
   openSnapshot(run, { source, start: 0, end: 0, text: "", is_current: true });
-}
-
-// How old the cited sources are: a mark a source on a line of years.
-function spread(years) {
-  const [first, last] = [years[0], Math.max(years.at(-1), years[0] + 1)];
-  const x = (year) => 20 + (560 * (year - first)) / (last - first);
-  const seen = new Map();
-  return s("svg", { class: "spread", viewBox: "0 0 600 64", role: "img", "aria-label": t("dates_label", { list: years.join(", ") }) },
-    s("line", { x1: 20, x2: 580, y1: 44, y2: 44, class: "axis-line" }),
-    years.map((year) => { const n = seen.get(year) ?? 0; seen.set(year, n + 1); return s("circle", { cx: x(year), cy: 38 - n * 9, r: 4, class: "spread-dot" }); }),
-    [first, last].map((year) => s("text", { x: x(year), y: 60, class: "axis-text", "text-anchor": "middle" }, year)));
 }

@@ -9,7 +9,7 @@ const BAD = new Set(["gap_found", "run_failed", "run_declined"]);
 
 function sentence(event) {
   switch (event.kind) {
-    case "run_started": return t(event.resumed ? "event_resumed" : "event_started", { reasoner: ["finder", "finder"].includes(event.reasoner) ? t("without_model") : event.reasoner });
+    case "run_started": return t(event.resumed ? "event_resumed" : "event_started", { reasoner: event.reasoner === "finder" ? t("without_model") : event.reasoner });
     case "stage_started": return t(`stage_${event.stage}`);
     case "progress": return event.total ? `${t("event_progress")} ${number(event.done)}/${number(event.total)}` : t("event_progress");
     case "understood": return event.verification;

@@ -1,7 +1,7 @@
 // A finished report: text whose statements open their evidence, filters, sources, how it came about, further questions.
 
 import { api, follow, followUpEventsOf } from "./api.js";
-import { announce, fill, folded, h, heading as title, icon, inSlices, menu } from "./dom.js";
+import { announce, dialog, fill, folded, h, heading as title, icon, inSlices, menu } from "./dom.js";
 import { current, duration, moment, money, named, number, t } from "./i18n.js";
 import { drawChart } from "./charts.js";
 import { ClaimMarks, VERDICTS, markedText, withoutMarks } from "./claims.js";
@@ -247,10 +247,9 @@ export class ReportView {
     const others = runs.filter((one) => one.id !== this.run.id);
     const same = (one) => one.question === this.run.question;
     others.sort((a, b) => same(b) - same(a));
-    const dialog = h("dialog", { class: "chooser", "aria-label": t("compare_with"), onclose: () => dialog.remove() }, h("header", {}, h("h2", {}, t("compare_with")), h("button", { type: "button", class: "ghost", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"))),
-      others.length ? h("ul", {}, others.map((one) => h("li", {}, h("a", { href: `#/compare/${this.run.id}/${one.id}`, onclick: () => dialog.close() }, h("strong", {}, one.title || one.question), h("small", {}, moment(one.created), same(one) && ` · ${t("same_question")}`))))) : h("p", { class: "hint" }, t("nothing_to_compare")));
-    document.body.append(dialog);
-    dialog.showModal();
+    const link = (one) => h("a", { href: `#/compare/${this.run.id}/${one.id}`, onclick: () => box.close() }, h("strong", {}, one.title || one.question), h("small", {}, moment(one.created), same(one) && ` · ${t("same_question")}`));
+    const box = dialog({ name: "chooser", title: t("compare_with"), close: t("close") },
+      others.length ? h("ul", {}, others.map((one) => h("li", {}, link(one)))) : h("p", { class: "hint" }, t("nothing_to_compare")));
   }
 
   // Begin another run that comes from this one, and show it.
@@ -266,10 +265,8 @@ export class ReportView {
   async showChanges() {
     try {
       const { text, parent } = await api.changes(this.run.id);
-      const dialog = h("dialog", { class: "chooser", "aria-label": t("what_changed"), onclose: () => dialog.remove() }, h("header", {}, h("h2", {}, t("what_changed")), h("button", { type: "button", class: "ghost", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"))),
-        h("div", { class: "prose small padded" }, render(text.replace(/^# .*\n/, ""))), h("p", { class: "hint" }, h("a", { href: `#/compare/${parent}/${this.run.id}`, onclick: () => dialog.close() }, t("comparison"))));
-      document.body.append(dialog);
-      dialog.showModal();
+      const box = dialog({ name: "chooser", title: t("what_changed"), close: t("close") },
+        h("div", { class: "prose small padded" }, render(text.replace(/^# .*\n/, ""))), h("p", { class: "hint" }, h("a", { href: `#/compare/${parent}/${this.run.id}`, onclick: () => box.close() }, t("comparison"))));
     } catch (error) { this.fail(error); }
   }
 

@@ -6,7 +6,6 @@ the run out on this machine takes over what its predecessor left.
 """
 
 import json
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
@@ -17,6 +16,7 @@ from typing import Any
 from deep_research.concurrency import keep_soon
 from deep_research.errors import StoreError
 from deep_research.state_files import make_private_folder
+from deep_research.stores.event_log import EventFile, FileTail
 from deep_research.stores.journal import SingleFlightJournal, call_key
 from deep_research.stores.run_store import StoredCall, StoredNote
 from deep_research_server.postgres.postgres_database import Database, to_bytes, to_text
@@ -37,28 +37,28 @@ class AnswerSpool:
         """`fence` tells the holders of a run apart; @ stands in no run's id."""
         self._folder, self._run_id = folder, run_id
         self._path = folder / f"{run_id}@{fence}.jsonl"
-        self._file: int | None = None
-        with suppress(OSError):
+        self._file: EventFile | None = None
+        with suppress(OSError, StoreError):
             make_private_folder(folder)
-            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            self._file = EventFile(self._path)
 
     def append(self, call: StoredCall) -> None:
-        """Write a call, in one write of the system."""
+        """Write a call."""
         if self._file is not None:
-            with suppress(OSError):
-                os.write(self._file, json.dumps(call).encode() + b"\n")
+            with suppress(StoreError):
+                self._file.append(0, json.dumps(call._asdict()))
 
     def hand_over(self, take: Callable[[Iterable[StoredCall]], object]) -> None:
         """Give `take` what earlier holders of the run have left; their files are deleted when it returns."""
         left = [path for path in self._folder.glob(f"{self._run_id}@*.jsonl") if path != self._path]
-        take(call for path in left for call in _read(path))
+        take(StoredCall(**json.loads(line)) for path in left for line in FileTail(path).read())
         for path in left:
             path.unlink(missing_ok=True)
 
     def close(self, *, delete: bool) -> None:
         """Close the file, and delete it where the database has all that is in it."""
         if self._file is not None:
-            os.close(self._file)
+            self._file.close()
             self._file = None
             if delete:
                 self._path.unlink(missing_ok=True)
@@ -68,14 +68,6 @@ def delete_spools(folder: Path, run_id: str) -> None:
     """Delete what holders of a run have left."""
     for path in folder.glob(f"{run_id}@*.jsonl"):
         path.unlink(missing_ok=True)
-
-
-def _read(path: Path) -> Iterator[StoredCall]:
-    """Yield the calls in a file; a line that a kill has cut short is left out."""
-    with suppress(OSError):
-        for line in path.read_bytes().splitlines():
-            with suppress(ValueError, TypeError):
-                yield StoredCall(*json.loads(line))
 
 
 class PostgresJournal(SingleFlightJournal):

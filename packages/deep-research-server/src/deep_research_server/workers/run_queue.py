@@ -1,4 +1,4 @@
-"""A queue of runs in the database, and the workers that carry them out (procrastinate).
+"""A queue of runs in the database, and the workers that carry them out (procrastinate), with their metrics and logs.
 
 A run that is queued is carried out once, by whichever worker has room. A worker that dies leaves a lease that runs out
 and a heartbeat that stops: another takes the run up within a minute, and goes on from its journal.
@@ -6,9 +6,11 @@ and a heartbeat that stops: another takes the run up within a minute, and goes o
 
 import asyncio
 import hashlib
+import json
 import logging
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,6 @@ from deep_research.stores.run_store import RunRecord, RunStore
 from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.postgres.postgres_database import Database, apply_migrations, close_databases, database_at
 from deep_research_server.postgres.postgres_runs import PostgresRuns
-from deep_research_server.workers.worker_metrics import WorkerMetrics
 
 try:
     import procrastinate
@@ -113,13 +114,18 @@ def dequeue_run(store: RunStore) -> bool:
     jobs = _database().rows(_JOBS_OF, (store.run_id,))
     for (number,) in jobs:
         _write(lambda at, job=number: _queue.job_manager.cancel_job_by_id(job, abort=True, connection=at))
-    record = store.load()
     if jobs and not store.is_held():
-        if record.status == "queued":
-            store.save(record.model_copy(update={"status": "stopped"}))
-        elif (left := unfinished(store)) is not None:
-            store.save_follow_up(left.model_copy(update={"status": "stopped"}))
+        _note_end(store, status="stopped")
     return bool(jobs)
+
+
+def _note_end(store: RunStore, **ended: str) -> None:
+    """Write down how a run, or the last question about it, has ended."""
+    record = store.load()
+    if record.status not in _DONE:
+        store.save(record.model_copy(update=ended))
+    elif (left := unfinished(store)) is not None:
+        store.save_follow_up(left.model_copy(update=ended))
 
 
 def _write(work: Callable[[Any], object]) -> None:
@@ -284,15 +290,9 @@ async def _rescue(app: "procrastinate.App") -> None:
 
 
 def _give_up(run_id: str) -> None:
-    """Write down that a run, or the last question about it, has failed."""
-    store = PostgresRuns(_database().url).store(run_id)
     why = f"The workers that carried it out died, {_MOST_DEATHS} and more: it may need more memory than they have."
     with suppress(errors.RunNotFound):
-        record = store.load()
-        if record.status not in _DONE:
-            store.save(record.model_copy(update={"status": "failed", "error": why}))
-        elif (left := unfinished(store)) is not None:
-            store.save_follow_up(left.model_copy(update={"status": "failed", "error": why}))
+        _note_end(PostgresRuns(_database().url).store(run_id), status="failed", error=why)
 
 
 async def _answer(store: RunStore, left: FollowUp, environment: RunEnvironment) -> Report | None:
@@ -300,7 +300,7 @@ async def _answer(store: RunStore, left: FollowUp, environment: RunEnvironment) 
 
 
 async def _carry_out(
-    run_id: str, work: Coroutine[Any, Any, Report | None], metrics: WorkerMetrics | None, context: JobContext
+    run_id: str, work: Coroutine[Any, Any, Report | None], metrics: "WorkerMetrics | None", context: JobContext
 ) -> None:
     """Do the work at a run. Raises what `_Retry` decides about, and JobAborted where the user stopped it."""
     status, report = "failed", None
@@ -327,3 +327,52 @@ async def _carry_out(
         if metrics is not None:
             metrics.end(status, report)
         _log.info("The run %s: %s.", run_id, status)
+
+
+class JsonLines(logging.Formatter):
+    """Writes a log record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        told = {"at": at, "level": record.levelname.lower(), "logger": record.name, "message": record.getMessage()}
+        if record.exc_info and record.exc_info[0] is not None:
+            told["error"] = f"{record.exc_info[0].__name__}: {record.exc_info[1]}"
+        return json.dumps(told, ensure_ascii=False)
+
+
+def log_as_json() -> None:
+    """Send the program's log records to standard error, each as a line of JSON."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+
+
+class WorkerMetrics:
+    """Counts what a worker does."""
+
+    def __init__(self, port: int) -> None:
+        """Serve the metrics on `port` of 127.0.0.1. Raises ConfigError without the extra."""
+        try:
+            from prometheus_client import Counter, Gauge, Histogram, start_http_server  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            message = "Metrics need the extra `metrics`: pip install 'deep-research-server[metrics]'."
+            raise errors.ConfigError(message, setting="metrics-port", value=port) from error
+        self._runs = Counter("deep_research_runs", "Runs by how their sitting ended.", ["status"])
+        self._active = Gauge("deep_research_active_runs", "Runs that this worker carries out at the moment.")
+        self._seconds = Histogram("deep_research_run_seconds", "Work at a run.", buckets=(5, 15, 60, 180, 600, 1800))
+        self._spent = Counter("deep_research_spent", "Model calls, tokens, dollars, searches and sources.", ["what"])
+        start_http_server(port, addr="127.0.0.1")
+
+    def begin(self) -> None:
+        """Count a run that begins, or goes on."""
+        self._active.inc()
+
+    def end(self, status: str, report: Report | None = None) -> None:
+        """Count a run whose sitting has ended."""
+        self._active.dec()
+        self._runs.labels(status).inc()
+        if report is not None:
+            self._seconds.observe(report.ledger.seconds)
+            for what, amount in report.ledger.model_dump(exclude={"seconds"}).items():
+                self._spent.labels(what).inc(amount or 0)

@@ -1,13 +1,20 @@
-"""An MCP server whose every tool and resource is its owner's: counted, done in a turn, with our errors as answers."""
+"""An MCP server whose every tool, resource and session is its owner's.
 
+Calls are counted, done in a turn of their owner, and have our errors as answers.
+"""
+
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection
 from functools import wraps
 from inspect import iscoroutinefunction
 from typing import Any
 
 from mcp.server import MCPServer
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deep_research.concurrency import OWNER
 from deep_research.errors import ConfigError, ResearchError
@@ -15,6 +22,9 @@ from deep_research_server.fair_turns import UnderWay, in_turn
 
 _MOST_CALLS, _MOST_WAITING = 8, 48
 """Calls of an owner at a time: each may hold half a megabyte; and those that wait for runs, also when a client has left."""
+MOST_SESSIONS = 200
+"""Sessions over HTTP that an owner keeps at a time; each takes some 40 kB."""
+_SESSION = b"mcp-session-id"
 
 
 class OwnersServer(MCPServer):
@@ -55,3 +65,48 @@ class OwnersServer(MCPServer):
                 raise failed(f"{error.message}{hint}") from error
 
         return call
+
+
+class OwnersSessions:
+    """ASGI middleware between the guard and the application of the MCP package, which binds a session to its user.
+
+    Of an owner's sessions beyond MOST_SESSIONS the one that has not been used for longest is ended: nobody loses one by
+    what another opens.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._sessions = defaultdict[str, OrderedDict[bytes, None]](OrderedDict)
+        """Of each owner, the one that was used last at the end."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on as its owner's, and end the session that is too many."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        owner: str = scope["state"]["owner"]
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
+        key, sessions = dict(scope["headers"]).get(_SESSION, b""), self._sessions[owner]
+        if key in sessions:
+            sessions.move_to_end(key)
+
+        async def watch(message: Message) -> None:
+            if not key and message["type"] == "http.response.start" and message["status"] < 400:
+                if given := dict(message["headers"]).get(_SESSION):
+                    sessions[given] = None
+                if len(sessions) > MOST_SESSIONS:
+                    await self._end(sessions.popitem(last=False)[0], scope)
+            await send(message)
+
+        await self._app(scope, receive, watch)
+
+    async def _end(self, session: bytes, scope: Scope) -> None:
+        """End a session as its client would."""
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(_message: Message) -> None:
+            """Send nothing: nobody has asked."""
+
+        await self._app({**scope, "method": "DELETE", "headers": [(_SESSION, session)]}, receive, send)
