@@ -58,7 +58,10 @@ def _server_options(host: str, max_runs: int, *, require_tokens: bool, in_proces
     tokens = _tokens() if require_tokens or not is_loopback(host) else None
     if tokens is not None and not is_loopback(host):
         tokens.check(host)
-    return ServerOptions(home(), tokens, max_runs, queued=bool(database_url()) and not in_process)
+    queued = bool(database_url()) and not in_process
+    if queued and not api.queue_state(home=home()).workers:
+        echo_wrapped("No worker is alive: runs wait until `deep-research worker` is started.", err=True)
+    return ServerOptions(home(), tokens, max_runs, queued)
 
 
 @click.group("token")

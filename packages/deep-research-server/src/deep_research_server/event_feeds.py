@@ -1,12 +1,12 @@
 """The events of a server's runs as server-sent events: each client gets all of a run in order, from the one it names on.
 
-The log of a run is read when something happens and from time to time: so a run that another process carries out is
-followed too.
+The log of a run is read once for all its readers, when something happens and from time to time: so a run that another
+process carries out is followed too.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from dataclasses import dataclass, field
 
 from deep_research.api import EventTail
 from deep_research.events import PASSING, Event
@@ -14,10 +14,32 @@ from deep_research.events import PASSING, Event
 LOOK_SECONDS, KEEPALIVE_SECONDS = 0.5, 15.0
 
 
+@dataclass(eq=False)
+class _Tail:
+    """What was read of a log of events: its lines so far; how many readers there are; the task that reads on."""
+
+    log: EventTail
+    is_going_on: Callable[[], bool]
+    lines: list[bytes] = field(default_factory=list)
+    readers: int = 0
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    reading: "asyncio.Task[None]" = field(init=False)
+
+    def look(self) -> tuple[bool, list[bytes]]:
+        """Return whether the run goes on, and what its log has grown by: in this order nothing can be missed."""
+        return self.is_going_on(), self.log.read()
+
+    def tell(self) -> None:
+        """Wake the readers."""
+        self.news.set()
+        self.news = asyncio.Event()
+
+
 class EventFeeds:
-    """What wakes those who follow a log, and what no log keeps: the pieces of what is being written."""
+    """The logs of events that are being read, and beside them what no log keeps: the pieces of what is being written."""
 
     def __init__(self) -> None:
+        self._tails: dict[str, _Tail] = {}
         self._passing: dict[str, list[Event]] = {}
         self._changed = asyncio.Event()
 
@@ -29,11 +51,11 @@ class EventFeeds:
     def take(self, place: str, event: Event) -> None:
         """Take an event of the log at `place` in; one that only passes is there until a report is begun anew."""
         if event.kind in PASSING:
-            is_first = place not in self._passing
             self._passing.setdefault(place, []).append(event)
-            if not is_first:
-                return  # of the others several are given at a time
-        elif event.kind == "stage_started" and event.stage == "report":
+            if place in self._tails:
+                self._tails[place].tell()
+            return
+        if event.kind == "stage_started" and event.stage == "report":
             self.forget(place)
         self.notify()
 
@@ -48,28 +70,67 @@ class EventFeeds:
         `is_going_on` may block. None is given when nothing has happened for a while, so that the connection is kept.
         Raises StoreError when the log cannot be read.
         """
-        clock = asyncio.get_running_loop().time
-        lines, sent, going_on, said_at = list[bytes](), max(0, after), True, clock()
-        passing, passed = list[Event](), 0
+        tail = self._tail(log, is_going_on)
+        tail.readers += 1
+        sent = max(0, after)
+        passing: list[Event] = []
+        passed = 0
+        try:
+            while True:
+                news, reading = tail.news, tail.reading
+                while True:
+                    if passed == len(passing) and self._passing.get(log.place, passing) is not passing:
+                        passing, passed = self._passing[log.place], 0
+                    if passed < len(passing) and passing[passed].number <= sent:
+                        passed += 1
+                        yield passing[passed - 1].model_dump_json().encode()
+                    elif sent < len(tail.lines):
+                        sent += 1
+                        yield tail.lines[sent - 1]
+                    else:
+                        break
+                if reading.done():
+                    reading.result()
+                    return
+                if not await _comes(news, KEEPALIVE_SECONDS):
+                    yield None
+        finally:
+            tail.readers -= 1
+            if not tail.readers:
+                tail.reading.cancel()
+                self._close(tail)
+
+    def _tail(self, log: EventTail, is_going_on: Callable[[], bool]) -> _Tail:
+        """Return the log as it is being read; one that nothing reads yet is begun with."""
+        tail = self._tails.get(log.place)
+        if tail is None:
+            tail = self._tails[log.place] = _Tail(log, is_going_on)
+            tail.reading = asyncio.create_task(self._read(tail))
+            tail.reading.add_done_callback(lambda _task: self._close(tail))
+        return tail
+
+    def _close(self, tail: _Tail) -> None:
+        if self._tails.get(tail.log.place) is tail:
+            del self._tails[tail.log.place]
+        tail.tell()
+
+    async def _read(self, tail: _Tail) -> None:
+        """Read a log until its run goes on no more."""
+        going_on = True
         while going_on:
             changed = self._changed  # before the log is read: nothing can be missed
-            begun = self._passing.get(log.place, passing)
-            going_on, new = await asyncio.to_thread(lambda: (is_going_on(), log.read()))  # in this order, for the same
-            lines += new
-            while True:
-                if passed == len(passing) and begun is not passing:
-                    passing, passed = begun, 0
-                if passed < len(passing) and passing[passed].number <= sent:
-                    passed, said_at = passed + 1, clock()
-                    yield passing[passed - 1].model_dump_json().encode()
-                elif sent < len(lines):
-                    sent, said_at = sent + 1, clock()
-                    yield lines[sent - 1]
-                else:
-                    break
-            if clock() - said_at >= KEEPALIVE_SECONDS:
-                said_at = clock()
-                yield None
+            going_on, lines = await asyncio.to_thread(tail.look)
+            if lines:
+                tail.lines += lines
+                tail.tell()
             if going_on:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
+                await _comes(changed, LOOK_SECONDS)
+
+
+async def _comes(news: asyncio.Event, seconds: float) -> bool:
+    """Wait for news for so long; return whether there is any."""
+    try:
+        await asyncio.wait_for(news.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True
